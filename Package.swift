@@ -1,0 +1,49 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+let strict: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
+
+let package = Package(
+    name: "purgefs",
+    products: [.executable(name: "purgefs", targets: ["purgefs"])],
+    targets: [
+        .systemLibrary(
+            name: "CFuse", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev", "pkg-config"])]),
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "CSystemShims"),
+        .target(name: "CFuseShims", dependencies: ["CFuse"]),
+
+        .target(name: "PurgeModel", swiftSettings: strict),
+        .target(name: "PurgeSystem", dependencies: ["CSystemShims"], swiftSettings: strict),
+        .target(
+            name: "PurgeStore", dependencies: ["PurgeModel", "PurgeSystem", "CSQLite"],
+            swiftSettings: strict),
+        .target(
+            name: "PurgeVolume", dependencies: ["PurgeStore", "PurgeSystem", "PurgeModel"],
+            swiftSettings: strict),
+        .target(
+            name: "PurgeFUSE",
+            dependencies: ["PurgeVolume", "PurgeStore", "PurgeSystem", "PurgeModel", "CFuse", "CFuseShims"],
+            swiftSettings: strict),
+        .target(
+            name: "PurgeCommands",
+            dependencies: ["PurgeFUSE", "PurgeVolume", "PurgeStore", "PurgeSystem", "PurgeModel"],
+            swiftSettings: strict),
+        .executableTarget(name: "purgefs", dependencies: ["PurgeCommands"], swiftSettings: strict),
+
+        .target(name: "Support", dependencies: ["PurgeSystem"], path: "Tests/Support", swiftSettings: strict),
+        .testTarget(name: "PurgeModelTests", dependencies: ["PurgeModel"], swiftSettings: strict),
+        .testTarget(
+            name: "PurgeStoreTests", dependencies: ["PurgeStore", "PurgeModel", "PurgeSystem", "Support"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PurgeVolumeTests",
+            dependencies: ["PurgeVolume", "PurgeStore", "PurgeModel", "PurgeSystem", "Support"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "MountTests", dependencies: ["Support", "PurgeSystem", "purgefs"],
+            swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,85 @@
+// What Glibc's Swift module hides (_GNU_SOURCE, variadics), and nothing else.
+// Every function answers a result >= 0, or -errno.
+#ifndef CSYSTEMSHIMS_H
+#define CSYSTEMSHIMS_H
+
+#include <stdint.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/types.h>
+#include <time.h>
+
+int shim_openat(int dir, const char *name, int flags, mode_t mode);
+int shim_close(int fd);
+ssize_t shim_pread(int fd, void *buffer, size_t size, int64_t offset);
+ssize_t shim_pwrite(int fd, const void *buffer, size_t size, int64_t offset);
+ssize_t shim_read(int fd, void *buffer, size_t size);
+ssize_t shim_write(int fd, const void *buffer, size_t size);
+int64_t shim_lseek(int fd, int64_t offset, int whence);
+int shim_ftruncate(int fd, int64_t size);
+int shim_fallocate(int fd, int mode, int64_t offset, int64_t size);
+int shim_posix_fadvise_dontneed(int fd, int64_t offset, int64_t size);
+int shim_fsync(int fd);
+int shim_fdatasync(int fd);
+int shim_syncfs(int fd);
+ssize_t shim_copy_file_range(int from, int64_t from_offset, int to, int64_t to_offset, size_t size);
+
+int shim_fstat(int fd, struct stat *out);
+int shim_fstatat(int dir, const char *name, struct stat *out);
+// Nanoseconds since the epoch; -ENODATA where the file system keeps no birth time.
+int64_t shim_birth_time(int dir, const char *name, int flags);
+int shim_fstatvfs(int fd, struct statvfs *out);
+int64_t shim_fs_type(int fd);
+
+int shim_mkdirat(int dir, const char *name, mode_t mode);
+int shim_mknodat(int dir, const char *name, mode_t mode, dev_t device);
+int shim_symlinkat(const char *target, int dir, const char *name);
+ssize_t shim_readlinkat(int dir, const char *name, char *buffer, size_t size);
+int shim_unlinkat(int dir, const char *name, int flags);
+int shim_renameat2(int from, const char *name, int to, const char *new_name, unsigned flags);
+int shim_linkat(int from, const char *name, int to, const char *new_name, int flags);
+
+int shim_fchmod(int fd, mode_t mode);
+int shim_fchmodat(int dir, const char *name, mode_t mode);
+int shim_fchown(int fd, uid_t owner, gid_t group);
+int shim_fchownat(int dir, const char *name, uid_t owner, gid_t group);
+int shim_futimens(int fd, const struct timespec times[2]);
+int shim_utimensat(int dir, const char *name, const struct timespec times[2]);
+
+ssize_t shim_getdents(int fd, void *buffer, size_t size);
+
+// Extended attributes of `name` in `dir`, of `dir` itself when `name` is NULL;
+// a symbolic link is not followed.
+ssize_t shim_getxattr(int dir, const char *name, const char *key, void *value, size_t size);
+int shim_setxattr(int dir, const char *name, const char *key, const void *value, size_t size, int flags);
+ssize_t shim_listxattr(int dir, const char *name, char *list, size_t size);
+int shim_removexattr(int dir, const char *name, const char *key);
+
+int shim_flock(int fd, int operation);
+int shim_pipe(int ends[2]);
+int shim_poll_in(int fd, int milliseconds);
+int shim_gettid(void);
+
+// Act as a caller on this thread alone. keep_capabilities makes later changes of the
+// identity leave the thread's capabilities alone, so that access stays the daemon's.
+int shim_keep_capabilities(void);
+void shim_set_fs_identity(uid_t owner, gid_t group);
+int shim_private_umask(void);
+void shim_umask(mode_t mask);
+
+// The directory entries that getdents64 writes.
+struct shim_dirent {
+    uint64_t ino;
+    int64_t next;
+    uint16_t length;
+    uint8_t type;
+    char name[];
+};
+
+#define SHIM_O_PATH 010000000
+#define SHIM_O_TMPFILE 020200000
+#define SHIM_O_NOATIME 01000000
+#define SHIM_O_DIRECT 040000
+
+#endif

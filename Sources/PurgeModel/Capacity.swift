@@ -1,0 +1,43 @@
+/// The numbers of the device at one instant, and what follows from them (SPEC sections 1 and 2).
+/// Each of the five is a whole number of blocks, so all that is computed is too.
+public struct Capacity: Hashable, Sendable {
+    public var total: ByteCount
+    /// What the system and other apps use, simulated.
+    public var others: ByteCount
+    /// The part of others that purging gives back.
+    public var othersPurgeable: ByteCount
+    /// Charged bytes of this container.
+    public var used: ByteCount
+    /// Charged bytes of files that purging would really give back now.
+    public var reclaimableFiles: ByteCount
+    public var thresholds: Thresholds
+
+    public init(
+        total: ByteCount, others: ByteCount = .zero, othersPurgeable: ByteCount = .zero, used: ByteCount = .zero,
+        reclaimableFiles: ByteCount = .zero, thresholds: Thresholds
+    ) {
+        self.total = total
+        self.others = others
+        self.othersPurgeable = othersPurgeable
+        self.used = used
+        self.reclaimableFiles = reclaimableFiles
+        self.thresholds = thresholds
+    }
+
+    /// total - others - used: below zero after the total was lowered or others raised.
+    public var balance: ByteCount { total - others - used }
+    public var free: ByteCount { max(.zero, balance) }
+    public var reclaimable: ByteCount { reclaimableFiles + othersPurgeable }
+    public var important: ByteCount { min(total, max(.zero, balance + reclaimable)) }
+    public var opportunistic: ByteCount { max(.zero, free - thresholds.low) }
+
+    public func available(for class: WriteClass) -> ByteCount {
+        switch `class` {
+        case .important: important
+        case .opportunistic: opportunistic
+        }
+    }
+
+    /// What must be purged before `need` more bytes fit; zero when they fit as it is.
+    public func shortage(for need: ByteCount) -> ByteCount { max(.zero, need - balance) }
+}

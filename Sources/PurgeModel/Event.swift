@@ -1,0 +1,45 @@
+/// Why a file was purged (SPEC section 7).
+public enum PurgeReason: String, Codable, Sendable {
+    case others, temporary, caches, purgeable, policyAge, policySize, reboot, command
+}
+
+/// What set a purge off (SPEC section 7).
+public enum PurgeTrigger: String, Codable, Sendable {
+    case importantWrite, pressure, capacity, policy, reboot, command
+}
+
+public enum EventType: String, CaseIterable, Codable, Sendable {
+    case mount, unmount, purge, refused, pressure, capacity, mark, flagLost, protectionDenied, device, clock, app,
+        policy, backup, restore, hostFull, dropped
+}
+
+/// One line of the journal; fields that do not apply are left out (SPEC section 7).
+public struct Event: Codable, Hashable, Sendable {
+    /// Rises by one from event to event of a store, over unmounts too.
+    public var seq: Int64
+    /// ISO 8601, simulated time.
+    public var time: String
+    public var type: EventType
+    /// Relative to the container. Bytes that are no UTF-8 appear as U+FFFD.
+    public var path: String?
+    public var tier: Tier?
+    public var bytes: ByteCount?
+    public var reason: String?
+    public var trigger: PurgeTrigger?
+    public var pid: Int32?
+
+    public init(
+        seq: Int64 = 0, time: String = "", type: EventType, path: String? = nil, tier: Tier? = nil,
+        bytes: ByteCount? = nil, reason: String? = nil, trigger: PurgeTrigger? = nil, pid: Int32? = nil
+    ) {
+        self.seq = seq
+        self.time = time
+        self.type = type
+        self.path = path
+        self.tier = tier
+        self.bytes = bytes
+        self.reason = reason
+        self.trigger = trigger
+        self.pid = pid
+    }
+}

@@ -1,0 +1,46 @@
+/// A moment, in nanoseconds since 1970 (UTC). The model never reads a clock: moments are passed in.
+public struct Instant: Hashable, Comparable, Sendable {
+    public var nanoseconds: Int64
+
+    public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+    public init(seconds: Int64, nanoseconds: Int64) { self.nanoseconds = seconds * 1_000_000_000 + nanoseconds }
+
+    public static let distantPast = Instant(nanoseconds: .min)
+    public static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
+}
+
+extension Instant {
+    /// ISO 8601 in UTC with milliseconds: `2026-11-21T09:30:00.123Z`.
+    public var iso8601: String {
+        let seconds = nanoseconds.flooredQuotient(by: 1_000_000_000)
+        let milliseconds = (nanoseconds - seconds * 1_000_000_000) / 1_000_000
+        let days = seconds.flooredQuotient(by: 86400)
+        let second = seconds - days * 86400
+        let (year, month, day) = Self.civil(days: days)
+        func padded(_ value: Int64, _ width: Int) -> String {
+            let text = String(value)
+            return String(repeating: "0", count: max(0, width - text.count)) + text
+        }
+        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T"
+            + "\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))"
+            + ".\(padded(milliseconds, 3))Z"
+    }
+
+    /// The Gregorian date of a day number since 1970, by counting years from 1 March.
+    private static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = days + 719_468
+        let era = shifted.flooredQuotient(by: 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
+    }
+}
+
+extension Int64 {
+    fileprivate func flooredQuotient(by divisor: Int64) -> Int64 {
+        self >= 0 ? self / divisor : (self - divisor + 1) / divisor
+    }
+}

@@ -1,0 +1,18 @@
+/// How near the device is to being full.
+public enum PressureLevel: String, Codable, Sendable {
+    case normal, nearLow, low, veryLow
+
+    /// Whether space is reclaimed in the background (SPEC section 3, Triggers).
+    public var reclaims: Bool { self == .low || self == .veryLow }
+
+    /// The level after free space has become `free` (SPEC section 2): entered below its own
+    /// threshold; nearLow and low last until desired is reached again; veryLow becomes low as
+    /// soon as free space is back at its threshold.
+    public func following(free: ByteCount, thresholds: Thresholds) -> PressureLevel {
+        if free < thresholds.veryLow { return .veryLow }
+        if free >= thresholds.desired { return .normal }
+        if free < thresholds.low || self == .low || self == .veryLow { return .low }
+        if free < thresholds.nearLow || self == .nearLow { return .nearLow }
+        return .normal
+    }
+}

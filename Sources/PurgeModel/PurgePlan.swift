@@ -1,0 +1,65 @@
+/// A file that purging would give back, as the plan sees it.
+public struct PurgeCandidate<ID: Sendable>: Sendable {
+    public var id: ID
+    public var rank: PurgeRank
+    public var age: PurgeAge
+
+    public init(id: ID, rank: PurgeRank, age: PurgeAge) {
+        self.id = id
+        self.rank = rank
+        self.age = age
+    }
+}
+
+/// One file of a plan, with the reason why it may go.
+public struct PlannedPurge<ID: Sendable>: Sendable {
+    public var id: ID
+    public var reason: PurgeReason
+    public var bytes: ByteCount
+}
+
+/// How much is to be purged.
+public enum PurgeGoal: Hashable, Sendable {
+    /// At least this much, of whatever kind, in order; others.purgeable first.
+    case bytes(ByteCount)
+    /// All of one step, and nothing else.
+    case step(PurgeStep)
+    /// Everything that may go, others.purgeable first.
+    case all
+}
+
+/// What a purge takes, in the order in which it goes. `purge --dry-run` prints this very value.
+public struct PurgePlan<ID: Sendable>: Sendable {
+    /// Taken from others.purgeable (and from others with it).
+    public var fromOthers: ByteCount
+    public var items: [PlannedPurge<ID>]
+
+    public var freed: ByteCount { items.reduce(fromOthers) { $0 + $1.bytes } }
+
+    /// Takes from `next`, which hands out candidates in purge order, file by file until it is
+    /// enough. Candidates that are not needed are not asked for, so a plan costs what it takes.
+    public init(
+        goal: PurgeGoal, othersPurgeable: ByteCount, next: (PurgeStep?) -> PurgeCandidate<ID>?
+    ) {
+        items = []
+        var missing: Int64
+        var step: PurgeStep?
+        switch goal {
+        case .bytes(let short):
+            fromOthers = min(short.roundedUp, othersPurgeable)
+            missing = short.bytes - fromOthers.bytes
+        case .step(let only):
+            fromOthers = .zero
+            missing = .max
+            step = only
+        case .all:
+            fromOthers = othersPurgeable
+            missing = .max
+        }
+        while missing > 0, let candidate = next(step) {
+            items.append(
+                PlannedPurge(id: candidate.id, reason: candidate.rank.step.reason, bytes: candidate.age.charged))
+            if missing != .max { missing -= candidate.age.charged.bytes }
+        }
+    }
+}

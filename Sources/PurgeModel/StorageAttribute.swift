@@ -1,0 +1,24 @@
+/// The attributes of SPEC section 4 that an app can set, by the part after `user.purgefs.`.
+public enum StorageAttribute: String, CaseIterable, Sendable {
+    case isPurgeable, isExcludedFromBackup, fileProtection, purgeAfter, sizeLimit
+
+    /// What the store keeps for `text`: the form in which it reads back, nil for a bad value.
+    public func canonical(_ text: some StringProtocol) -> String? {
+        switch self {
+        case .isPurgeable: PurgeMark(text: text)?.text
+        case .isExcludedFromBackup: text == "0" || text == "1" ? String(text) : nil
+        case .fileProtection: FileProtection(text: text)?.appleName
+        case .purgeAfter: text == "0" ? "0" : TimeSpan(text: text)?.text
+        case .sizeLimit: (ByteCount(text: text)?.bytes).map { String($0) }
+        }
+    }
+
+    /// Directory policies go on directories alone, isPurgeable and the rest on files too.
+    public var isForDirectoriesOnly: Bool { self == .purgeAfter || self == .sizeLimit }
+}
+
+/// The attributes that are computed when they are read (SPEC section 4).
+public enum ComputedAttribute: String, CaseIterable, Sendable {
+    case volumeTotalCapacity, volumeAvailableCapacity, volumeAvailableCapacityForImportantUsage,
+        volumeAvailableCapacityForOpportunisticUsage, fileAllocatedSize, totalFileAllocatedSize, creationDate, tier
+}

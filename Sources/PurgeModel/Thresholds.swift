@@ -1,0 +1,109 @@
+/// The four limits of free space, in bytes, as they stand for one total.
+public struct Thresholds: Hashable, Codable, Sendable {
+    public var veryLow: ByteCount
+    public var low: ByteCount
+    public var nearLow: ByteCount
+    public var desired: ByteCount
+
+    public init(veryLow: ByteCount, low: ByteCount, nearLow: ByteCount, desired: ByteCount) {
+        self.veryLow = veryLow
+        self.low = low
+        self.nearLow = nearLow
+        self.desired = desired
+    }
+
+    public static let off = Thresholds(veryLow: .zero, low: .zero, nearLow: .zero, desired: .zero)
+}
+
+/// One threshold as it was set: a percentage follows the total, a size does not.
+public enum ThresholdSetting: Hashable, Codable, Sendable {
+    /// In hundredths of a percent, so that 10.5 % is exact.
+    case percent(hundredths: Int64)
+    case size(ByteCount)
+
+    /// `512M` or `10.5%` (two decimals at most, 100 % at most).
+    public init?(text: some StringProtocol) {
+        guard text.last == "%" else {
+            guard let size = ByteCount(text: text) else { return nil }
+            self = .size(size)
+            return
+        }
+        let parts = text.dropLast().split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let whole = parts.first, whole.allSatisfy({ $0.isASCII && $0.isNumber }), let units = Int64(whole),
+            units <= 100
+        else { return nil }
+        var hundredths = units * 100
+        if parts.count == 2 {
+            guard (1...2).contains(parts[1].count), parts[1].allSatisfy({ $0.isASCII && $0.isNumber }),
+                let fraction = Int64(parts[1])
+            else { return nil }
+            hundredths += parts[1].count == 1 ? fraction * 10 : fraction
+        }
+        guard hundredths <= 10_000 else { return nil }
+        self = .percent(hundredths: hundredths)
+    }
+
+    /// Rounded up to a block (SPEC section 1, Total).
+    public func resolved(total: ByteCount) -> ByteCount {
+        switch self {
+        case .size(let size): return size.roundedUp
+        case .percent(let hundredths):
+            let (whole, rest) = total.bytes.quotientAndRemainder(dividingBy: 10_000)
+            return ByteCount(whole * hundredths + (rest * hundredths + 9999) / 10_000).roundedUp
+        }
+    }
+}
+
+/// The four thresholds as they were set.
+public struct ThresholdSettings: Hashable, Codable, Sendable {
+    public var veryLow: ThresholdSetting
+    public var low: ThresholdSetting
+    public var nearLow: ThresholdSetting
+    public var desired: ThresholdSetting
+
+    /// SPEC section 2: 5 %, 10 %, 10.5 %, 11 % of total.
+    public static let documented = ThresholdSettings(
+        veryLow: .percent(hundredths: 500), low: .percent(hundredths: 1000),
+        nearLow: .percent(hundredths: 1050), desired: .percent(hundredths: 1100))
+    /// No background purge and no cushion (SPEC section 5).
+    public static let off = ThresholdSettings(
+        veryLow: .size(.zero), low: .size(.zero), nearLow: .size(.zero), desired: .size(.zero))
+
+    public init(
+        veryLow: ThresholdSetting, low: ThresholdSetting, nearLow: ThresholdSetting, desired: ThresholdSetting
+    ) {
+        self.veryLow = veryLow
+        self.low = low
+        self.nearLow = nearLow
+        self.desired = desired
+    }
+
+    public func resolved(total: ByteCount) -> Thresholds {
+        Thresholds(
+            veryLow: veryLow.resolved(total: total), low: low.resolved(total: total),
+            nearLow: nearLow.resolved(total: total), desired: desired.resolved(total: total))
+    }
+
+    /// The settings after lines of `name size` or `name percent%`, or `off`; nil if a line is
+    /// wrong, a name comes twice, or the result is not in rising order for this total.
+    public func applying(lines text: some StringProtocol, total: ByteCount) -> ThresholdSettings? {
+        if text == "off" { return .off }
+        var result = self
+        var seen: Set<String> = []
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            let words = line.split(separator: " ", omittingEmptySubsequences: true)
+            guard words.count == 2, let setting = ThresholdSetting(text: words[1]),
+                seen.insert(String(words[0])).inserted
+            else { return nil }
+            switch words[0] {
+            case "verylow": result.veryLow = setting
+            case "low": result.low = setting
+            case "nearlow": result.nearLow = setting
+            case "desired": result.desired = setting
+            default: return nil
+            }
+        }
+        let now = result.resolved(total: total)
+        return now.veryLow <= now.low && now.low <= now.nearLow && now.nearLow <= now.desired ? result : nil
+    }
+}

@@ -1,0 +1,80 @@
+/// How durable a place in the container is, by location alone (SPEC section 1, Tier).
+public enum Tier: String, CaseIterable, Codable, Sendable {
+    case temporary, caches, persistent
+
+    var durability: Int {
+        switch self {
+        case .temporary: 0
+        case .caches: 1
+        case .persistent: 2
+        }
+    }
+
+    /// The tier of a file with several names: the most durable one.
+    public static func mostDurable(_ a: Tier, _ b: Tier) -> Tier { a.durability >= b.durability ? a : b }
+
+    /// The tier of an entry called `name` in a directory. `tmp` and `Library/Caches` begin
+    /// a tier of their own; everything else has its directory's.
+    public static func ofEntry(
+        named isName: (StaticString) -> Bool, parent: Tier, parentIsRoot: Bool, parentIsLibrary: Bool
+    ) -> Tier {
+        if parentIsRoot && isName("tmp") { return .temporary }
+        if parentIsLibrary && isName("Caches") { return .caches }
+        return parent
+    }
+}
+
+/// How soon a purgeable file may go. SPEC section 3: low first.
+public enum Urgency: String, CaseIterable, Comparable, Codable, Sendable {
+    case low, medium, high
+
+    public var rank: Int {
+        switch self {
+        case .low: 0
+        case .medium: 1
+        case .high: 2
+        }
+    }
+    public static func < (a: Urgency, b: Urgency) -> Bool { a.rank < b.rank }
+}
+
+/// The value of isPurgeable that an entry carries itself.
+public enum PurgeMark: Hashable, Sendable {
+    case notPurgeable
+    case purgeable(Urgency)
+
+    /// `0`, `1` (= low), `low`, `medium`, `high` (SPEC section 4).
+    public init?(text: some StringProtocol) {
+        switch text {
+        case "0": self = .notPurgeable
+        case "1": self = .purgeable(.low)
+        default:
+            guard let urgency = Urgency(rawValue: String(text)) else { return nil }
+            self = .purgeable(urgency)
+        }
+    }
+
+    /// Reads back as the urgency, or `0`.
+    public var text: String {
+        switch self {
+        case .notPurgeable: "0"
+        case .purgeable(let urgency): urgency.rawValue
+        }
+    }
+
+    public var urgency: Urgency? {
+        if case .purgeable(let urgency) = self { urgency } else { nil }
+    }
+}
+
+/// Which capacity new blocks come from (SPEC section 2).
+public enum WriteClass: Sendable {
+    /// Makes room by purging.
+    case important
+    /// Never purges, and never brings the device into low storage.
+    case opportunistic
+
+    public static func of(tier: Tier, effectiveMark: PurgeMark?) -> WriteClass {
+        tier == .persistent && effectiveMark?.urgency == nil ? .important : .opportunistic
+    }
+}

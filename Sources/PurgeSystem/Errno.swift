@@ -1,0 +1,36 @@
+import Glibc
+
+/// An errno value, as the kernel gave it or as a caller will see it.
+public struct Errno: Error, Equatable, Sendable, CustomStringConvertible {
+    public let code: Int32
+    public init(_ code: Int32) { self.code = code }
+
+    public static let notPermitted = Errno(EPERM)
+    public static let noEntry = Errno(ENOENT)
+    public static let input = Errno(EIO)
+    public static let badDescriptor = Errno(EBADF)
+    public static let tryAgain = Errno(EAGAIN)
+    public static let accessDenied = Errno(EACCES)
+    public static let busy = Errno(EBUSY)
+    public static let exists = Errno(EEXIST)
+    public static let notDirectory = Errno(ENOTDIR)
+    public static let isDirectory = Errno(EISDIR)
+    public static let invalid = Errno(EINVAL)
+    public static let noSpace = Errno(ENOSPC)
+    public static let fileTooLarge = Errno(EFBIG)
+    public static let range = Errno(ERANGE)
+    public static let noData = Errno(ENODATA)
+    public static let notSupported = Errno(EOPNOTSUPP)
+    public static let notImplemented = Errno(ENOSYS)
+    public static let stale = Errno(ESTALE)
+    public static let readOnly = Errno(EROFS)
+    public static let interrupted = Errno(EINTR)
+    public static let noDevice = Errno(ENODEV)
+    public static let noAddress = Errno(ENXIO)
+    public static let tooBig = Errno(E2BIG)
+    public static let notEmpty = Errno(ENOTEMPTY)
+    public static let nameTooLong = Errno(ENAMETOOLONG)
+    public static let tooManyOpen = Errno(EMFILE)
+
+    public var description: String { String(cString: strerror(code)) }
+}

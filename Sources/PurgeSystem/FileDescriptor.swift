@@ -1,0 +1,49 @@
+import CSystemShims
+import Glibc
+
+/// An open file, closed when its last owner lets go. Shared, because a cache may drop a
+/// descriptor that a request still uses.
+public final class FileDescriptor: Sendable {
+    public let raw: Int32
+    public init(adopting raw: Int32) { self.raw = raw }
+    deinit { _ = shim_close(raw) }  // never retried: Linux has freed the number even on EINTR
+}
+
+extension FileDescriptor {
+    /// Relative to the working directory.
+    public static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(Errno) -> FileDescriptor {
+        FileDescriptor(adopting: try System.open(at: AT_FDCWD, path, flags | O_CLOEXEC, mode: mode))
+    }
+
+    /// An entry of this directory, never through a symbolic link.
+    public func open(
+        _ name: UnsafePointer<CChar>, _ flags: Int32, mode: mode_t = 0
+    ) throws(Errno) -> FileDescriptor {
+        FileDescriptor(adopting: try System.open(at: raw, name, flags | O_CLOEXEC | O_NOFOLLOW, mode: mode))
+    }
+
+    /// The whole content, for small files.
+    public func readAll() throws(Errno) -> [UInt8] {
+        var content: [UInt8] = []
+        var offset: Int64 = 0
+        while true {
+            var chunk = [UInt8](repeating: 0, count: 65536)
+            let count = try chunk.withUnsafeMutableBytes { buffer in
+                Result { () throws(Errno) in try System.pread(raw, buffer, offset: offset) }
+            }.get()
+            if count == 0 { return content }
+            content += chunk[..<count]
+            offset += Int64(count)
+        }
+    }
+
+    /// Everything, in as many writes as it takes.
+    public func writeAll(_ bytes: [UInt8]) throws(Errno) {
+        var offset = 0
+        while offset < bytes.count {
+            offset += try bytes[offset...].withUnsafeBytes { rest in
+                Result { () throws(Errno) in try System.write(raw, rest) }
+            }.get()
+        }
+    }
+}
