@@ -1,0 +1,17 @@
+import PurgeStore
+
+/// What is to be mounted, where and how.
+public struct MountRequest: Sendable {
+    /// As given; relative to the working directory at the time of the call.
+    public var storePath: String
+    public var mountpoint: String
+    public var settings = SettingsChange()
+    public var allowsOther = false
+    /// Further options for mount(8), as after `-o`.
+    public var options: [String] = []
+
+    public init(storePath: String, mountpoint: String) {
+        self.storePath = storePath
+        self.mountpoint = mountpoint
+    }
+}
