@@ -119,3 +119,4 @@ void shim_set_fs_identity(uid_t owner, gid_t group) {
 }
 int shim_private_umask(void) { return ANSWER(unshare(CLONE_FS)); }
 void shim_umask(mode_t mask) { umask(mask); }
+void shim_set_thread_name(const char *name) { prctl(PR_SET_NAME, name); }

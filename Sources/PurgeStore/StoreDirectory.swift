@@ -1,0 +1,91 @@
+import Glibc
+import PurgeSystem
+
+/// The directory of a store, opened and locked, before anything is known of its content.
+struct StoreDirectory {
+    let path: String
+    let absolutePath: String
+    let descriptor: FileDescriptor
+
+    /// Names that purgefs itself puts there, and what mkfs leaves at the top of a file system.
+    static func isOurs(_ name: String) -> Bool {
+        name == "container" || name == "extents" || name == "lost+found"
+            || name.hasPrefix("device.json") || name.hasPrefix("journal.sqlite")
+    }
+
+    /// Takes the lock, which lasts as long as `descriptor` does.
+    static func open(_ path: String, creating: Bool) throws(StoreError) -> StoreDirectory {
+        guard !path.isEmpty else {
+            throw StoreError("the name of the store is empty", path: "''", advice: "Name a directory.")
+        }
+        let descriptor = try descriptor(path, creating: creating)
+        do {
+            try System.lockExclusively(descriptor.raw)
+        } catch where error == .tryAgain {
+            throw busy(path, holder: holder(of: descriptor))
+        } catch {
+            throw .failed("cannot be locked", path: path, error)
+        }
+        return StoreDirectory(path: path, absolutePath: absolute(path), descriptor: descriptor)
+    }
+
+    /// Everything in the directory but `.` and `..`.
+    func names() throws(StoreError) -> Set<String> {
+        do {
+            return Set(try descriptor.open(".", O_RDONLY | O_DIRECTORY).entryNames())
+        } catch { throw .failed("cannot be listed", path: path, error) }
+    }
+
+    func pathOf(_ name: String) -> String { path.hasSuffix("/") ? path + name : path + "/" + name }
+
+    private static func descriptor(_ path: String, creating: Bool) throws(StoreError) -> FileDescriptor {
+        do {
+            return try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
+        } catch where error == .noEntry && creating {
+            return try make(path)
+        } catch { throw refusal(path, error) }
+    }
+
+    private static func make(_ path: String) throws(StoreError) -> FileDescriptor {
+        do {
+            try System.makeDirectory(at: AT_FDCWD, path, mode: 0o755)
+            return try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
+        } catch where error == .noEntry {
+            throw StoreError(
+                "the store cannot be made: the directory above it does not exist", path: path,
+                advice: "Check the path, or make that directory first (mkdir -p).")
+        } catch where error == .exists {
+            throw StoreError(
+                "is a symbolic link to something that does not exist", path: path,
+                advice: "Remove the link, or make the directory that it points to.")
+        } catch { throw .failed("the store cannot be made", path: path, error) }
+    }
+
+    private static func refusal(_ path: String, _ error: Errno) -> StoreError {
+        switch error {
+        case .noEntry:
+            return StoreError(
+                "there is no store here", path: path,
+                advice: "Check the path; `purgefs mount` makes a store that does not exist.")
+        case .notDirectory where FileDescriptor.exists(path):
+            return StoreError(
+                "is a file; a store is a directory", path: path,
+                advice: "Name a directory, or a new name for `purgefs mount` to make one.")
+        default:
+            return .failed("the store cannot be opened", path: path, error)
+        }
+    }
+
+    private static func busy(_ path: String, holder: Int32?) -> StoreError {
+        let who = holder.map { "process \($0)" } ?? "another process"
+        return StoreError(
+            "the store is in use by \(who); one mount at a time can hold it", path: path,
+            advice: "Unmount it first (`purgefs unmount MOUNTPOINT`), or take another store.")
+    }
+
+    private static func absolute(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }  // removed meanwhile
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+}
