@@ -22,7 +22,8 @@ struct FileSystemTests {
     @Test func refusesAReadOnlyOne() throws {
         let mount = try PrivateMount(
             at: directory.path,
-            "mount -t tmpfs none . && mkdir -p \(directory.path)/s/container && mount -o remount,ro \(directory.path)")
+            "mount -t tmpfs none . && mkdir -p \(directory.path)/s/container && mount -o remount,bind,ro \(directory.path)"
+        )
         for creating in [true, false] {
             let error = try storeError { _ = try Store.open(mount.path + "/s", creating: creating) }
             #expect(error.what == "the store lies on a file system that is mounted read-only")

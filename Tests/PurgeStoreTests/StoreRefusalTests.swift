@@ -112,11 +112,12 @@ struct StoreRefusalTests {
 
     @Test func refusesWithoutPermission() throws {
         do { _ = try Store.open(directory["store"], creating: true) }
-        try System.changeMode(at: AT_FDCWD, directory.path, 0o755)
-        try System.changeMode(at: AT_FDCWD, directory["store"], 0o555)
         try directory.makeDirectory("closed")
-        try System.changeMode(at: AT_FDCWD, directory["closed"], 0)
-        System.actAs(owner: 12345, group: 12345)
+        for (name, mode) in [("store", 0o555), ("closed", 0), (".", 0o555)] as [(String, mode_t)] {
+            try System.changeMode(at: AT_FDCWD, directory[name], mode)
+        }
+        defer { chmod(directory.path, 0o700) }
+        System.actAs(owner: 12345, group: 12345)  // does nothing unless we are root, who may do all
         defer { System.actAs(owner: geteuid(), group: getegid()) }
         #expect(try refusal("store").what == "the store cannot be written: Permission denied")
         #expect(try refusal("closed").what == "the store cannot be opened: Permission denied")
