@@ -22,16 +22,22 @@ struct StoreDirectory: Sendable {
         return StoreDirectory(path: path, absolutePath: absolute(path), descriptor: descriptor)
     }
 
-    /// Takes the lock, which lasts as long as `descriptor` does.
+    /// Takes the lock, which lasts as long as `descriptor` does. A daemon that is just ending, or a
+    /// child of the last holder between its fork and its exec, may have it for a moment longer.
     func lock() throws(StoreError) {
-        do {
-            try System.lockExclusively(descriptor.raw)
-        } catch .tryAgain {
-            throw Self.busy(path, holder: Self.holder(of: descriptor))
-        } catch {
-            throw .failed("the store cannot be locked", path: path, error)
+        for attempt in 1...Self.attempts {
+            do {
+                return try System.lockExclusively(descriptor.raw)
+            } catch .tryAgain where attempt < Self.attempts {
+                usleep(Self.pause)
+            } catch .tryAgain {
+                throw Self.busy(path, holder: Self.holder(of: descriptor))
+            } catch { throw .failed("the store cannot be locked", path: path, error) }
         }
     }
+    private static let attempts = 50
+    /// Microseconds: a quarter of a second in all.
+    private static let pause: UInt32 = 5000
 
     /// Everything in the directory but `.` and `..`.
     func names() throws(StoreError) -> Set<String> {
