@@ -11,8 +11,10 @@ extension fuse_lowlevel_ops {
             let server = Server.of(request)
             let parent = server.node(parent)
             do throws(Errno) {
-                Reply(request).entry(
-                    try server.volume.lookup(Server.name(name), in: parent, caller: server.caller(request)))
+                // Found before a Reply is made: a Reply that is not sent answers EIO.
+                let entry = try server.volume.lookup(
+                    Server.name(name), in: parent, caller: server.caller(request))
+                Reply(request).entry(entry)
             } catch where error == .noEntry {
                 Reply(request).absent(mayBeCached: server.volume.mayCacheAbsence(name, in: parent))
             } catch {

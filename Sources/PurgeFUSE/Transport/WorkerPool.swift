@@ -179,7 +179,7 @@ final class Worker {
     }
 
     // Written once, before any thread reads it.
-    private nonisolated(unsafe) static let key: pthread_key_t = {
+    private static let key: pthread_key_t = {
         var key = pthread_key_t()
         pthread_key_create(&key, nil)
         return key
