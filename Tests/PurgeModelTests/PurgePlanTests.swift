@@ -41,7 +41,7 @@ import Testing
         ("Documents/marked-high", .purgeable, 1),
     ]
 
-    private func plan(_ goal: PurgeGoal, othersPurgeable: Int64 = 0) -> PurgePlan<String> {
+    private func plan(_ goal: PurgeGoal, othersPurgeable: Int64 = 0, limit: Int = .max) -> PurgePlan<String> {
         var queue: [PurgeCandidate<String>] = Self.files.compactMap { path, tier, mark, lastUse, blocks in
             PurgeRank.of(tier: tier, effectiveMark: mark).map {
                 PurgeCandidate(
@@ -53,7 +53,7 @@ import Testing
             if a.rank != b.rank { return a.rank < b.rank }
             return a.age != b.age ? a.age < b.age : a.id < b.id
         }
-        return PurgePlan(goal: goal, othersPurgeable: ByteCount(blocks: othersPurgeable)) { step in
+        return PurgePlan(goal: goal, othersPurgeable: ByteCount(blocks: othersPurgeable), limit: limit) { step in
             queue.firstIndex { step == nil || $0.rank.step == step }.map { queue.remove(at: $0) }
         }
     }
@@ -101,6 +101,12 @@ import Testing
     ] as [(Int64, Int64, Int64, Int)])
     func othersGoFirstAsWholeBlocks(short: Int64, purgeable: Int64, taken: Int64, files: Int) {
         expect(plan(.bytes(ByteCount(short)), othersPurgeable: purgeable), others: taken, items: Self.golden[..<files])
+    }
+
+    @Test(arguments: [0, 1, 5, 14, 15]) func aLimitEndsItEarlierAndChangesNothingElse(limit: Int) {
+        expect(plan(.all, othersPurgeable: 7, limit: limit), others: 7, items: Self.golden[..<min(limit, 14)])
+        let short = PurgeGoal.bytes(ByteCount(blocks: 26))  // 7 of others, then 19 of seven files
+        expect(plan(short, othersPurgeable: 7, limit: limit), others: 7, items: Self.golden[..<min(limit, 7)])
     }
 
     @Test func candidatesThatAreNotNeededAreNotAskedFor() {
