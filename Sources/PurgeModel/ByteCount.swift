@@ -41,7 +41,9 @@ extension ByteCount {
         // Strings compare by canonical equivalence, and a Kelvin sign is equivalent to `K`.
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let digits = text.prefix { $0.isNumber }
-        guard let number = Int64(digits), let unit = Self.units[String(text.dropFirst(digits.count))] else { return nil }
+        guard let number = Int64(digits), let unit = Self.units[String(text.dropFirst(digits.count))] else {
+            return nil
+        }
         let (product, overflow) = number.multipliedReportingOverflow(by: unit)
         // Sums of a few sizes must stay in range, so sizes end at 1 EiB.
         guard !overflow, product <= 1 << 60 else { return nil }

@@ -72,9 +72,10 @@ import Testing
         #expect(odd.important == ByteCount(blocks: 10))
     }
 
-    @Test(arguments: [
-        (0, 100, 0), (30, 100, 0), (31, 100, 1), (50, 100, 20), (0, 70, 0), (1, 70, 1), (0, 60, 10), (5, 60, 15),
-    ] as [(Int64, Int64, Int64)])
+    @Test(
+        arguments: [
+            (0, 100, 0), (30, 100, 0), (31, 100, 1), (50, 100, 20), (0, 70, 0), (1, 70, 1), (0, 60, 10), (5, 60, 15),
+        ] as [(Int64, Int64, Int64)])
     func shortageCountsWhatIsOvercommitted(need: Int64, total: Int64, shortage: Int64) {
         let capacity = Capacity(
             total: ByteCount(blocks: total), others: ByteCount(blocks: 30), used: ByteCount(blocks: 40),

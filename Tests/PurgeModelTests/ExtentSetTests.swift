@@ -37,19 +37,23 @@ import Testing
         #expect(set == ExtentSet(0..<4))
     }
 
-    @Test(arguments: [
-        (0..<10, 0, 2), (0..<10, 1, 3), (0..<10, 2, 6), (0..<10, 3, 7), (0..<10, 4, 10), (0..<10, 99, 10),
-        (2..<10, 0, 2), (3..<10, 0, 3), (4..<10, 0, 6), (5..<6, 0, 6), (0..<2, 0, 2), (7..<7, 0, 7), (20..<30, 4, 24),
-    ] as [(Range<Int64>, Int64, Int64)])
+    @Test(
+        arguments: [
+            (0..<10, 0, 2), (0..<10, 1, 3), (0..<10, 2, 6), (0..<10, 3, 7), (0..<10, 4, 10), (0..<10, 99, 10),
+            (2..<10, 0, 2), (3..<10, 0, 3), (4..<10, 0, 6), (5..<6, 0, 6), (0..<2, 0, 2), (7..<7, 0, 7),
+            (20..<30, 4, 24),
+        ] as [(Range<Int64>, Int64, Int64)])
     func longestBeginningThatMissesAtMost(range: Range<Int64>, limit: Int64, end: Int64) {
         let set = ExtentSet(runs: [0..<2, 4..<6, 8..<10])
         #expect(set.prefixEnd(of: range, missingAtMost: limit) == end)
     }
 
-    @Test(arguments: [
-        ([], 0, true), ([], 1, false), ([0..<3], 3, true), ([0..<3], 2, false), ([0..<3], 4, false), ([0..<3], 0, false),
-        ([1..<3], 3, false), ([0..<1, 2..<3], 3, false),
-    ] as [([Range<Int64>], Int64, Bool)])
+    @Test(
+        arguments: [
+            ([], 0, true), ([], 1, false), ([0..<3], 3, true), ([0..<3], 2, false), ([0..<3], 4, false),
+            ([0..<3], 0, false),
+            ([1..<3], 3, false), ([0..<1, 2..<3], 3, false),
+        ] as [([Range<Int64>], Int64, Bool)])
     func isExactlyBelow(runs: [Range<Int64>], end: Int64, answer: Bool) {
         #expect(ExtentSet(runs: runs).isExactly(below: end) == answer)
     }

@@ -29,12 +29,13 @@ import Testing
         #expect(walk(from: .normal, steps.map(\.free), Self.thresholds) == steps.map(\.level))
     }
 
-    @Test(arguments: [
-        (.normal, [.veryLow, .veryLow, .low, .low, .nearLow, .nearLow, .normal, .normal, .normal, .normal]),
-        (.nearLow, [.veryLow, .veryLow, .low, .low, .nearLow, .nearLow, .nearLow, .nearLow, .normal, .normal]),
-        (.low, [.veryLow, .veryLow, .low, .low, .low, .low, .low, .low, .normal, .normal]),
-        (.veryLow, [.veryLow, .veryLow, .low, .low, .low, .low, .low, .low, .normal, .normal]),
-    ] as [(PressureLevel, [PressureLevel])])
+    @Test(
+        arguments: [
+            (.normal, [.veryLow, .veryLow, .low, .low, .nearLow, .nearLow, .normal, .normal, .normal, .normal]),
+            (.nearLow, [.veryLow, .veryLow, .low, .low, .nearLow, .nearLow, .nearLow, .nearLow, .normal, .normal]),
+            (.low, [.veryLow, .veryLow, .low, .low, .low, .low, .low, .low, .normal, .normal]),
+            (.veryLow, [.veryLow, .veryLow, .low, .low, .low, .low, .low, .low, .normal, .normal]),
+        ] as [(PressureLevel, [PressureLevel])])
     func everyLevelAtEveryEdge(level: PressureLevel, expected: [PressureLevel]) {
         let edges: [Int64] = [0, 49, 50, 99, 100, 104, 105, 109, 110, 1000]
         #expect(

@@ -2,10 +2,11 @@ import PurgeModel
 import Testing
 
 @Suite struct PurgeMarkTests {
-    @Test(arguments: [
-        ("0", .notPurgeable, "0"), ("1", .purgeable(.low), "low"), ("low", .purgeable(.low), "low"),
-        ("medium", .purgeable(.medium), "medium"), ("high", .purgeable(.high), "high"),
-    ] as [(String, PurgeMark, String)])
+    @Test(
+        arguments: [
+            ("0", .notPurgeable, "0"), ("1", .purgeable(.low), "low"), ("low", .purgeable(.low), "low"),
+            ("medium", .purgeable(.medium), "medium"), ("high", .purgeable(.high), "high"),
+        ] as [(String, PurgeMark, String)])
     func readsAndReadsBack(text: String, mark: PurgeMark, back: String) {
         #expect(PurgeMark(text: text) == mark)
         #expect(mark.text == back)

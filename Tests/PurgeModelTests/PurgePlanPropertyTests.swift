@@ -37,7 +37,9 @@ import Testing
             let short = Self.randomShortage(&random)
             let plan = state.plan(.bytes(short))
             let expected = state.victims(short: Int(short.bytes))
-            if plan.fromOthers != ByteCount(blocks: Int64(expected.others)) { return "\(short): others \(plan.fromOthers)" }
+            if plan.fromOthers != ByteCount(blocks: Int64(expected.others)) {
+                return "\(short): others \(plan.fromOthers)"
+            }
             return plan.items.map(\.id) == expected.files.map(\.path) ? nil : "\(short): \(plan.items.map(\.id))"
         }
         #expect(fault == nil)

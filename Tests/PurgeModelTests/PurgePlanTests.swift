@@ -73,18 +73,21 @@ import Testing
         expect(plan(.all, othersPurgeable: 7), others: 7, items: Self.golden[...])
     }
 
-    @Test(arguments: [
-        (.temporary, 0..<4), (.caches, 4..<10), (.marked, 10..<14),
-    ] as [(PurgeStep, Range<Int>)])
+    @Test(
+        arguments: [
+            (.temporary, 0..<4), (.caches, 4..<10), (.marked, 10..<14),
+        ] as [(PurgeStep, Range<Int>)])
     func aStepTakesItsOwnAndNothingOfOthers(step: PurgeStep, range: Range<Int>) {
         expect(plan(.step(step), othersPurgeable: 7), others: 0, items: Self.golden[range])
     }
 
     /// (blocks short, files taken) with nothing of others: 2, 3, 4, 5, 11, 15, 19, 27 ... in all.
-    @Test(arguments: [
-        (0, 0), (1, 1), (2, 1), (3, 2), (4, 3), (5, 4), (6, 5), (11, 5), (12, 6), (15, 6), (16, 7), (19, 7), (20, 8),
-        (27, 8), (28, 9), (32, 9), (33, 10), (35, 10), (36, 11), (37, 12), (38, 12), (39, 13), (40, 13), (41, 14),
-    ] as [(Int64, Int)])
+    @Test(
+        arguments: [
+            (0, 0), (1, 1), (2, 1), (3, 2), (4, 3), (5, 4), (6, 5), (11, 5), (12, 6), (15, 6), (16, 7), (19, 7),
+            (20, 8),
+            (27, 8), (28, 9), (32, 9), (33, 10), (35, 10), (36, 11), (37, 12), (38, 12), (39, 13), (40, 13), (41, 14),
+        ] as [(Int64, Int)])
     func fileByFileUntilItIsEnough(short: Int64, files: Int) {
         expect(plan(.bytes(ByteCount(blocks: short))), others: 0, items: Self.golden[..<files])
     }
@@ -95,10 +98,11 @@ import Testing
     }
 
     /// (bytes short, others.purgeable, taken of it, files)
-    @Test(arguments: [
-        (0, 7, 0, 0), (1, 7, 1, 0), (4096, 7, 1, 0), (4097, 7, 2, 0), (28672, 7, 7, 0), (28673, 7, 7, 1),
-        (36864, 7, 7, 1), (36865, 7, 7, 2), (1, 0, 0, 1),
-    ] as [(Int64, Int64, Int64, Int)])
+    @Test(
+        arguments: [
+            (0, 7, 0, 0), (1, 7, 1, 0), (4096, 7, 1, 0), (4097, 7, 2, 0), (28672, 7, 7, 0), (28673, 7, 7, 1),
+            (36864, 7, 7, 1), (36865, 7, 7, 2), (1, 0, 0, 1),
+        ] as [(Int64, Int64, Int64, Int)])
     func othersGoFirstAsWholeBlocks(short: Int64, purgeable: Int64, taken: Int64, files: Int) {
         expect(plan(.bytes(ByteCount(short)), othersPurgeable: purgeable), others: taken, items: Self.golden[..<files])
     }

@@ -2,23 +2,24 @@ import PurgeModel
 import Testing
 
 @Suite struct PurgeRankTests {
-    @Test(arguments: [
-        (.temporary, nil, PurgeRank(step: .temporary, urgency: .low)),
-        (.temporary, .notPurgeable, PurgeRank(step: .temporary, urgency: .low)),
-        (.temporary, .purgeable(.low), PurgeRank(step: .temporary, urgency: .low)),
-        (.temporary, .purgeable(.medium), PurgeRank(step: .temporary, urgency: .medium)),
-        (.temporary, .purgeable(.high), PurgeRank(step: .temporary, urgency: .high)),
-        (.caches, nil, PurgeRank(step: .caches, urgency: .low)),
-        (.caches, .notPurgeable, PurgeRank(step: .caches, urgency: .low)),
-        (.caches, .purgeable(.low), PurgeRank(step: .caches, urgency: .low)),
-        (.caches, .purgeable(.medium), PurgeRank(step: .caches, urgency: .medium)),
-        (.caches, .purgeable(.high), PurgeRank(step: .caches, urgency: .high)),
-        (.persistent, nil, nil),
-        (.persistent, .notPurgeable, nil),
-        (.persistent, .purgeable(.low), PurgeRank(step: .marked, urgency: .low)),
-        (.persistent, .purgeable(.medium), PurgeRank(step: .marked, urgency: .medium)),
-        (.persistent, .purgeable(.high), PurgeRank(step: .marked, urgency: .high)),
-    ] as [(Tier, PurgeMark?, PurgeRank?)])
+    @Test(
+        arguments: [
+            (.temporary, nil, PurgeRank(step: .temporary, urgency: .low)),
+            (.temporary, .notPurgeable, PurgeRank(step: .temporary, urgency: .low)),
+            (.temporary, .purgeable(.low), PurgeRank(step: .temporary, urgency: .low)),
+            (.temporary, .purgeable(.medium), PurgeRank(step: .temporary, urgency: .medium)),
+            (.temporary, .purgeable(.high), PurgeRank(step: .temporary, urgency: .high)),
+            (.caches, nil, PurgeRank(step: .caches, urgency: .low)),
+            (.caches, .notPurgeable, PurgeRank(step: .caches, urgency: .low)),
+            (.caches, .purgeable(.low), PurgeRank(step: .caches, urgency: .low)),
+            (.caches, .purgeable(.medium), PurgeRank(step: .caches, urgency: .medium)),
+            (.caches, .purgeable(.high), PurgeRank(step: .caches, urgency: .high)),
+            (.persistent, nil, nil),
+            (.persistent, .notPurgeable, nil),
+            (.persistent, .purgeable(.low), PurgeRank(step: .marked, urgency: .low)),
+            (.persistent, .purgeable(.medium), PurgeRank(step: .marked, urgency: .medium)),
+            (.persistent, .purgeable(.high), PurgeRank(step: .marked, urgency: .high)),
+        ] as [(Tier, PurgeMark?, PurgeRank?)])
     func whoMayGoWhen(tier: Tier, mark: PurgeMark?, rank: PurgeRank?) {
         #expect(PurgeRank.of(tier: tier, effectiveMark: mark) == rank)
     }

@@ -2,10 +2,11 @@ import PurgeModel
 import Testing
 
 @Suite struct ReclaimCommandTests {
-    @Test(arguments: [
-        ("tmp", .temporary), ("caches", .caches), ("purgeable", .purgeable), ("all", .all),
-        ("64K", .bytes(ByteCount(65536))), ("0", .bytes(.zero)), ("1", .bytes(ByteCount(1))),
-    ] as [(String, ReclaimCommand)])
+    @Test(
+        arguments: [
+            ("tmp", .temporary), ("caches", .caches), ("purgeable", .purgeable), ("all", .all),
+            ("64K", .bytes(ByteCount(65536))), ("0", .bytes(.zero)), ("1", .bytes(ByteCount(1))),
+        ] as [(String, ReclaimCommand)])
     func readsCommands(text: String, command: ReclaimCommand) {
         #expect(ReclaimCommand(text: text) == command)
     }
@@ -15,10 +16,11 @@ import Testing
         #expect(ReclaimCommand(text: text) == nil)
     }
 
-    @Test(arguments: [
-        (.temporary, .step(.temporary)), (.caches, .step(.caches)), (.purgeable, .step(.marked)), (.all, .all),
-        (.bytes(ByteCount(5)), .bytes(ByteCount(5))),
-    ] as [(ReclaimCommand, PurgeGoal)])
+    @Test(
+        arguments: [
+            (.temporary, .step(.temporary)), (.caches, .step(.caches)), (.purgeable, .step(.marked)), (.all, .all),
+            (.bytes(ByteCount(5)), .bytes(ByteCount(5))),
+        ] as [(ReclaimCommand, PurgeGoal)])
     func says(command: ReclaimCommand, goal: PurgeGoal) {
         #expect(command.goal == goal)
     }

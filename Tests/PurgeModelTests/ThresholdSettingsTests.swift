@@ -20,18 +20,19 @@ import Testing
         #expect(now.desired.bytes == 7_559_143_424)
     }
 
-    @Test(arguments: [
-        ("verylow 1%", [1, 10, 11, 11]),
-        ("low 20480", [5, 5, 11, 11]),
-        ("desired 50%", [5, 10, 11, 50]),
-        ("desired 50%\nnearlow 40%\nlow 30%\nverylow 20%", [20, 30, 40, 50]),
-        ("verylow 0\nlow 0\nnearlow 0\ndesired 0", [0, 0, 0, 0]),
-        ("verylow 11%\nlow 11%", [11, 11, 11, 11]),  // equal is in order
-        ("low 9.01%", [5, 10, 11, 11]),
-        ("desired 100%", [5, 10, 11, 100]),
-        ("desired 1G", [5, 10, 11, 262_144]),  // more than total: never reached
-        ("off", [0, 0, 0, 0]),
-    ] as [(String, [Int64])])
+    @Test(
+        arguments: [
+            ("verylow 1%", [1, 10, 11, 11]),
+            ("low 20480", [5, 5, 11, 11]),
+            ("desired 50%", [5, 10, 11, 50]),
+            ("desired 50%\nnearlow 40%\nlow 30%\nverylow 20%", [20, 30, 40, 50]),
+            ("verylow 0\nlow 0\nnearlow 0\ndesired 0", [0, 0, 0, 0]),
+            ("verylow 11%\nlow 11%", [11, 11, 11, 11]),  // equal is in order
+            ("low 9.01%", [5, 10, 11, 11]),
+            ("desired 100%", [5, 10, 11, 100]),
+            ("desired 1G", [5, 10, 11, 262_144]),  // more than total: never reached
+            ("off", [0, 0, 0, 0]),
+        ] as [(String, [Int64])])
     func appliesLines(lines: String, expected: [Int64]) {
         #expect(blocks(after: lines) == expected)
     }

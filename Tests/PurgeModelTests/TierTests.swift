@@ -7,18 +7,21 @@ import Testing
             named: { $0.description == name.description }, parent: parent, parentIsRoot: root, parentIsLibrary: library)
     }
 
-    @Test(arguments: [
-        ("tmp", .temporary), ("Library", .persistent), ("Documents", .persistent), ("Caches", .persistent),
-        ("TMP", .persistent), ("tmp2", .persistent), (".tmp", .persistent), ("note.txt", .persistent),
-    ] as [(StaticString, Tier)])
+    @Test(
+        arguments: [
+            ("tmp", .temporary), ("Library", .persistent), ("Documents", .persistent), ("Caches", .persistent),
+            ("TMP", .persistent), ("tmp2", .persistent), (".tmp", .persistent), ("note.txt", .persistent),
+        ] as [(StaticString, Tier)])
     func entriesOfTheRoot(name: StaticString, expected: Tier) {
         #expect(tier(of: name, in: .persistent, root: true) == expected)
     }
 
-    @Test(arguments: [
-        ("Caches", .caches), ("caches", .persistent), ("Application Support", .persistent), ("Preferences", .persistent),
-        ("tmp", .persistent), ("Caches2", .persistent),
-    ] as [(StaticString, Tier)])
+    @Test(
+        arguments: [
+            ("Caches", .caches), ("caches", .persistent), ("Application Support", .persistent),
+            ("Preferences", .persistent),
+            ("tmp", .persistent), ("Caches2", .persistent),
+        ] as [(StaticString, Tier)])
     func entriesOfLibrary(name: StaticString, expected: Tier) {
         #expect(tier(of: name, in: .persistent, library: true) == expected)
     }
@@ -30,10 +33,12 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (.temporary, .temporary, .temporary), (.temporary, .caches, .caches), (.temporary, .persistent, .persistent),
-        (.caches, .caches, .caches), (.caches, .persistent, .persistent), (.persistent, .persistent, .persistent),
-    ] as [(Tier, Tier, Tier)])
+    @Test(
+        arguments: [
+            (.temporary, .temporary, .temporary), (.temporary, .caches, .caches),
+            (.temporary, .persistent, .persistent),
+            (.caches, .caches, .caches), (.caches, .persistent, .persistent), (.persistent, .persistent, .persistent),
+        ] as [(Tier, Tier, Tier)])
     func severalNamesHaveTheMostDurable(a: Tier, b: Tier, expected: Tier) {
         #expect(Tier.mostDurable(a, b) == expected)
         #expect(Tier.mostDurable(b, a) == expected)
