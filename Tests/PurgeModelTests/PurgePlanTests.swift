@@ -126,6 +126,10 @@ import Testing
         #expect(plan.items.map(\.id) == [1, 2])
     }
 
+    @Test(arguments: [-1, -4096, -4097, -1 << 40] as [Int64]) func lessThanNothingIsNothing(short: Int64) {
+        expect(plan(.bytes(ByteCount(short)), othersPurgeable: 7), others: 0, items: [])
+    }
+
     @Test func filesGoWholeEvenIfThatIsMoreThanIsShort() {
         let plan = PurgePlan<Int>(goal: .bytes(ByteCount(1)), othersPurgeable: .zero) { _ in
             PurgeCandidate(

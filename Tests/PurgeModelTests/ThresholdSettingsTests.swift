@@ -75,6 +75,27 @@ import Testing
         #expect(later.desired.bytes == 819_200)
     }
 
+    /// Sizes stay where percentages follow the total, but a level must never be entered at more
+    /// free space than purging aims for.
+    @Test(
+        arguments: [
+            ("verylow 5", 100, [5, 10, 11, 11]),
+            ("verylow 5", 40, [5, 5, 5, 5]),  // low 4, near low 4.2, desired 4.4
+            ("verylow 5", 46, [5, 5, 5, 6]),  // low 4.6, near low 4.83, desired 5.06
+            ("desired 11", 1000, [50, 100, 105, 105]),
+            ("nearlow 11", 1000, [50, 100, 100, 110]),
+            ("low 9", 1000, [50, 50, 105, 110]),
+            ("low 9", 10, [1, 9, 9, 9]),
+        ] as [(String, Int64, [Int64])])
+    func staysInOrderWhateverTheTotalBecomes(line: String, total: Int64, expected: [Int64]) throws {
+        let words = line.split(separator: " ")
+        let blocks = try #require(Int64(words[1]))
+        let settings = try #require(
+            ThresholdSettings.documented.applying(lines: "\(words[0]) \(blocks * 4096)", total: Self.total))
+        let now = settings.resolved(total: ByteCount(blocks: total))
+        #expect([now.veryLow, now.low, now.nearLow, now.desired].map { $0.bytes / 4096 } == expected)
+    }
+
     @Test func linesChangeOnlyWhatTheyName() {
         #expect(blocks(after: "desired 1%", from: .off) == [0, 0, 0, 1])
     }
