@@ -47,16 +47,17 @@ int shim_spawn_command(const char *name, char *const argv[], char *const envp[],
 }
 
 // What is passed goes first, in case it is one of the numbers that are opened next.
-static int detached_files(posix_spawn_file_actions_t *files, int passed, int keeps_output) {
+static int detached_files(posix_spawn_file_actions_t *files, int passed, int keeps_messages) {
     int code = passed < 0 ? 0 : posix_spawn_file_actions_adddup2(files, passed, PASSED_DESCRIPTOR);
     if (!code) code = posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDONLY, 0);
-    if (!code && !keeps_output) code = posix_spawn_file_actions_addopen(files, 1, "/dev/null", O_WRONLY, 0);
+    if (!code) code = posix_spawn_file_actions_addopen(files, 1, "/dev/null", O_WRONLY, 0);
+    if (!code && !keeps_messages) code = posix_spawn_file_actions_addopen(files, 2, "/dev/null", O_WRONLY, 0);
     int first = passed < 0 ? PASSED_DESCRIPTOR : PASSED_DESCRIPTOR + 1;
     return code ? code : posix_spawn_file_actions_addclosefrom_np(files, first);
 }
 
 int shim_spawn_detached(
-    const char *path, char *const argv[], char *const envp[], int passed, int keeps_output) {
+    const char *path, char *const argv[], char *const envp[], int passed, int keeps_messages) {
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t files;
     sigset_t all, none;
@@ -70,7 +71,7 @@ int shim_spawn_detached(
             &attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
         posix_spawnattr_setsigdefault(&attributes, &all);
         posix_spawnattr_setsigmask(&attributes, &none);
-        code = detached_files(&files, passed, keeps_output);
+        code = detached_files(&files, passed, keeps_messages);
         if (!code) code = posix_spawnp(&pid, path, &files, &attributes, argv, envp);
         posix_spawn_file_actions_destroy(&files);
     }

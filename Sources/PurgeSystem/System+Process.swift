@@ -38,15 +38,16 @@ extension System {
     /// The number under which a detached process finds what was passed to it.
     public static let passedDescriptor: Int32 = 3
 
-    /// Starts a program in a session of its own, with signals at their defaults, standard input
-    /// from nowhere, and no descriptor but the standard ones and `passing`. The pid.
+    /// Starts a program in a session of its own, with signals at their defaults, and no descriptor
+    /// but the standard ones (from and to nowhere, standard error only unless `keepsMessages`) and
+    /// `passing`. The pid.
     public static func spawnDetached(
-        _ path: String, _ arguments: [String], passing: Int32? = nil, keepsOutput: Bool = false
+        _ path: String, _ arguments: [String], passing: Int32? = nil, keepsMessages: Bool = true
     ) throws(Errno) -> pid_t {
         try withPointers(arguments.map { Array($0.utf8CString) }) { (arguments) throws(Errno) in
             try withPointers(environment()) { (environment) throws(Errno) in
                 try SystemCall.run {
-                    shim_spawn_detached(path, arguments, environment, passing ?? -1, keepsOutput ? 1 : 0)
+                    shim_spawn_detached(path, arguments, environment, passing ?? -1, keepsMessages ? 1 : 0)
                 }
             }
         }

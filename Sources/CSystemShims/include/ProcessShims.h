@@ -14,10 +14,10 @@ typedef uint64_t shim_signals;
 // The pid. `name` is looked up in PATH unless it has a slash. The child's mask is `mask`.
 int shim_spawn_command(const char *name, char *const argv[], char *const envp[], shim_signals mask);
 // The pid of a process in a session of its own, all signals at their defaults, nothing open but
-// its standard streams (input and output at /dev/null unless `keeps_output`) and, as descriptor
-// 3, `passed` where that is not -1.
+// its standard streams (at /dev/null, but for standard error if `keeps_messages`) and, as
+// descriptor 3, `passed` where that is not -1.
 int shim_spawn_detached(
-    const char *path, char *const argv[], char *const envp[], int passed, int keeps_output);
+    const char *path, char *const argv[], char *const envp[], int passed, int keeps_messages);
 char **shim_environment(void);
 
 // waitpid: the pid, or 0 if it has not ended (flags has WNOHANG).
