@@ -11,7 +11,7 @@ extension FileDescriptor {
 
     /// S_IFDIR, S_IFREG, ... of an entry; nil where there is none.
     func kind(of name: String) throws(Errno) -> mode_t? {
-        do { return try System.status(at: raw, name).st_mode & S_IFMT } catch where error == .noEntry { return nil }
+        do { return try System.status(at: raw, name).st_mode & S_IFMT } catch .noEntry { return nil }
     }
 
     /// Names of all entries but `.` and `..`, from where this descriptor stands.

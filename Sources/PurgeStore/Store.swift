@@ -6,25 +6,25 @@ import Synchronization
 /// `container/`, `device.json`, `journal.sqlite`, and `extents/` where a file needed it.
 /// Whoever has this object has the store to itself.
 public final class Store: Sendable {
-    /// As it was given.
-    public let path: String
-    /// With symbolic links resolved.
-    public let absolutePath: String
-    /// The store itself; carries the lock until this object dies.
-    public let directory: FileDescriptor
+    let place: StoreDirectory
     /// `container/`: the app's files.
     public let container: FileDescriptor
     /// Whether this call made the store.
     public let isNew: Bool
+
+    /// As it was given.
+    public var path: String { place.path }
+    /// With symbolic links resolved.
+    public var absolutePath: String { place.absolutePath }
+    /// The store itself; carries the lock until this object dies.
+    public var directory: FileDescriptor { place.descriptor }
 
     /// Whether device.json is known to be readable or missing, so that it may be replaced.
     let maySaveSettings = Mutex(false)
     private let extents = Mutex<FileDescriptor?>(nil)
 
     private init(_ place: StoreDirectory, container: FileDescriptor, isNew: Bool) {
-        path = place.path
-        absolutePath = place.absolutePath
-        directory = place.descriptor
+        self.place = place
         self.container = container
         self.isNew = isNew
     }
@@ -34,13 +34,14 @@ public final class Store: Sendable {
     /// A directory with other things in it is never adopted.
     public static func open(_ path: String, creating: Bool) throws(StoreError) -> Store {
         let place = try StoreDirectory.open(path, creating: creating)
+        try place.lock()
         let names = try place.names()
         try place.refuseForeign(names, creating: creating)
         try place.probeWriting()
         if creating { try place.makeLayout() }
         let container = try place.container()
         try place.probeAttributes(on: container)
-        let isNew = !names.contains("container") && !names.contains(Self.settingsName)
+        let isNew = !names.contains("container") && !names.contains(StoreDirectory.settingsName)
         return Store(place, container: container, isNew: isNew)
     }
 
@@ -51,7 +52,7 @@ public final class Store: Sendable {
             if let cached { return cached }
             do throws(Errno) {
                 try System.makeDirectory(at: directory.raw, "extents", mode: 0o755)
-            } catch where error == .exists {
+            } catch .exists {
                 // Made by an earlier mount.
             }
             let opened = try directory.open("extents", O_RDONLY | O_DIRECTORY)
@@ -59,9 +60,4 @@ public final class Store: Sendable {
             return opened
         }
     }
-
-    /// For messages.
-    func pathOf(_ name: String) -> String { path.hasSuffix("/") ? path + name : path + "/" + name }
-    /// For SQLite, which knows no directory descriptors.
-    func absolutePathOf(_ name: String) -> String { absolutePath + "/" + name }
 }

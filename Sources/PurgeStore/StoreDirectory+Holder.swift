@@ -8,7 +8,9 @@ extension StoreDirectory {
         do {
             let status = try System.status(directory.raw)
             let table = try FileDescriptor.open("/proc/locks", O_RDONLY).readSequentially()
-            guard let pid = holder(device: status.st_dev, inode: status.st_ino, in: String(decoding: table, as: UTF8.self))
+            guard
+                let pid = holder(
+                    device: status.st_dev, inode: status.st_ino, in: String(decoding: table, as: UTF8.self))
             else { return nil }
             return FileDescriptor.exists("/proc/\(pid)") ? pid : nil
         } catch {

@@ -11,7 +11,7 @@ extension StoreDirectory {
     /// A directory without device.json is taken only when nothing else than a store's own names
     /// is in it: it is a store that was never saved, or an empty directory.
     func refuseForeign(_ names: Set<String>, creating: Bool) throws(StoreError) {
-        if names.contains(Store.settingsName) { return }
+        if names.contains(Self.settingsName) { return }
         let foreign = names.filter { !Self.isOurs($0) }.sorted()
         if let first = foreign.first {
             throw StoreError(
@@ -20,7 +20,7 @@ extension StoreDirectory {
         }
         guard creating || names.contains("container") else {
             throw StoreError(
-                "there is no store here: the directory is empty", path: path,
+                "there is no store here: the directory has neither container/ nor device.json", path: path,
                 advice: "Check the path; `purgefs mount` makes a store in an empty directory.")
         }
     }
@@ -29,9 +29,9 @@ extension StoreDirectory {
     /// a save of the settings left behind when it was killed.
     func probeWriting() throws(StoreError) {
         do {
-            _ = try descriptor.open(Store.newSettingsName, O_WRONLY | O_CREAT, mode: 0o644)
-            try System.unlink(at: descriptor.raw, Store.newSettingsName)
-        } catch where error == .readOnly {
+            _ = try makeFresh(Self.newSettingsName)
+            try remove(Self.newSettingsName)
+        } catch .readOnly {
             throw StoreError(
                 "the store lies on a file system that is mounted read-only", path: path,
                 advice: "Copy the store to a writable place, or remount that file system read-write.")
@@ -55,11 +55,11 @@ extension StoreDirectory {
         let path = pathOf("container")
         do {
             return try descriptor.open("container", O_RDONLY | O_DIRECTORY)
-        } catch where error == .noEntry {
+        } catch .noEntry {
             throw StoreError(
                 "the store has lost its container", path: path,
                 advice: "Put the folder back, or make an empty one: `purgefs check --repair \(self.path)`.")
-        } catch where error == .notDirectory || error == Errno(ELOOP) {
+        } catch .notDirectory, Errno(ELOOP) {
             throw StoreError(
                 "is not a directory", path: path,
                 advice: "The container of a store is a directory; move this out of the way.")
@@ -74,7 +74,7 @@ extension StoreDirectory {
                 Result { () throws(Errno) in try System.setAttribute(at: container.raw, nil, Self.probe, bytes) }
             }.get()
             try System.removeAttribute(at: container.raw, nil, Self.probe)
-        } catch where error == .notSupported {
+        } catch .notSupported {
             throw StoreError(
                 "the file system under the store keeps no user extended attributes", path: path,
                 advice: "Put the store on ext4, XFS, Btrfs, ZFS, or (from Linux 6.6 on) tmpfs.")
@@ -84,15 +84,17 @@ extension StoreDirectory {
     private func subdirectory(_ name: String, of parent: FileDescriptor) throws(StoreError) -> FileDescriptor? {
         do {
             return try parent.open(name, O_RDONLY | O_DIRECTORY)
-        } catch where error == .notDirectory || error == .noEntry || error == Errno(ELOOP) {
+        } catch .notDirectory, .noEntry, Errno(ELOOP) {
             return nil
-        } catch { throw .failed("a folder of the container cannot be opened", path: pathOf("container/\(name)"), error) }
+        } catch {
+            throw .failed("a folder of the container cannot be opened", path: pathOf("container/\(name)"), error)
+        }
     }
 
     private func makeDirectory(_ name: String, in parent: FileDescriptor, path: String) throws(StoreError) {
         do {
             try System.makeDirectory(at: parent.raw, name, mode: 0o755)
-        } catch where error == .exists {
+        } catch .exists {
             // Whatever is there stays.
         } catch { throw .failed("the folder cannot be made", path: path, error) }
     }

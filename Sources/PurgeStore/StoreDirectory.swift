@@ -2,7 +2,7 @@ import Glibc
 import PurgeSystem
 
 /// The directory of a store, opened and locked, before anything is known of its content.
-struct StoreDirectory {
+struct StoreDirectory: Sendable {
     let path: String
     let absolutePath: String
     let descriptor: FileDescriptor
@@ -13,35 +13,48 @@ struct StoreDirectory {
             || name.hasPrefix("device.json") || name.hasPrefix("journal.sqlite")
     }
 
-    /// Takes the lock, which lasts as long as `descriptor` does.
-    static func open(_ path: String, creating: Bool) throws(StoreError) -> StoreDirectory {
+    /// Looks only, without the lock; for what may be read while a daemon holds the store.
+    static func open(_ path: String, creating: Bool = false) throws(StoreError) -> StoreDirectory {
         guard !path.isEmpty else {
             throw StoreError("the name of the store is empty", path: "''", advice: "Name a directory.")
         }
         let descriptor = try descriptor(path, creating: creating)
-        do {
-            try System.lockExclusively(descriptor.raw)
-        } catch where error == .tryAgain {
-            throw busy(path, holder: holder(of: descriptor))
-        } catch {
-            throw .failed("cannot be locked", path: path, error)
-        }
         return StoreDirectory(path: path, absolutePath: absolute(path), descriptor: descriptor)
     }
+
+    /// Takes the lock, which lasts as long as `descriptor` does. A daemon that is just ending, or a
+    /// child of the last holder between its fork and its exec, may have it for a moment longer.
+    func lock() throws(StoreError) {
+        for attempt in 1...Self.attempts {
+            do {
+                return try System.lockExclusively(descriptor.raw)
+            } catch .tryAgain where attempt < Self.attempts {
+                usleep(Self.pause)
+            } catch .tryAgain {
+                throw Self.busy(path, holder: Self.holder(of: descriptor))
+            } catch { throw .failed("the store cannot be locked", path: path, error) }
+        }
+    }
+    private static let attempts = 50
+    /// Microseconds: a quarter of a second in all.
+    private static let pause: UInt32 = 5000
 
     /// Everything in the directory but `.` and `..`.
     func names() throws(StoreError) -> Set<String> {
         do {
             return Set(try descriptor.open(".", O_RDONLY | O_DIRECTORY).entryNames())
-        } catch { throw .failed("cannot be listed", path: path, error) }
+        } catch { throw .failed("the store cannot be listed", path: path, error) }
     }
 
+    /// For messages.
     func pathOf(_ name: String) -> String { path.hasSuffix("/") ? path + name : path + "/" + name }
+    /// For SQLite, which knows no directory descriptors.
+    func absolutePathOf(_ name: String) -> String { absolutePath + "/" + name }
 
     private static func descriptor(_ path: String, creating: Bool) throws(StoreError) -> FileDescriptor {
         do {
             return try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
-        } catch where error == .noEntry && creating {
+        } catch .noEntry where creating {
             return try make(path)
         } catch { throw refusal(path, error) }
     }
@@ -50,11 +63,11 @@ struct StoreDirectory {
         do {
             try System.makeDirectory(at: AT_FDCWD, path, mode: 0o755)
             return try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
-        } catch where error == .noEntry {
+        } catch .noEntry {
             throw StoreError(
                 "the store cannot be made: the directory above it does not exist", path: path,
                 advice: "Check the path, or make that directory first (mkdir -p).")
-        } catch where error == .exists {
+        } catch .exists {
             throw StoreError(
                 "is a symbolic link to something that does not exist", path: path,
                 advice: "Remove the link, or make the directory that it points to.")

@@ -9,7 +9,7 @@ private struct ThreadIdentity {
     var umask: mode_t?
 }
 
-private nonisolated(unsafe) let identityKey: pthread_key_t = {
+private let identityKey: pthread_key_t = {
     // Written once, before any thread reads it.
     var key = pthread_key_t()
     pthread_key_create(&key) { UnsafeMutableRawPointer($0)?.deallocate() }

@@ -34,7 +34,7 @@ struct StoredAttributes {
         try withUnsafeTemporaryAllocation(of: CChar.self, capacity: 65536) { buffer in
             Result { () throws(Errno) in
                 var length = 0
-                do {
+                do throws(Errno) {
                     length = try System.attributeNames(at: directory, name, into: buffer)
                 } catch where error == .notSupported || error == .notPermitted {}
                 return buffer[..<length].split(separator: 0).map {
@@ -47,7 +47,7 @@ struct StoredAttributes {
     static func value(of directory: Int32, _ name: CName?, _ key: String) throws(Errno) -> [UInt8]? {
         try withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 8) { buffer in
             Result { () throws(Errno) in
-                do {
+                do throws(Errno) {
                     let length = try System.attribute(at: directory, name, key, into: buffer)
                     return [UInt8](buffer[..<length])
                 } catch where error == .noData { return nil }

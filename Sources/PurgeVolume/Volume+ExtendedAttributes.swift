@@ -210,8 +210,12 @@ extension Volume {
     private func creationDate(of node: Node) throws(Errno) -> String {
         try reading(node) { (location) throws(Errno) in
             try location.with { (directory, name) throws(Errno) in
-                do {
-                    return Instant(nanoseconds: try System.birthTime(at: directory, name ?? "")).iso8601
+                do throws(Errno) {
+                    let born =
+                        if let name { try System.birthTime(at: directory, name) } else {
+                            try System.birthTime(at: directory, "")
+                        }
+                    return Instant(nanoseconds: born).iso8601
                 } catch where error == .noData {
                     // The store's file system keeps no birth time: the last change is the nearest.
                     let time = try location.status().st_mtim

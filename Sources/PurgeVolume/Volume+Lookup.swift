@@ -13,6 +13,16 @@ extension Volume {
         throw .stale
     }
 
+    /// Whether the kernel may remember that there is no such name: not while a purged one is
+    /// still to be announced, since the announcement goes through the kernel's own look-up.
+    public func mayCacheAbsence(_ name: CName?, in parent: Node) -> Bool {
+        guard let name else { return false }
+        return state.withLock { state in
+            state.ghosts.isEmpty
+                || state.ghosts[.init(directory: ObjectIdentifier(parent), name: Name(name))] == nil
+        }
+    }
+
     /// nil when the name moved meanwhile.
     private func lookupOnce(
         _ name: Name, _ cName: CName, in parent: Node, caller: Caller

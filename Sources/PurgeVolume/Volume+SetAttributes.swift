@@ -19,7 +19,9 @@ public struct AttributeChange: Sendable {
 
 extension Volume {
     /// chmod, chown, truncate and utimens. The kernel holds the inode's lock meanwhile.
-    public func setAttributes(of node: Node, handle: Handle?, _ change: AttributeChange) throws(Errno) -> Attributes {
+    public func setAttributes(
+        of node: Node, handle: Handle?, _ change: AttributeChange
+    ) throws(Errno) -> Attributes {
         if node.isControl { return control.attributes(of: node) }
         if let size = change.size { try setSize(of: node, handle, size, change) }
         let location: Location
@@ -53,6 +55,11 @@ extension Volume {
 /// UTIME_NOW and UTIME_OMIT of utimensat(2).
 public let utimeNow = (1 << 30) - 1
 public let utimeOmit = (1 << 30) - 2
+
+extension Volume {
+    /// open(2) with O_TRUNC by a caller that may not keep set-user-ID and set-group-ID.
+    public func dropPrivileges(_ handle: Handle) throws(Errno) { try dropPrivileges(handle.descriptor) }
+}
 
 extension Location {
     func openForWriting() throws(Errno) -> FileDescriptor {

@@ -141,7 +141,8 @@ extension Volume {
     func noteWritten(_ node: Node, _ descriptor: Int32, end: Int64) throws(Errno) {
         let full = state.withLock { _ -> ExtentRecord? in
             guard let part = node.part, part.extents != nil else { return nil }
-            part.extents?.size = max(part.extents?.size ?? 0, end)
+            let size = part.extents?.size ?? 0
+            part.extents?.size = max(size, end)
             return lockedFullRecord(node)
         }
         if let full { try makeDense(node, descriptor, full) }

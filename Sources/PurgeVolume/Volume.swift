@@ -119,8 +119,10 @@ public struct Removal: Sendable {
     let name: Name
     let path: [Name]
 
-    /// Path below the mount point.
-    public var pathText: [UInt8] { Array(path.map { Array($0.utf8) }.joined(separator: [UInt8(ascii: "/")])) }
+    /// Path of the directory, below the mount point.
+    public var directoryPath: [UInt8] {
+        Array(path.dropLast().map { Array($0.utf8) }.joined(separator: [UInt8(ascii: "/")]))
+    }
     public func withName<Result>(_ body: (CName) throws(Errno) -> Result) throws(Errno) -> Result {
         try name.withCName(body)
     }

@@ -11,9 +11,12 @@ struct JournalTests {
         store = try Store.open(directory["store"], creating: true)
     }
 
-    static let purge = Event(
-        seq: 1, time: "2026-11-21T09:30:00.123Z", type: .purge, path: "tmp/a", tier: .temporary,
-        bytes: ByteCount(8192), reason: "temporary", trigger: .importantWrite, pid: 4242)
+    static func purge(seq: Int64) -> Event {
+        Event(
+            seq: seq, time: "2026-11-21T09:30:00.123Z", type: .purge, path: "tmp/a", tier: .temporary,
+            bytes: ByteCount(8192), reason: "temporary", trigger: .importantWrite, pid: 4242)
+    }
+    static let purge = purge(seq: 1)
 
     @Test func beginsEmpty() throws {
         let journal = try Journal.open(in: store)

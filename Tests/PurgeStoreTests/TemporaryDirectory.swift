@@ -26,6 +26,10 @@ final class TemporaryDirectory: Sendable {
     func read(_ name: String) throws -> String {
         String(decoding: try FileDescriptor.open(self[name], O_RDONLY).readAll(), as: UTF8.self)
     }
+    /// Without the last `dropping` bytes.
+    func copy(_ name: String, to other: String, dropping: Int = 0) throws {
+        try write(try FileDescriptor.open(self[name], O_RDONLY).readAll().dropLast(dropping), to: other)
+    }
     func makeDirectory(_ name: String) throws { try System.makeDirectory(at: AT_FDCWD, self[name], mode: 0o755) }
     func removeFile(_ name: String) throws { try System.unlink(at: AT_FDCWD, self[name]) }
     func exists(_ name: String) -> Bool { access(self[name], F_OK) == 0 }
@@ -36,9 +40,10 @@ final class TemporaryDirectory: Sendable {
         defer { closedir(directory) }
         var names: [String] = []
         while let entry = readdir(directory) {
-            names.append(withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            })
+            names.append(
+                withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                    pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                })
         }
         return names.filter { $0 != "." && $0 != ".." }.sorted()
     }

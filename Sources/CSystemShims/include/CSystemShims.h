@@ -31,6 +31,8 @@ int shim_fstat(int fd, struct stat *out);
 int shim_fstatat(int dir, const char *name, struct stat *out);
 // Nanoseconds since the epoch; -ENODATA where the file system keeps no birth time.
 int64_t shim_birth_time(int dir, const char *name, int flags);
+// Of the mount that holds the file; asks no FUSE daemon.
+int64_t shim_device(int dir, const char *path);
 int shim_fstatvfs(int fd, struct statvfs *out);
 int64_t shim_fs_type(int fd);
 

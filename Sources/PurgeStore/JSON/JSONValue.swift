@@ -44,7 +44,9 @@ extension JSONValue: Decodable {
     init(from decoder: any Decoder) throws {
         if let keyed = try? decoder.container(keyedBy: Name.self) {  // not an object: the next kinds are tried
             self = .object(
-                try keyed.allKeys.map { Member(name: $0.stringValue, value: try keyed.decode(JSONValue.self, forKey: $0)) })
+                try keyed.allKeys.map {
+                    Member(name: $0.stringValue, value: try keyed.decode(JSONValue.self, forKey: $0))
+                })
             return
         }
         let single = try decoder.singleValueContainer()

@@ -50,23 +50,36 @@ extension Journal {
     public func lastUses() throws(StoreError) -> [UInt64: LastUse] {
         try withDatabase { (database) throws(DatabaseError) in
             var uses: [UInt64: LastUse] = [:]
-            let rows = try database.prepare("SELECT inode, birth, last_use FROM last_uses")
+            let rows = try database.prepare(Self.lastUseSelection)
             while try rows.step() {
-                let inode = UInt64(bitPattern: rows.number(0) ?? 0)
-                uses[inode] = LastUse(
-                    inode: inode, birth: rows.number(1) ?? 0, lastUse: Instant(nanoseconds: rows.number(2) ?? 0))
+                let use = Self.lastUse(rows)
+                uses[use.inode] = use
             }
             return uses
         }
     }
+}
+
+// Rows of the table `last_uses`.
+extension Journal {
+    static let lastUseSelection = "SELECT inode, birth, last_use FROM last_uses"
+    static let lastUseInsertion = "INSERT OR REPLACE INTO last_uses(inode, birth, last_use) VALUES(?, ?, ?)"
+
+    static func lastUse(_ row: borrowing Statement) -> LastUse {
+        LastUse(
+            inode: UInt64(bitPattern: row.number(0) ?? 0), birth: row.number(1) ?? 0,
+            lastUse: Instant(nanoseconds: row.number(2) ?? 0))
+    }
+
+    static func insert(_ use: LastUse, with statement: borrowing Statement) throws(DatabaseError) {
+        try statement.bind(Int64(bitPattern: use.inode), 1)
+        try statement.bind(use.birth, 2)
+        try statement.bind(use.lastUse.nanoseconds, 3)
+        try statement.run()
+    }
 
     private static func insert(_ uses: [LastUse], into database: Database) throws(DatabaseError) {
-        let insertion = try database.prepare("INSERT OR REPLACE INTO last_uses(inode, birth, last_use) VALUES(?, ?, ?)")
-        for use in uses {
-            try insertion.bind(Int64(bitPattern: use.inode), 1)
-            try insertion.bind(use.birth, 2)
-            try insertion.bind(use.lastUse.nanoseconds, 3)
-            try insertion.run()
-        }
+        let insertion = try database.prepare(lastUseInsertion)
+        for use in uses { try insert(use, with: insertion) }
     }
 }

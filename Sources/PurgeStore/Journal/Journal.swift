@@ -19,7 +19,7 @@ public final class Journal: Sendable {
 
     private init(_ state: sending State, store: Store, capacity: Int64) {
         self.state = Mutex(state)
-        path = store.pathOf(JournalSchema.fileName)
+        path = store.place.pathOf(JournalSchema.fileName)
         storePath = store.path
         self.capacity = capacity
     }
@@ -29,10 +29,10 @@ public final class Journal: Sendable {
 
     static func open(in store: Store, capacity: Int64) throws(StoreError) -> Journal {
         do {
-            let database = try JournalSchema.openForWriting(store.absolutePathOf(JournalSchema.fileName))
+            let database = try JournalSchema.openForWriting(store.place.absolutePathOf(JournalSchema.fileName))
             let last = try database.number("SELECT max(seq) FROM events") ?? 0
             return Journal(State(database: database, lastSequence: last), store: store, capacity: capacity)
-        } catch { throw error.error(path: store.pathOf(JournalSchema.fileName), store: store.path) }
+        } catch { throw error.error(path: store.place.pathOf(JournalSchema.fileName), store: store.path) }
     }
 
     deinit { state.withLock { Self.close(&$0) } }
@@ -47,7 +47,7 @@ public final class Journal: Sendable {
             guard let database = state.database else { throw .closed }
             let before = state.lastSequence
             try database.transaction { () throws(DatabaseError) in
-                let insertion = try database.prepare(EventRow.insertion)
+                let insertion = try database.prepare(EventRow.insertion())
                 for event in events { try EventRow.insert(event, with: insertion) }
                 try dropOldest(of: database, before: before, last: last)
             }

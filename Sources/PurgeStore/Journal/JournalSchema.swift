@@ -28,7 +28,16 @@ enum JournalSchema {
             }
         }
         try checkVersion(of: database)
-        try database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304")
+        try database.execute(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304")
+        return database
+    }
+
+    /// Also while another process writes; nil where that has made no tables yet.
+    static func openForReading(_ path: String) throws(DatabaseError) -> Database? {
+        let database = try Database(path: path, flags: SQLITE_OPEN_READONLY)
+        if try isEmpty(database) { return nil }
+        try checkVersion(of: database)
         return database
     }
 
@@ -43,6 +52,13 @@ enum JournalSchema {
                 message: "was written by a newer purgefs (format \(found); this one knows \(version))")
         }
         try checkTables(of: database)
+    }
+
+    /// Reads the whole file.
+    static func checkIntegrity(of database: Database) throws(DatabaseError) {
+        let report = try database.prepare("PRAGMA integrity_check(1)")
+        guard try report.step(), let first = report.text(0) else { return }
+        if first != "ok" { throw DatabaseError(code: SQLITE_CORRUPT, message: first) }
     }
 
     private static func checkTables(of database: Database) throws(DatabaseError) {
