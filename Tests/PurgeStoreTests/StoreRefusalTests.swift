@@ -116,7 +116,7 @@ struct StoreRefusalTests {
         for (name, mode) in [("store", 0o555), ("closed", 0), (".", 0o555)] as [(String, mode_t)] {
             try System.changeMode(at: AT_FDCWD, directory[name], mode)
         }
-        defer { chmod(directory.path, 0o700) }
+        defer { for name in [".", "store", "closed"] { chmod(directory[name], 0o700) } }
         System.actAs(owner: 12345, group: 12345)  // does nothing unless we are root, who may do all
         defer { System.actAs(owner: geteuid(), group: getegid()) }
         #expect(try refusal("store").what == "the store cannot be written: Permission denied")
