@@ -16,7 +16,7 @@ public struct Thresholds: Hashable, Codable, Sendable {
 }
 
 /// One threshold as it was set: a percentage follows the total, a size does not.
-public enum ThresholdSetting: Hashable, Codable, Sendable {
+public enum ThresholdSetting: Hashable, Sendable {
     /// In hundredths of a percent, so that 10.5 % is exact.
     case percent(hundredths: Int64)
     case size(ByteCount)
@@ -54,6 +54,35 @@ public enum ThresholdSetting: Hashable, Codable, Sendable {
     }
 }
 
+extension ThresholdSetting: Codable {
+    /// As it would be typed: `10.5%`, or bytes.
+    public var text: String {
+        switch self {
+        case .size(let size): return String(size.bytes)
+        case .percent(let hundredths):
+            let rest = hundredths % 100
+            if rest == 0 { return "\(hundredths / 100)%" }
+            let fraction = rest % 10 == 0 ? "\(rest / 10)" : rest < 10 ? "0\(rest)" : "\(rest)"
+            return "\(hundredths / 100).\(fraction)%"
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let setting = ThresholdSetting(text: text) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "'\(text)' is neither a size nor a percentage")
+        }
+        self = setting
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}
+
 /// The four thresholds as they were set.
 public struct ThresholdSettings: Hashable, Codable, Sendable {
     public var veryLow: ThresholdSetting
@@ -78,7 +107,17 @@ public struct ThresholdSettings: Hashable, Codable, Sendable {
         self.desired = desired
     }
 
+    /// Always in rising order: sizes stay when the total shrinks and percentages do not, so one
+    /// that is overtaken by the one below it counts as much as that.
     public func resolved(total: ByteCount) -> Thresholds {
+        var now = asSet(total: total)
+        now.low = max(now.low, now.veryLow)
+        now.nearLow = max(now.nearLow, now.low)
+        now.desired = max(now.desired, now.nearLow)
+        return now
+    }
+
+    private func asSet(total: ByteCount) -> Thresholds {
         Thresholds(
             veryLow: veryLow.resolved(total: total), low: low.resolved(total: total),
             nearLow: nearLow.resolved(total: total), desired: desired.resolved(total: total))
@@ -103,7 +142,7 @@ public struct ThresholdSettings: Hashable, Codable, Sendable {
             default: return nil
             }
         }
-        let now = result.resolved(total: total)
+        let now = result.asSet(total: total)
         return now.veryLow <= now.low && now.low <= now.nearLow && now.nearLow <= now.desired ? result : nil
     }
 }
