@@ -1,0 +1,120 @@
+import Glibc
+import PurgeSystem
+import Support
+import Synchronization
+import Testing
+
+extension Mounts {
+    /// Many writers at the limit at once.
+    @Suite struct LimitTests {
+        static let places = ["Documents", "Library/Caches", "tmp", "Documents/marked", "Library/Application Support"]
+
+        @Test func sixteenWritersNeverPassTheTotal() throws {
+            let seconds = 30 * Scale.factor
+            try withMount(["--total", "32M", "--others", "4M", "--others-purgeable", "1M"], deadline: seconds + 90) {
+                mount in
+                try mount.makeDirectory("Documents/marked")
+                try mount.mark("Documents/marked", "low")
+                let refused = Atomic(0)
+                let end = Deadline(seconds: seconds)
+                let writers = Workers.start(16) { worker in
+                    var writer = LimitWriter(mount: mount, worker: worker)
+                    while !end.hasPassed { try writer.step() }
+                    refused.wrappingAdd(writer.refused, ordering: .relaxed)
+                    writer.closeAll()
+                }
+                let samples = try Self.sample(mount, until: end)
+                try writers.join()
+                #expect(samples >= Int(1000 * min(1, Scale.factor)))
+                #expect(refused.load(ordering: .relaxed) > 0, "nobody ever met the limit")
+                try Self.checkLedger(mount)
+            }
+        }
+
+        /// Looks at used + others as often as it can.
+        private static func sample(_ mount: TestMount, until end: Deadline) throws -> Int {
+            var samples = 0
+            while !end.hasPassed {
+                let storage = try mount.status().storage
+                samples += 1
+                guard storage.used + storage.others <= storage.total else {
+                    throw TestFailure("sample \(samples): used \(storage.used) + others \(storage.others)")
+                }
+            }
+            return samples
+        }
+
+        /// Only files without holes were written, so their sizes say what they cost.
+        private static func checkLedger(_ mount: TestMount) throws {
+            try mount.settle()
+            let files = try Files.tree(mount.root)
+            var bySize: Int64 = 0
+            for path in files {
+                let status = try Files.status(mount.path(path))
+                if status.st_mode & S_IFMT == S_IFREG { bySize += (Int64(status.st_size) + 4095) / 4096 * 4096 }
+            }
+            let used = try mount.number("storage.used")
+            #expect(used == bySize)
+            #expect(try Files.chargedTree(mount.root) == bySize)
+            try mount.remount()
+            try mount.settle()
+            let status = try mount.status()
+            #expect(try Files.chargedTree(mount.root) == status.storage.used)
+            #expect(status.tiers.temporary.bytes + status.tiers.caches.bytes + status.tiers.persistent.bytes
+                == status.storage.used)
+        }
+    }
+
+    /// One thread that writes, and makes room again where only it can.
+    struct LimitWriter {
+        let mount: TestMount
+        let worker: Int
+        var random: SeededGenerator
+        var refused = 0
+        private var open: [OpenFile] = []
+        private var kept: [String] = []
+        private var number = 0
+
+        init(mount: TestMount, worker: Int) {
+            self.mount = mount
+            self.worker = worker
+            random = SeededGenerator(seed: UInt64(worker))
+        }
+
+        mutating func step() throws {
+            number += 1
+            let place = LimitTests.places[random.below(LimitTests.places.count)]
+            let path = mount.path("\(place)/w\(worker)-\(number)")
+            let file = try OpenFile(path, O_RDWR | O_CREAT | O_EXCL)
+            let isFull = try write(file)
+            // Only such files are never purged, so only they are this writer's to remove.
+            if place == "Documents" || place.hasSuffix("Support") { kept.append(path) }
+            if random.chance(20) { open.append(file) }
+            if isFull || kept.count > 40 { try makeRoom() }
+        }
+
+        /// true if it met the limit.
+        private mutating func write(_ file: OpenFile) throws -> Bool {
+            for _ in 0..<(1 + random.below(8)) {
+                do {
+                    _ = try file.write(1 + random.below(150_000))
+                } catch Errno.noSpace {
+                    refused += 1
+                    return true
+                }
+            }
+            return false
+        }
+
+        private mutating func makeRoom() throws {
+            closeAll()
+            for path in kept.prefix(1 + random.below(kept.count + 1)) { try Files.unlink(path) }
+            kept = kept.filter { Files.exists($0) }
+        }
+
+        mutating func closeAll() {
+            open.forEach { $0.close() }
+            open = []
+        }
+    }
+}
