@@ -1,7 +1,6 @@
 import Glibc
 import PurgeSystem
 import Support
-import Synchronization
 import Testing
 
 extension Mounts {
@@ -44,15 +43,15 @@ extension Mounts {
                 try mount.turnThresholdsOff()
                 for number in 0..<count { try mount.make("Library/Caches/f\(number)", size: 4096) }
                 try mount.write("+\(mount.number("storage.available"))", to: "storage.others")
-                let isDone = Atomic(false)
-                let watcher = Self.keepLooking(mount, count, until: { isDone.load(ordering: .relaxed) })
+                let isDone = Tally()
+                let watcher = Self.keepLooking(mount, count, until: { isDone.value > 0 })
                 let big = try OpenFile(mount.path("Documents/big"))
                 for number in 0..<count {
                     #expect(try big.write(4096) == 4096)
                     let name = "Library/Caches/f\(number)"
                     #expect(throws: Errno.noEntry, "\(name)") { try Files.status(mount.path(name)) }
                 }
-                isDone.store(true, ordering: .relaxed)
+                isDone.add()
                 try watcher.join()
                 #expect(try Files.names(in: mount.path("Library/Caches")) == [])
             }

@@ -1,7 +1,6 @@
 import Glibc
 import PurgeSystem
 import Support
-import Synchronization
 import Testing
 
 extension Mounts {
@@ -15,18 +14,18 @@ extension Mounts {
                 mount in
                 try mount.makeDirectory("Documents/marked")
                 try mount.mark("Documents/marked", "low")
-                let refused = Atomic(0)
+                let refused = Tally()
                 let end = Deadline(seconds: seconds)
                 let writers = Workers.start(16) { worker in
                     var writer = LimitWriter(mount: mount, worker: worker)
                     while !end.hasPassed { try writer.step() }
-                    refused.wrappingAdd(writer.refused, ordering: .relaxed)
+                    refused.add(writer.refused)
                     writer.closeAll()
                 }
                 let samples = try Self.sample(mount, until: end)
                 try writers.join()
                 #expect(samples >= Int(1000 * min(1, Scale.factor)))
-                #expect(refused.load(ordering: .relaxed) > 0, "nobody ever met the limit")
+                #expect(refused.value > 0, "nobody ever met the limit")
                 try Self.checkLedger(mount)
             }
         }
