@@ -3,7 +3,13 @@ public struct MountStatus: Decodable, Equatable, Sendable {
     public struct Storage: Decodable, Equatable, Sendable {
         public let total, others, othersPurgeable, used, available, important, opportunistic, reclaimable: Int64
     }
-    public struct Usage: Decodable, Equatable, Sendable { public let bytes, files: Int64 }
+    public struct Usage: Decodable, Equatable, Sendable {
+        public let bytes, files: Int64
+        public init(bytes: Int64, files: Int64) {
+            self.bytes = bytes
+            self.files = files
+        }
+    }
     public struct Tiers: Decodable, Equatable, Sendable { public let temporary, caches, persistent: Usage }
     public struct Marked: Decodable, Equatable, Sendable { public let purgeable, excludedFromBackup: Usage }
     public struct Thresholds: Decodable, Equatable, Sendable { public let veryLow, low, nearLow, desired: Int64 }

@@ -32,7 +32,9 @@ public final class TestMount: Sendable {
         state.withLock { $0.daemon = child }
         try eventually(within: 30, "a working mount at \(root)") {
             if let status = child.status() {
-                throw TestFailure("purgefs mount ended with \(status) before it mounted:\n\(child.errors)")
+                let log = child.errors
+                forgetDaemon()
+                throw TestFailure("purgefs mount ended with \(status) before it mounted:\n\(log)")
             }
             return MountTable.entry(at: root)?.type.hasPrefix("fuse") == true
                 && Files.exists("\(root)/.purgefs/status.json")
