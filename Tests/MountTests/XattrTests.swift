@@ -56,7 +56,7 @@ extension Mounts {
             ("sizeLimit", "much"), ("unknown", "1"), ("", "1"), ("ispurgeable", "1"),
         ])
         func badValues(name: String, value: String) throws {
-            try withFile { mount, file in
+            try withFile { mount, file throws in
                 for path in [file, mount.path("Documents/d")] {
                     #expect(throws: Errno.invalid) { try Attributes.set(path, key(name), value) }
                     #expect(try Attributes.names(path) == [])
@@ -122,7 +122,7 @@ extension Mounts {
             "creationDate", "tier",
         ]
         @Test(arguments: computed) func computedValuesAreReadOnly(name: String) throws {
-            try withFile { _, file in
+            try withFile { _, file throws in
                 #expect(throws: Errno.notPermitted) { try Attributes.set(file, key(name), "1") }
                 #expect(throws: (any Error).self) { try Attributes.remove(file, key(name)) }
                 #expect(try !Attributes.get(file, key(name)).isEmpty)

@@ -41,6 +41,11 @@ public final class OpenFile {
             rest = rest.dropFirst(done)
         }
     }
+    public func write(_ bytes: [UInt8], at offset: Int64) throws(Errno) -> Int {
+        try Result<Int, any Error> {
+            try bytes.withUnsafeBytes { try System.pwrite(descriptor, $0, offset: offset) }
+        }.mapErrno()
+    }
     public func read(_ count: Int, at offset: Int64 = 0) throws(Errno) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let done = try Result<Int, any Error> {

@@ -46,6 +46,12 @@ public final class TestMount: Sendable {
         guard let daemon else { return }
         try checkNothingIsOpen()
         try Program.run("fusermount3", "-u", root, timeout: 30).succeeded()
+        try awaitEnd()
+    }
+
+    /// For whoever has unmounted in another way.
+    public func awaitEnd() throws {
+        guard let daemon else { return }
         let status = try daemon.wait(within: 30)
         let log = daemon.errors
         forgetDaemon()
