@@ -119,3 +119,9 @@ void shim_set_fs_identity(uid_t owner, gid_t group) {
 }
 int shim_private_umask(void) { return ANSWER(unshare(CLONE_FS)); }
 void shim_umask(mode_t mask) { umask(mask); }
+void shim_set_thread_name(const char *name) { prctl(PR_SET_NAME, name); }
+int64_t shim_device(int dir, const char *path) {
+    struct statx sx;
+    if (statx(dir, path, AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &sx) < 0) return -errno;
+    return ((int64_t)sx.stx_dev_major << 32) | sx.stx_dev_minor;
+}

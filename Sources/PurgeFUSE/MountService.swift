@@ -1,10 +1,160 @@
+import CFuse
+import CFuseShims
+import Glibc
+import PurgeModel
 import PurgeStore
+import PurgeSystem
+import PurgeVolume
+import Synchronization
 
 /// Serves one mount from this process.
 public enum MountService {
     /// Opens the store, mounts, calls `whenReady` once the mount works, and returns when it has
     /// been unmounted (fusermount3 -u, or SIGTERM, SIGINT or SIGHUP to this process).
     public static func serve(_ request: MountRequest, whenReady: () -> Void) throws(StoreError) {
-        throw StoreError("not built yet", path: request.mountpoint, advice: "")
+        raiseDescriptorLimit()
+        let mountpoint = try resolve(request.mountpoint)
+        let store = try Store.open(request.storePath, creating: true)
+        var settings = try store.loadSettings()
+        try settings.apply(request.settings)
+        try store.saveSettings(settings)
+        let journal = try Journal.open(in: store)
+        EndSignals.block()
+
+        let notifier = Notifier(mountpoint: mountpoint)
+        let volume = try Volume(
+            store: store, settings: settings, journal: journal, mountpoint: mountpoint,
+            hooks: hooks(notifier), progress: ScanProgress().report)
+        warnOfSmallDisk(volume, store)
+        let server = Server(volume: volume, notifier: notifier, commands: WorkQueue())
+        do throws(Errno) {
+            try notifier.start()
+            try server.commands.start(name: "commands")
+        } catch { throw StoreError("no thread could be started: \(error)", path: mountpoint, advice: "See: ulimit -u") }
+        let session = try mount(request, at: mountpoint, store, server)
+        try run(session, server, mountpoint, whenReady)
+    }
+
+    private static func hooks(_ notifier: Notifier) -> VolumeHooks {
+        var hooks = VolumeHooks()
+        hooks.beforeSlowWork = { Worker.willBeSlow() }
+        hooks.announce = { notifier.announce($0, $1) }
+        hooks.announcer = { notifier.announcer }
+        hooks.report = { note("purgefs: error: \($0)") }
+        return hooks
+    }
+
+    /// Each open file of the app is one of ours, so the soft limit goes up to the hard one.
+    private static func raiseDescriptorLimit() {
+        var limits = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+        limits.rlim_cur = limits.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+    }
+
+    private static func resolve(_ mountpoint: String) throws(StoreError) -> String {
+        guard let path = realpath(mountpoint, nil) else {
+            throw StoreError(
+                "the mount point cannot be used: \(Errno(errno))", path: mountpoint,
+                advice: "It must be an existing, empty directory: mkdir -p \(mountpoint)")
+        }
+        defer { free(path) }
+        return String(cString: path)
+    }
+
+    private static func mount(
+        _ request: MountRequest, at mountpoint: String, _ store: Store, _ server: Server
+    ) throws(StoreError) -> OpaquePointer {
+        let name = store.absolutePath.replacing("\\", with: "\\\\").replacing(",", with: "\\,")
+        var options = ["fsname=\(name)", "subtype=purgefs", "default_permissions"] + request.options
+        if request.allowsOther && !options.contains("allow_other") { options.append("allow_other") }
+        let words = ["purgefs", "-o", options.joined(separator: ",")]
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var operations = fuse_lowlevel_ops.volume()
+        guard
+            let session = shim_session_new(
+                3, &arguments, &operations, MemoryLayout<fuse_lowlevel_ops>.size,
+                Unmanaged.passRetained(server).toOpaque())
+        else {
+            throw StoreError(
+                "libfuse refused the mount options \(options.joined(separator: ","))", path: mountpoint,
+                advice: "Leave out what follows -o, or see: man mount.fuse3")
+        }
+        guard fuse_session_mount(session, mountpoint) == 0 else {
+            fuse_session_destroy(session)
+            throw StoreError(
+                "could not be mounted", path: mountpoint,
+                advice: "See the message above; /dev/fuse must exist and be open to you, and --allow-other "
+                    + "needs user_allow_other in /etc/fuse.conf unless you are root.")
+        }
+        server.session = session
+        // The FUSE mount is one level above the store's file system, two above an overlay's.
+        let depth: UInt32 = (try? System.fileSystemType(store.container.raw)) == 0x794C_7630 ? 2 : 1
+        shim_take_over_io(session, depth)
+        return session
+    }
+
+    /// Serves until the mount has ended, and leaves the store complete.
+    private static func run(
+        _ session: OpaquePointer, _ server: Server, _ mountpoint: String, _ whenReady: () -> Void
+    ) throws(StoreError) {
+        let pool = WorkerPool(source: KernelRequests(session: session, server: server))
+        do throws(Errno) {
+            let serving = try WorkThread(name: "serving") {
+                do throws(Errno) { try pool.run() } catch { note("purgefs: error: no worker thread: \(error)") }
+            }
+            try EndSignals.watch(mountpoint)
+            try server.notifier.begin(session: session)
+            try server.volume.startThreads()
+            whenReady()
+            serving.join()
+        } catch {
+            fuse_session_unmount(session)
+            throw StoreError("the mount could not be served: \(error)", path: mountpoint, advice: "Mount it again.")
+        }
+        server.commands.end()
+        server.volume.end()
+        server.notifier.end()
+        fuse_session_unmount(session)
+        fuse_session_destroy(session)
+    }
+
+    /// The app would get EIO where it expects the simulated device to have room.
+    private static func warnOfSmallDisk(_ volume: Volume, _ store: Store) {
+        guard let disk = try? System.fileSystemStatus(store.container.raw) else { return }
+        let room = ByteCount(Int64(disk.f_bavail) * Int64(disk.f_frsize))
+        let free = ByteCount(volume.statistics(at: volume.root).available * 4096)
+        if room < free {
+            note(
+                "purgefs: warning: \(store.path): the disk under the store has \(room.inWords) left, "
+                    + "the simulated device \(free.inWords)\n"
+                    + "  Writes beyond the real disk fail with EIO. Use a smaller --total or another disk.")
+        }
+    }
+
+    static func note(_ message: String) {
+        let line = Array((message + "\n").utf8)
+        do throws(Errno) {
+            try line.withUnsafeBytes { bytes in
+                Result { () throws(Errno) in _ = try System.write(STDERR_FILENO, bytes) }
+            }.get()
+        } catch {}  // nowhere is left to say it
+    }
+}
+
+/// Says how far the scan of a large store is, once it has taken a second.
+final class ScanProgress: Sendable {
+    private let started = System.now()
+    private let last = Mutex<Int64>(System.now())
+
+    func report(_ count: Int) {
+        let now = System.now()
+        let isDue = last.withLock { last in
+            guard now - last > 1_000_000_000 else { return false }
+            last = now
+            return true
+        }
+        if isDue { MountService.note("purgefs: reading the store: \(count) entries, \((now - started) / 1_000_000_000) s") }
     }
 }

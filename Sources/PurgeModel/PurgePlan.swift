@@ -37,9 +37,11 @@ public struct PurgePlan<ID: Sendable>: Sendable {
     public var freed: ByteCount { items.reduce(fromOthers) { $0 + $1.bytes } }
 
     /// Takes from `next`, which hands out candidates in purge order, file by file until it is
-    /// enough. Candidates that are not needed are not asked for, so a plan costs what it takes.
+    /// enough, or `limit` files. Candidates that are not needed are not asked for, so a plan
+    /// costs what it takes.
     public init(
-        goal: PurgeGoal, othersPurgeable: ByteCount, next: (PurgeStep?) -> PurgeCandidate<ID>?
+        goal: PurgeGoal, othersPurgeable: ByteCount, limit: Int = .max,
+        next: (PurgeStep?) -> PurgeCandidate<ID>?
     ) {
         items = []
         var missing: Int64
@@ -56,7 +58,7 @@ public struct PurgePlan<ID: Sendable>: Sendable {
             fromOthers = othersPurgeable
             missing = .max
         }
-        while missing > 0, let candidate = next(step) {
+        while missing > 0, items.count < limit, let candidate = next(step) {
             items.append(
                 PlannedPurge(id: candidate.id, reason: candidate.rank.step.reason, bytes: candidate.age.charged))
             if missing != .max { missing -= candidate.age.charged.bytes }

@@ -74,6 +74,10 @@ extension System {
     public static func birthTime(at dir: Int32, _ name: CName) throws(Errno) -> Int64 {
         try SystemCall.run { shim_birth_time(dir, name, 0) }
     }
+    /// The device of the mount that holds the file, from the kernel's memory alone.
+    public static func device(at dir: Int32, _ path: CName) throws(Errno) -> Int64 {
+        try SystemCall.run { shim_device(dir, path) }
+    }
     public static func fileSystemStatus(_ fd: Int32) throws(Errno) -> statvfs {
         var out = statvfs()
         try SystemCall.done { shim_fstatvfs(fd, &out) }

@@ -1,1 +1,46 @@
+// What libfuse's Swift import lacks (macros, inlines, newer protocol bits), and nothing else.
+// Functions answer a result >= 0, or -errno.
+#ifndef CFUSESHIMS_H
+#define CFUSESHIMS_H
 
+#define FUSE_USE_VERSION 314
+#include <stddef.h>
+#include <fuse_lowlevel.h>
+
+// A session whose INIT reply is completed with what this libfuse does not know of: one a process.
+struct fuse_session *shim_session_new(
+    int argc, char **argv, const struct fuse_lowlevel_ops *ops, size_t size, void *userdata);
+// After fuse_session_mount: takes over reading and writing. stack_depth: see FUSE.md, Passthrough.
+int shim_take_over_io(struct fuse_session *session, unsigned stack_depth);
+
+// One request's bytes, into a buffer that is kept for the next.
+ssize_t shim_receive(struct fuse_session *session, void *buffer, size_t size);
+void shim_process(struct fuse_session *session, void *buffer, size_t size);
+
+// What the kernel agreed to, once INIT is through.
+struct shim_features {
+    int passthrough;
+    int direct_io_mmap;
+    int killpriv_v2;
+};
+struct shim_features shim_features(void);
+
+// An id > 0 for a backing file, or -errno.
+int shim_backing_open(struct fuse_session *session, int fd);
+int shim_backing_close(struct fuse_session *session, int id);
+
+// The answer to OPEN with any flags and a backing id.
+int shim_reply_open(fuse_req_t request, uint64_t handle, uint32_t flags, int32_t backing_id);
+// Data straight from a file, spliced.
+int shim_reply_file(fuse_req_t request, int fd, int64_t offset, size_t size);
+
+// FOPEN_* of <linux/fuse.h>
+#define SHIM_FOPEN_DIRECT_IO (1u << 0)
+#define SHIM_FOPEN_KEEP_CACHE (1u << 1)
+#define SHIM_FOPEN_NONSEEKABLE (1u << 2)
+#define SHIM_FOPEN_CACHE_DIR (1u << 3)
+#define SHIM_FOPEN_NOFLUSH (1u << 5)
+#define SHIM_FOPEN_PARALLEL_DIRECT_WRITES (1u << 6)
+#define SHIM_FOPEN_PASSTHROUGH (1u << 7)
+
+#endif

@@ -29,6 +29,8 @@ int shim_fstat(int fd, struct stat *out);
 int shim_fstatat(int dir, const char *name, struct stat *out);
 // Nanoseconds since the epoch; -ENODATA where the file system keeps no birth time.
 int64_t shim_birth_time(int dir, const char *name, int flags);
+// Of the mount that holds the file; asks no FUSE daemon.
+int64_t shim_device(int dir, const char *path);
 int shim_fstatvfs(int fd, struct statvfs *out);
 int64_t shim_fs_type(int fd);
 
@@ -60,6 +62,7 @@ int shim_flock(int fd, int operation);
 int shim_pipe(int ends[2]);
 int shim_poll_in(int fd, int milliseconds);
 int shim_gettid(void);
+void shim_set_thread_name(const char *name);
 
 // Act as a caller on this thread alone. keep_capabilities makes later changes of the
 // identity leave the thread's capabilities alone, so that access stays the daemon's.
@@ -68,14 +71,6 @@ void shim_set_fs_identity(uid_t owner, gid_t group);
 int shim_private_umask(void);
 void shim_umask(mode_t mask);
 
-// The directory entries that getdents64 writes.
-struct shim_dirent {
-    uint64_t ino;
-    int64_t next;
-    uint16_t length;
-    uint8_t type;
-    char name[];
-};
 
 #define SHIM_O_PATH 010000000
 #define SHIM_O_TMPFILE 020200000

@@ -1,0 +1,40 @@
+import CFuseShims
+import PurgeSystem
+import PurgeVolume
+import Synchronization
+
+/// Backing files that the kernel reads without us: one id an inode, for as long as any of its
+/// descriptors is passed through (FUSE.md, Passthrough).
+final class BackingFiles: Sendable {
+    private struct Backing {
+        var id: Int32
+        var opens: Int
+    }
+    // Held across the ioctl, which does no I/O: two first openers must not register twice.
+    private let backings = Mutex<[UInt64: Backing]>([:])
+
+    /// The inode's id, one descriptor more; nil where the kernel refuses (EPERM without root).
+    func acquire(_ handle: Handle, _ session: OpaquePointer) -> Int32? {
+        backings.withLock { backings in
+            if var known = backings[handle.node.address] {
+                known.opens += 1
+                backings[handle.node.address] = known
+                return known.id
+            }
+            let id = shim_backing_open(session, handle.descriptor)
+            guard id > 0 else { return nil }
+            backings[handle.node.address] = Backing(id: id, opens: 1)
+            return id
+        }
+    }
+
+    func release(_ handle: Handle, _ session: OpaquePointer) {
+        let last = backings.withLock { backings -> Int32? in
+            guard var known = backings[handle.node.address] else { return nil }
+            known.opens -= 1
+            backings[handle.node.address] = known.opens > 0 ? known : nil
+            return known.opens == 0 ? known.id : nil
+        }
+        if let last { _ = shim_backing_close(session, last) }
+    }
+}

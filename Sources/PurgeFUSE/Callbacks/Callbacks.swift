@@ -1,0 +1,80 @@
+import CFuse
+import CFuseShims
+import Glibc
+import PurgeSystem
+import PurgeVolume
+
+// libfuse's table. Each callback decodes, calls the volume and replies. They are formed here, in
+// nonisolated functions: formed in main() they would inherit its actor and crash on our threads.
+extension fuse_lowlevel_ops {
+    static func volume() -> fuse_lowlevel_ops {
+        var operations = fuse_lowlevel_ops()
+        operations.`init` = { Connection.begin($0, $1) }
+        addNames(&operations)
+        addAttributes(&operations)
+        addFiles(&operations)
+        addData(&operations)
+        addDirectories(&operations)
+        addExtendedAttributes(&operations)
+        return operations
+    }
+}
+
+extension Reply {
+    /// Runs `body`; its error is the answer, its value goes to `send` with the reply.
+    static func to<Value>(
+        _ request: fuse_req_t, _ body: () throws(Errno) -> Value, _ send: (consuming Reply, Value) -> Void
+    ) {
+        do throws(Errno) {
+            let value = try body()
+            send(Reply(request), value)
+        } catch {
+            Reply(request).error(error)
+        }
+    }
+
+    static func done(_ request: fuse_req_t, _ body: () throws(Errno) -> Void) {
+        to(request, body) { reply, _ in reply.done() }
+    }
+}
+
+extension Server {
+    /// libfuse hands names on as they came: never nil.
+    static func name(_ pointer: UnsafePointer<CChar>?) throws(Errno) -> CName {
+        guard let pointer else { throw .invalid }
+        return pointer
+    }
+
+    func handle(_ info: UnsafeMutablePointer<fuse_file_info>?) throws(Errno) -> Handle {
+        guard let info, let handle = Self.object(info.pointee.fh, Handle.self) else { throw .badDescriptor }
+        return handle
+    }
+
+    func directory(_ info: UnsafeMutablePointer<fuse_file_info>?) throws(Errno) -> DirectoryHandle {
+        guard let info, let handle = Self.object(info.pointee.fh, DirectoryHandle.self) else { throw .badDescriptor }
+        return handle
+    }
+
+    func control(_ info: UnsafeMutablePointer<fuse_file_info>?) throws(Errno) -> ControlHandle {
+        guard let info, let handle = Self.object(info.pointee.fh, ControlHandle.self) else { throw .badDescriptor }
+        return handle
+    }
+}
+
+/// What is agreed with the kernel when the session begins.
+enum Connection {
+    static func begin(_ userdata: UnsafeMutableRawPointer?, _ connection: UnsafeMutablePointer<fuse_conn_info>?) {
+        guard let userdata, let connection else { return }
+        let server = Unmanaged<Server>.fromOpaque(userdata).takeUnretainedValue()
+        var wanted: Int32 =
+            FUSE_CAP_ASYNC_READ | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_READDIRPLUS
+            | FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_ASYNC_DIO | FUSE_CAP_CACHE_SYMLINKS | FUSE_CAP_SPLICE_WRITE
+            | FUSE_CAP_SPLICE_MOVE
+        if server.volume.keepsAccessControlLists { wanted |= FUSE_CAP_POSIX_ACL | FUSE_CAP_DONT_MASK }
+        connection.pointee.want = connection.pointee.capable & UInt32(wanted)
+        // RELEASE travels among the background requests: a limit would keep it behind later ones.
+        connection.pointee.max_background = 65535
+        connection.pointee.congestion_threshold = 49151
+        connection.pointee.time_gran = 1
+    }
+}

@@ -1,0 +1,100 @@
+import CFuse
+import CFuseShims
+import Glibc
+import PurgeSystem
+import PurgeVolume
+
+// OPEN, CREATE, RELEASE.
+extension fuse_lowlevel_ops {
+    static func addFiles(_ operations: inout fuse_lowlevel_ops) {
+        operations.open = { request, node, info in
+            guard let request, let info else { return }
+            let server = Server.of(request)
+            let node = server.node(node)
+            if node.isControl { return server.openControl(request, node) }
+            Reply.to(request) { () throws(Errno) in
+                let features = shim_features()
+                let handle = try server.volume.open(
+                    node, flags: info.pointee.flags, caller: server.caller(request),
+                    offersPassthrough: features.passthrough != 0)
+                if RawRequest.current.openDropsPrivileges { try server.volume.dropPrivileges(handle) }
+                return handle
+            } _: { reply, handle in
+                let (flags, backing) = server.flags(of: handle)
+                if !reply.open(handle.address, flags: flags, backing: backing) { server.release(handle) }
+            }
+        }
+        operations.create = { request, parent, name, mode, info in
+            guard let request, let info else { return }
+            let server = Server.of(request)
+            Reply.to(request) { () throws(Errno) in
+                try server.volume.create(
+                    Server.name(name), in: server.node(parent), mode: mode, flags: info.pointee.flags,
+                    caller: server.caller(request), offersPassthrough: false)
+            } _: { reply, made in
+                info.pointee.fh = made.1.address
+                let (flags, _) = server.flags(of: made.1)
+                info.pointee.direct_io = flags & UInt32(SHIM_FOPEN_DIRECT_IO) != 0 ? 1 : 0
+                info.pointee.keep_cache = flags & UInt32(SHIM_FOPEN_KEEP_CACHE) != 0 ? 1 : 0
+                info.pointee.noflush = 1
+                if !reply.created(made.0, &info.pointee) {
+                    server.release(made.1)
+                    server.volume.forget(made.0.node, count: 1)
+                }
+            }
+        }
+        operations.release = { request, node, info in
+            guard let request else { return }
+            let server = Server.of(request)
+            let isControl = server.node(node).isControl
+            Reply.done(request) { () throws(Errno) in
+                if isControl {
+                    let handle = try server.control(info)
+                    server.volume.closeControl(handle)
+                    Unmanaged.passUnretained(handle).release()
+                } else {
+                    server.release(try server.handle(info))
+                }
+            }
+        }
+    }
+}
+
+extension Server {
+    func release(_ handle: Handle) {
+        if let session, handle.mode == .passthrough || handle.mode == .passthroughDirect {
+            backings.release(handle, session)
+        }
+        volume.close(handle)
+    }
+
+    /// FOPEN flags and backing id of a new descriptor. No flush: nothing waits for close(2), and
+    /// locks are the kernel's own.
+    func flags(of handle: Handle) -> (UInt32, Int32) {
+        let noFlush = UInt32(SHIM_FOPEN_NOFLUSH)
+        let keep = handle.keepsCache ? UInt32(SHIM_FOPEN_KEEP_CACHE) : 0
+        // Where a shared mapping of a direct descriptor is refused, writers are cached too.
+        let direct = shim_features().direct_io_mmap != 0 ? UInt32(SHIM_FOPEN_DIRECT_IO) : keep
+        switch handle.mode {
+        case .cached: return (noFlush | keep, 0)
+        case .direct: return (noFlush | direct, 0)
+        case .passthrough, .passthroughDirect:
+            guard let session, let id = backings.acquire(handle, session) else {
+                volume.withdrawPassthrough(handle)
+                return (noFlush | keep, 0)
+            }
+            let passthrough = UInt32(SHIM_FOPEN_PASSTHROUGH) | noFlush
+            return (handle.mode == .passthrough ? passthrough : passthrough | UInt32(SHIM_FOPEN_DIRECT_IO), id)
+        }
+    }
+
+    func openControl(_ request: fuse_req_t, _ node: Node) {
+        Reply.to(request) { () throws(Errno) in try volume.openControl(node) } _: { reply, handle in
+            _ = Unmanaged.passRetained(handle)
+            if !reply.open(handle.address, flags: UInt32(SHIM_FOPEN_DIRECT_IO)) {
+                volume.closeControl(handle)
+                Unmanaged.passUnretained(handle).release()
+            }
+        }
+    }
+}

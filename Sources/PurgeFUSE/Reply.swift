@@ -1,0 +1,155 @@
+import CFuse
+import CFuseShims
+import Glibc
+import PurgeSystem
+import PurgeVolume
+
+/// The one answer to one request. Sending consumes it, so a second answer does not compile, and
+/// one that was forgotten reaches the caller as EIO.
+struct Reply: ~Copyable {
+    private let request: fuse_req_t
+
+    init(_ request: fuse_req_t) { self.request = request }
+    deinit { fuse_reply_err(request, EIO) }
+
+    consuming func error(_ error: Errno) {
+        fuse_reply_err(request, error.code)
+        discard self
+    }
+    consuming func done() {
+        fuse_reply_err(request, 0)
+        discard self
+    }
+    /// To FORGET, which has no answer.
+    consuming func none() {
+        fuse_reply_none(request)
+        discard self
+    }
+    consuming func entry(_ entry: Entry) {
+        var parameters = fuse_entry_param(entry)
+        // Only when the request has been interrupted does the kernel not take the entry: FUSE
+        // then keeps no reference either.
+        if fuse_reply_entry(request, &parameters) == -ENOENT { Server.of(request).volume.forget(entry.node, count: 1) }
+        discard self
+    }
+    /// The name is not there, and the kernel may remember that.
+    consuming func absent(mayBeCached: Bool) {
+        if mayBeCached {
+            var parameters = fuse_entry_param()
+            parameters.entry_timeout = CacheTime.long
+            fuse_reply_entry(request, &parameters)
+        } else {
+            fuse_reply_err(request, ENOENT)
+        }
+        discard self
+    }
+    consuming func attributes(_ attributes: Attributes) {
+        var status = attributes.status
+        fuse_reply_attr(request, &status, attributes.mayBeCached ? CacheTime.long : 0)
+        discard self
+    }
+    consuming func open(_ handle: UInt64, flags: UInt32, backing: Int32 = 0) -> Bool {
+        let code = shim_reply_open(request, handle, flags, backing)
+        discard self
+        return code == 0
+    }
+    consuming func created(_ entry: Entry, _ info: inout fuse_file_info) -> Bool {
+        var parameters = fuse_entry_param(entry)
+        let code = fuse_reply_create(request, &parameters, &info)
+        discard self
+        return code == 0
+    }
+    consuming func written(_ count: Int) {
+        fuse_reply_write(request, count)
+        discard self
+    }
+    consuming func bytes(_ buffer: UnsafeRawBufferPointer) {
+        fuse_reply_buf(request, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), buffer.count)
+        discard self
+    }
+    consuming func bytes(_ bytes: [UInt8]) {
+        let request = request
+        bytes.withUnsafeBytes {
+            _ = fuse_reply_buf(request, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count)
+        }
+        discard self
+    }
+    /// Data from a file, spliced past this process.
+    consuming func file(_ descriptor: Int32, offset: Int64, size: Int) {
+        shim_reply_file(request, descriptor, offset, size)
+        discard self
+    }
+    /// An attribute's value, or its length to who asked for that.
+    consuming func value(_ bytes: [UInt8], size: Int) {
+        if size == 0 {
+            fuse_reply_xattr(request, bytes.count)
+            discard self
+        } else if bytes.count > size {
+            error(.range)
+        } else {
+            self.bytes(bytes)
+        }
+    }
+    consuming func link(_ target: [CChar]) {
+        fuse_reply_readlink(request, target + [0])
+        discard self
+    }
+    consuming func offset(_ offset: Int64) {
+        fuse_reply_lseek(request, Int(offset))
+        discard self
+    }
+    consuming func poll(_ events: UInt32) {
+        fuse_reply_poll(request, events)
+        discard self
+    }
+    consuming func statistics(_ statistics: VolumeStatistics) {
+        var answer = statvfs()
+        answer.f_bsize = 4096
+        answer.f_frsize = 4096
+        answer.f_blocks = UInt(statistics.blocks)
+        answer.f_bfree = UInt(statistics.free)
+        answer.f_bavail = UInt(statistics.available)
+        answer.f_namemax = 255
+        fuse_reply_statfs(request, &answer)
+        discard self
+    }
+    /// For an answer that another thread will give.
+    consuming func later() -> PendingReply {
+        let pending = PendingReply(request)
+        discard self
+        return pending
+    }
+}
+
+/// An answer that travels with work; it too is given once, EIO when it is forgotten.
+final class PendingReply: @unchecked Sendable {
+    // @unchecked: `request` is taken once, by whoever answers.
+    private var request: fuse_req_t?
+    init(_ request: fuse_req_t) { self.request = request }
+
+    func take() -> Reply? {
+        defer { request = nil }
+        return request.map { Reply($0) }
+    }
+    deinit { if let request { fuse_reply_err(request, EIO) } }
+}
+
+/// How long, in seconds, the kernel may keep what it was told. The daemon owns the store, so
+/// nothing changes but through the kernel itself or with a notification.
+enum CacheTime {
+    static let long: Double = 86400
+}
+
+extension fuse_entry_param {
+    init(_ entry: Entry) {
+        self.init()
+        ino = fuse_ino_t(entry.node.address)
+        attr = entry.attributes.status
+        attr_timeout = entry.attributes.mayBeCached ? CacheTime.long : 0
+        entry_timeout = CacheTime.long
+    }
+}
+
+func fuse_reply_readlink(_ request: fuse_req_t, _ target: [CChar]) {
+    target.withUnsafeBufferPointer { _ = CFuse.fuse_reply_readlink(request, $0.baseAddress) }
+}

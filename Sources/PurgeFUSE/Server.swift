@@ -1,0 +1,45 @@
+import CFuse
+import CFuseShims
+import Glibc
+import PurgeStore
+import PurgeSystem
+import PurgeVolume
+import Synchronization
+
+/// What the callbacks of one mount need: reached from a request by `of`.
+final class Server: @unchecked Sendable {
+    // @unchecked: `session` is written once, before the first request is read.
+    let volume: Volume
+    let notifier: Notifier
+    let commands: WorkQueue
+    let backings: BackingFiles
+    let streams = ParkedReads()
+    var session: OpaquePointer?
+
+    init(volume: Volume, notifier: Notifier, commands: WorkQueue) {
+        self.volume = volume
+        self.notifier = notifier
+        self.commands = commands
+        backings = BackingFiles()
+    }
+
+    static func of(_ request: fuse_req_t) -> Server {
+        Unmanaged<Server>.fromOpaque(fuse_req_userdata(request)).takeUnretainedValue()
+    }
+
+    /// The kernel's nodeid is the node's address; the root's is 1.
+    func node(_ id: fuse_ino_t) -> Node {
+        guard id != FUSE_ROOT_ID, let pointer = UnsafeRawPointer(bitPattern: UInt(id)) else { return volume.root }
+        return Unmanaged<Node>.fromOpaque(pointer).takeUnretainedValue()
+    }
+
+    func caller(_ request: fuse_req_t) -> Caller {
+        let context = fuse_req_ctx(request).pointee
+        return Caller(owner: context.uid, group: context.gid, pid: context.pid, umask: context.umask)
+    }
+
+    /// The object that a handle of the kernel stands for.
+    static func object<Object: AnyObject>(_ handle: UInt64, _ type: Object.Type = Object.self) -> Object? {
+        UnsafeRawPointer(bitPattern: UInt(handle)).map { Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() }
+    }
+}

@@ -1,0 +1,116 @@
+import CFuse
+import CFuseShims
+import Glibc
+import PurgeSystem
+import PurgeVolume
+
+/// Requests as they come from /dev/fuse: the only place that knows how they travel.
+final class KernelRequests: RequestSource, @unchecked Sendable {
+    // @unchecked: libfuse's session may be used by several threads at once; it is not changed here.
+    private let session: OpaquePointer
+    private let server: Server
+
+    /// max_write and the header's page.
+    private static let bufferSize = (1 << 20) + 4096
+    private static let headerSize = 40
+    /// Copying this much takes longer than waking another reader.
+    private static let largeData = 128 << 10
+
+    init(session: OpaquePointer, server: Server) {
+        self.session = session
+        self.server = server
+    }
+
+    func prepareThread() { Volume.prepareWorkerThread() }
+
+    func makeBuffer() -> UnsafeMutableRawBufferPointer? {
+        UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferSize, alignment: 4096)
+    }
+
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        let count = shim_receive(session, buffer.baseAddress, buffer.count)
+        switch Int32(-count) {
+        case EINTR, EAGAIN, ENOENT: return 0  // ENOENT: the caller was interrupted first
+        default:
+            guard count >= Self.headerSize else { return nil }
+        }
+        note(buffer, count)
+        return count
+    }
+
+    /// A RELEASE counts from the moment it is read.
+    private func note(_ buffer: UnsafeMutableRawBufferPointer, _ length: Int) {
+        let request = RawRequest(buffer)
+        guard request.opcode == .release, length >= Self.headerSize + 8, !server.node(request.node).isControl,
+            let handle = Server.object(request.firstWord, Handle.self)
+        else { return }
+        server.volume.noteRelease(handle)
+    }
+
+    func isSlow(_ buffer: UnsafeMutableRawBufferPointer, _ length: Int) -> Bool {
+        let request = RawRequest(buffer)
+        switch request.opcode {
+        case .fsync, .fsyncdir, .fallocate, .copyFileRange, .syncfs: return true
+        case .write: return length > Self.largeData
+        case .read: return request.readSize > Self.largeData
+        default: return false
+        }
+    }
+
+    func serve(_ buffer: UnsafeMutableRawBufferPointer, _ length: Int) {
+        RawRequest.current = RawRequest(buffer)
+        shim_process(session, buffer.baseAddress, length)
+    }
+}
+
+/// The parts of a request that libfuse does not hand on.
+struct RawRequest {
+    enum Opcode: UInt32 {
+        case open = 14
+        case read = 15
+        case write = 16
+        case release = 18
+        case fsync = 20
+        case fsyncdir = 30
+        case create = 35
+        case fallocate = 43
+        case copyFileRange = 47
+        case syncfs = 50
+    }
+
+    private let base: UnsafeRawPointer?
+
+    init(_ buffer: UnsafeMutableRawBufferPointer) { base = UnsafeRawPointer(buffer.baseAddress) }
+
+    private func word<Value: FixedWidthInteger>(_ offset: Int, _ type: Value.Type = Value.self) -> Value {
+        base?.load(fromByteOffset: offset, as: type) ?? 0
+    }
+
+    var opcode: Opcode? { Opcode(rawValue: word(4)) }
+    var node: fuse_ino_t { fuse_ino_t(word(16, UInt64.self)) }
+    /// The fh of a request that begins with one.
+    var firstWord: UInt64 { word(40) }
+    /// fuse_read_in.size
+    var readSize: Int { Int(word(56, UInt32.self)) }
+    /// FUSE_WRITE_KILL_SUIDGID of fuse_write_in.write_flags
+    var writeDropsPrivileges: Bool { word(60, UInt32.self) & 4 != 0 }
+    /// FUSE_OPEN_KILL_SUIDGID of fuse_open_in.open_flags
+    var openDropsPrivileges: Bool { word(44, UInt32.self) & 1 != 0 }
+    /// FATTR_KILL_SUIDGID of fuse_setattr_in.valid
+    var changeDropsPrivileges: Bool { word(40, UInt32.self) & (1 << 11) != 0 }
+
+    /// The request that this thread serves.
+    static var current: RawRequest {
+        get { RawRequest(pointer: pthread_getspecific(key)) }
+        set { pthread_setspecific(key, newValue.base) }
+    }
+
+    private init(pointer: UnsafeMutableRawPointer?) { base = UnsafeRawPointer(pointer) }
+
+    // Written once, before any thread reads it.
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        return key
+    }()
+}

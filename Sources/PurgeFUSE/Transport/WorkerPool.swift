@@ -1,0 +1,198 @@
+import Glibc
+import PurgeSystem
+import Synchronization
+
+/// Leader and followers: one thread at a time reads requests and notes what it read, so that a
+/// close that was read before a request is known when that request is served (FUSE.md, Order
+/// and truth).
+///
+/// The leader serves what is quick itself and goes on reading, which for one client is the
+/// fastest; before anything slow it hands the lead to a follower. A watchman takes the lead from
+/// a leader that has been busy with one request for some milliseconds.
+final class WorkerPool: Sendable {
+    /// Threads at most; that many requests can be slow at once.
+    private static let limit = 48
+    private static let watchInterval: Int64 = 2
+
+    private struct State {
+        var idle = 0
+        var threads: [WorkThread] = []
+        var isEnding = false
+    }
+    private let state = Mutex(State())
+    private let lead = Semaphore()
+    private let watchGate = Gate()
+    private let watchmanSleeps = Atomic<Bool>(false)
+    /// 0 while the leader reads, its request's number while it serves one.
+    private let serving = Atomic<UInt64>(0)
+    private let source: any RequestSource
+
+    init(source: any RequestSource) { self.source = source }
+
+    /// Serves until the source ends.
+    func run() throws(Errno) {
+        let watchman = try WorkThread(name: "watchman") { [self] in watch() }
+        try addWorker()
+        lead.signal()
+        var joined = 0
+        while true {
+            let thread = state.withLock { $0.threads.count > joined ? $0.threads[joined] : nil }
+            guard let thread else { break }
+            thread.join()
+            joined += 1
+        }
+        watchGate.advance()
+        watchman.join()
+    }
+
+    private func addWorker() throws(Errno) {
+        let thread = try WorkThread(name: "worker") { [self] in work() }
+        state.withLock { $0.threads.append(thread) }
+    }
+
+    /// One thread's life: wait for the lead, read and serve until it is given up, serve, again.
+    private func work() {
+        source.prepareThread()
+        guard let buffer = source.makeBuffer() else { return }
+        defer { buffer.deallocate() }
+        let worker = Worker(pool: self)
+        Worker.setCurrent(worker)
+        defer { Worker.setCurrent(nil) }
+        while becomeLeader() {
+            worker.leads = true
+            while worker.leads {
+                guard let length = source.receive(into: buffer) else { return end() }
+                if length == 0 { continue }
+                worker.number = worker.number &+ 1
+                let number = worker.ticket
+                if source.isSlow(buffer, length) {
+                    worker.handOver()
+                    source.serve(buffer, length)
+                    break
+                }
+                worker.isWatched = true
+                serving.store(number, ordering: .releasing)
+                if watchmanSleeps.load(ordering: .relaxed) { wakeWatchman() }
+                source.serve(buffer, length)
+                if worker.leads { worker.leads = endWatch(number) }
+                worker.isWatched = false
+            }
+        }
+    }
+
+    /// false when the pool ends.
+    private func becomeLeader() -> Bool {
+        let mustEnd = state.withLock { state in
+            state.idle += 1
+            return state.isEnding
+        }
+        if mustEnd { return false }
+        lead.wait()
+        return state.withLock { state in
+            state.idle -= 1
+            return !state.isEnding
+        }
+    }
+
+    /// Somebody else reads from now on.
+    fileprivate func passLead() {
+        let mustAdd = state.withLock { $0.idle == 0 && $0.threads.count < Self.limit && !$0.isEnding }
+        if mustAdd {
+            // Without a new thread the lead waits for the first that is free.
+            do { try addWorker() } catch {}
+        }
+        lead.signal()
+    }
+
+    /// The request of that number is not watched any more; false when the watchman has already
+    /// given the lead to somebody else.
+    fileprivate func endWatch(_ number: UInt64) -> Bool {
+        serving.compareExchange(expected: number, desired: 0, ordering: .acquiringAndReleasing).exchanged
+    }
+
+    private func end() {
+        let count = state.withLock { state in
+            state.isEnding = true
+            return state.threads.count
+        }
+        for _ in 0..<count { lead.signal() }
+        watchGate.advance()
+    }
+
+    private func wakeWatchman() {
+        if watchmanSleeps.exchange(false, ordering: .acquiringAndReleasing) { watchGate.advance() }
+    }
+
+    /// Sleeps while nothing happens; while something does, looks every few milliseconds whether
+    /// the leader is stuck in one request.
+    private func watch() {
+        var last: UInt64 = 0
+        var quiet = 0
+        while !state.withLock({ $0.isEnding }) {
+            let seen = watchGate.generation
+            let now = serving.load(ordering: .acquiring)
+            if now != 0 && now == last {
+                let (won, _) = serving.compareExchange(expected: now, desired: 0, ordering: .acquiringAndReleasing)
+                if won { passLead() }
+            }
+            quiet = now == 0 || now == last ? quiet + 1 : 0
+            last = now
+            if quiet > 100 {
+                watchmanSleeps.store(true, ordering: .releasing)
+                if serving.load(ordering: .acquiring) == 0 { watchGate.wait(while: seen) }
+                watchmanSleeps.store(false, ordering: .releasing)
+                quiet = 0
+            } else {
+                watchGate.wait(while: seen, milliseconds: Self.watchInterval)
+            }
+        }
+    }
+}
+
+/// What a worker thread is doing, reachable from anything that it calls.
+final class Worker {
+    private let pool: WorkerPool
+    fileprivate var leads = false
+    /// Whether the watchman may take the lead from it.
+    fileprivate var isWatched = false
+    fileprivate var number: UInt64 = 0
+    fileprivate let seed = UInt64.random(in: 1..<1 << 20) << 40
+    fileprivate var ticket: UInt64 { seed | (number & (1 << 40 - 1)) }
+
+    init(pool: WorkerPool) { self.pool = pool }
+
+    /// Lets another thread read requests, if this one does.
+    func handOver() {
+        guard leads else { return }
+        leads = false
+        if !isWatched || pool.endWatch(ticket) { pool.passLead() }
+    }
+
+    /// For any code that is about to be slow; does nothing on threads that serve no requests.
+    static func willBeSlow() {
+        guard let pointer = pthread_getspecific(key) else { return }
+        Unmanaged<Worker>.fromOpaque(pointer).takeUnretainedValue().handOver()
+    }
+
+    fileprivate static func setCurrent(_ worker: Worker?) {
+        pthread_setspecific(key, worker.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })
+    }
+
+    // Written once, before any thread reads it.
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        return key
+    }()
+}
+
+/// Where requests come from and how they are served; the pool knows nothing of their form.
+protocol RequestSource: Sendable {
+    func prepareThread()
+    func makeBuffer() -> UnsafeMutableRawBufferPointer?
+    /// The length of one request, whose notes have been taken; 0 to try again; nil at the end.
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int?
+    /// Whether serving it may take long, by its kind.
+    func isSlow(_ buffer: UnsafeMutableRawBufferPointer, _ length: Int) -> Bool
+    func serve(_ buffer: UnsafeMutableRawBufferPointer, _ length: Int)
+}

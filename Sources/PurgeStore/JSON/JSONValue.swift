@@ -1,0 +1,67 @@
+/// A JSON document in memory; an object keeps the order in which its members came.
+enum JSONValue: Hashable, Sendable {
+    struct Member: Hashable, Sendable {
+        var name: String
+        var value: JSONValue
+    }
+
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    case object([Member])
+}
+
+extension JSONValue {
+    var members: [Member]? { if case .object(let members) = self { members } else { nil } }
+
+    /// A member of an object; setting one that is there keeps its place.
+    subscript(name: String) -> JSONValue? {
+        get { members?.first { $0.name == name }?.value }
+        set {
+            guard var members, let newValue else { return }
+            if let index = members.firstIndex(where: { $0.name == name }) {
+                members[index].value = newValue
+            } else {
+                members.append(Member(name: name, value: newValue))
+            }
+            self = .object(members)
+        }
+    }
+}
+
+extension JSONValue: Decodable {
+    private struct Name: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init?(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { return nil }
+    }
+
+    /// The order of an object's members is the decoder's.
+    init(from decoder: any Decoder) throws {
+        if let keyed = try? decoder.container(keyedBy: Name.self) {  // not an object: the next kinds are tried
+            self = .object(
+                try keyed.allKeys.map {
+                    Member(name: $0.stringValue, value: try keyed.decode(JSONValue.self, forKey: $0))
+                })
+            return
+        }
+        let single = try decoder.singleValueContainer()
+        if single.decodeNil() {
+            self = .null
+        } else if let bool = try? single.decode(Bool.self) {  // likewise
+            self = .bool(bool)
+        } else if let integer = try? single.decode(Int64.self) {
+            self = .integer(integer)
+        } else if let number = try? single.decode(Double.self) {
+            self = .number(number)
+        } else if let string = try? single.decode(String.self) {
+            self = .string(string)
+        } else {
+            self = .array(try single.decode([JSONValue].self))
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import CSQLite
+
+/// What SQLite answered.
+struct DatabaseError: Error, Hashable {
+    /// The primary result code, SQLITE_CORRUPT and so on.
+    var code: Int32
+    var message: String
+
+    /// Extended codes keep their primary part.
+    init(code: Int32, message: String) {
+        self.code = code & 0xFF
+        self.message = message
+    }
+    init(_ handle: OpaquePointer?, code: Int32) {
+        let message = handle.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
+        self.init(code: code, message: message.map { String(cString: $0) } ?? "code \(code)")
+    }
+
+    /// No code of SQLite's.
+    static let newerVersion: Int32 = 200
+    static let closed = DatabaseError(code: SQLITE_MISUSE, message: "it has been closed")
+
+    /// Mending it is for `purgefs check --repair`; nothing else writes to such a file.
+    var isDamage: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
+
+    func error(path: String, store: String) -> StoreError {
+        switch code {
+        case _ where isDamage:
+            StoreError(
+                "the journal is damaged: \(message)", path: path,
+                advice: "Run `purgefs check --repair \(store)`: it keeps the file aside and starts a new journal "
+                    + "with the events that can still be read.")
+        case Self.newerVersion:
+            StoreError(
+                "the journal \(message)", path: path,
+                advice: "Use that version of purgefs; this one leaves the file alone.")
+        case SQLITE_FULL:
+            StoreError(
+                "the journal cannot be written: \(message)", path: path,
+                advice: "The disk under the store is full: make room there.")
+        case SQLITE_BUSY, SQLITE_LOCKED:
+            StoreError(
+                "the journal is held by another process: \(message)", path: path,
+                advice: "End what reads or writes it (fuser shows who), then try again.")
+        case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY, SQLITE_AUTH:
+            StoreError(
+                "the journal cannot be opened or written: \(message)", path: path,
+                advice: "It must be a plain file that belongs to you, in a directory that you may write.")
+        default:
+            StoreError(
+                "the journal failed: \(message)", path: path,
+                advice: "Check the disk under the store (dmesg), then `purgefs check \(store)`.")
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import CSQLite
+import PurgeModel
+
+/// An event as a row of the table `events`.
+enum EventRow {
+    static let columns = "seq, time, type, path, tier, bytes, reason, trigger, pid"
+
+    static func insertion(orIgnore: Bool = false) -> String {
+        "INSERT \(orIgnore ? "OR IGNORE " : "")INTO events(\(columns)) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    }
+
+    static func insert(_ event: Event, with statement: borrowing Statement) throws(DatabaseError) {
+        try statement.bind(event.seq, 1)
+        try statement.bind(event.time, 2)
+        try statement.bind(event.type.rawValue, 3)
+        try statement.bind(event.path, 4)
+        try statement.bind(event.tier?.rawValue, 5)
+        try statement.bind(event.bytes?.bytes, 6)
+        try statement.bind(event.reason, 7)
+        try statement.bind(event.trigger?.rawValue, 8)
+        try statement.bind(event.pid.map { Int64($0) }, 9)
+        try statement.run()
+    }
+
+    /// The row that `statement`, which selected `columns`, stands on.
+    static func event(_ row: borrowing Statement) throws(DatabaseError) -> Event {
+        guard let seq = row.number(0), let time = row.text(1), let type = row.text(2).flatMap(EventType.init(rawValue:))
+        else {
+            throw DatabaseError(code: SQLITE_CORRUPT, message: "event \(row.number(0) ?? 0) cannot be understood")
+        }
+        return Event(
+            seq: seq, time: time, type: type, path: row.text(3), tier: row.text(4).flatMap(Tier.init(rawValue:)),
+            bytes: row.number(5).map { ByteCount($0) }, reason: row.text(6),
+            trigger: row.text(7).flatMap(PurgeTrigger.init(rawValue:)),
+            pid: row.number(8).flatMap { Int32(exactly: $0) })
+    }
+}

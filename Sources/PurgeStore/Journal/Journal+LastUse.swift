@@ -1,0 +1,85 @@
+import PurgeModel
+
+extension Journal {
+    /// When a file was last used, kept over an unmount (SPEC section 3, Last use).
+    public struct LastUse: Hashable, Sendable {
+        public var inode: UInt64
+        /// Nanoseconds since 1970, or 0: tells the file from a later one with the same inode number.
+        public var birth: Int64
+        public var lastUse: Instant
+
+        public init(inode: UInt64, birth: Int64, lastUse: Instant) {
+            self.inode = inode
+            self.birth = birth
+            self.lastUse = lastUse
+        }
+    }
+
+    /// Adds or replaces, by inode; all or none.
+    public func saveLastUses(_ uses: [LastUse]) throws(StoreError) {
+        if uses.isEmpty { return }
+        try withDatabase { (database) throws(DatabaseError) in
+            try database.transaction { () throws(DatabaseError) in try Self.insert(uses, into: database) }
+        }
+    }
+
+    /// Makes these the only ones; all or none.
+    public func replaceLastUses(with uses: [LastUse]) throws(StoreError) {
+        try withDatabase { (database) throws(DatabaseError) in
+            try database.transaction { () throws(DatabaseError) in
+                try database.execute("DELETE FROM last_uses")
+                try Self.insert(uses, into: database)
+            }
+        }
+    }
+
+    /// Drops those of files that are gone; all or none.
+    public func forgetLastUses(of inodes: [UInt64]) throws(StoreError) {
+        if inodes.isEmpty { return }
+        try withDatabase { (database) throws(DatabaseError) in
+            try database.transaction { () throws(DatabaseError) in
+                let deletion = try database.prepare("DELETE FROM last_uses WHERE inode = ?")
+                for inode in inodes {
+                    try deletion.bind(Int64(bitPattern: inode), 1)
+                    try deletion.run()
+                }
+            }
+        }
+    }
+
+    public func lastUses() throws(StoreError) -> [UInt64: LastUse] {
+        try withDatabase { (database) throws(DatabaseError) in
+            var uses: [UInt64: LastUse] = [:]
+            let rows = try database.prepare(Self.lastUseSelection)
+            while try rows.step() {
+                let use = Self.lastUse(rows)
+                uses[use.inode] = use
+            }
+            return uses
+        }
+    }
+}
+
+// Rows of the table `last_uses`.
+extension Journal {
+    static let lastUseSelection = "SELECT inode, birth, last_use FROM last_uses"
+    static let lastUseInsertion = "INSERT OR REPLACE INTO last_uses(inode, birth, last_use) VALUES(?, ?, ?)"
+
+    static func lastUse(_ row: borrowing Statement) -> LastUse {
+        LastUse(
+            inode: UInt64(bitPattern: row.number(0) ?? 0), birth: row.number(1) ?? 0,
+            lastUse: Instant(nanoseconds: row.number(2) ?? 0))
+    }
+
+    static func insert(_ use: LastUse, with statement: borrowing Statement) throws(DatabaseError) {
+        try statement.bind(Int64(bitPattern: use.inode), 1)
+        try statement.bind(use.birth, 2)
+        try statement.bind(use.lastUse.nanoseconds, 3)
+        try statement.run()
+    }
+
+    private static func insert(_ uses: [LastUse], into database: Database) throws(DatabaseError) {
+        let insertion = try database.prepare(lastUseInsertion)
+        for use in uses { try insert(use, with: insertion) }
+    }
+}

@@ -1,0 +1,47 @@
+import CSQLite
+import PurgeSystem
+
+extension StoreDirectory {
+    func inspectJournal(repairing: Bool) throws(StoreError) -> StoreProblem? {
+        guard try names().contains(JournalSchema.fileName), let fault = journalFault() else { return nil }
+        let error = fault.error(path: pathOf(JournalSchema.fileName), store: path)
+        var problem = StoreProblem(error, isRepairable: fault.isDamage)
+        if repairing && fault.isDamage { problem.repair = try repairJournal() }
+        return problem
+    }
+
+    private func journalFault() -> DatabaseError? {
+        do {
+            guard let database = try JournalSchema.openForReading(absolutePathOf(JournalSchema.fileName)) else {
+                return nil
+            }
+            try JournalSchema.checkIntegrity(of: database)
+            let rows = try database.prepare("SELECT \(EventRow.columns) FROM events")
+            while try rows.step() { _ = try EventRow.event(rows) }
+            return nil
+        } catch { return error }
+    }
+
+    /// Says what was done.
+    private func repairJournal() throws(StoreError) -> String {
+        let name = JournalSchema.fileName
+        let (new, aside) = ("\(name).new", try nameAside(for: name))
+        let saved: Int64
+        do {
+            for leftover in [new, "\(new)-wal", "\(new)-shm", "\(new)-journal"] { try remove(leftover) }
+        } catch { throw .failed("what an earlier repair left cannot be removed", path: pathOf(new), error) }
+        do {
+            saved = try JournalSalvage.run(from: absolutePathOf(name), to: absolutePathOf(new))
+        } catch { throw error.error(path: pathOf(new), store: path) }
+        do throws(Errno) {
+            // First the parts that SQLite would apply to the new file, or throw away.
+            for part in ["-wal", "-shm"] where try descriptor.kind(of: name + part) != nil {
+                try System.rename(at: descriptor.raw, name + part, to: descriptor.raw, aside + part)
+            }
+            try keep(name, as: aside)
+            try System.rename(at: descriptor.raw, new, to: descriptor.raw, name)
+            try System.sync(descriptor.raw)
+        } catch { throw .failed("the damaged journal cannot be kept aside", path: pathOf(aside), error) }
+        return "The damaged journal is now `\(aside)`; \(saved) events could be read and are in the new one."
+    }
+}

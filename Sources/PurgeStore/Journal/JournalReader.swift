@@ -1,0 +1,89 @@
+import CSQLite
+import PurgeModel
+
+/// Reads the events of a store's journal, also while a daemon writes to it; changes nothing.
+/// Not to be shared between threads.
+public final class JournalReader {
+    /// Which events are wanted.
+    public struct Filter: Hashable, Sendable {
+        /// Only events with a higher sequence number.
+        public var after: Int64 = 0
+        /// Empty: all types.
+        public var types: Set<EventType> = []
+        /// At most so many, the oldest of them.
+        public var limit: Int?
+        public init(after: Int64 = 0, types: Set<EventType> = [], limit: Int? = nil) {
+            self.after = after
+            self.types = types
+            self.limit = limit
+        }
+    }
+
+    /// Events are fetched in pages, so that a slow reader never keeps the journal from being tidied.
+    private static let page = 1000
+
+    /// nil where the store has no journal yet.
+    private let database: Database?
+    private let place: StoreDirectory
+
+    /// Takes no lock. Throws where there is no store.
+    public init(storePath: String) throws(StoreError) {
+        place = try StoreDirectory.open(storePath)
+        let names = try place.names()
+        try place.refuseForeign(names, creating: false)
+        guard names.contains(JournalSchema.fileName) else {
+            database = nil
+            return
+        }
+        do {
+            database = try JournalSchema.openForReading(place.absolutePathOf(JournalSchema.fileName))
+        } catch { throw error.error(path: place.pathOf(JournalSchema.fileName), store: storePath) }
+    }
+
+    /// In the order of their sequence numbers.
+    public func events(_ filter: Filter = Filter()) throws(StoreError) -> [Event] {
+        var events: [Event] = []
+        try visit(filter) {
+            events.append($0)
+            return true
+        }
+        return events
+    }
+
+    /// In the order of their sequence numbers, for as long as `body` answers true.
+    public func visit(_ filter: Filter = Filter(), _ body: (Event) -> Bool) throws(StoreError) {
+        var filter = filter
+        while true {
+            let wanted = min(filter.limit ?? .max, Self.page)
+            let events = try page(filter, count: wanted)
+            for event in events where !body(event) { return }
+            guard let last = events.last, events.count == wanted else { return }
+            filter.after = last.seq
+            filter.limit = filter.limit.map { $0 - events.count }
+        }
+    }
+
+    private func page(_ filter: Filter, count: Int) throws(StoreError) -> [Event] {
+        guard let database, count > 0 else { return [] }
+        do {
+            return try EventRow.events(filter, count: count, from: database)
+        } catch { throw error.error(path: place.pathOf(JournalSchema.fileName), store: place.path) }
+    }
+}
+
+extension EventRow {
+    fileprivate static func events(
+        _ filter: JournalReader.Filter, count: Int, from database: Database
+    ) throws(DatabaseError) -> [Event] {
+        let types = filter.types.map(\.rawValue).sorted()
+        let marks = types.map { _ in "?" }.joined(separator: ", ")
+        let rows = try database.prepare(
+            "SELECT \(columns) FROM events WHERE seq > ? \(types.isEmpty ? "" : "AND type IN (\(marks))") "
+                + "ORDER BY seq LIMIT \(count)")
+        try rows.bind(filter.after, 1)
+        for (index, type) in types.enumerated() { try rows.bind(type, Int32(index) + 2) }
+        var events: [Event] = []
+        while try rows.step() { events.append(try event(rows)) }
+        return events
+    }
+}

@@ -1,0 +1,67 @@
+import CSQLite
+
+/// A prepared statement, finalized at the end of its life.
+struct Statement: ~Copyable {
+    private let handle: OpaquePointer
+    private let connection: OpaquePointer
+    /// Keeps the connection open.
+    private let database: Database
+
+    init(_ database: Database, _ connection: OpaquePointer, _ sql: String) throws(DatabaseError) {
+        var prepared: OpaquePointer?
+        let code = sqlite3_prepare_v2(connection, sql, -1, &prepared, nil)
+        guard code == SQLITE_OK, let prepared else { throw DatabaseError(connection, code: code) }
+        (handle, self.connection, self.database) = (prepared, connection, database)
+    }
+
+    deinit { sqlite3_finalize(handle) }
+
+    /// Whether there is a row to read.
+    func step() throws(DatabaseError) -> Bool {
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW: true
+        case SQLITE_DONE: false
+        case let code: throw DatabaseError(connection, code: code)
+        }
+    }
+
+    /// Runs it for its effect and makes it ready for other values.
+    func run() throws(DatabaseError) {
+        while try step() {}
+        reset()
+    }
+
+    func reset() {
+        sqlite3_reset(handle)  // repeats the error of the last step, which has been thrown
+        sqlite3_clear_bindings(handle)
+    }
+}
+
+// Values: parameters count from 1, columns from 0.
+extension Statement {
+    func bind(_ number: Int64?, _ parameter: Int32) throws(DatabaseError) {
+        try check(number.map { sqlite3_bind_int64(handle, parameter, $0) } ?? sqlite3_bind_null(handle, parameter))
+    }
+
+    func bind(_ text: String?, _ parameter: Int32) throws(DatabaseError) {
+        guard let text else { return try check(sqlite3_bind_null(handle, parameter)) }
+        // -1 is SQLITE_TRANSIENT, a cast that the importer leaves out: SQLite copies the text.
+        let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        try check(sqlite3_bind_text(handle, parameter, text, Int32(text.utf8.count), transient))
+    }
+
+    func number(_ column: Int32) -> Int64? {
+        sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, column)
+    }
+
+    /// Bytes that are no UTF-8 appear as U+FFFD.
+    func text(_ column: Int32) -> String? {
+        guard let bytes = sqlite3_column_text(handle, column) else { return nil }
+        let count = Int(sqlite3_column_bytes(handle, column))
+        return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
+
+    private func check(_ code: Int32) throws(DatabaseError) {
+        guard code == SQLITE_OK else { throw DatabaseError(connection, code: code) }
+    }
+}

@@ -1,0 +1,32 @@
+/// Why device.json cannot be used.
+enum SettingsDamage: Error, Hashable {
+    /// It is no JSON object at all.
+    case unreadable(String)
+    case value(name: String, String)
+    case newerVersion(Int64)
+
+    var what: String {
+        switch self {
+        case .unreadable(let reason): "the settings are damaged: \(reason)"
+        case .value(let name, let reason): "the settings hold a wrong value of `\(name)`: \(reason)"
+        case .newerVersion(let version):
+            "the settings were written by a newer purgefs (format \(version); this one knows 1)"
+        }
+    }
+
+    var isRepairable: Bool { if case .newerVersion = self { false } else { true } }
+
+    func advice(store: String) -> String {
+        switch self {
+        case .unreadable, .value:
+            "Mend the file by hand, or run `purgefs check --repair \(store)`: it keeps the file aside "
+                + "and writes a new one with what can still be read."
+        case .newerVersion:
+            "Use that version of purgefs; this one leaves the file alone."
+        }
+    }
+
+    func error(path: String, store: String) -> StoreError {
+        StoreError(what, path: path, advice: advice(store: store))
+    }
+}

@@ -1,0 +1,92 @@
+import FoundationEssentials
+import PurgeModel
+
+/// The content of device.json: an object of settings, those that are missing having their defaults.
+enum SettingsDocument {
+    /// The settings as a whole, or the first reason why not.
+    static func settings(from content: [UInt8]) throws(SettingsDamage) -> DeviceSettings {
+        let given = try object(content)
+        try checkVersion(of: given)
+        guard given["containerID"] != nil else { throw .value(name: "containerID", "it is missing") }
+        var merged = try value(of: DeviceSettings(containerID: placeholderID))
+        for member in ordered(given, as: merged) {
+            merged[member.name] = member.value
+            try decode(merged, changing: member.name).validate()
+        }
+        return try decode(merged, changing: "device.json").roundedToBlocks()
+    }
+
+    /// Everything that can still be made out, with defaults for the rest, and what was lost.
+    /// Throws only for a newer version, which is not damage.
+    static func salvage(
+        from content: [UInt8]
+    ) throws(SettingsDamage) -> (settings: DeviceSettings, lost: [SettingsDamage]) {
+        var lost: [SettingsDamage] = []
+        var settings = DeviceSettings.fresh()
+        do throws(SettingsDamage) {
+            var given = try object(content)
+            do throws(SettingsDamage) {
+                try checkVersion(of: given)
+            } catch {
+                if case .newerVersion = error { throw error }
+                lost.append(error)
+                given["version"] = .integer(1)
+            }
+            var merged = try value(of: settings)
+            if given["containerID"] == nil { lost.append(.value(name: "containerID", "it is missing")) }
+            for member in ordered(given, as: merged) {
+                var candidate = merged
+                candidate[member.name] = member.value
+                do throws(SettingsDamage) {
+                    let changed = try decode(candidate, changing: member.name)
+                    try changed.validate()
+                    (settings, merged) = (changed, candidate)
+                } catch { lost.append(error) }
+            }
+        } catch {
+            if case .newerVersion = error { throw error }
+            lost.append(error)
+        }
+        return (settings.roundedToBlocks(), lost)
+    }
+
+    private static let placeholderID = "00000000-0000-0000-0000-000000000000"
+
+    private static func object(_ content: [UInt8]) throws(SettingsDamage) -> JSONValue {
+        let value: JSONValue
+        do {
+            value = try JSONDecoder().decode(JSONValue.self, from: Data(content))
+        } catch { throw .unreadable(content.isEmpty ? "the file is empty" : "it is not JSON") }
+        guard value.members != nil else { throw .unreadable("it is not a JSON object") }
+        return value
+    }
+
+    private static func checkVersion(of object: JSONValue) throws(SettingsDamage) {
+        switch object["version"] {
+        case .integer(1): break
+        case .integer(let version) where version > 1: throw .newerVersion(version)
+        case nil: throw .value(name: "version", "it is missing")
+        default: throw .value(name: "version", "it is not 1")
+        }
+    }
+
+    /// In the order of declaration, so that a value is judged after those that it depends on.
+    private static func ordered(_ given: JSONValue, as model: JSONValue) -> [JSONValue.Member] {
+        let known = (model.members ?? []).compactMap { member in
+            given[member.name].map { JSONValue.Member(name: member.name, value: $0) }
+        }
+        return known + (given.members ?? []).filter { model[$0.name] == nil }
+    }
+
+    private static func value(of settings: DeviceSettings) throws(SettingsDamage) -> JSONValue {
+        do {
+            return try JSONValueEncoder.encode(settings)
+        } catch { throw .unreadable(String(describing: error)) }
+    }
+
+    private static func decode(_ value: JSONValue, changing name: String) throws(SettingsDamage) -> DeviceSettings {
+        do {
+            return try JSONDecoder().decode(DeviceSettings.self, from: Data(value.text().utf8))
+        } catch { throw .value(name: name, "it cannot be understood") }
+    }
+}

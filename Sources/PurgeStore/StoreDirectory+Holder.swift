@@ -1,0 +1,35 @@
+import Glibc
+import PurgeSystem
+
+extension StoreDirectory {
+    /// Who holds the lock, as /proc/locks has it; nil where that does not tell (another pid
+    /// namespace, a file system that shows another device number there, or a holder that is gone).
+    static func holder(of directory: FileDescriptor) -> Int32? {
+        do {
+            let status = try System.status(directory.raw)
+            let table = try FileDescriptor.open("/proc/locks", O_RDONLY).readSequentially()
+            guard
+                let pid = holder(
+                    device: status.st_dev, inode: status.st_ino, in: String(decoding: table, as: UTF8.self))
+            else { return nil }
+            return FileDescriptor.exists("/proc/\(pid)") ? pid : nil
+        } catch {
+            return nil  // the message then says "another process"
+        }
+    }
+
+    /// Lines of /proc/locks: `1: FLOCK  ADVISORY  WRITE 4242 fe:00:1234567 0 EOF`, the device in hex.
+    static func holder(device: dev_t, inode: ino_t, in table: String) -> Int32? {
+        let major = (device >> 8) & 0xFFF | (device >> 32) & ~0xFFF
+        let minor = device & 0xFF | (device >> 12) & ~0xFF
+        for line in table.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            guard words.count >= 6, words[1] == "FLOCK", words[3] == "WRITE", let pid = Int32(words[4]), pid > 0
+            else { continue }
+            let id = words[5].split(separator: ":")
+            guard id.count == 3 else { continue }
+            if UInt(id[0], radix: 16) == major && UInt(id[1], radix: 16) == minor && UInt(id[2]) == inode { return pid }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,101 @@
+import Glibc
+import PurgeSystem
+
+extension StoreDirectory {
+    /// Folders of a new container, each after the one it lies in.
+    static let layout = [
+        "Documents", "Library", "Library/Application Support", "Library/Caches", "Library/Preferences", "tmp",
+    ]
+    private static let probe = "user.purgefs.probe"
+
+    /// A directory without device.json is taken only when nothing else than a store's own names
+    /// is in it: it is a store that was never saved, or an empty directory.
+    func refuseForeign(_ names: Set<String>, creating: Bool) throws(StoreError) {
+        if names.contains(Self.settingsName) { return }
+        let foreign = names.filter { !Self.isOurs($0) }.sorted()
+        if let first = foreign.first {
+            throw StoreError(
+                "is not a store, and not empty (\(foreign.count == 1 ? "" : "among others, ")`\(first)` is in it)",
+                path: path, advice: "Name an empty or new directory; purgefs adopts no other. Nothing was changed.")
+        }
+        guard creating || names.contains("container") else {
+            throw StoreError(
+                "there is no store here: the directory has neither container/ nor device.json", path: path,
+                advice: "Check the path; `purgefs mount` makes a store in an empty directory.")
+        }
+    }
+
+    /// Finds a store that cannot be written before anything depends on it, and clears away what
+    /// a save of the settings left behind when it was killed.
+    func probeWriting() throws(StoreError) {
+        do {
+            _ = try makeFresh(Self.newSettingsName)
+            try remove(Self.newSettingsName)
+        } catch .readOnly {
+            throw StoreError(
+                "the store lies on a file system that is mounted read-only", path: path,
+                advice: "Copy the store to a writable place, or remount that file system read-write.")
+        } catch { throw .failed("the store cannot be written", path: path, error) }
+    }
+
+    func makeLayout() throws(StoreError) {
+        try makeDirectory("container", in: descriptor, path: pathOf("container"))
+        let container = try container()
+        for folder in Self.layout {
+            let parts = folder.split(separator: "/").map(String.init)
+            let parent = parts.count == 1 ? container : try subdirectory(parts[0], of: container)
+            // Where the app has put a file or a link in a folder's place, that is the app's doing.
+            if let parent, let name = parts.last {
+                try makeDirectory(name, in: parent, path: pathOf("container/\(folder)"))
+            }
+        }
+    }
+
+    func container() throws(StoreError) -> FileDescriptor {
+        let path = pathOf("container")
+        do {
+            return try descriptor.open("container", O_RDONLY | O_DIRECTORY)
+        } catch .noEntry {
+            throw StoreError(
+                "the store has lost its container", path: path,
+                advice: "Put the folder back, or make an empty one: `purgefs check --repair \(self.path)`.")
+        } catch .notDirectory, Errno(ELOOP) {
+            throw StoreError(
+                "is not a directory", path: path,
+                advice: "The container of a store is a directory; move this out of the way.")
+        } catch { throw .failed("the container cannot be opened", path: path, error) }
+    }
+
+    /// Marks, protection classes and the record of holes are kept in extended attributes.
+    func probeAttributes(on container: FileDescriptor) throws(StoreError) {
+        do {
+            let value: [UInt8] = [1]
+            try value.withUnsafeBytes { bytes in
+                Result { () throws(Errno) in try System.setAttribute(at: container.raw, nil, Self.probe, bytes) }
+            }.get()
+            try System.removeAttribute(at: container.raw, nil, Self.probe)
+        } catch .notSupported {
+            throw StoreError(
+                "the file system under the store keeps no user extended attributes", path: path,
+                advice: "Put the store on ext4, XFS, Btrfs, ZFS, or (from Linux 6.6 on) tmpfs.")
+        } catch { throw .failed("an extended attribute cannot be set on the container", path: path, error) }
+    }
+
+    private func subdirectory(_ name: String, of parent: FileDescriptor) throws(StoreError) -> FileDescriptor? {
+        do {
+            return try parent.open(name, O_RDONLY | O_DIRECTORY)
+        } catch .notDirectory, .noEntry, Errno(ELOOP) {
+            return nil
+        } catch {
+            throw .failed("a folder of the container cannot be opened", path: pathOf("container/\(name)"), error)
+        }
+    }
+
+    private func makeDirectory(_ name: String, in parent: FileDescriptor, path: String) throws(StoreError) {
+        do {
+            try System.makeDirectory(at: parent.raw, name, mode: 0o755)
+        } catch .exists {
+            // Whatever is there stays.
+        } catch { throw .failed("the folder cannot be made", path: path, error) }
+    }
+}

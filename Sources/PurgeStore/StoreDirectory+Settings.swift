@@ -1,0 +1,70 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+
+extension StoreDirectory {
+    static let settingsName = "device.json"
+    /// What a save writes before it takes device.json's place; one that was left behind means nothing.
+    static let newSettingsName = "device.json.new"
+
+    /// What device.json is found to be.
+    enum SettingsState {
+        case missing
+        case good(DeviceSettings)
+        case damaged(SettingsDamage, content: [UInt8])
+    }
+
+    func settingsState() throws(StoreError) -> SettingsState {
+        let content: [UInt8]
+        do throws(Errno) {
+            // Opening must not wait for the other end of a pipe.
+            let file = try descriptor.open(Self.settingsName, O_RDONLY | O_NONBLOCK)
+            guard try System.status(file.raw).st_mode & S_IFMT == S_IFREG else { throw .invalid }
+            content = try file.readAll()
+        } catch .noEntry {
+            return .missing
+        } catch .invalid, Errno(ELOOP), .noAddress {
+            return .damaged(.unreadable("it is not a plain file"), content: [])
+        } catch { throw .failed("the settings cannot be read", path: pathOf(Self.settingsName), error) }
+        do {
+            return .good(try SettingsDocument.settings(from: content))
+        } catch { return .damaged(error, content: content) }
+    }
+
+    /// nil where there is no device.json; damage is an error.
+    func readSettings() throws(StoreError) -> DeviceSettings? {
+        switch try settingsState() {
+        case .missing: nil
+        case .good(let settings): settings
+        case .damaged(let damage, _): throw damage.error(path: pathOf(Self.settingsName), store: path)
+        }
+    }
+
+    func writeSettings(_ settings: DeviceSettings) throws(StoreError) {
+        do {
+            try replaceSettings(with: Array((JSONText.encode(settings, pretty: true) + "\n").utf8))
+        } catch { throw .failed("the settings cannot be saved", path: pathOf(Self.settingsName), error) }
+    }
+
+    func makeFresh(_ name: String) throws(Errno) -> FileDescriptor {
+        try remove(name)
+        return try descriptor.open(name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+    }
+
+    func remove(_ name: String) throws(Errno) {
+        do { try System.unlink(at: descriptor.raw, name) } catch .noEntry {}
+    }
+
+    private func replaceSettings(with content: [UInt8]) throws(Errno) {
+        do {
+            let file = try makeFresh(Self.newSettingsName)
+            try file.writeAll(content)
+            try System.sync(file.raw)
+            try System.rename(at: descriptor.raw, Self.newSettingsName, to: descriptor.raw, Self.settingsName)
+        } catch {
+            try remove(Self.newSettingsName)
+            throw error
+        }
+        try System.sync(descriptor.raw)
+    }
+}

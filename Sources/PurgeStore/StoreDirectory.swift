@@ -1,0 +1,104 @@
+import Glibc
+import PurgeSystem
+
+/// The directory of a store, opened and locked, before anything is known of its content.
+struct StoreDirectory: Sendable {
+    let path: String
+    let absolutePath: String
+    let descriptor: FileDescriptor
+
+    /// Names that purgefs itself puts there, and what mkfs leaves at the top of a file system.
+    static func isOurs(_ name: String) -> Bool {
+        name == "container" || name == "extents" || name == "lost+found"
+            || name.hasPrefix("device.json") || name.hasPrefix("journal.sqlite")
+    }
+
+    /// Looks only, without the lock; for what may be read while a daemon holds the store.
+    static func open(_ path: String, creating: Bool = false) throws(StoreError) -> StoreDirectory {
+        guard !path.isEmpty else {
+            throw StoreError("the name of the store is empty", path: "''", advice: "Name a directory.")
+        }
+        let descriptor = try descriptor(path, creating: creating)
+        return StoreDirectory(path: path, absolutePath: absolute(path), descriptor: descriptor)
+    }
+
+    /// Takes the lock, which lasts as long as `descriptor` does. A daemon that is just ending, or a
+    /// child of the last holder between its fork and its exec, may have it for a moment longer.
+    func lock() throws(StoreError) {
+        for attempt in 1...Self.attempts {
+            do {
+                return try System.lockExclusively(descriptor.raw)
+            } catch .tryAgain where attempt < Self.attempts {
+                usleep(Self.pause)
+            } catch .tryAgain {
+                throw Self.busy(path, holder: Self.holder(of: descriptor))
+            } catch { throw .failed("the store cannot be locked", path: path, error) }
+        }
+    }
+    private static let attempts = 50
+    /// Microseconds: a quarter of a second in all.
+    private static let pause: UInt32 = 5000
+
+    /// Everything in the directory but `.` and `..`.
+    func names() throws(StoreError) -> Set<String> {
+        do {
+            return Set(try descriptor.open(".", O_RDONLY | O_DIRECTORY).entryNames())
+        } catch { throw .failed("the store cannot be listed", path: path, error) }
+    }
+
+    /// For messages.
+    func pathOf(_ name: String) -> String { path.hasSuffix("/") ? path + name : path + "/" + name }
+    /// For SQLite, which knows no directory descriptors.
+    func absolutePathOf(_ name: String) -> String { absolutePath + "/" + name }
+
+    private static func descriptor(_ path: String, creating: Bool) throws(StoreError) -> FileDescriptor {
+        do {
+            return try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
+        } catch .noEntry where creating {
+            return try make(path)
+        } catch { throw refusal(path, error) }
+    }
+
+    private static func make(_ path: String) throws(StoreError) -> FileDescriptor {
+        do {
+            try System.makeDirectory(at: AT_FDCWD, path, mode: 0o755)
+            return try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
+        } catch .noEntry {
+            throw StoreError(
+                "the store cannot be made: the directory above it does not exist", path: path,
+                advice: "Check the path, or make that directory first (mkdir -p).")
+        } catch .exists {
+            throw StoreError(
+                "is a symbolic link to something that does not exist", path: path,
+                advice: "Remove the link, or make the directory that it points to.")
+        } catch { throw .failed("the store cannot be made", path: path, error) }
+    }
+
+    private static func refusal(_ path: String, _ error: Errno) -> StoreError {
+        switch error {
+        case .noEntry:
+            return StoreError(
+                "there is no store here", path: path,
+                advice: "Check the path; `purgefs mount` makes a store that does not exist.")
+        case .notDirectory where FileDescriptor.exists(path):
+            return StoreError(
+                "is a file; a store is a directory", path: path,
+                advice: "Name a directory, or a new name for `purgefs mount` to make one.")
+        default:
+            return .failed("the store cannot be opened", path: path, error)
+        }
+    }
+
+    private static func busy(_ path: String, holder: Int32?) -> StoreError {
+        let who = holder.map { "process \($0)" } ?? "another process"
+        return StoreError(
+            "the store is in use by \(who); one mount at a time can hold it", path: path,
+            advice: "Unmount it first (`purgefs unmount MOUNTPOINT`), or take another store.")
+    }
+
+    private static func absolute(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }  // removed meanwhile
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+}

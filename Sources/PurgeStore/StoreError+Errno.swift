@@ -1,0 +1,28 @@
+import Glibc
+import PurgeSystem
+
+extension StoreError {
+    /// A system call said no: `what` and the kernel's reason, with what to do about that reason.
+    static func failed(_ what: String, path: String, _ errno: Errno) -> StoreError {
+        StoreError("\(what): \(errno)", path: path, advice: advice(for: errno))
+    }
+
+    private static func advice(for errno: Errno) -> String {
+        switch errno.code {
+        case EACCES, EPERM:
+            "Take a store that belongs to you, or change the owner or mode of this one."
+        case EROFS:
+            "A store must be writable: copy it to a file system that is mounted read-write, or remount this one."
+        case ENOSPC, EDQUOT:
+            "The disk under the store is full: make room there, then try again. Nothing in the store was changed."
+        case EMFILE, ENFILE:
+            "Too many files are open: raise the limit (ulimit -n) and try again."
+        case ENAMETOOLONG, ELOOP, ENOTDIR, ENOENT:
+            "Check the path."
+        case EIO:
+            "The disk under the store reports errors: check it (dmesg), and copy the store elsewhere."
+        default:
+            "Check the file system that the store lies on, then try again."
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Glibc
+import PurgeSystem
+
+extension StoreDirectory {
+    private enum FolderState {
+        case present, missing, obstructed
+        /// A folder above it is missing or obstructed, which is said there.
+        case unreachable
+    }
+
+    func inspectLayout(repairing: Bool) throws(StoreError) -> [StoreProblem] {
+        var problems: [StoreProblem] = []
+        for folder in ["container"] + Self.layout.map({ "container/" + $0 }) {
+            if let problem = problem(of: try state(ofFolder: folder), folder: folder) { problems.append(problem) }
+        }
+        guard repairing, problems.contains(where: \.isRepairable) else { return problems }
+        try makeLayout()
+        for index in problems.indices where problems[index].isRepairable {
+            problems[index].repair = "An empty folder has been made."
+        }
+        return problems
+    }
+
+    private func problem(of state: FolderState, folder: String) -> StoreProblem? {
+        switch state {
+        case .present, .unreachable:
+            nil
+        case .missing:
+            StoreProblem(
+                path: pathOf(folder), what: "the folder is missing",
+                advice: "Put it back from a copy, or let `purgefs check --repair \(path)` make an empty one.",
+                isRepairable: true)
+        case .obstructed:
+            StoreProblem(
+                path: pathOf(folder), what: "is not a directory",
+                advice: "Move it out of the way; purgefs leaves it as it is.", isRepairable: false)
+        }
+    }
+
+    private func state(ofFolder folder: String) throws(StoreError) -> FolderState {
+        do throws(Errno) {
+            var (parents, name) = (folder.split(separator: "/").map(String.init), "")
+            name = parents.removeLast()
+            var directory = descriptor
+            for parent in parents {
+                guard try directory.kind(of: parent) == S_IFDIR else { return .unreachable }
+                directory = try directory.open(parent, O_RDONLY | O_DIRECTORY)
+            }
+            switch try directory.kind(of: name) {
+            case nil: return .missing
+            case S_IFDIR: return .present
+            default: return .obstructed
+            }
+        } catch { throw .failed("the folder cannot be looked at", path: pathOf(folder), error) }
+    }
+}

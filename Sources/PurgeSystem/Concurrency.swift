@@ -1,0 +1,118 @@
+import CSystemShims
+import Glibc
+
+/// Where threads wait for something that another thread announces.
+///
+/// The announcer changes the state under the state's own lock and then calls `advance`; the
+/// waiter reads `generation` before it looks at the state, so no announcement is missed.
+public final class Gate: @unchecked Sendable {
+    // @unchecked: `count` is only touched under `mutex`.
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var count: UInt64 = 0
+
+    public init() {
+        pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    public var generation: UInt64 {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return count
+    }
+
+    public func advance() {
+        pthread_mutex_lock(mutex)
+        count &+= 1
+        pthread_cond_broadcast(condition)
+        pthread_mutex_unlock(mutex)
+    }
+
+    /// Returns when the generation is another than `seen`.
+    public func wait(while seen: UInt64) {
+        pthread_mutex_lock(mutex)
+        while count == seen { pthread_cond_wait(condition, mutex) }
+        pthread_mutex_unlock(mutex)
+    }
+
+    /// The same, for at most `milliseconds`; false when the time ran out.
+    @discardableResult
+    public func wait(while seen: UInt64, milliseconds: Int64) -> Bool {
+        var deadline = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &deadline)
+        let nanoseconds = Int64(deadline.tv_nsec) + milliseconds % 1000 * 1_000_000
+        deadline.tv_sec += Int(milliseconds / 1000 + nanoseconds / 1_000_000_000)
+        deadline.tv_nsec = Int(nanoseconds % 1_000_000_000)
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while count == seen {
+            if pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT { return count != seen }
+        }
+        return true
+    }
+}
+
+/// A plain POSIX thread, for work that a FUSE daemon may not hand to Dispatch.
+public final class WorkThread: @unchecked Sendable {
+    // @unchecked: `handle` is written once in init and read by join.
+    private var handle = pthread_t()
+    private final class Body {
+        let run: @Sendable () -> Void
+        let name: String
+        init(name: String, run: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.run = run
+        }
+    }
+
+    /// Starts at once. `name` is what top and gdb show, 15 bytes at most.
+    public init(name: String, _ run: @escaping @Sendable () -> Void) throws(Errno) {
+        let body = Unmanaged.passRetained(Body(name: name, run: run))
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        pthread_attr_setstacksize(&attributes, 1 << 20)
+        let code = pthread_create(
+            &handle, &attributes,
+            { argument in
+                guard let argument else { return nil }
+                let body = Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
+                shim_set_thread_name(body.name)
+                body.run()
+                return nil
+            }, body.toOpaque())
+        pthread_attr_destroy(&attributes)
+        guard code == 0 else {
+            body.release()
+            throw Errno(code)
+        }
+    }
+
+    public func join() { pthread_join(handle, nil) }
+}
+
+/// A counting semaphore, for handing one thing to one of several waiting threads.
+public final class Semaphore: @unchecked Sendable {
+    // @unchecked: sem_t is made for sharing.
+    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+    public init() { sem_init(semaphore, 0, 0) }
+    deinit {
+        sem_destroy(semaphore)
+        semaphore.deallocate()
+    }
+
+    public func signal() { sem_post(semaphore) }
+    public func wait() { while sem_wait(semaphore) != 0 {} }
+}

@@ -1,0 +1,49 @@
+import Glibc
+import PurgeSystem
+
+/// As whom this thread creates files. Setting it costs three system calls, so it stays as it is
+/// until another caller comes.
+private struct ThreadIdentity {
+    var owner: uid_t
+    var group: gid_t
+    var umask: mode_t?
+}
+
+private let identityKey: pthread_key_t = {
+    // Written once, before any thread reads it.
+    var key = pthread_key_t()
+    pthread_key_create(&key) { UnsafeMutableRawPointer($0)?.deallocate() }
+    return key
+}()
+
+extension Volume {
+    /// Readies this thread to serve requests: its capabilities outlive changes of its identity,
+    /// and its umask is its own.
+    public static func prepareWorkerThread() {
+        // Without these (an ordinary user's mount) files are the daemon's anyway.
+        do { try System.keepCapabilities() } catch {}
+        do { try System.makeUmaskPrivate() } catch {}
+        System.setUmask(0)
+    }
+
+    /// What this thread creates from now on belongs to the caller. Only root can do that.
+    func actAs(_ caller: Caller) {
+        let umask = keepsAccessControlLists ? caller.umask : 0
+        let current = pthread_getspecific(identityKey)?.assumingMemoryBound(to: ThreadIdentity.self)
+        if let current, current.pointee.owner == caller.owner, current.pointee.group == caller.group {
+            if current.pointee.umask != umask { System.setUmask(umask) }
+            current.pointee.umask = umask
+            return
+        }
+        System.setUmask(umask)
+        if geteuid() == 0 { System.actAs(owner: caller.owner, group: caller.group) }
+        let new = ThreadIdentity(owner: caller.owner, group: caller.group, umask: umask)
+        if let current {
+            current.pointee = new
+        } else {
+            let fresh = UnsafeMutablePointer<ThreadIdentity>.allocate(capacity: 1)
+            fresh.initialize(to: new)
+            pthread_setspecific(identityKey, fresh)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+
+/// What a caller sees of a node's attributes: the backing's, with the blocks that the ledger knows.
+public struct Attributes: Sendable {
+    public var status: FileStatus
+    /// The kernel may keep these attributes until it changes them itself.
+    public var mayBeCached: Bool
+}
+
+/// A node, found or made, of which the kernel now holds one more reference.
+public struct Entry: Sendable {
+    public let node: Node
+    public var attributes: Attributes
+}
+
+/// Who asks, with the ids that new files get.
+public struct Caller: Sendable {
+    public var owner: uid_t
+    public var group: gid_t
+    /// The thread that asks; 0 for RELEASE and the like.
+    public var pid: pid_t
+    public var umask: mode_t
+
+    public init(owner: uid_t, group: gid_t, pid: pid_t, umask: mode_t) {
+        self.owner = owner
+        self.group = group
+        self.pid = pid
+        self.umask = umask
+    }
+}
+
+extension Volume {
+    /// The backing's status as a caller sees it. `st_blocks` x 512 is the charge on every store,
+    /// so that du, df and the ledger agree (SPEC section 1).
+    func attributes(of node: Node, _ status: FileStatus) -> Attributes {
+        state.withLock { _ in lockedAttributes(of: node, status) }
+    }
+
+    /// The same, for who holds the lock.
+    func lockedAttributes(of node: Node, _ status: FileStatus) -> Attributes {
+        var status = status
+        status.st_blocks = node.isRegular ? Int(node.blocks * 8) : 0
+        status.st_blksize = 4096
+        // A write by an ordinary user clears the bits in the daemon, unseen by the kernel's cache.
+        let dropsBits = node.isRegular && status.st_mode & (S_ISUID | S_ISGID) != 0
+        let mappedBehind = (node.part?.passthroughOpens ?? 0) > 0
+        return Attributes(status: status, mayBeCached: !dropsBits && !mappedBehind)
+    }
+
+    /// One more reference of the kernel; under the lock.
+    func lockedGrant(_ node: Node) {
+        if node.lookups == 0 { _ = Unmanaged.passRetained(node) }
+        node.lookups += 1
+    }
+
+    /// The kernel has dropped `count` references.
+    public func forget(_ node: Node, count: UInt64) {
+        guard node !== root, !node.isControl else { return }
+        let isLast = state.withLock { _ in
+            node.lookups -= min(node.lookups, UInt32(truncatingIfNeeded: count))
+            return node.lookups == 0
+        }
+        if isLast { Unmanaged.passUnretained(node).release() }
+    }
+}

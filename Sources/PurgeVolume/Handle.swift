@@ -1,0 +1,39 @@
+import Glibc
+import PurgeSystem
+
+/// How the kernel does the reads and mappings of an open file.
+public enum InputOutputMode: Sendable {
+    /// Through the page cache of our inode.
+    case cached
+    /// Straight to us, beside cached opens.
+    case direct
+    /// Reads and mappings go to the backing file.
+    case passthrough
+    /// Reads and writes to us, mappings to the backing file.
+    case passthroughDirect
+}
+
+/// One open file. The kernel's fh is this object's address, retained from open to release.
+public final class Handle: @unchecked Sendable {
+    // @unchecked: the vars are guarded by the lock of `Volume.state`; `descriptor` is not changed.
+    public let node: Node
+    public let descriptor: Int32
+    public let canWrite: Bool
+    public internal(set) var mode: InputOutputMode
+    /// Whether the kernel may keep what it has cached of the file.
+    public internal(set) var keepsCache = true
+    var isNoted = false
+    var next: Unmanaged<Handle>?
+    var previous: Unmanaged<Handle>?
+
+    init(node: Node, descriptor: Int32, canWrite: Bool, mode: InputOutputMode) {
+        self.node = node
+        self.descriptor = descriptor
+        self.canWrite = canWrite
+        self.mode = mode
+    }
+
+    deinit { System.close(descriptor) }
+
+    public var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
+}

@@ -1,0 +1,41 @@
+import PurgeSystem
+
+/// The name of a directory entry: any bytes but `/` and zero, kept with a zero at its end.
+struct Name: Hashable, Sendable {
+    private let bytes: [CChar]
+
+    init(_ name: CName) {
+        var length = 0
+        while name[length] != 0 { length += 1 }
+        bytes = Array(UnsafeBufferPointer(start: name, count: length + 1))
+    }
+
+    init(_ text: StaticString) {
+        bytes = text.withUTF8Buffer { $0.map { CChar(bitPattern: $0) } } + [0]
+    }
+
+    func withCName<Result>(_ body: (CName) throws(Errno) -> Result) throws(Errno) -> Result {
+        // A Swift array of CChar with a zero at its end passes as a C string.
+        try bytes.withUnsafeBufferPointer { buffer in
+            Swift.Result { () throws(Errno) in
+                guard let base = buffer.baseAddress else { throw Errno.invalid }
+                return try body(base)
+            }
+        }.get()
+    }
+
+    func isEqual(to text: StaticString) -> Bool {
+        text.withUTF8Buffer { other in
+            other.count == bytes.count - 1 && zip(other, bytes).allSatisfy { CChar(bitPattern: $0) == $1 }
+        }
+    }
+
+    /// Without the zero.
+    var utf8: some Sequence<UInt8> { bytes.dropLast().lazy.map { UInt8(bitPattern: $0) } }
+
+    /// Bytes that are no UTF-8 become U+FFFD.
+    var text: String { String(decoding: utf8.map { $0 }, as: UTF8.self) }
+
+    /// By bytes, as strcmp(3) orders.
+    static func < (a: Name, b: Name) -> Bool { a.utf8.lexicographicallyPrecedes(b.utf8) }
+}

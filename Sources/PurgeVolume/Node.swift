@@ -1,0 +1,187 @@
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import Synchronization
+
+/// What kind of entry a node is; control entries are not in the store.
+public enum NodeKind: UInt8, Sendable {
+    case regular, directory, symbolicLink, special
+    case controlDirectory, controlFile
+}
+
+/// One inode of the mounted volume. Its nodeid in the kernel is this object's address.
+///
+/// Every `var` is guarded by the lock of `Volume.state`; that is what makes it Sendable.
+/// There is one for each entry of the store, so its size is what a file costs in memory.
+public final class Node: @unchecked Sendable {
+    public let inode: UInt64
+    public let kind: NodeKind
+    /// Changed only by Volume's own functions, under its lock.
+    var flags: NodeFlags = []
+    var standing = Standing()
+    /// The value of isPurgeable that the node carries itself.
+    var ownMark = PackedMark()
+    /// Descriptors and mappings that are open.
+    var opens: UInt32 = 0
+    /// References that the kernel holds.
+    var lookups: UInt32 = 0
+    /// Where the node stands in its victim heap, or -1.
+    var heapIndex: Int32 = -1
+    /// The directory of the first name, nil once the last name is gone (and for the root).
+    var parent: Node?
+    var name: Name
+    /// Charged 4 KiB blocks, of a regular file.
+    var blocks: Int64 = 0
+    var lastUse = Instant.distantPast
+    /// Any open descriptor of it, to reach a file that has no name left.
+    var firstHandle: Unmanaged<Handle>?
+    /// What only some have: entries of a directory, holes, further names.
+    var part: NodePart?
+
+    init(inode: UInt64, kind: NodeKind, parent: Node?, name: Name) {
+        self.inode = inode
+        self.kind = kind
+        self.parent = parent
+        self.name = name
+    }
+}
+
+struct NodeFlags: OptionSet {
+    var rawValue: UInt16
+    /// The last name is gone.
+    static let unlinked = NodeFlags(rawValue: 1)
+    /// A purge has chosen it; its name is about to go.
+    static let purging = NodeFlags(rawValue: 2)
+    /// The store would not let go of it: not offered for purging again in this mount.
+    static let stuck = NodeFlags(rawValue: 4)
+    /// `lastUse` has changed since it was last written to the journal.
+    static let useUnsaved = NodeFlags(rawValue: 8)
+    /// It carries isExcludedFromBackup itself.
+    static let ownExclusion = NodeFlags(rawValue: 16)
+    /// A directory that carries fileProtection, which new entries inherit.
+    static let ownProtection = NodeFlags(rawValue: 32)
+    /// Its pages may have been changed behind the kernel's cache of this inode.
+    static let cacheIsStale = NodeFlags(rawValue: 64)
+    /// Root owns none of its bytes twice: counted in the ledger.
+    static let counted = NodeFlags(rawValue: 128)
+}
+
+/// Tier, effective mark and effective exclusion of a node, in one byte.
+struct Standing: Hashable {
+    private var bits: UInt8 = 2
+
+    init() {}
+    init(tier: Tier, mark: PurgeMark?, isExcluded: Bool) {
+        bits = UInt8(Tier.allCases.firstIndex(of: tier) ?? 2)
+        bits |= PackedMark(mark).bits << 2
+        bits |= isExcluded ? 0x20 : 0
+    }
+
+    var tier: Tier {
+        switch bits & 3 {
+        case 0: .temporary
+        case 1: .caches
+        default: .persistent
+        }
+    }
+    var mark: PurgeMark? { PackedMark(bits: bits >> 2 & 7).mark }
+    var isExcluded: Bool { bits & 0x20 != 0 }
+    var writeClass: WriteClass { .of(tier: tier, effectiveMark: mark) }
+    var rank: PurgeRank? { .of(tier: tier, effectiveMark: mark) }
+}
+
+/// An optional PurgeMark in three bits.
+struct PackedMark: Hashable {
+    var bits: UInt8 = 0
+
+    init() {}
+    init(bits: UInt8) { self.bits = bits }
+    init(_ mark: PurgeMark?) {
+        switch mark {
+        case nil: bits = 0
+        case .notPurgeable: bits = 1
+        case .purgeable(let urgency): bits = 2 + UInt8(urgency.rank)
+        }
+    }
+
+    var mark: PurgeMark? {
+        switch bits {
+        case 1: .notPurgeable
+        case 2: .purgeable(.low)
+        case 3: .purgeable(.medium)
+        case 4: .purgeable(.high)
+        default: nil
+        }
+    }
+}
+
+/// A name of a node: an entry `name` in `directory`.
+struct Dentry {
+    var directory: Node
+    var name: Name
+}
+
+/// The parts of a node that most nodes do not have.
+final class NodePart {
+    /// Of a directory.
+    var entries: [Name: Node] = [:]
+    /// Of a directory: an O_PATH descriptor, when the cache holds one.
+    var descriptor: FileDescriptor?
+    var descriptorSlot = -1
+    var descriptorWasUsed = false
+    /// Of a file that is not dense.
+    var extents: FileExtents?
+    /// Of a file with several names: all but the first.
+    var furtherNames: [Dentry] = []
+    /// How the kernel does the I/O of the open descriptors.
+    var cachedOpens: Int32 = 0
+    var passthroughOpens: Int32 = 0
+}
+
+/// The blocks of a file with holes, or with blocks past its end.
+struct FileExtents {
+    var charged: ExtentSet
+    var record: ExtentRecord
+    var size: Int64
+}
+
+extension Node {
+    var isDirectory: Bool { kind == .directory }
+    var isRegular: Bool { kind == .regular }
+    public var isControl: Bool { kind == .controlDirectory || kind == .controlFile }
+    var charged: ByteCount { ByteCount(blocks: blocks) }
+    var age: PurgeAge { PurgeAge(lastUse: lastUse, charged: charged) }
+    var hasSeveralNames: Bool { !(part?.furtherNames.isEmpty ?? true) }
+    var isDense: Bool { part?.extents == nil }
+
+    /// Made when first wanted.
+    var ensuredPart: NodePart {
+        if let part { return part }
+        let new = NodePart()
+        part = new
+        return new
+    }
+
+    /// The nodeid under which the kernel knows it; the root's is 1.
+    public var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
+
+    /// Path in the container, without a leading slash; under the lock.
+    func path() -> [Name] {
+        var names: [Name] = []
+        var node = self
+        while let parent = node.parent {
+            names.append(node.name)
+            node = parent
+        }
+        return names.reversed()
+    }
+}
+
+extension [Name] {
+    var text: String { map(\.text).joined(separator: "/") }
+}
+
+extension Node {
+    /// For a thread that does not hold the lock.
+    func isDenseNow(_ state: borrowing Mutex<VolumeState>) -> Bool { state.withLock { _ in isDense } }
+}

@@ -1,0 +1,62 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+/// The attributes of ours that an entry of the store carries, as the tree remembers them.
+struct StoredAttributes {
+    var mark: PurgeMark?
+    var isExcluded = false
+    var hasProtection = false
+    var hasExtents = false
+
+    init() {}
+
+    /// One listxattr, and one getxattr for a mark.
+    init(of directory: Int32, _ name: CName?) throws(Errno) {
+        for key in try StoredAttributes.names(of: directory, name) {
+            switch key {
+            case StorageAttribute.isPurgeable.storeKey:
+                guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }
+                mark = PurgeMark(text: String(decoding: value, as: UTF8.self))
+            case StorageAttribute.isExcludedFromBackup.storeKey:
+                guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }
+                isExcluded = value == [UInt8(ascii: "1")]
+            case StorageAttribute.fileProtection.storeKey: hasProtection = true
+            case ExtentRecord.key: hasExtents = true
+            default: break
+            }
+        }
+    }
+
+    /// Every name, in the store's spelling.
+    static func names(of directory: Int32, _ name: CName?) throws(Errno) -> [String] {
+        try withUnsafeTemporaryAllocation(of: CChar.self, capacity: 65536) { buffer in
+            Result { () throws(Errno) in
+                var length = 0
+                do throws(Errno) {
+                    length = try System.attributeNames(at: directory, name, into: buffer)
+                } catch where error == .notSupported || error == .notPermitted {}
+                return buffer[..<length].split(separator: 0).map {
+                    String(decoding: $0.lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                }
+            }
+        }.get()
+    }
+
+    static func value(of directory: Int32, _ name: CName?, _ key: String) throws(Errno) -> [UInt8]? {
+        try withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 8) { buffer in
+            Result { () throws(Errno) in
+                do throws(Errno) {
+                    let length = try System.attribute(at: directory, name, key, into: buffer)
+                    return [UInt8](buffer[..<length])
+                } catch where error == .noData { return nil }
+            }
+        }.get()
+    }
+}
+
+extension StorageAttribute {
+    /// The name of the attribute in the store.
+    var storeKey: String { "user.purgefs." + rawValue }
+}

@@ -1,0 +1,114 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import Synchronization
+
+/// An open directory: a stream of the backing's records, read ahead by a block.
+public final class DirectoryHandle: Sendable {
+    let node: Node
+    private let descriptor: FileDescriptor?
+    private struct Stream {
+        var block = [UInt8]()
+        /// What of the block has not been handed out.
+        var rest = 0..<0
+        /// Cookie of what comes next.
+        var cookie: Int64 = 0
+    }
+    // Held while records are handed out; comes before the volume's own lock.
+    private let stream = Mutex(Stream())
+
+    init(node: Node, descriptor: FileDescriptor?) {
+        self.node = node
+        self.descriptor = descriptor
+    }
+
+    public var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
+
+    /// Hands out records from cookie `offset` on, until `body` answers false or the end.
+    func forEach(from offset: Int64, _ body: (DirectoryRecord, CName) -> Bool) throws(Errno) {
+        guard let descriptor else { return }
+        try stream.withLock { (stream) throws(Errno) in
+            if stream.cookie != offset || offset == 0 {
+                _ = try System.seek(descriptor.raw, offset, SEEK_SET)
+                stream.cookie = offset
+                stream.rest = 0..<0
+            }
+            while true {
+                if stream.rest.isEmpty {
+                    if stream.block.isEmpty { stream.block = [UInt8](repeating: 0, count: DirectoryBlock.size) }
+                    let count = try stream.block.withUnsafeMutableBytes { block in
+                        Result { () throws(Errno) in try System.directoryEntries(descriptor.raw, into: block) }
+                    }.get()
+                    if count == 0 { return }
+                    stream.rest = 0..<count
+                }
+                var cookie = stream.cookie
+                let taken = stream.block.withUnsafeBytes { block in
+                    DirectoryBlock.walk(UnsafeRawBufferPointer(rebasing: block[stream.rest])) { record, name in
+                        guard body(record, name) else { return false }
+                        cookie = record.next
+                        return true
+                    }
+                }
+                stream.cookie = cookie
+                stream.rest = stream.rest.lowerBound + taken..<stream.rest.upperBound
+                if !stream.rest.isEmpty { return }
+            }
+        }
+    }
+}
+
+/// One entry for a reader of a directory.
+public struct DirectoryEntry {
+    public let name: CName
+    public let inode: UInt64
+    /// Cookie of the entry after it.
+    public let next: Int64
+    /// DT_REG and so on.
+    public let type: UInt8
+    /// With attributes, where they were asked for; the kernel then holds a reference.
+    public let entry: Entry?
+}
+
+extension Volume {
+    public func openDirectory(_ node: Node) throws(Errno) -> DirectoryHandle {
+        DirectoryHandle(node: node, descriptor: node.isControl ? nil : try readableDirectory(node))
+    }
+
+    /// Hands out entries from cookie `offset` on, until `body` answers false or the end.
+    /// An entry with attributes that `body` did not take is forgotten again.
+    public func readDirectory(
+        _ handle: DirectoryHandle, offset: Int64, withAttributes: Bool, _ body: (DirectoryEntry) -> Bool
+    ) throws(Errno) {
+        if handle.node.isControl { return control.read(handle.node, offset: offset, body) }
+        try handle.forEach(from: offset) { record, name in
+            give(record, name, in: handle.node, withAttributes, body)
+        }
+    }
+
+    private func give(
+        _ record: DirectoryRecord, _ name: CName, in directory: Node, _ withAttributes: Bool,
+        _ body: (DirectoryEntry) -> Bool
+    ) -> Bool {
+        var entry: Entry?
+        if withAttributes && !DirectoryBlock.isDot(name) {
+            do throws(Errno) { entry = try lookup(name, in: directory, caller: .nobody) } catch {
+                // It went between the listing and the look: the listing is as old as that.
+                if error == .noEntry { return true }
+            }
+        }
+        var inode = record.inode
+        if name[0] == 0x2e, name[1] == 0x2e, name[2] == 0 {
+            inode = state.withLock { _ in directory.parent?.inode ?? directory.inode }
+        }
+        let taken = body(
+            DirectoryEntry(name: name, inode: inode, next: record.next, type: record.type, entry: entry))
+        if !taken, let entry { forget(entry.node, count: 1) }
+        return taken
+    }
+}
+
+extension Caller {
+    /// Where no caller matters.
+    static let nobody = Caller(owner: 0, group: 0, pid: 0, umask: 0)
+}

@@ -1,0 +1,233 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+/// An extended attribute by the name that the app gave, understood.
+enum AttributeName {
+    /// One of SPEC section 4, under any of its names. `appleForm` is how it reads.
+    case storage(StorageAttribute, appleForm: [UInt8]?)
+    case computed(ComputedAttribute)
+    /// An unknown name in our own namespace.
+    case unknown
+    /// Everything else, with the name under which the store keeps it.
+    case plain(String)
+
+    static let appleExclusion = "com.apple.metadata:com_apple_backup_excludeItem"
+    static let oldAppleExclusion = "com.apple.MobileBackup"
+    private static let ownPrefix = "user.purgefs."
+    /// The store's file system takes no names without one of the four prefixes.
+    static let rawPrefix = "user.purgefs.raw."
+    private static let kernelPrefixes = ["user.", "trusted.", "security.", "system."]
+
+    init(_ name: String) {
+        if name == Self.appleExclusion {
+            self = .storage(.isExcludedFromBackup, appleForm: Self.propertyList)
+        } else if name == Self.oldAppleExclusion {
+            self = .storage(.isExcludedFromBackup, appleForm: [1])
+        } else if name.hasPrefix(Self.ownPrefix) {
+            let own = String(name.dropFirst(Self.ownPrefix.count))
+            if let attribute = StorageAttribute(rawValue: own) {
+                self = .storage(attribute, appleForm: nil)
+            } else if let attribute = ComputedAttribute(rawValue: own) {
+                self = .computed(attribute)
+            } else {
+                self = .unknown
+            }
+        } else if Self.kernelPrefixes.contains(where: name.hasPrefix) {
+            self = .plain(name)
+        } else {
+            self = .plain(Self.rawPrefix + name)
+        }
+    }
+
+    /// The 61 bytes of the binary property list of `com.apple.backupd` (FACTS section 3).
+    static let propertyList: [UInt8] =
+        Array("bplist00".utf8) + [0x5f, 0x10, 0x11] + Array("com.apple.backupd".utf8)
+        + [0x08, 0, 0, 0, 0, 0, 0, 0x01, 0x01, 0, 0, 0, 0, 0, 0, 0, 0x01] + [UInt8](repeating: 0, count: 15) + [0x1c]
+
+    /// What the app sees of a name in the store; nil for what is ours alone.
+    static func visible(_ stored: String, byRoot: Bool) -> String? {
+        if stored.hasPrefix(rawPrefix) { return String(stored.dropFirst(rawPrefix.count)) }
+        if stored.hasPrefix(ownPrefix) {
+            return StorageAttribute(rawValue: String(stored.dropFirst(ownPrefix.count))) == nil ? nil : stored
+        }
+        if stored.hasPrefix("trusted.") { return byRoot ? stored : nil }
+        return stored
+    }
+}
+
+extension Volume {
+    /// The value of an attribute; an empty buffer asks for its length alone.
+    public func extendedAttribute(of node: Node, named name: String, caller: Caller) throws(Errno) -> [UInt8] {
+        if node.isControl { throw .noData }
+        switch AttributeName(name) {
+        case .storage(let attribute, let appleForm):
+            guard let value = try storedValue(of: node, attribute.storeKey) else { throw .noData }
+            guard let appleForm else { return value }
+            if value != [UInt8(ascii: "1")] { throw .noData }
+            return appleForm
+        case .computed(let attribute): return Array(try computed(attribute, of: node).utf8)
+        case .unknown: throw .invalid
+        case .plain(let key):
+            guard let value = try storedValue(of: node, key) else { throw .noData }
+            return value
+        }
+    }
+
+    private func storedValue(of node: Node, _ key: String) throws(Errno) -> [UInt8]? {
+        // ext4 and the kernel end names at 255 bytes; ours has become longer.
+        if key.utf8.count > 255 { throw .range }
+        return try reading(node) { (location) throws(Errno) in
+            try location.with { (directory, name) throws(Errno) in
+                try StoredAttributes.value(of: directory, name, key)
+            }
+        }
+    }
+
+    /// The names that were set, each with a zero at its end; never what is computed.
+    public func extendedAttributeNames(of node: Node, caller: Caller) throws(Errno) -> [UInt8] {
+        if node.isControl { return [] }
+        let names = try reading(node) { (location) throws(Errno) in
+            try location.with { (directory, name) throws(Errno) in
+                try StoredAttributes.names(of: directory, name)
+            }
+        }
+        var list: [UInt8] = []
+        for name in names {
+            guard let visible = AttributeName.visible(name, byRoot: caller.owner == 0) else { continue }
+            list += Array(visible.utf8) + [0]
+        }
+        return list
+    }
+
+    public func setExtendedAttribute(
+        of node: Node, named name: String, to value: [UInt8], flags: Int32, caller: Caller
+    ) throws(Errno) {
+        if node.isControl { throw .notPermitted }
+        switch AttributeName(name) {
+        case .storage(let attribute, let appleForm):
+            let text = appleForm == nil ? String(decoding: value, as: UTF8.self) : "1"
+            guard let canonical = attribute.canonical(text) else { throw .invalid }
+            try setStorageAttribute(attribute, of: node, to: canonical, flags: flags, caller: caller)
+        case .computed: throw .notPermitted
+        case .unknown: throw .invalid
+        case .plain(let key):
+            if key.utf8.count > 255 { throw .range }
+            try locateForChange(node).with { (directory, name) throws(Errno) in
+                try value.withUnsafeBytes { buffer in
+                    Result { () throws(Errno) in
+                        try System.setAttribute(at: directory, name, key, buffer, flags: flags)
+                    }
+                }.get()
+            }
+        }
+    }
+
+    public func removeExtendedAttribute(of node: Node, named name: String, caller: Caller) throws(Errno) {
+        if node.isControl { throw .notPermitted }
+        switch AttributeName(name) {
+        case .storage(let attribute, let appleForm):
+            let value = try storedValue(of: node, attribute.storeKey)
+            guard let value, appleForm == nil || value == [UInt8(ascii: "1")] else { throw .noData }
+            try removeStored(attribute.storeKey, of: node)
+            remember(attribute, nil, of: node, pid: caller.pid)
+        case .computed: throw .notPermitted
+        case .unknown: throw .invalid
+        case .plain(let key):
+            if key.utf8.count > 255 { throw .range }
+            try removeStored(key, of: node)
+        }
+    }
+
+    private func removeStored(_ key: String, of node: Node) throws(Errno) {
+        try locateForChange(node).with { (directory, name) throws(Errno) in
+            try System.removeAttribute(at: directory, name, key)
+        }
+    }
+
+    /// The kernel holds the inode's lock during setxattr and removexattr.
+    private func locateForChange(_ node: Node) throws(Errno) -> Location {
+        do { return try locate(node) } catch where error == .noEntry { throw .stale }
+    }
+
+    private func setStorageAttribute(
+        _ attribute: StorageAttribute, of node: Node, to canonical: String, flags: Int32, caller: Caller
+    ) throws(Errno) {
+        guard node.isRegular || node.isDirectory else { throw .notPermitted }
+        if attribute.isForDirectoriesOnly && !node.isDirectory { throw .invalid }
+        try locateForChange(node).with { (directory, name) throws(Errno) in
+            try Array(canonical.utf8).withUnsafeBytes { buffer in
+                Result { () throws(Errno) in
+                    try System.setAttribute(at: directory, name, attribute.storeKey, buffer, flags: flags)
+                }
+            }.get()
+        }
+        remember(attribute, canonical, of: node, pid: caller.pid)
+    }
+
+    /// The tree's own memory of a flag that has been set or, with nil, removed.
+    private func remember(_ attribute: StorageAttribute, _ value: String?, of node: Node, pid: pid_t) {
+        change { state in
+            switch attribute {
+            case .isPurgeable: node.ownMark = PackedMark(value.flatMap { PurgeMark(text: $0) })
+            case .isExcludedFromBackup: node.flags.set(.ownExclusion, to: value == "1")
+            case .fileProtection: node.flags.set(.ownProtection, to: value != nil && node.isDirectory)
+            case .purgeAfter, .sizeLimit: break
+            }
+            state.place(node)
+            state.outbox.append(
+                Event(
+                    type: .mark, path: node.path().text, tier: node.standing.tier,
+                    reason: "\(attribute.rawValue)=\(value ?? "removed")", pid: pid))
+        }
+    }
+
+    /// A new entry takes its directory's protection class (SPEC section 4).
+    func inheritProtection(_ node: Node, from parent: Node, at directory: Int32, _ name: CName) throws(Errno) {
+        guard parent.flags.contains(.ownProtection), node.isRegular || node.isDirectory,
+            let value = try storedValue(of: parent, StorageAttribute.fileProtection.storeKey)
+        else { return }
+        try store.setAttribute(of: directory, name, StorageAttribute.fileProtection.storeKey, value)
+        if node.isDirectory { node.flags.insert(.ownProtection) }
+    }
+
+    private func computed(_ attribute: ComputedAttribute, of node: Node) throws(Errno) -> String {
+        let (capacity, charged, tier) = state.withLock { state in
+            (state.capacity, node.isRegular ? node.charged : .zero, node.standing.tier)
+        }
+        switch attribute {
+        case .volumeTotalCapacity: return String(capacity.total.bytes)
+        case .volumeAvailableCapacity: return String(capacity.free.bytes)
+        case .volumeAvailableCapacityForImportantUsage: return String(capacity.important.bytes)
+        case .volumeAvailableCapacityForOpportunisticUsage: return String(capacity.opportunistic.bytes)
+        case .fileAllocatedSize, .totalFileAllocatedSize: return String(charged.bytes)
+        case .tier: return tier.rawValue
+        case .creationDate: return try creationDate(of: node)
+        }
+    }
+
+    private func creationDate(of node: Node) throws(Errno) -> String {
+        try reading(node) { (location) throws(Errno) in
+            try location.with { (directory, name) throws(Errno) in
+                do throws(Errno) {
+                    let born =
+                        if let name { try System.birthTime(at: directory, name) } else {
+                            try System.birthTime(at: directory, "")
+                        }
+                    return Instant(nanoseconds: born).iso8601
+                } catch where error == .noData {
+                    // The store's file system keeps no birth time: the last change is the nearest.
+                    let time = try location.status().st_mtim
+                    return Instant(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec)).iso8601
+                }
+            }
+        }
+    }
+}
+
+extension NodeFlags {
+    mutating func set(_ flag: NodeFlags, to value: Bool) {
+        if value { insert(flag) } else { remove(flag) }
+    }
+}

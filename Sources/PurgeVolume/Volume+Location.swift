@@ -1,0 +1,127 @@
+import Glibc
+import PurgeSystem
+
+/// Where an operation reaches a node in the store.
+enum Location {
+    /// An entry of an open directory.
+    case entry(FileDescriptor, Name)
+    /// The container itself.
+    case root(FileDescriptor)
+    /// A file without a name, through one of its open descriptors.
+    case open(Handle)
+
+    func status() throws(Errno) -> FileStatus {
+        switch self {
+        case .entry(let directory, let name):
+            try name.withCName { (name) throws(Errno) in try System.status(at: directory.raw, name) }
+        case .root(let descriptor): try System.status(descriptor.raw)
+        case .open(let handle): try System.status(handle.descriptor)
+        }
+    }
+
+    /// For calls that take a descriptor and, where there is one, a name in it.
+    func with<Result>(_ body: (Int32, CName?) throws(Errno) -> Result) throws(Errno) -> Result {
+        switch self {
+        case .entry(let directory, let name):
+            try name.withCName { (name) throws(Errno) in try body(directory.raw, name) }
+        case .root(let descriptor): try body(descriptor.raw, nil)
+        case .open(let handle): try body(handle.descriptor, nil)
+        }
+    }
+}
+
+extension Volume {
+    /// Where `node` is now. Stays right only while nothing moves: see `reading`.
+    func locate(_ node: Node) throws(Errno) -> Location {
+        while true {
+            let (found, directory) = state.withLock { state -> (Location?, Node?) in
+                guard let parent = node.parent else {
+                    if node === root { return (.root(store.container), nil) }
+                    if let handle = node.firstHandle { return (.open(handle.takeUnretainedValue()), nil) }
+                    return (nil, nil)
+                }
+                guard let descriptor = descriptor(of: parent, &state) else { return (nil, parent) }
+                return (.entry(descriptor, node.name), nil)
+            }
+            if let found { return found }
+            guard let directory else { throw .noEntry }
+            _ = try directoryDescriptor(directory)
+        }
+    }
+
+    private func descriptor(of directory: Node, _ state: inout VolumeState) -> FileDescriptor? {
+        directory === root ? store.container : state.descriptors.descriptor(of: directory)
+    }
+
+    /// An O_PATH descriptor of a directory, from the cache or opened on the way down from the
+    /// nearest ancestor that has one. A directory keeps its descriptor wherever it moves.
+    func directoryDescriptor(_ directory: Node) throws(Errno) -> FileDescriptor {
+        for _ in 0..<1000 {
+            let (start, below) = state.withLock { state -> (FileDescriptor?, [Node]) in
+                var below: [Node] = []
+                var node = directory
+                while true {
+                    if let descriptor = descriptor(of: node, &state) { return (descriptor, below.reversed()) }
+                    below.append(node)
+                    guard let parent = node.parent else { return (nil, []) }
+                    node = parent
+                }
+            }
+            guard let start else { throw .noEntry }
+            if let opened = try open(below, from: start) { return opened }
+        }
+        throw .stale
+    }
+
+    /// nil when a name on the way has moved meanwhile.
+    private func open(_ nodes: [Node], from start: FileDescriptor) throws(Errno) -> FileDescriptor? {
+        var current = start
+        for node in nodes {
+            let name = state.withLock { _ in node.name }
+            do {
+                current = try name.withCName { (name) throws(Errno) in
+                    try current.open(name, System.openPath | O_DIRECTORY)
+                }
+            } catch where error == .noEntry || error == .notDirectory { return nil }
+            guard try UInt64(System.status(current.raw).st_ino) == node.inode else { return nil }
+            let opened = current
+            state.withLock { state in
+                if node.parent != nil { state.descriptors.insert(opened, of: node) }
+            }
+        }
+        return current
+    }
+
+    /// Runs `body` on where `node` is, again if its name may have gone to another file meanwhile.
+    /// For operations in which the kernel holds no lock on the inode; those in which it does
+    /// (setattr, setxattr) need only `locate`.
+    func reading<Value>(
+        _ node: Node, _ body: (Location) throws(Errno) -> Value
+    ) throws(Errno) -> Value {
+        for _ in 0..<1000 {
+            let began = moves.load(ordering: .acquiring)
+            let isQuiet = movesEnded.load(ordering: .acquiring) == began
+            let location: Location
+            do { location = try locate(node) } catch where error == .noEntry { throw .stale }
+            let result: Result<Value, Errno>
+            do throws(Errno) { result = .success(try body(location)) } catch { result = .failure(error) }
+            guard case .entry = location, !isQuiet || moves.load(ordering: .acquiring) != began else {
+                return try result.get()
+            }
+            do {
+                if UInt64(try location.status().st_ino) == node.inode { return try result.get() }
+            } catch where error == .noEntry || error == .notDirectory {}
+        }
+        throw .stale
+    }
+
+    /// Runs `body`, which changes what a name stands for, and then `update` under the lock.
+    func moving<Value>(
+        _ body: () throws(Errno) -> Void, then update: (inout VolumeState) -> Value
+    ) throws(Errno) -> Value {
+        moves.add(1, ordering: .acquiringAndReleasing)
+        defer { movesEnded.add(1, ordering: .acquiringAndReleasing) }
+        try body()
+        return change { update(&$0) }
+    }
+}

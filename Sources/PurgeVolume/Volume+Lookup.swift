@@ -1,0 +1,74 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+
+extension Volume {
+    /// The entry `name` of a directory. Absence needs no look at the store: the tree is complete.
+    public func lookup(_ name: CName, in parent: Node, caller: Caller) throws(Errno) -> Entry {
+        if parent.isControl { return try control.lookup(name, in: parent) }
+        if parent === root, let directory = control.directory(named: name) { return directory }
+        for _ in 0..<1000 {
+            if let entry = try lookupOnce(Name(name), name, in: parent, caller: caller) { return entry }
+        }
+        throw .stale
+    }
+
+    /// Whether the kernel may remember that there is no such name: not while a purged one is
+    /// still to be announced, since the announcement goes through the kernel's own look-up.
+    public func mayCacheAbsence(_ name: CName?, in parent: Node) -> Bool {
+        guard let name else { return false }
+        return state.withLock { state in
+            state.ghosts.isEmpty
+                || state.ghosts[.init(directory: ObjectIdentifier(parent), name: Name(name))] == nil
+        }
+    }
+
+    /// nil when the name moved meanwhile.
+    private func lookupOnce(
+        _ name: Name, _ cName: CName, in parent: Node, caller: Caller
+    ) throws(Errno) -> Entry? {
+        let node = try settledEntry(name, in: parent)
+        guard let node else {
+            if let ghost = ghost(name, in: parent, caller: caller) { return ghost }
+            throw .noEntry
+        }
+        let status: FileStatus
+        do {
+            status = try System.status(at: directoryDescriptor(parent).raw, cName)
+        } catch where error == .noEntry { return nil }
+        guard UInt64(status.st_ino) == node.inode else { return nil }
+        return state.withLock { _ -> Entry? in
+            guard parent.part?.entries[name] === node else { return nil }
+            lockedGrant(node)
+            return Entry(node: node, attributes: lockedAttributes(of: node, status))
+        }
+    }
+
+    /// The entry as it is once no purge is about to remove it; nil where there is none.
+    func settledEntry(_ name: Name, in parent: Node) throws(Errno) -> Node? {
+        while true {
+            let generation = purges.generation
+            let (node, isGoing) = state.withLock { _ -> (Node?, Bool) in
+                let node = parent.part?.entries[name]
+                return (node, node?.flags.contains(.purging) ?? false)
+            }
+            if !isGoing { return node }
+            purges.wait(while: generation)
+        }
+    }
+
+    public func attributes(of node: Node) throws(Errno) -> Attributes {
+        if node.isControl { return control.attributes(of: node) }
+        let status = try reading(node) { (location) throws(Errno) in try location.status() }
+        return attributes(of: node, status)
+    }
+
+    public func readLink(_ node: Node) throws(Errno) -> [CChar] {
+        try reading(node) { (location) throws(Errno) in
+            try location.with { (directory, name) throws(Errno) in
+                guard let name else { throw Errno.invalid }
+                return try System.readLink(at: directory, name)
+            }
+        }
+    }
+}

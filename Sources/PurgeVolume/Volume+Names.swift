@@ -1,0 +1,169 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+// Making, linking, renaming and removing entries. The kernel holds the directory's lock during
+// each, so one name has one of these at a time; only a purge comes in between, and is waited for.
+extension Volume {
+    public func makeDirectory(
+        _ name: CName, in parent: Node, mode: mode_t, caller: Caller
+    ) throws(Errno) -> Entry {
+        try make(name, in: parent, caller: caller) { (directory) throws(Errno) in
+            try System.makeDirectory(at: directory, name, mode: mode)
+        }
+    }
+
+    public func makeNode(
+        _ name: CName, in parent: Node, mode: mode_t, device: dev_t, caller: Caller
+    ) throws(Errno) -> Entry {
+        try make(name, in: parent, caller: caller) { (directory) throws(Errno) in
+            try System.makeNode(at: directory, name, mode: mode, device: device)
+        }
+    }
+
+    public func makeSymbolicLink(
+        to target: CName, _ name: CName, in parent: Node, caller: Caller
+    ) throws(Errno) -> Entry {
+        try make(name, in: parent, caller: caller) { (directory) throws(Errno) in
+            try System.makeSymbolicLink(to: target, at: directory, name)
+        }
+    }
+
+    private func make(
+        _ name: CName, in parent: Node, caller: Caller, _ body: (Int32) throws(Errno) -> Void
+    ) throws(Errno) -> Entry {
+        try refuseReserved(name, in: parent, with: .exists)
+        let key = Name(name)
+        guard try settledEntry(key, in: parent) == nil else { throw .exists }
+        let directory = try directoryDescriptor(parent)
+        actAs(caller)
+        try body(directory.raw)
+        let status = try System.status(at: directory.raw, name)
+        let node = Node(inode: UInt64(status.st_ino), kind: status.nodeKind, parent: parent, name: key)
+        try inheritProtection(node, from: parent, at: directory.raw, name)
+        return insert(node, key, in: parent, status)
+    }
+
+    /// A new entry into the tree and the ledger, with a reference for the kernel.
+    func insert(_ node: Node, _ name: Name, in parent: Node, _ status: FileStatus) -> Entry {
+        change { state in
+            parent.ensuredPart.entries[name] = node
+            state.place(node)
+            state.enter(node)
+            lockedGrant(node)
+            return Entry(node: node, attributes: lockedAttributes(of: node, status))
+        }
+    }
+
+    /// The control directory's name is nobody's at the root (SPEC section 5).
+    func refuseReserved(_ name: CName, in parent: Node, with error: Errno) throws(Errno) {
+        if parent.isControl { throw .notPermitted }
+        if parent === root, ControlTree.isReserved(name) { throw error }
+    }
+
+    public func link(_ node: Node, as name: CName, in parent: Node, caller: Caller) throws(Errno) -> Entry {
+        try refuseReserved(name, in: parent, with: .notPermitted)
+        if node.isControl { throw .notPermitted }
+        let key = Name(name)
+        guard try settledEntry(key, in: parent) == nil else { throw .exists }
+        let directory = try directoryDescriptor(parent)
+        // From here on it has a second name, so no purge takes it.
+        try reserveForLink(node)
+        let status: FileStatus
+        do throws(Errno) {
+            try locate(node).with { (from, fromName) throws(Errno) in
+                guard let fromName else { throw Errno.noEntry }
+                try System.link(at: from, fromName, to: directory.raw, name)
+            }
+            status = try System.status(at: directory.raw, name)
+        } catch {
+            change { state in
+                node.opens -= 1
+                state.offer(node)
+            }
+            throw error
+        }
+        return change { state in
+            node.opens -= 1
+            state.withdraw(node)
+            node.ensuredPart.furtherNames.append(Dentry(directory: parent, name: key))
+            parent.ensuredPart.entries[key] = node
+            state.place(node)
+            state.enter(node)
+            lockedGrant(node)
+            return Entry(node: node, attributes: lockedAttributes(of: node, status))
+        }
+    }
+
+    /// Counts the file as open, so that it is passed over while it is being linked.
+    private func reserveForLink(_ node: Node) throws(Errno) {
+        try change { (state) throws(Errno) in
+            if !node.flags.isDisjoint(with: [.purging, .unlinked]) { throw .stale }
+            state.retract(node)
+            node.opens += 1
+        }
+    }
+
+    public func unlink(_ name: CName, in parent: Node, caller: Caller) throws(Errno) {
+        try refuseReserved(name, in: parent, with: .notPermitted)
+        let key = Name(name)
+        guard let node = try settledEntry(key, in: parent) else {
+            if isAnnouncer(caller) { return try endGhost(key, in: parent) }
+            throw .noEntry
+        }
+        if isAnnouncer(caller) { throw .noEntry }
+        let directory = try directoryDescriptor(parent)
+        let sidecar = try moving { () throws(Errno) in
+            try System.unlink(at: directory.raw, name)
+        } then: { state in
+            removeName(Dentry(directory: parent, name: key), of: node, &state)
+        }
+        if let sidecar { store.removeSidecar(sidecar) }
+    }
+
+    public func removeDirectory(_ name: CName, in parent: Node) throws(Errno) {
+        try refuseReserved(name, in: parent, with: .notPermitted)
+        let key = Name(name)
+        guard let node = try settledEntry(key, in: parent) else { throw .noEntry }
+        let directory = try directoryDescriptor(parent)
+        _ = try moving { () throws(Errno) in
+            try System.removeDirectory(at: directory.raw, name)
+        } then: { state in
+            removeName(Dentry(directory: parent, name: key), of: node, &state)
+        }
+    }
+
+    /// Takes one name from a node; answers a sidecar that is now nobody's.
+    func removeName(_ dentry: Dentry, of node: Node, _ state: inout VolumeState) -> String? {
+        dentry.directory.part?.entries[dentry.name] = nil
+        let isFirst = node.parent === dentry.directory && node.name == dentry.name
+        if let part = node.part, !part.furtherNames.isEmpty {
+            state.withdraw(node)
+            if isFirst {
+                let other = part.furtherNames.removeFirst()
+                node.parent = other.directory
+                node.name = other.name
+            } else {
+                part.furtherNames.removeAll { $0.directory === dentry.directory && $0.name == dentry.name }
+            }
+            state.place(node)
+            state.enter(node)
+            return nil
+        }
+        if node.isDirectory { state.descriptors.remove(node) }
+        state.retract(node)
+        node.parent = nil
+        node.flags.insert(.unlinked)
+        guard node.opens == 0 else { return nil }
+        return letGo(node, &state)
+    }
+
+    /// The last name and the last descriptor are gone: the bytes are free.
+    func letGo(_ node: Node, _ state: inout VolumeState) -> String? {
+        state.withdraw(node)
+        node.blocks = 0
+        defer { node.part?.extents = nil }
+        return node.part?.extents?.record.sidecar
+    }
+}

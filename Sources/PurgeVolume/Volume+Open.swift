@@ -1,0 +1,208 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+
+extension Volume {
+    /// Reads of at least this much of a file are worth handing to the kernel.
+    static let passthroughBlocks: Int64 = 32
+
+    /// Opens a file. From here until `noteRelease` it is open for the ledger: a purge passes it over.
+    public func open(
+        _ node: Node, flags: Int32, caller: Caller, offersPassthrough: Bool
+    ) throws(Errno) -> Handle {
+        try reserveOpen(node)
+        do throws(Errno) {
+            let descriptor = try reading(node) { (location) throws(Errno) in
+                try openBacking(location, flags)
+            }
+            if flags & O_TRUNC != 0 { try noteTruncated(node, descriptor) }
+            return register(node, descriptor, flags, offersPassthrough: offersPassthrough)
+        } catch {
+            forgetOpen(node)
+            throw error
+        }
+    }
+
+    /// Opening and choosing victims are in one order (SPEC section 3): a file that a purge has
+    /// chosen is gone for who comes after, and ESTALE makes the kernel look its name up anew.
+    private func reserveOpen(_ node: Node) throws(Errno) {
+        let now = Instant(nanoseconds: System.now())
+        try change { (state) throws(Errno) in
+            if node.flags.contains(.purging) || (node.flags.contains(.unlinked) && node.opens == 0) { throw .stale }
+            state.retract(node)
+            node.opens += 1
+            state.noteUse(node, at: now)
+        }
+    }
+
+    private func forgetOpen(_ node: Node) {
+        let sidecar = change { state in lockedClose(node, &state) }
+        if let sidecar { store.removeSidecar(sidecar) }
+    }
+
+    /// One descriptor less; answers a sidecar that is now nobody's.
+    private func lockedClose(_ node: Node, _ state: inout VolumeState) -> String? {
+        node.opens -= 1
+        guard node.opens == 0 else { return nil }
+        if node.flags.contains(.unlinked) { return letGo(node, &state) }
+        state.offer(node)
+        return nil
+    }
+
+    /// Flags that only make sense in the kernel above us, or would change what a write does.
+    private static let strippedFlags = O_APPEND | O_CREAT | O_EXCL | O_NOCTTY | System.openDirect
+
+    private func openBacking(_ location: Location, _ flags: Int32) throws(Errno) -> Int32 {
+        let flags = flags & ~Self.strippedFlags | O_CLOEXEC
+        switch location {
+        case .entry(let directory, let name):
+            return try name.withCName { (name) throws(Errno) in
+                try Self.openPatiently(directory.raw, name, flags | O_NOFOLLOW)
+            }
+        case .root: throw .isDirectory
+        case .open(let handle):
+            return try System.open(at: AT_FDCWD, "/proc/self/fd/\(handle.descriptor)", flags & ~O_NOFOLLOW)
+        }
+    }
+
+    /// O_NOATIME is for owners alone; where the daemon is not, it does without.
+    private static func openPatiently(_ directory: Int32, _ name: CName, _ flags: Int32) throws(Errno) -> Int32 {
+        do { return try System.open(at: directory, name, flags) } catch where error == .notPermitted {
+            return try System.open(at: directory, name, flags & ~System.openNoAccessTime)
+        }
+    }
+
+    private func register(
+        _ node: Node, _ descriptor: Int32, _ flags: Int32, offersPassthrough: Bool
+    ) -> Handle {
+        let canWrite = flags & O_ACCMODE != O_RDONLY
+        return state.withLock { _ in
+            let mode = lockedMode(node, canWrite: canWrite, offersPassthrough: offersPassthrough)
+            let handle = Handle(node: node, descriptor: descriptor, canWrite: canWrite, mode: mode)
+            handle.keepsCache = !node.flags.contains(.cacheIsStale)
+            if mode == .cached { node.flags.remove(.cacheIsStale) }
+            link(handle)
+            return handle
+        }
+    }
+
+    /// How the kernel is to do this descriptor's I/O: while one open is passed through, all are;
+    /// while one is cached, none is (FUSE.md, Passthrough, rule 5).
+    private func lockedMode(_ node: Node, canWrite: Bool, offersPassthrough: Bool) -> InputOutputMode {
+        let passed = node.part?.passthroughOpens ?? 0
+        let cached = node.part?.cachedOpens ?? 0
+        let begins =
+            offersPassthrough && !canWrite && passed == 0 && cached == 0 && node.isDense
+            && node.blocks >= Self.passthroughBlocks
+        if passed > 0 || begins {
+            node.ensuredPart.passthroughOpens += 1
+            if canWrite { node.flags.insert(.cacheIsStale) }
+            return canWrite ? .passthroughDirect : .passthrough
+        }
+        node.ensuredPart.cachedOpens += 1
+        return canWrite ? .direct : .cached
+    }
+
+    /// The kernel would not have it: this first passthrough open becomes a cached one.
+    public func withdrawPassthrough(_ handle: Handle) {
+        state.withLock { _ in
+            guard handle.mode == .passthrough, let part = handle.node.part else { return }
+            part.passthroughOpens -= 1
+            part.cachedOpens += 1
+            handle.mode = .cached
+        }
+    }
+
+    /// The kernel's reference to the handle is taken here and dropped in `close`.
+    private func link(_ handle: Handle) {
+        let node = handle.node
+        handle.next = node.firstHandle
+        node.firstHandle = Unmanaged.passRetained(handle)
+        handle.next?._withUnsafeGuaranteedRef { $0.previous = node.firstHandle }
+    }
+
+    private func unlink(_ handle: Handle) {
+        if let previous = handle.previous {
+            previous._withUnsafeGuaranteedRef { $0.next = handle.next }
+        } else {
+            handle.node.firstHandle = handle.next
+        }
+        handle.next?._withUnsafeGuaranteedRef { $0.previous = handle.previous }
+        handle.next = nil
+        handle.previous = nil
+    }
+
+    /// A RELEASE has been read: from now on the file counts as closed. Whoever reads requests
+    /// calls this before it reads the next (FUSE.md, Order and truth).
+    public func noteRelease(_ handle: Handle) {
+        let sidecar = change { state -> String? in
+            guard !handle.isNoted else { return nil }
+            handle.isNoted = true
+            unlink(handle)
+            switch handle.mode {
+            case .cached, .direct: handle.node.part?.cachedOpens -= 1
+            case .passthrough, .passthroughDirect: handle.node.part?.passthroughOpens -= 1
+            }
+            return lockedClose(handle.node, &state)
+        }
+        if let sidecar { store.removeSidecar(sidecar) }
+    }
+
+    /// Closes the backing file, once nothing uses it.
+    public func close(_ handle: Handle) {
+        noteRelease(handle)
+        Unmanaged.passUnretained(handle).release()
+    }
+
+    /// Makes and opens a file; opens it when it is there and the flags allow.
+    public func create(
+        _ name: CName, in parent: Node, mode: mode_t, flags: Int32, caller: Caller, offersPassthrough: Bool
+    ) throws(Errno) -> (Entry, Handle) {
+        try refuseReserved(name, in: parent, with: .exists)
+        let key = Name(name)
+        if try settledEntry(key, in: parent) != nil {
+            if flags & O_EXCL != 0 { throw .exists }
+            let entry = try lookup(name, in: parent, caller: caller)
+            do throws(Errno) {
+                return (entry, try open(entry.node, flags: flags, caller: caller, offersPassthrough: offersPassthrough))
+            } catch {
+                forget(entry.node, count: 1)
+                throw error
+            }
+        }
+        let directory = try directoryDescriptor(parent)
+        actAs(caller)
+        let kept = flags & ~(Self.strippedFlags | O_TRUNC) | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let descriptor = try System.open(at: directory.raw, name, kept, mode: mode)
+        return try adopt(descriptor, key, in: parent, directory.raw, flags)
+    }
+
+    private func adopt(
+        _ descriptor: Int32, _ name: Name, in parent: Node, _ directory: Int32, _ flags: Int32
+    ) throws(Errno) -> (Entry, Handle) {
+        let status: FileStatus
+        do { status = try System.status(descriptor) } catch {
+            System.close(descriptor)
+            throw error
+        }
+        let node = Node(inode: UInt64(status.st_ino), kind: .regular, parent: parent, name: name)
+        node.opens = 1
+        let now = Instant(nanoseconds: System.now())
+        if parent.flags.contains(.ownProtection) {
+            try name.withCName { (name) throws(Errno) in
+                try inheritProtection(node, from: parent, at: directory, name)
+            }
+        }
+        return change { state in
+            let handle = Handle(node: node, descriptor: descriptor, canWrite: flags & O_ACCMODE != O_RDONLY, mode: .cached)
+            handle.mode = lockedMode(node, canWrite: handle.canWrite, offersPassthrough: false)
+            link(handle)
+            parent.ensuredPart.entries[name] = node
+            state.place(node)
+            state.enter(node)
+            state.noteUse(node, at: now)
+            lockedGrant(node)
+            return (Entry(node: node, attributes: lockedAttributes(of: node, status)), handle)
+        }
+    }
+}

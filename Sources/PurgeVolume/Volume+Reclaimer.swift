@@ -1,0 +1,111 @@
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+// The threads of a mounted volume that serve no request: one purges under pressure, one keeps
+// the journal.
+extension Volume {
+    /// Victims of one background purge at most, so that nobody waits long for a name.
+    private static let reclaimBatch = 256
+    /// Last uses are at most this old after a crash (SPEC section 3).
+    private static let secondsBetweenSaves = 20
+
+    public func startThreads() throws(Errno) {
+        let reclaiming = try WorkThread(name: "reclaimer") { [self] in reclaimForever() }
+        let keeping = try WorkThread(name: "journal") { [self] in keepJournal() }
+        threads.withLock { $0 = [reclaiming, keeping] }
+        change { _ in }
+    }
+
+    /// Ends the threads and writes back what is not on disk yet.
+    public func end() {
+        isEnding.store(true, ordering: .sequentiallyConsistent)
+        reclaimerGate.advance()
+        journalGate.advance()
+        purges.advance()
+        for thread in threads.withLock({ $0 }) { thread.join() }
+        events.append([Event(type: .unmount)])
+        events.flush()
+        events.endReaders()
+        saveLastUses()
+        saveSettings()
+        journal.close()
+    }
+
+    private func reclaimForever() {
+        while !isEnding.load(ordering: .acquiring) {
+            let seen = reclaimerGate.generation
+            reclaimerIsBusy.store(true, ordering: .sequentiallyConsistent)
+            while !isEnding.load(ordering: .acquiring), reclaimOnce() {}
+            reclaimerIsBusy.store(false, ordering: .sequentiallyConsistent)
+            purges.advance()
+            // Something may have become purgeable while the flag still said that we look.
+            if state.withLock({ $0.shouldReclaim }) { continue }
+            reclaimerGate.wait(while: seen)
+        }
+    }
+
+    /// Purges towards desired; false when there is nothing (more) to do.
+    private func reclaimOnce() -> Bool {
+        let job = change { state -> PurgeJob? in
+            guard state.shouldReclaim else { return nil }
+            let short = state.capacity.thresholds.desired - state.capacity.balance
+            return choose(.bytes(short), trigger: .pressure, pid: 0, limit: Self.reclaimBatch, &state)
+        }
+        guard let job else { return false }
+        _ = purgeAndWait(job)
+        return true
+    }
+
+    /// Returns when pressure asks for nothing that could be done. Where no thread reclaims
+    /// (a store that is not mounted) nothing purges in the background.
+    func awaitReclaimer() {
+        guard threads.withLock({ !$0.isEmpty }) else { return }
+        while !isEnding.load(ordering: .acquiring) {
+            let seen = purges.generation
+            let isBusy = reclaimerIsBusy.load(ordering: .sequentiallyConsistent)
+            if !isBusy && state.withLock({ !$0.shouldReclaim && $0.purgesUnderWay == 0 }) { return }
+            reclaimerGate.advance()
+            purges.wait(while: seen, milliseconds: 1000)
+        }
+    }
+
+    private func keepJournal() {
+        var seconds = 0
+        while !isEnding.load(ordering: .acquiring) {
+            let seen = journalGate.generation
+            journalGate.wait(while: seen, milliseconds: 1000)
+            events.flush()
+            if state.withLock({ $0.settingsAreUnsaved }) { saveSettings() }
+            seconds += 1
+            if seconds % Self.secondsBetweenSaves == 0 { saveLastUses() }
+        }
+    }
+
+    func saveLastUses() {
+        let uses = state.withLock { state in
+            defer { state.unsavedUses = [] }
+            return state.unsavedUses.compactMap { node -> Journal.LastUse? in
+                node.flags.remove(.useUnsaved)
+                guard !node.flags.contains(.unlinked) else { return nil }
+                return Journal.LastUse(inode: node.inode, birth: 0, lastUse: node.lastUse)
+            }
+        }
+        guard !uses.isEmpty else { return }
+        do throws(StoreError) { try journal.saveLastUses(uses) } catch { hooks.report(error) }
+    }
+
+    func saveSettings() {
+        let now = state.withLock { state in
+            state.settingsAreUnsaved = false
+            var settings = settings
+            settings.total = state.capacity.total
+            settings.others = state.capacity.others
+            settings.othersPurgeable = state.capacity.othersPurgeable
+            settings.thresholds = state.thresholdSettings
+            settings.counters = state.counters
+            return settings
+        }
+        do throws(StoreError) { try store.saveSettings(now) } catch { hooks.report(error) }
+    }
+}

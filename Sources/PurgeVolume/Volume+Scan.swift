@@ -1,0 +1,179 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+/// What a scan reads of one entry of the store.
+private struct Scanned {
+    var status: FileStatus
+    var birth: Int64?
+    var attributes: StoredAttributes
+    var record: ExtentRecord?
+}
+
+extension Volume {
+    /// Builds the tree and the ledger from the store. `progress` gets the number of entries so far.
+    func scan(progress: (Int) -> Void) throws(StoreError) {
+        let uses = try journal.lastUses()
+        var linked: [UInt64: Node] = [:]
+        var pending = [root]
+        var count = 0
+        do throws(Errno) {
+            adopt(try StoredAttributes(of: store.container.raw, nil), by: root)
+            state.withLock { $0.place(root) }
+            while let directory = pending.popLast() {
+                for (name, type) in try entryNames(of: directory) {
+                    guard let node = try scan(name, type: type, in: directory, uses: uses, linked: &linked)
+                    else { continue }
+                    if node.isDirectory { pending.append(node) }
+                    count += 1
+                    if count % 10_000 == 0 { progress(count) }
+                }
+            }
+        } catch {
+            throw StoreError(
+                "cannot read the container: \(error)", path: store.path + "/container",
+                advice: "Check that every file in it can be read, then run: purgefs check \(store.path)")
+        }
+        progress(count)
+    }
+
+    /// Names and d_type of a directory of the store, without `.` and `..`.
+    private func entryNames(of directory: Node) throws(Errno) -> [(Name, UInt8)] {
+        let descriptor = try directoryDescriptor(directory).open(".", O_RDONLY | O_DIRECTORY)
+        var names: [(Name, UInt8)] = []
+        try DirectoryBlock.forEach(of: descriptor.raw) { entry, name in
+            if !DirectoryBlock.isDot(name) { names.append((Name(name), entry.type)) }
+        }
+        return names
+    }
+
+    private func scan(
+        _ name: Name, type: UInt8, in directory: Node, uses: [UInt64: Journal.LastUse],
+        linked: inout [UInt64: Node]
+    ) throws(Errno) -> Node? {
+        let descriptor = try directoryDescriptor(directory)
+        let found = try name.withCName { (cName) throws(Errno) in
+            try inspect(cName, in: descriptor.raw)
+        }
+        let inode = UInt64(found.status.st_ino)
+        if !found.status.isDirectory, found.status.st_nlink > 1, let node = linked[inode] {
+            state.withLock { state in
+                state.withdraw(node)
+                node.ensuredPart.furtherNames.append(Dentry(directory: directory, name: name))
+                directory.ensuredPart.entries[name] = node
+                state.place(node)
+                state.enter(node)
+            }
+            return nil
+        }
+        let node = Node(inode: inode, kind: found.status.nodeKind, parent: directory, name: name)
+        if !found.status.isDirectory, found.status.st_nlink > 1 { linked[inode] = node }
+        try charge(node, found, in: descriptor.raw)
+        node.lastUse = lastUse(found, journal: uses[inode])
+        adopt(found.attributes, by: node)
+        state.withLock { state in
+            directory.ensuredPart.entries[name] = node
+            state.place(node)
+            state.enter(node)
+        }
+        return node
+    }
+
+    private func inspect(_ name: CName, in directory: Int32) throws(Errno) -> Scanned {
+        let status = try System.status(at: directory, name)
+        var found = Scanned(status: status, birth: nil, attributes: StoredAttributes())
+        guard status.isRegular || status.isDirectory else { return found }
+        found.attributes = try StoredAttributes(of: directory, name)
+        if status.isRegular {
+            do { found.birth = try System.birthTime(at: directory, name) } catch {}
+            if found.attributes.hasExtents { found.record = try store.extentRecord(of: directory, name) }
+        }
+        return found
+    }
+
+    /// FUSE.md, Knowing the charged blocks, rule 4.
+    private func charge(_ node: Node, _ found: Scanned, in directory: Int32) throws(Errno) {
+        guard node.isRegular else { return }
+        let size = Int64(found.status.st_size)
+        node.blocks = ByteCount(size).blocks
+        let looksSparse = found.record == nil && Int64(found.status.st_blocks) * 512 < size
+        guard found.record != nil || looksSparse else { return }
+        let file = try node.name.withCName { (name) throws(Errno) in
+            FileDescriptor(adopting: try System.open(at: directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW))
+        }
+        var charged = try dataExtents(of: file.raw, in: 0..<ByteCount(size).blocks)
+        if let record = found.record { charged = charged.union(record.runs) }
+        if found.record == nil && charged.isExactly(below: ByteCount(size).blocks) { return }
+        node.blocks = charged.count
+        var record = found.record ?? ExtentRecord(runs: ExtentSet())
+        if found.record == nil {
+            // Somebody put a sparse file there: from now on it is known as one.
+            try store.setExtentRecord(&record, of: file.raw, nil)
+        }
+        node.ensuredPart.extents = FileExtents(charged: charged, record: record, size: size)
+    }
+
+    private func lastUse(_ found: Scanned, journal: Journal.LastUse?) -> Instant {
+        let status = found.status
+        let born = Instant(nanoseconds: found.birth ?? .min)
+        // An older record belongs to a file that had this inode number before.
+        if let journal, journal.lastUse >= born { return journal.lastUse }
+        let written = Instant(seconds: Int64(status.st_mtim.tv_sec), nanoseconds: Int64(status.st_mtim.tv_nsec))
+        // An app may have set mtime to any time; data cannot have been written in the future.
+        return max(born, min(written, Instant(nanoseconds: System.now())))
+    }
+
+    private func adopt(_ attributes: StoredAttributes, by node: Node) {
+        node.ownMark = PackedMark(attributes.mark)
+        if attributes.isExcluded { node.flags.insert(.ownExclusion) }
+        if attributes.hasProtection && node.isDirectory { node.flags.insert(.ownProtection) }
+    }
+
+    /// The blocks of `range` in which the backing has data.
+    func dataExtents(of file: Int32, in range: Range<Int64>) throws(Errno) -> ExtentSet {
+        var found = ExtentSet()
+        let block = ByteCount.block.bytes
+        let end = range.upperBound * block
+        var offset = range.lowerBound * block
+        if kind.mustSyncBeforeSeek {
+            try System.syncData(file)
+            try System.dropCache(file, offset: offset, length: end - offset)
+        }
+        while offset < end {
+            let data: Int64
+            do { data = try System.seek(file, offset, Int32(SEEK_DATA_NUMBER)) } catch where error == .noAddress {
+                break
+            }
+            guard data < end else { break }
+            let hole = try System.seek(file, data, Int32(SEEK_HOLE_NUMBER))
+            found.insert(data / block..<min(range.upperBound, (hole + block - 1) / block))
+            offset = hole
+        }
+        return found
+    }
+}
+
+/// Linux's SEEK_DATA and SEEK_HOLE, which Glibc's module hides.
+public let SEEK_DATA_NUMBER = 3
+public let SEEK_HOLE_NUMBER = 4
+
+extension BackingKind {
+    /// XFS shows written blocks as holes until they are on disk; overlayfs may lie on XFS.
+    var mustSyncBeforeSeek: Bool { self == .xfs || self == .overlay }
+    /// btrfs makes a block of data when a file grows from within a hole.
+    var fillsGrownTail: Bool { self == .btrfs || self == .overlay }
+}
+
+extension FileStatus {
+    var isDirectory: Bool { st_mode & S_IFMT == S_IFDIR }
+    var isRegular: Bool { st_mode & S_IFMT == S_IFREG }
+    var nodeKind: NodeKind {
+        switch st_mode & S_IFMT {
+        case S_IFREG: .regular
+        case S_IFDIR: .directory
+        case S_IFLNK: .symbolicLink
+        default: .special
+        }
+    }
+}

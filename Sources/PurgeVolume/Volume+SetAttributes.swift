@@ -1,0 +1,103 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+
+/// What setattr changes; nil is left as it is.
+public struct AttributeChange: Sendable {
+    public var mode: mode_t?
+    public var owner: uid_t?
+    public var group: gid_t?
+    public var size: Int64?
+    public var accessTime: timespec?
+    public var modificationTime: timespec?
+    /// A change of size by a caller that may not keep set-user-ID and set-group-ID.
+    public var dropsPrivileges = false
+    public var pid: pid_t
+
+    public init(pid: pid_t) { self.pid = pid }
+}
+
+extension Volume {
+    /// chmod, chown, truncate and utimens. The kernel holds the inode's lock meanwhile.
+    public func setAttributes(
+        of node: Node, handle: Handle?, _ change: AttributeChange
+    ) throws(Errno) -> Attributes {
+        if node.isControl { return control.attributes(of: node) }
+        if let size = change.size { try setSize(of: node, handle, size, change) }
+        let location: Location
+        do { location = try locate(node) } catch where error == .noEntry { throw .stale }
+        if change.owner != nil || change.group != nil {
+            try location.changeOwner(change.owner ?? uid_t.max, change.group ?? gid_t.max)
+        }
+        if let mode = change.mode { try location.changeMode(mode & 0o7777) }
+        if change.accessTime != nil || change.modificationTime != nil {
+            let omit = timespec(tv_sec: 0, tv_nsec: utimeOmit)
+            try location.setTimes(change.accessTime ?? omit, change.modificationTime ?? omit)
+        }
+        return attributes(of: node, try location.status())
+    }
+
+    private func setSize(
+        of node: Node, _ handle: Handle?, _ size: Int64, _ change: AttributeChange
+    ) throws(Errno) {
+        guard node.isRegular else { throw node.isDirectory ? .isDirectory : .invalid }
+        if let handle, handle.canWrite {
+            try truncate(node, handle.descriptor, to: size, pid: change.pid)
+            if change.dropsPrivileges { try dropPrivileges(handle.descriptor) }
+            return
+        }
+        let file = try locate(node).openForWriting()
+        try truncate(node, file.raw, to: size, pid: change.pid)
+        if change.dropsPrivileges { try dropPrivileges(file.raw) }
+    }
+}
+
+/// UTIME_NOW and UTIME_OMIT of utimensat(2).
+public let utimeNow = (1 << 30) - 1
+public let utimeOmit = (1 << 30) - 2
+
+extension Volume {
+    /// open(2) with O_TRUNC by a caller that may not keep set-user-ID and set-group-ID.
+    public func dropPrivileges(_ handle: Handle) throws(Errno) { try dropPrivileges(handle.descriptor) }
+}
+
+extension Location {
+    func openForWriting() throws(Errno) -> FileDescriptor {
+        switch self {
+        case .entry(let directory, let name):
+            try name.withCName { (name) throws(Errno) in try directory.open(name, O_WRONLY) }
+        case .root: throw .isDirectory
+        case .open(let handle):
+            try FileDescriptor.open("/proc/self/fd/\(handle.descriptor)", O_WRONLY)
+        }
+    }
+
+    func changeMode(_ mode: mode_t) throws(Errno) {
+        switch self {
+        case .entry(let directory, let name):
+            try name.withCName { (name) throws(Errno) in try System.changeMode(at: directory.raw, name, mode) }
+        case .root(let descriptor): try System.changeMode(descriptor.raw, mode)
+        case .open(let handle): try System.changeMode(handle.descriptor, mode)
+        }
+    }
+
+    func changeOwner(_ owner: uid_t, _ group: gid_t) throws(Errno) {
+        try with { (directory, name) throws(Errno) in
+            if let name {
+                try System.changeOwner(at: directory, name, owner, group)
+            } else {
+                try System.changeOwner(directory, owner, group)
+            }
+        }
+    }
+
+    func setTimes(_ access: timespec, _ modification: timespec) throws(Errno) {
+        try with { (directory, name) throws(Errno) in
+            if let name {
+                try System.setTimes(at: directory, name, access: access, modification: modification)
+            } else {
+                try System.setTimes(directory, access: access, modification: modification)
+            }
+        }
+    }
+}

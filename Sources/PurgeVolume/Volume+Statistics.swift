@@ -1,0 +1,41 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+/// What statvfs(2) answers, in blocks of 4096 bytes.
+public struct VolumeStatistics: Sendable {
+    public var blocks: Int64
+    public var free: Int64
+    public var available: Int64
+}
+
+extension Volume {
+    /// The capacity of the class that a write at this place would have; F at the root itself
+    /// (SPEC section 2, The number is the truth).
+    public func statistics(at node: Node) -> VolumeStatistics {
+        state.withLock { state in
+            let capacity = state.capacity
+            let available =
+                node === root || node.isControl
+                ? capacity.free : capacity.available(for: node.standing.writeClass)
+            return VolumeStatistics(
+                blocks: capacity.total.wholeBlocks, free: max(available, capacity.free).wholeBlocks,
+                available: available.wholeBlocks)
+        }
+    }
+
+    public func status() -> StatusReport {
+        let isBusy = reclaimerIsBusy.load(ordering: .relaxed)
+        return state.withLock { state in
+            StatusReport(
+                profile: settings.profile.rawValue, mountpoint: mountpoint, store: store.absolutePath,
+                capacity: state.capacity, tiers: StatusReport.Tiers { state.usage(of: $0) },
+                marked: StatusReport.Marked(purgeable: state.marked, excludedFromBackup: state.excluded),
+                pressure: state.level, purging: isBusy || state.purgesUnderWay > 0,
+                device: StatusReport.Device(state: "unlocked", clock: 0, boots: settings.boots),
+                app: StatusReport.App(container: settings.containerID, running: mountpoint != nil),
+                counters: state.counters)
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+/// How a write is to be taken.
+public struct WriteRequest: Sendable {
+    public var offset: Int64
+    public var length: Int
+    /// From a mapping: whole or not at all, since a short answer would be lost.
+    public var isMapped: Bool
+    /// The caller may not keep set-user-ID and set-group-ID.
+    public var dropsPrivileges: Bool
+    public var pid: pid_t
+
+    public init(offset: Int64, length: Int, isMapped: Bool, dropsPrivileges: Bool, pid: pid_t) {
+        self.offset = offset
+        self.length = length
+        self.isMapped = isMapped
+        self.dropsPrivileges = dropsPrivileges
+        self.pid = pid
+    }
+
+    var end: Int64 { offset + Int64(length) }
+    var blocks: Range<Int64> {
+        offset / ByteCount.block.bytes..<max(ByteCount(end).blocks, offset / ByteCount.block.bytes)
+    }
+}
+
+/// What a call did, and the purged names that the kernel must know of before it is answered.
+public struct WriteOutcome: Sendable {
+    public var count: Int
+    public var removals: [Removal]
+}
+
+extension Volume {
+    /// Writes as much as fits: `perform` gets the descriptor and how many bytes it may write.
+    public func write(
+        _ handle: Handle, _ request: WriteRequest, perform: (Int32, Int) throws(Errno) -> Int
+    ) throws(Errno) -> WriteOutcome {
+        let node = handle.node
+        guard request.length > 0 else { return WriteOutcome(count: 0, removals: []) }
+        try readyForHole(node, handle.descriptor, before: request.blocks.lowerBound, pid: request.pid)
+        let demand = Demand(blocks: request.blocks, takesPart: !request.isMapped, pid: request.pid)
+        let reservation = try reserve(demand, for: node, wrote: true)
+        let granted = Int(min(request.end, reservation.end * ByteCount.block.bytes) - request.offset)
+        let removals = try carryOut(reservation, for: node, handle.descriptor, request.blocks)
+        if request.dropsPrivileges { try dropPrivileges(handle.descriptor) }
+        let count: Int
+        do throws(Errno) {
+            count = try perform(handle.descriptor, granted)
+        } catch {
+            settle(node, handle.descriptor, request.blocks)
+            announce(removals)
+            throw hostError(error, node)
+        }
+        if count < granted { settle(node, handle.descriptor, request.blocks) }
+        if !node.isDenseNow(state) { try noteWritten(node, handle.descriptor, end: request.offset + Int64(count)) }
+        return WriteOutcome(count: count, removals: removals)
+    }
+
+    /// The purge that a reservation asks for. When it fails, what was reserved is given back.
+    private func carryOut(
+        _ reservation: Reservation, for node: Node, _ descriptor: Int32, _ blocks: Range<Int64>
+    ) throws(Errno) -> [Removal] {
+        guard let job = reservation.job else { return [] }
+        let done = carryOut(job)
+        guard done.hasFailed else { return done.removals }
+        settle(node, descriptor, blocks)
+        announce(done.removals)
+        throw .input
+    }
+
+    /// ENOSPC means the simulated device and nothing else (SPEC section 2): a full disk under the
+    /// store is EIO, with an event.
+    func hostError(_ error: Errno, _ node: Node) -> Errno {
+        guard error.code == ENOSPC || error.code == EDQUOT else { return error }
+        events.append([Event(type: .hostFull, path: state.withLock { _ in node.path().text })])
+        return .input
+    }
+
+    func dropPrivileges(_ descriptor: Int32) throws(Errno) {
+        let mode = try System.status(descriptor).st_mode
+        var kept = mode & ~S_ISUID
+        if mode & S_IXGRP != 0 { kept &= ~S_ISGID }
+        if kept != mode { try System.changeMode(descriptor, kept & 0o7777) }
+    }
+}
+
+// Files with holes (FUSE.md, Knowing the charged blocks).
+extension Volume {
+    /// Readies a file for a write, truncate or allocation that begins at `block`: one that leaves
+    /// blocks out makes a dense file one with a record. While the file is passed through, what
+    /// would be a hole is allocated instead, since a mapping could fill it unseen.
+    func readyForHole(_ node: Node, _ descriptor: Int32, before block: Int64, pid: pid_t) throws(Errno) {
+        let (wouldSkip, isPassed, blocks) = state.withLock { _ in
+            (node.isDense && block > node.blocks, (node.part?.passthroughOpens ?? 0) > 0, node.blocks)
+        }
+        guard wouldSkip else { return }
+        guard isPassed else { return try makeSparse(node, descriptor) }
+        let range = blocks..<block
+        let reservation = try reserve(Demand(blocks: range, takesPart: false, pid: pid), for: node, wrote: false)
+        announce(try carryOut(reservation, for: node, descriptor, range))
+        do throws(Errno) {
+            try System.allocate(
+                descriptor, mode: 0, offset: blocks * ByteCount.block.bytes,
+                length: Int64(range.count) * ByteCount.block.bytes)
+        } catch {
+            settle(node, descriptor, range)
+            throw hostError(error, node)
+        }
+    }
+
+    /// Gives a dense file its record and its map.
+    func makeSparse(_ node: Node, _ descriptor: Int32) throws(Errno) {
+        let size = Int64(try System.status(descriptor).st_size)
+        let blocks = state.withLock { _ in node.blocks }
+        var record = ExtentRecord(runs: blocks > 0 ? ExtentSet(0..<blocks) : ExtentSet())
+        do { try store.setExtentRecord(&record, of: descriptor, nil) } catch { throw hostError(error, node) }
+        state.withLock { _ in
+            guard node.isDense else { return }
+            node.ensuredPart.extents = FileExtents(
+                charged: blocks > 0 ? ExtentSet(0..<blocks) : ExtentSet(), record: record, size: size)
+        }
+    }
+
+    /// Changes the record of a file that has one, on disk and then in the map.
+    func changeRecord(
+        _ node: Node, _ descriptor: Int32, _ body: (inout ExtentSet) -> Void
+    ) throws(Errno) {
+        guard var record = state.withLock({ _ in node.part?.extents?.record }) else { return }
+        let before = record.runs
+        body(&record.runs)
+        guard record.runs != before else { return }
+        do { try store.setExtentRecord(&record, of: descriptor, nil) } catch { throw hostError(error, node) }
+        let changed = record
+        state.withLock { _ in node.part?.extents?.record = changed }
+    }
+
+    /// A file with a record has been written up to `end`; one that is full again loses the record.
+    func noteWritten(_ node: Node, _ descriptor: Int32, end: Int64) throws(Errno) {
+        let full = state.withLock { _ -> ExtentRecord? in
+            guard let part = node.part, part.extents != nil else { return nil }
+            let size = part.extents?.size ?? 0
+            part.extents?.size = max(size, end)
+            return lockedFullRecord(node)
+        }
+        if let full { try makeDense(node, descriptor, full) }
+    }
+
+    /// The record of a file that has every block up to its end and none beyond.
+    func lockedFullRecord(_ node: Node) -> ExtentRecord? {
+        guard let extents = node.part?.extents,
+            extents.charged.isExactly(below: ByteCount(extents.size).blocks)
+        else { return nil }
+        return extents.record
+    }
+
+    func makeDense(_ node: Node, _ descriptor: Int32, _ record: ExtentRecord) throws(Errno) {
+        try store.dropExtentRecord(record, of: descriptor, nil)
+        state.withLock { _ in node.part?.extents = nil }
+    }
+}

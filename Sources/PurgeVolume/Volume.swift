@@ -1,0 +1,143 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import Synchronization
+
+/// The live file system over one store: the tree, the ledger, and the operations on them, by
+/// family in `Volume+….swift`. Knows nothing of FUSE.
+public final class Volume: Sendable {
+    let store: Store
+    let settings: DeviceSettings
+    let mountpoint: String?
+    public let root: Node
+    public let control: ControlTree
+    public let events: EventLog
+    let journal: Journal
+    /// Guards the state and every Node and Handle. Never held across I/O, a reply or a notification.
+    let state: Mutex<VolumeState>
+    /// Advances when a purge has been carried out, or the level or what can be reclaimed has changed.
+    let purges = Gate()
+    /// Advances when the reclaimer has something to look at.
+    let reclaimerGate = Gate()
+    let hooks: VolumeHooks
+    /// Wakes the thread that keeps the journal, to end.
+    let journalGate = Gate()
+    let threads = Mutex<[WorkThread]>([])
+    /// Renames and unlinks: a name that was read while none was under way, and since when none
+    /// has begun, is right.
+    let moves = Atomic<UInt64>(0)
+    let movesEnded = Atomic<UInt64>(0)
+    let isEnding = Atomic<Bool>(false)
+    let reclaimerIsBusy = Atomic<Bool>(false)
+    /// Whether the store's file system keeps POSIX access control lists.
+    public let keepsAccessControlLists: Bool
+    let kind: BackingKind
+
+    /// Opens and scans: the ledger is right when this returns.
+    public init(
+        store: Store, settings: DeviceSettings, journal: Journal, mountpoint: String?,
+        hooks: VolumeHooks = VolumeHooks(), progress: (Int) -> Void = { _ in }
+    ) throws(StoreError) {
+        self.store = store
+        self.settings = settings
+        self.journal = journal
+        self.mountpoint = mountpoint
+        self.hooks = hooks
+        events = EventLog(journal: journal)
+        var limits = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+        state = Mutex(VolumeState(settings: settings, descriptorLimit: min(1024, Int(limits.rlim_cur) / 4)))
+        do throws(Errno) {
+            kind = BackingKind(fileSystemType: try System.fileSystemType(store.container.raw))
+            let status = try System.status(store.container.raw)
+            root = Node(inode: UInt64(status.st_ino), kind: .directory, parent: nil, name: Name(""))
+            keepsAccessControlLists = Self.keepsAccessControlLists(store)
+        } catch {
+            throw StoreError("\(error)", path: store.path + "/container", advice: "Check that it can be read.")
+        }
+        control = ControlTree(owner: getuid(), group: getgid())
+        root.ensuredPart.descriptor = store.container
+        try scan(progress: progress)
+        change { _ in }
+    }
+
+    private static func keepsAccessControlLists(_ store: Store) -> Bool {
+        do throws(Errno) {
+            _ = try store.attribute(of: store.container.raw, nil, "system.posix_acl_access")
+            return true
+        } catch { return false }
+    }
+
+    /// Every change of the ledger goes through here: judges pressure, hands on the events that
+    /// came up, and wakes the reclaimer when there is work for it.
+    @discardableResult
+    func change<Value, Failure: Error>(
+        _ body: (inout VolumeState) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        var shouldWake = false
+        var levelChanged = false
+        var outbox: [Event] = []
+        let result = state.withLock { (state) -> Result<Value, Failure> in
+            let result: Result<Value, Failure>
+            do throws(Failure) { result = .success(try body(&state)) } catch { result = .failure(error) }
+            levelChanged = state.judge()
+            shouldWake = state.shouldReclaim
+            if !state.outbox.isEmpty { swap(&outbox, &state.outbox) }
+            return result
+        }
+        if !outbox.isEmpty { events.append(outbox) }
+        if levelChanged { control.levelChanged() }
+        if shouldWake && !reclaimerIsBusy.load(ordering: .relaxed) { reclaimerGate.advance() }
+        return try result.get()
+    }
+
+    public var capacity: Capacity { state.withLock { $0.capacity } }
+
+}
+
+/// What the volume asks of whoever serves it; the defaults serve a store that is not mounted.
+public struct VolumeHooks: Sendable {
+    /// The thread is about to do something slow: another one should take its place at the source
+    /// of requests.
+    public var beforeSlowWork: @Sendable () -> Void = {}
+    /// Tells the kernel, from a thread of its own, that these names are gone, then calls `then`.
+    public var announce: @Sendable (_ removals: [Removal], _ then: @escaping @Sendable () -> Void) -> Void = { $1() }
+
+    /// The thread that announces, by its kernel thread id; 0 where there is none.
+    public var announcer: @Sendable () -> pid_t = { 0 }
+    /// Something failed that no caller is waiting for.
+    public var report: @Sendable (StoreError) -> Void = { _ in }
+
+    public init() {}
+}
+
+/// A purged name that the kernel must be told of.
+public struct Removal: Sendable {
+    public let directory: Node
+    public let node: Node
+    let name: Name
+    let path: [Name]
+
+    /// Path of the directory, below the mount point.
+    public var directoryPath: [UInt8] {
+        Array(path.dropLast().map { Array($0.utf8) }.joined(separator: [UInt8(ascii: "/")]))
+    }
+    public func withName<Result>(_ body: (CName) throws(Errno) -> Result) throws(Errno) -> Result {
+        try name.withCName(body)
+    }
+}
+
+/// File systems whose ways the exact block count depends on (FUSE.md, Knowing the charged blocks).
+enum BackingKind: Sendable {
+    case xfs, btrfs, overlay, other
+
+    init(fileSystemType: Int64) {
+        switch fileSystemType {
+        case 0x5846_5342: self = .xfs
+        case 0x9123_683E: self = .btrfs
+        case 0x794C_7630: self = .overlay
+        default: self = .other
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import PurgeModel
+import Testing
+
+@testable import PurgeStore
+
+struct JournalTests {
+    let directory: TemporaryDirectory
+    let store: Store
+    init() throws {
+        directory = try TemporaryDirectory()
+        store = try Store.open(directory["store"], creating: true)
+    }
+
+    static func purge(seq: Int64) -> Event {
+        Event(
+            seq: seq, time: "2026-11-21T09:30:00.123Z", type: .purge, path: "tmp/a", tier: .temporary,
+            bytes: ByteCount(8192), reason: "temporary", trigger: .importantWrite, pid: 4242)
+    }
+    static let purge = purge(seq: 1)
+
+    @Test func beginsEmpty() throws {
+        let journal = try Journal.open(in: store)
+        #expect(journal.lastSequence == 0)
+        #expect(try journal.lastUses().isEmpty)
+    }
+
+    @Test func remembersTheLastSequence() throws {
+        do {
+            let journal = try Journal.open(in: store)
+            try journal.append([Self.purge, Event(seq: 2, type: .unmount)])
+            #expect(journal.lastSequence == 2)
+            journal.close()
+        }
+        #expect(try Journal.open(in: store).lastSequence == 2)
+        #expect(directory.names(in: "store") == ["container", "journal.sqlite"])
+    }
+
+    @Test func takesAllEventsOfACallOrNone() throws {
+        let journal = try Journal.open(in: store)
+        try journal.append([Self.purge])
+        let error = try storeError { try journal.append([Event(seq: 2, type: .mount), Event(seq: 1, type: .mount)]) }
+        #expect(error.path == directory["store/journal.sqlite"])
+        #expect(journal.lastSequence == 1)
+        try journal.append([Event(seq: 2, type: .unmount)])
+        #expect(journal.lastSequence == 2)
+    }
+
+    @Test func refusesWorkOnceClosed() throws {
+        let journal = try Journal.open(in: store)
+        journal.close()
+        journal.close()
+        let error = try storeError { try journal.append([Self.purge]) }
+        #expect(error.what == "the journal failed: it has been closed")
+    }
+
+    @Test func keepsLastUsesToTheNanosecond() throws {
+        let old = Journal.LastUse(inode: .max, birth: 17, lastUse: Instant(nanoseconds: 1_763_717_400_123_456_789))
+        let new = Journal.LastUse(inode: 12, birth: 0, lastUse: Instant(nanoseconds: -5))
+        do {
+            let journal = try Journal.open(in: store)
+            try journal.saveLastUses([
+                Journal.LastUse(inode: 12, birth: 9, lastUse: Instant(nanoseconds: 1)), old,
+            ])
+            try journal.saveLastUses([new])
+        }
+        let journal = try Journal.open(in: store)
+        #expect(try journal.lastUses() == [.max: old, 12: new])
+        try journal.forgetLastUses(of: [12, 13])
+        #expect(try journal.lastUses() == [.max: old])
+        try journal.replaceLastUses(with: [new])
+        #expect(try journal.lastUses() == [12: new])
+    }
+}

@@ -1,0 +1,40 @@
+import Glibc
+import PurgeModel
+import Testing
+
+@testable import PurgeStore
+
+/// A process that is ended by a signal in the midst of its writing.
+struct KilledProcessTests {
+    /// Microseconds to live after the store has been opened.
+    @Test(arguments: [500, 3000, 10_000, 40_000, 90_000]) func leavesAWholeStore(life: UInt32) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory["s"]
+        await #expect(processExitsWith: .signal(SIGALRM)) { [path = path as String, life = life as UInt32] in
+            let store = try Store.open(path, creating: true)
+            let journal = try Journal.open(in: store)
+            var settings = DeviceSettings(containerID: DeviceSettingsTests.id)
+            try store.saveSettings(settings)
+            ualarm(life, 0)
+            while true {
+                settings.boots += 1
+                let first = journal.lastSequence + 1
+                // A batch carries its size, so that a part of it would show.
+                try journal.append((first..<(first + 7)).map { Event(seq: $0, type: .mark, reason: "\(first)") })
+                try journal.saveLastUses([
+                    .init(inode: 1, birth: settings.boots, lastUse: Instant(nanoseconds: settings.boots))
+                ])
+                try store.saveSettings(settings)
+            }
+        }
+        #expect(try StoreInspection.run(path, repairing: false).problems == [])
+        let events = try JournalReader(storePath: path).events()
+        #expect(events.count % 7 == 0)
+        #expect(events.map(\.seq) == Array(0..<Int64(events.count)).map { $0 + 1 })
+        let store = try Store.open(path, creating: false)
+        #expect(try Journal.open(in: store).lastSequence == Int64(events.count))
+        // Batch n is written before the settings of boot n + 1, and those before batch n + 1.
+        let boots = try store.loadSettings().boots
+        #expect([boots, boots - 1].contains(Int64(events.count) / 7))
+    }
+}

@@ -1,0 +1,136 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import Testing
+
+@testable import PurgeStore
+
+struct StoreInspectionTests {
+    let directory: TemporaryDirectory
+    init() throws {
+        directory = try TemporaryDirectory()
+        let store = try Store.open(directory["s"], creating: true)
+        try store.saveSettings(DeviceSettings(containerID: DeviceSettingsTests.id))
+    }
+
+    private func problems(repairing: Bool = false) throws -> [StoreProblem] {
+        try StoreInspection.run(directory["s"], repairing: repairing).problems
+    }
+    private func fillJournal() throws {
+        let journal = try Journal.open(in: try Store.open(directory["s"], creating: false))
+        try journal.append((1...5000).map { JournalTests.purge(seq: $0) })
+        try journal.saveLastUses([.init(inode: 9, birth: 8, lastUse: Instant(nanoseconds: 7))])
+        journal.close()
+    }
+
+    @Test(arguments: [false, true]) func findsNothingWrongWithAGoodStore(repairing: Bool) throws {
+        try fillJournal()
+        #expect(try problems(repairing: repairing) == [])
+        #expect(directory.names(in: "s").filter { !$0.hasPrefix("journal") } == ["container", "device.json"])
+        #expect(try problems() == [])
+    }
+
+    @Test func holdsTheLock() throws {
+        let store = try Store.open(directory["s"], creating: false)
+        let error = try storeError { _ = try problems() }
+        #expect(error.what.hasPrefix("the store is in use by process"))
+        withExtendedLifetime(store) {}
+    }
+
+    @Test func refusesWhatIsNoStore() throws {
+        try directory.makeDirectory("other")
+        try directory.write("", to: "other/file")
+        let error = try storeError { _ = try StoreInspection.run(directory["other"], repairing: true) }
+        #expect(error.what == "is not a store, and not empty (`file` is in it)")
+    }
+
+    // The layout.
+
+    @Test func makesMissingFoldersOnlyWhenRepairing() throws {
+        for name in ["Library/Caches", "tmp"] {
+            try System.removeDirectory(at: AT_FDCWD, directory["s/container/\(name)"])
+        }
+        let found = try problems()
+        #expect(found.map(\.path) == [directory["s/container/Library/Caches"], directory["s/container/tmp"]])
+        #expect(found.allSatisfy { $0.isRepairable && $0.what == "the folder is missing" && $0.repair == nil })
+        #expect(!directory.exists("s/container/tmp"))
+        #expect(
+            try problems(repairing: true).map(\.repair) == Array(repeating: "An empty folder has been made.", count: 2))
+        #expect(directory.exists("s/container/Library/Caches"))
+        #expect(try problems() == [])
+    }
+
+    @Test func namesOnlyTheTopmostMissingFolder() throws {
+        try System.rename(at: AT_FDCWD, directory["s/container"], to: AT_FDCWD, directory["gone"])
+        #expect(try problems().map(\.path) == [directory["s/container"]])
+        #expect(try problems(repairing: true).count == 1)
+        #expect(directory.names(in: "s/container") == ["Documents", "Library", "tmp"])
+        #expect(try problems() == [])
+    }
+
+    @Test func leavesAFileInAFoldersPlace() throws {
+        try System.removeDirectory(at: AT_FDCWD, directory["s/container/tmp"])
+        try directory.write("x", to: "s/container/tmp")
+        let found = try problems(repairing: true)
+        #expect(found.map(\.what) == ["is not a directory"])
+        #expect(found.map(\.isRepairable) == [false])
+        #expect(try directory.read("s/container/tmp") == "x")
+    }
+
+    // device.json.
+
+    @Test func keepsWhatCanBeReadOfDamagedSettings() throws {
+        let damaged = #"""
+            {"version": 1, "containerID": "3F2504E0-4F89-41D3-9A0C-0305E82C3301", "total": -1, "others": 8192,
+            "othersPurgeable": 1e9, "boots": 7, "profile": "x"}
+            """#
+        try directory.write(damaged, to: "s/device.json")
+        let found = try problems()
+        #expect(found.count == 1)
+        #expect(found.first?.path == directory["s/device.json"])
+        #expect(found.first?.isRepairable == true)
+        #expect(try directory.read("s/device.json") == damaged)
+
+        let repair = try problems(repairing: true).first?.repair
+        #expect(
+            repair
+                == "The damaged file is now `device.json.damaged-1`. Settings that were lost and have their defaults: "
+                + "profile, total, othersPurgeable.")
+        #expect(try directory.read("s/device.json.damaged-1") == damaged)
+        #expect(try problems() == [])
+        let settings = try Store.open(directory["s"], creating: false).loadSettings()
+        #expect(settings.containerID == "3F2504E0-4F89-41D3-9A0C-0305E82C3301")
+        #expect(settings.total == ByteCount(68_719_476_736))
+        #expect(settings.others == ByteCount(8192))
+        #expect(settings.othersPurgeable == .zero)
+        #expect(settings.boots == 7)
+    }
+
+    @Test func numbersWhatItKeepsAside() throws {
+        for (number, text) in [(1, "one"), (2, "two")] {
+            try directory.write(text, to: "s/device.json")
+            let repair = try #require(try problems(repairing: true).first?.repair)
+            #expect(repair.hasPrefix("The damaged file is now `device.json.damaged-\(number)`."))
+            #expect(repair.hasSuffix("defaults: all of them."))
+        }
+        #expect(try directory.read("s/device.json.damaged-1") == "one")
+        #expect(try directory.read("s/device.json.damaged-2") == "two")
+        #expect(try Store.open(directory["s"], creating: false).loadSettings().boots == 1)
+    }
+
+    @Test func movesADirectoryOutOfTheWay() throws {
+        try directory.removeFile("s/device.json")
+        try directory.makeDirectory("s/device.json")
+        #expect(try problems(repairing: true).first?.repair != nil)
+        #expect(directory.exists("s/device.json.damaged-1"))
+        #expect(try problems() == [])
+    }
+
+    @Test func leavesSettingsOfANewerVersion() throws {
+        try directory.write(#"{"version": 2}"#, to: "s/device.json")
+        let found = try problems(repairing: true)
+        #expect(found.map(\.isRepairable) == [false])
+        #expect(found.map(\.repair) == [nil])
+        #expect(try directory.read("s/device.json") == #"{"version": 2}"#)
+    }
+}

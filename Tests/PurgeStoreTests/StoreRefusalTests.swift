@@ -1,0 +1,126 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import Testing
+
+@testable import PurgeStore
+
+/// What cannot be a store is refused with a message, and nothing is touched.
+struct StoreRefusalTests {
+    let directory: TemporaryDirectory
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func refusal(_ name: String, creating: Bool = true) throws -> StoreError {
+        let error = try storeError { _ = try Store.open(directory[name], creating: creating) }
+        #expect(!error.advice.isEmpty)
+        return error
+    }
+
+    @Test func refusesAFile() throws {
+        try directory.write("precious", to: "file")
+        let error = try refusal("file")
+        #expect(error.what == "is a file; a store is a directory")
+        #expect(error.path == directory["file"])
+        #expect(try directory.read("file") == "precious")
+    }
+
+    @Test func refusesAMissingParent() throws {
+        let error = try refusal("missing/store")
+        #expect(error.what == "the store cannot be made: the directory above it does not exist")
+        #expect(error.path == directory["missing/store"])
+        #expect(directory.names() == [])
+    }
+
+    @Test func refusesAFileInThePath() throws {
+        try directory.write("", to: "file")
+        #expect(try refusal("file/store").what == "the store cannot be opened: Not a directory")
+    }
+
+    @Test func refusesALinkToNothing() throws {
+        try System.makeSymbolicLink(to: "nowhere", at: AT_FDCWD, directory["link"])
+        #expect(try refusal("link").what == "is a symbolic link to something that does not exist")
+    }
+
+    @Test func refusesAnEmptyName() throws {
+        let error = try storeError { _ = try Store.open("", creating: true) }
+        #expect(error.what == "the name of the store is empty")
+    }
+
+    @Test func refusesWhatIsNotThereUnlessItMayMakeIt() throws {
+        #expect(try refusal("store", creating: false).what == "there is no store here")
+        try directory.makeDirectory("empty")
+        #expect(
+            try refusal("empty", creating: false).what
+                == "there is no store here: the directory has neither container/ nor device.json")
+        #expect(directory.names(in: "empty") == [])
+    }
+
+    @Test func refusesAStoreInUseAndNamesTheHolder() throws {
+        let holder = try Store.open(directory["store"], creating: true)
+        let error = try refusal("store")
+        #expect(error.what == "the store is in use by process \(getpid()); one mount at a time can hold it")
+        #expect(error.advice == "Unmount it first (`purgefs unmount MOUNTPOINT`), or take another store.")
+        withExtendedLifetime(holder) {}
+    }
+
+    @Test func findsTheHolderInTheKernelsTable() {
+        let table = """
+            1: POSIX  ADVISORY  WRITE 11 fe:00:77 0 EOF
+            2: FLOCK  ADVISORY  WRITE 12 fe:01:77 0 EOF
+            2: -> FLOCK  ADVISORY  WRITE 13 fe:00:77 0 EOF
+            3: FLOCK  ADVISORY  WRITE 14 fe:00:77 0 EOF
+            """
+        #expect(StoreDirectory.holder(device: 0xFE00, inode: 77, in: table) == 14)
+        #expect(StoreDirectory.holder(device: 0xFE00, inode: 78, in: table) == nil)
+        #expect(StoreDirectory.holder(device: 0x10_FE00, inode: 77, in: table) == nil)
+    }
+
+    @Test(arguments: [["README"], ["container", "src"], [".git", "journal.sqlite"]])
+    func adoptsNoDirectoryWithOtherThings(names: [String]) throws {
+        try directory.makeDirectory("project")
+        for name in names { try directory.makeDirectory("project/\(name)") }
+        let error = try refusal("project")
+        #expect(error.what.hasPrefix("is not a store, and not empty"))
+        #expect(error.advice.contains("Nothing was changed"))
+        #expect(directory.names(in: "project") == names.sorted())
+    }
+
+    @Test func takesAStoreThatHasOtherThingsBesides() throws {
+        do {
+            let store = try Store.open(directory["store"], creating: true)
+            try store.saveSettings(DeviceSettings(containerID: DeviceSettingsTests.id))
+        }
+        try directory.write("", to: "store/NOTES")
+        #expect(try !Store.open(directory["store"], creating: true).isNew)
+    }
+
+    @Test func tellsOfALostContainer() throws {
+        try directory.makeDirectory("store")
+        try directory.write("{}", to: "store/device.json")
+        let error = try refusal("store", creating: false)
+        #expect(error.what == "the store has lost its container")
+        #expect(error.path == directory["store/container"])
+    }
+
+    @Test func refusesAContainerThatIsALink() throws {
+        try directory.makeDirectory("store")
+        try directory.makeDirectory("elsewhere")
+        try System.makeSymbolicLink(to: "../elsewhere", at: AT_FDCWD, directory["store/container"])
+        #expect(try refusal("store").what == "is not a directory")
+        #expect(directory.names(in: "elsewhere") == [])
+    }
+
+    @Test func refusesWithoutPermission() throws {
+        do { _ = try Store.open(directory["store"], creating: true) }
+        try directory.makeDirectory("closed")
+        for (name, mode) in [("store", 0o555), ("closed", 0), (".", 0o555)] as [(String, mode_t)] {
+            try System.changeMode(at: AT_FDCWD, directory[name], mode)
+        }
+        defer { for name in [".", "store", "closed"] { chmod(directory[name], 0o700) } }
+        System.actAs(owner: 12345, group: 12345)  // does nothing unless we are root, who may do all
+        defer { System.actAs(owner: geteuid(), group: getegid()) }
+        #expect(try refusal("store").what == "the store cannot be written: Permission denied")
+        #expect(try refusal("closed").what == "the store cannot be opened: Permission denied")
+        #expect(try refusal("new").what == "the store cannot be made: Permission denied")
+    }
+}

@@ -1,0 +1,155 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import Testing
+
+@testable import PurgeStore
+
+struct StoreSettingsTests {
+    let directory: TemporaryDirectory
+    let store: Store
+    init() throws {
+        directory = try TemporaryDirectory()
+        store = try Store.open(directory["s"], creating: true)
+    }
+
+    @Test func givesAFreshDevice() throws {
+        let settings = try store.loadSettings()
+        #expect(settings.total == ByteCount(68_719_476_736))
+        #expect(settings.others == .zero)
+        #expect(settings.containerID.wholeMatch(of: /[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}/) != nil)
+        #expect(try store.loadSettings().containerID != settings.containerID)
+        #expect(!directory.exists("s/device.json"))
+    }
+
+    @Test func keepsEverySetting() throws {
+        var settings = DeviceSettings(containerID: DeviceSettingsTests.id)
+        settings.total = ByteCount(40960)
+        settings.others = ByteCount(8192)
+        settings.othersPurgeable = ByteCount(4096)
+        settings.thresholds.low = .size(ByteCount(4096))
+        settings.protection = .complete
+        settings.boots = 3
+        settings.counters.purgedBytes = 1 << 40
+        try store.saveSettings(settings)
+        #expect(try store.loadSettings() == settings)
+        #expect(directory.names(in: "s") == ["container", "device.json"])
+    }
+
+    @Test func writesJSONThatAPersonCanRead() throws {
+        try store.saveSettings(DeviceSettings(containerID: DeviceSettingsTests.id))
+        let text = try directory.read("s/device.json")
+        #expect(text.hasPrefix("{\n  \"version\": 1,\n  \"profile\": \"documented\",\n  \"total\": 68719476736,\n"))
+        #expect(text.contains("\n  \"containerID\": \"3F2504E0-4F89-41D3-9A0C-0305E82C3301\",\n"))
+        #expect(text.hasSuffix("\n}\n"))
+    }
+
+    @Test func fillsInWhatIsMissingAndPassesOverWhatIsUnknown() throws {
+        try directory.write(
+            #"{"later": [1, {"a": null}], "containerID": "\#(DeviceSettingsTests.id)", "version": 1, "others": 5000}"#,
+            to: "s/device.json")
+        let settings = try store.loadSettings()
+        #expect(settings.containerID == DeviceSettingsTests.id)
+        #expect(settings.others == ByteCount(8192))
+        #expect(settings.total == ByteCount(68_719_476_736))
+        #expect(settings.boots == 1)
+    }
+
+    @Test func judgesAValueAfterThoseItDependsOn() throws {
+        try directory.write(
+            #"{"othersPurgeable": 8192, "others": 8192, "containerID": "\#(DeviceSettingsTests.id)", "version": 1}"#,
+            to: "s/device.json")
+        #expect(try store.loadSettings().othersPurgeable == ByteCount(8192))
+    }
+
+    /// A save that was killed has written a part of device.json.new, and nothing else.
+    @Test func passesOverWhatAKilledSaveLeft() throws {
+        let settings = DeviceSettings(containerID: DeviceSettingsTests.id)
+        try store.saveSettings(settings)
+        try directory.write("{\"version\": 1, \"to", to: "s/device.json.new")
+        #expect(try store.loadSettings() == settings)
+        var next = settings
+        next.boots = 2
+        try store.saveSettings(next)
+        #expect(try store.loadSettings() == next)
+        #expect(!directory.exists("s/device.json.new"))
+    }
+
+    @Test func clearsALeftoverAwayAtTheNextOpening() throws {
+        try directory.makeDirectory("k")
+        try directory.makeDirectory("k/container")
+        try directory.write("{", to: "k/device.json.new")
+        let store = try Store.open(directory["k"], creating: false)
+        #expect(directory.names(in: "k") == ["container"])
+        #expect(try store.loadSettings().boots == 1)
+    }
+
+    @Test func putsANewFileInPlaceOfTheOld() throws {
+        try store.saveSettings(DeviceSettings(containerID: DeviceSettingsTests.id))
+        let text = try directory.read("s/device.json")
+        let old = try FileDescriptor.open(directory["s/device.json"], O_RDONLY)
+        var next = DeviceSettings(containerID: DeviceSettingsTests.id)
+        next.boots = 2
+        try store.saveSettings(next)
+        #expect(String(decoding: try old.readAll(), as: UTF8.self) == text)
+        #expect(try directory.read("s/device.json") != text)
+    }
+
+    static let id = #""containerID": "3F2504E0-4F89-41D3-9A0C-0305E82C3301", "version": 1"#
+    static let damages: [(String, String)] = [
+        ("", "the settings are damaged: the file is empty"),
+        ("{\"version\": 1,", "the settings are damaged: it is not JSON"),
+        ("\u{0}\u{0}\u{0}\u{0}", "the settings are damaged: it is not JSON"),
+        ("[1]", "the settings are damaged: it is not a JSON object"),
+        ("{}", "the settings hold a wrong value of `version`: it is missing"),
+        (#"{"version": "1"}"#, "the settings hold a wrong value of `version`: it is not 1"),
+        (#"{"version": 0}"#, "the settings hold a wrong value of `version`: it is not 1"),
+        (#"{"version": 1}"#, "the settings hold a wrong value of `containerID`: it is missing"),
+        (
+            #"{"version": 1, "containerID": "x"}"#,
+            "the settings hold a wrong value of `containerID`: it is not a UUID"
+        ),
+        ("{\(id), \"total\": -4096}", "the settings hold a wrong value of `total`: -4096 is not from 0 to 2^60"),
+        ("{\(id), \"total\": \"64G\"}", "the settings hold a wrong value of `total`: it cannot be understood"),
+        ("{\(id), \"total\": 1.5}", "the settings hold a wrong value of `total`: it cannot be understood"),
+        (
+            "{\(id), \"others\": 4096, \"othersPurgeable\": 8192}",
+            "the settings hold a wrong value of `othersPurgeable`: 8192 is more than others, 4096"
+        ),
+        ("{\(id), \"profile\": \"x\"}", "the settings hold a wrong value of `profile`: it cannot be understood"),
+        ("{\(id), \"protection\": null}", "the settings hold a wrong value of `protection`: it cannot be understood"),
+        ("{\(id), \"boots\": 0}", "the settings hold a wrong value of `boots`: 0 is less than 1"),
+        (
+            #"{"version": 2, "containerID": 7}"#,
+            "the settings were written by a newer purgefs (format 2; this one knows 1)"
+        ),
+    ]
+
+    @Test(arguments: damages) func refusesDamageAndLeavesItAlone(text: String, what: String) throws {
+        try directory.write(text, to: "s/device.json")
+        let error = try storeError { _ = try store.loadSettings() }
+        #expect(error.what == what)
+        #expect(error.path == directory["s/device.json"])
+        let saving = try storeError {
+            try store.saveSettings(DeviceSettings(containerID: DeviceSettingsTests.id))
+        }
+        #expect(saving.what == what)
+        #expect(try directory.read("s/device.json") == text)
+    }
+
+    @Test func tellsHowToRepairDamage() throws {
+        try directory.write("x", to: "s/device.json")
+        let error = try storeError { _ = try store.loadSettings() }
+        #expect(
+            error.advice
+                == "Mend the file by hand, or run `purgefs check --repair \(directory["s"])`: it keeps the file aside "
+                + "and writes a new one with what can still be read.")
+    }
+
+    @Test func doesNotFollowALink() throws {
+        try directory.write("{}", to: "elsewhere")
+        try System.makeSymbolicLink(to: "../elsewhere", at: AT_FDCWD, directory["s/device.json"])
+        let error = try storeError { _ = try store.loadSettings() }
+        #expect(error.what == "the settings are damaged: it is not a plain file")
+    }
+}
