@@ -33,6 +33,7 @@ let package = Package(
         .executableTarget(name: "purgefs", dependencies: ["PurgeCommands"], swiftSettings: strict),
 
         .target(name: "Support", dependencies: ["PurgeSystem"], path: "Tests/Support", swiftSettings: strict),
+        .testTarget(name: "SupportTests", dependencies: ["Support"], swiftSettings: strict),
         .testTarget(name: "PurgeModelTests", dependencies: ["PurgeModel"], swiftSettings: strict),
         .testTarget(
             name: "PurgeStoreTests", dependencies: ["PurgeStore", "PurgeModel", "PurgeSystem", "Support"],

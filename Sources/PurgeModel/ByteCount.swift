@@ -38,8 +38,12 @@ extension ByteCount {
     /// Reads `4096`, `64K`, `512M`, `64G`, `2T` (powers of 1024) or `64KB`, `64GB` (powers of 1000);
     /// nil for anything else, a sign and an overflow included. SPEC section 1.
     public init?(text: some StringProtocol) {
-        let digits = text.prefix { $0.isASCII && $0.isNumber }
-        guard let number = Int64(digits), let unit = Self.units[String(text.dropFirst(digits.count))] else { return nil }
+        // Strings compare by canonical equivalence, and a Kelvin sign is equivalent to `K`.
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+        let digits = text.prefix { $0.isNumber }
+        guard let number = Int64(digits), let unit = Self.units[String(text.dropFirst(digits.count))] else {
+            return nil
+        }
         let (product, overflow) = number.multipliedReportingOverflow(by: unit)
         // Sums of a few sizes must stay in range, so sizes end at 1 EiB.
         guard !overflow, product <= 1 << 60 else { return nil }
@@ -54,9 +58,10 @@ extension ByteCount {
     /// For people: `64.0 MiB`.
     public var inWords: String {
         let names = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
-        guard bytes.magnitude >= 1024 else { return "\(bytes) B" }
+        let magnitude = bytes.magnitude
+        guard magnitude >= 1024 else { return "\(bytes) B" }
         var unit = 0
-        var tenths = bytes.magnitude * 10 / 1024
+        var tenths = magnitude > .max / 10 ? magnitude / 1024 * 10 : magnitude * 10 / 1024
         while tenths >= 10240 && unit < names.count - 1 {
             tenths /= 1024
             unit += 1

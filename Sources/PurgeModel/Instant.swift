@@ -3,7 +3,13 @@ public struct Instant: Hashable, Comparable, Sendable {
     public var nanoseconds: Int64
 
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
-    public init(seconds: Int64, nanoseconds: Int64) { self.nanoseconds = seconds * 1_000_000_000 + nanoseconds }
+    /// A moment that does not fit (more than 292 years from 1970, which utimensat(2) takes) becomes
+    /// the nearest that does.
+    public init(seconds: Int64, nanoseconds: Int64) {
+        let (whole, tooFar) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, overflow) = whole.addingReportingOverflow(nanoseconds)
+        self.nanoseconds = tooFar || overflow ? (seconds < 0 ? .min : .max) : sum
+    }
 
     public static let distantPast = Instant(nanoseconds: .min)
     public static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
@@ -13,7 +19,8 @@ extension Instant {
     /// ISO 8601 in UTC with milliseconds: `2026-11-21T09:30:00.123Z`.
     public var iso8601: String {
         let seconds = nanoseconds.flooredQuotient(by: 1_000_000_000)
-        let milliseconds = (nanoseconds - seconds * 1_000_000_000) / 1_000_000
+        let rest = nanoseconds % 1_000_000_000
+        let milliseconds = (rest < 0 ? rest + 1_000_000_000 : rest) / 1_000_000
         let days = seconds.flooredQuotient(by: 86400)
         let second = seconds - days * 86400
         let (year, month, day) = Self.civil(days: days)
@@ -41,6 +48,6 @@ extension Instant {
 
 extension Int64 {
     fileprivate func flooredQuotient(by divisor: Int64) -> Int64 {
-        self >= 0 ? self / divisor : (self - divisor + 1) / divisor
+        self % divisor < 0 ? self / divisor - 1 : self / divisor
     }
 }

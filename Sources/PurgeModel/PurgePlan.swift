@@ -48,7 +48,8 @@ public struct PurgePlan<ID: Sendable>: Sendable {
         var step: PurgeStep?
         switch goal {
         case .bytes(let short):
-            fromOthers = min(short.roundedUp, othersPurgeable)
+            // Less than nothing is nothing: others must never grow by a purge.
+            fromOthers = max(.zero, min(short.roundedUp, othersPurgeable))
             missing = short.bytes - fromOthers.bytes
         case .step(let only):
             fromOthers = .zero

@@ -78,7 +78,17 @@ public struct ThresholdSettings: Hashable, Codable, Sendable {
         self.desired = desired
     }
 
+    /// Always in rising order: sizes stay when the total shrinks and percentages do not, so one
+    /// that is overtaken by the one below it counts as much as that.
     public func resolved(total: ByteCount) -> Thresholds {
+        var now = asSet(total: total)
+        now.low = max(now.low, now.veryLow)
+        now.nearLow = max(now.nearLow, now.low)
+        now.desired = max(now.desired, now.nearLow)
+        return now
+    }
+
+    private func asSet(total: ByteCount) -> Thresholds {
         Thresholds(
             veryLow: veryLow.resolved(total: total), low: low.resolved(total: total),
             nearLow: nearLow.resolved(total: total), desired: desired.resolved(total: total))
@@ -103,7 +113,7 @@ public struct ThresholdSettings: Hashable, Codable, Sendable {
             default: return nil
             }
         }
-        let now = result.resolved(total: total)
+        let now = result.asSet(total: total)
         return now.veryLow <= now.low && now.low <= now.nearLow && now.nearLow <= now.desired ? result : nil
     }
 }

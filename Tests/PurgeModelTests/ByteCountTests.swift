@@ -1,0 +1,75 @@
+import PurgeModel
+import Testing
+
+@Suite struct ByteCountTests {
+    @Test(
+        arguments: [
+            ("0", 0), ("1", 1), ("4096", 4096), ("007", 7),
+            ("64K", 65536), ("512M", 536_870_912), ("64G", 68_719_476_736), ("2T", 2_199_023_255_552),
+            ("64KB", 64000), ("512MB", 512_000_000), ("64GB", 64_000_000_000), ("2TB", 2_000_000_000_000),
+            ("0K", 0), ("0GB", 0),
+            ("1048576T", 1_152_921_504_606_846_976), ("1152921504606846976", 1_152_921_504_606_846_976),
+        ] as [(String, Int64)])
+    func readsSizes(text: String, bytes: Int64) {
+        #expect(ByteCount(text: text)?.bytes == bytes)
+    }
+
+    @Test(arguments: [
+        "", " ", "K", "GB", "64 G", " 64G", "64G ", "64G\n", "64k", "64g", "64Gb", "64KiB", "64GiB", "64B", "64P",
+        "64KK", "64K4", "-1", "+1", "-64K", "1.5G", "1,5G", "1e3", "0x10", "1_000", "64\u{212A}", "٦٤", "6٤",
+        "4\u{301}",
+        "1048577T", "1152921504606846977", "9223372036854775807", "9223372036854775808", "99999999999999999999",
+        "9223372036854775807T", "off", "tmp", "50%",
+    ])
+    func refusesWhatIsNoSize(text: String) {
+        #expect(ByteCount(text: text) == nil)
+    }
+
+    @Test func readsPartOfALargerText() {
+        #expect(ByteCount(text: "+64K".dropFirst())?.bytes == 65536)
+    }
+
+    @Test(
+        arguments: [
+            (0, "0 B"), (1, "1 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1126, "1.0 KiB"), (1127, "1.1 KiB"),
+            (4096, "4.0 KiB"), (1_048_575, "1023.9 KiB"), (1_048_576, "1.0 MiB"), (67_108_864, "64.0 MiB"),
+            (1_181_116_006, "1.0 GiB"), (1_181_116_007, "1.1 GiB"), (68_719_476_736, "64.0 GiB"),
+            (64_000_000_000, "59.6 GiB"), (1_099_511_627_776, "1.0 TiB"), (1_125_899_906_842_624, "1.0 PiB"),
+            (1_152_921_504_606_846_976, "1.0 EiB"), (-1, "-1 B"), (-4096, "-4.0 KiB"), (-1536, "-1.5 KiB"),
+        ] as [(Int64, String)])
+    func printsForPeople(bytes: Int64, text: String) {
+        #expect(ByteCount(bytes).inWords == text)
+    }
+
+    @Test(arguments: [(Int64.max, "7.9 EiB"), (Int64.min, "-8.0 EiB")])
+    func printsTheExtremes(bytes: Int64, text: String) {
+        #expect(ByteCount(bytes).inWords == text)
+    }
+
+    @Test(
+        arguments: [
+            (0, 0, 0, 0), (1, 0, 0, 4096), (4095, 0, 0, 4096), (4096, 1, 4096, 4096), (4097, 1, 4096, 8192),
+            (8191, 1, 4096, 8192), (8192, 2, 8192, 8192), (68_719_476_737, 16_777_216, 68_719_476_736, 68_719_480_832),
+        ] as [(Int64, Int64, Int64, Int64)])
+    func roundsToBlocks(bytes: Int64, whole: Int64, down: Int64, up: Int64) {
+        let count = ByteCount(bytes)
+        #expect(count.wholeBlocks == whole)
+        #expect(count.roundedDown.bytes == down)
+        #expect(count.roundedUp.bytes == up)
+        #expect(count.blocks == up / 4096)
+    }
+
+    @Test(arguments: [Int64.max, Int64.max - 4095])
+    func roundsDownWhatCannotBeRoundedUp(bytes: Int64) {
+        #expect(ByteCount(bytes).roundedUp.bytes == 9_223_372_036_854_771_712)
+    }
+
+    @Test func addsAndSubtracts() {
+        var count = ByteCount(blocks: 3)
+        count += ByteCount(10)
+        count -= ByteCount(8)
+        #expect(count.bytes == 12290)
+        #expect((ByteCount(5) - ByteCount(7)).bytes == -2)
+        #expect(ByteCount(5) < ByteCount(7))
+    }
+}

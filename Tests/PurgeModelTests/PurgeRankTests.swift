@@ -1,0 +1,49 @@
+import PurgeModel
+import Testing
+
+@Suite struct PurgeRankTests {
+    @Test(
+        arguments: [
+            (.temporary, nil, PurgeRank(step: .temporary, urgency: .low)),
+            (.temporary, .notPurgeable, PurgeRank(step: .temporary, urgency: .low)),
+            (.temporary, .purgeable(.low), PurgeRank(step: .temporary, urgency: .low)),
+            (.temporary, .purgeable(.medium), PurgeRank(step: .temporary, urgency: .medium)),
+            (.temporary, .purgeable(.high), PurgeRank(step: .temporary, urgency: .high)),
+            (.caches, nil, PurgeRank(step: .caches, urgency: .low)),
+            (.caches, .notPurgeable, PurgeRank(step: .caches, urgency: .low)),
+            (.caches, .purgeable(.low), PurgeRank(step: .caches, urgency: .low)),
+            (.caches, .purgeable(.medium), PurgeRank(step: .caches, urgency: .medium)),
+            (.caches, .purgeable(.high), PurgeRank(step: .caches, urgency: .high)),
+            (.persistent, nil, nil),
+            (.persistent, .notPurgeable, nil),
+            (.persistent, .purgeable(.low), PurgeRank(step: .marked, urgency: .low)),
+            (.persistent, .purgeable(.medium), PurgeRank(step: .marked, urgency: .medium)),
+            (.persistent, .purgeable(.high), PurgeRank(step: .marked, urgency: .high)),
+        ] as [(Tier, PurgeMark?, PurgeRank?)])
+    func whoMayGoWhen(tier: Tier, mark: PurgeMark?, rank: PurgeRank?) {
+        #expect(PurgeRank.of(tier: tier, effectiveMark: mark) == rank)
+    }
+
+    /// Whatever takes from opportunistic may be purged, and nothing else may.
+    @Test(arguments: Tier.allCases, [nil, .notPurgeable, .purgeable(.low), .purgeable(.high)] as [PurgeMark?])
+    func purgeableFilesAreTheOpportunisticOnes(tier: Tier, mark: PurgeMark?) {
+        let mayGo = PurgeRank.of(tier: tier, effectiveMark: mark) != nil
+        #expect(mayGo == (WriteClass.of(tier: tier, effectiveMark: mark) == .opportunistic))
+    }
+
+    @Test func stepFirstThenUrgency() {
+        let order: [(PurgeStep, Urgency)] = [
+            (.temporary, .low), (.temporary, .medium), (.temporary, .high),
+            (.caches, .low), (.caches, .medium), (.caches, .high),
+            (.marked, .low), (.marked, .medium), (.marked, .high),
+        ]
+        let ranks = order.map { PurgeRank(step: $0.0, urgency: $0.1) }
+        #expect(ranks.reversed().sorted() == ranks)
+        #expect(ranks.map(\.index) == [0, 1, 2, 3, 4, 5, 6, 7, 8])
+        #expect(PurgeRank.count == 9)
+    }
+
+    @Test func reasonOfEachStep() {
+        #expect(PurgeStep.allCases.map(\.reason) == [.temporary, .caches, .purgeable])
+    }
+}

@@ -1,0 +1,83 @@
+import PurgeModel
+
+/// A reference device as the code under test is told of it.
+extension ReferenceDevice {
+    var capacity: Capacity {
+        Capacity(
+            total: ByteCount(blocks: Int64(total)), others: ByteCount(blocks: Int64(others)),
+            othersPurgeable: ByteCount(blocks: Int64(othersPurgeable)), used: ByteCount(blocks: Int64(used)),
+            reclaimableFiles: ByteCount(blocks: Int64(reclaimableFiles)),
+            thresholds: Thresholds(
+                veryLow: ByteCount(blocks: Int64(thresholds[0])), low: ByteCount(blocks: Int64(thresholds[1])),
+                nearLow: ByteCount(blocks: Int64(thresholds[2])), desired: ByteCount(blocks: Int64(thresholds[3]))))
+    }
+
+    /// Candidates in the order of PurgeRank, PurgeAge and path. Which files are out of reach is for
+    /// whoever hands out candidates to know; which are purgeable is for PurgeRank.
+    var candidates: [PurgeCandidate<Int>] {
+        files.filter { !$0.isOutOfReach }.compactMap { file in
+            PurgeRank.of(tier: file.tier, effectiveMark: file.purgeMark).map {
+                PurgeCandidate(
+                    id: file.path, rank: $0,
+                    age: PurgeAge(
+                        lastUse: Instant(nanoseconds: Int64(file.lastUse)),
+                        charged: ByteCount(blocks: Int64(file.blocks))))
+            }
+        }.sorted { a, b in
+            if a.rank != b.rank { return a.rank < b.rank }
+            return a.age != b.age ? a.age < b.age : a.id < b.id
+        }
+    }
+
+    func plan(_ goal: PurgeGoal) -> PurgePlan<Int> {
+        var queue = candidates[...]
+        return PurgePlan(goal: goal, othersPurgeable: ByteCount(blocks: Int64(othersPurgeable))) { step in
+            if let step { queue = queue.drop { $0.rank.step != step } }
+            return queue.popFirst()
+        }
+    }
+
+    mutating func carryOut(_ plan: PurgePlan<Int>) {
+        remove(othersBlocks: Int(plan.fromOthers.wholeBlocks), paths: plan.items.map(\.id))
+    }
+}
+
+extension ReferenceDevice.File {
+    var tier: Tier {
+        switch place {
+        case .temporary: .temporary
+        case .caches: .caches
+        case .persistent: .persistent
+        }
+    }
+
+    var purgeMark: PurgeMark? {
+        switch mark {
+        case nil: nil
+        case 0: .notPurgeable
+        case 1: .purgeable(.low)
+        case 2: .purgeable(.medium)
+        default: .purgeable(.high)
+        }
+    }
+}
+
+/// The states of one property: a batch is run by one test case, so that batches run side by side.
+enum RandomStates {
+    static let batches = 0..<10
+    /// 10 batches of 10,000: the 100,000 states that each property is checked on.
+    static let perBatch = 10_000
+
+    /// Stops at the first state that is wrong, and answers what was wrong with it and how to make it again.
+    static func firstFault(
+        inBatch batch: Int, _ fault: (ReferenceDevice, inout SeededGenerator) -> String?
+    ) -> String? {
+        for number in 0..<perBatch {
+            let seed = UInt64(batch * perBatch + number)
+            var random = SeededGenerator(seed: seed)
+            let device = ReferenceDevice.random(&random)
+            if let text = fault(device, &random) { return "seed \(seed): \(text)\n\(device)" }
+        }
+        return nil
+    }
+}

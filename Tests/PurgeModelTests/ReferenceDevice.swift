@@ -1,0 +1,96 @@
+/// A device as plain numbers of blocks, with the rules of SPEC sections 2 and 3 said once more in
+/// the plainest way. It knows nothing of PurgeModel.
+struct ReferenceDevice {
+    struct File {
+        enum Place: Int { case temporary, caches, persistent }
+        var place: Place
+        /// The mark that counts: nil is none, 0 not purgeable, 1...3 purgeable at a rising urgency.
+        var mark: Int?
+        var isOpen: Bool
+        var names: Int
+        var lastUse: Int
+        var blocks: Int
+        /// Stands for the path; unique.
+        var path: Int
+
+        var isPurgeable: Bool { place != .persistent || (mark ?? 0) > 0 }
+        var isOutOfReach: Bool { isOpen || names > 1 || blocks == 0 }
+        var mayGo: Bool { isPurgeable && !isOutOfReach }
+
+        /// Smaller goes first: step, urgency, last use, larger, path.
+        var turn: [Int] { [place.rawValue, max(1, mark ?? 0), lastUse, -blocks, path] }
+    }
+
+    var total: Int
+    var others: Int
+    var othersPurgeable: Int
+    /// Very low, low, near low, desired.
+    var thresholds: [Int]
+    var files: [File]
+
+    var used: Int { files.reduce(0) { $0 + $1.blocks } }
+    var free: Int { total - others - used }
+    var reclaimableFiles: Int { files.reduce(0) { $1.mayGo ? $0 + $1.blocks : $0 } }
+
+    /// What stays if everything is purged that may be: an important write fits into the rest.
+    var mostThatEverFits: Int {
+        let staying = files.reduce(0) { $1.mayGo ? $0 : $0 + $1.blocks }
+        return max(0, total - (others - othersPurgeable) - staying)
+    }
+
+    /// What may go, in the order in which it goes.
+    var inTurn: [File] {
+        files.filter(\.mayGo).map { ($0.turn, $0) }.sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
+    }
+
+    /// What goes when so many bytes are short, found by taking one thing after the other away.
+    func victims(short bytes: Int) -> (others: Int, files: [File]) {
+        var missing = bytes
+        var blocks = 0
+        while missing > 0, blocks < othersPurgeable {
+            blocks += 1
+            missing -= 4096
+        }
+        var taken: [File] = []
+        for file in inTurn where missing > 0 {
+            taken.append(file)
+            missing -= file.blocks * 4096
+        }
+        return (blocks, taken)
+    }
+
+    mutating func remove(othersBlocks: Int, paths: [Int]) {
+        others -= othersBlocks
+        othersPurgeable -= othersBlocks
+        files.removeAll { paths.contains($0.path) }
+    }
+}
+
+extension ReferenceDevice {
+    /// A state in which everything occurs: full and empty, overcommitted, with and without thresholds.
+    static func random(_ random: inout SeededGenerator) -> ReferenceDevice {
+        let largest = [3, 12, 12, 200][random.below(4)]
+        let files = (0..<random.below(9)).map { path in
+            File(
+                place: File.Place(rawValue: random.below(3)) ?? .persistent,
+                mark: random.oneIn(2) ? nil : random.below(4), isOpen: random.oneIn(5),
+                names: random.oneIn(6) ? 2 : 1, lastUse: random.below(4), blocks: random.below(largest), path: path)
+        }
+        let others = random.oneIn(4) ? 0 : random.below(40)
+        var device = ReferenceDevice(
+            total: 0, others: others, othersPurgeable: random.oneIn(3) ? 0 : random.below(others + 1), thresholds: [],
+            files: files)
+        // Around full most of the time, on either side; else anything.
+        device.total = random.oneIn(6) ? random.below(300) : max(0, device.used + others + random.below(60) - 25)
+        device.thresholds = randomThresholds(total: device.total, &random)
+        return device
+    }
+
+    private static func randomThresholds(total: Int, _ random: inout SeededGenerator) -> [Int] {
+        switch random.below(3) {
+        case 0: [0, 0, 0, 0]
+        case 1: [50, 100, 105, 110].map { (total * $0 + 999) / 1000 }
+        default: (0..<4).map { _ in random.below(25) }.sorted()
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import PurgeModel
+import Testing
+
+@Suite struct TierTests {
+    private func tier(of name: StaticString, in parent: Tier, root: Bool = false, library: Bool = false) -> Tier {
+        Tier.ofEntry(
+            named: { $0.description == name.description }, parent: parent, parentIsRoot: root, parentIsLibrary: library)
+    }
+
+    @Test(
+        arguments: [
+            ("tmp", .temporary), ("Library", .persistent), ("Documents", .persistent), ("Caches", .persistent),
+            ("TMP", .persistent), ("tmp2", .persistent), (".tmp", .persistent), ("note.txt", .persistent),
+        ] as [(StaticString, Tier)])
+    func entriesOfTheRoot(name: StaticString, expected: Tier) {
+        #expect(tier(of: name, in: .persistent, root: true) == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("Caches", .caches), ("caches", .persistent), ("Application Support", .persistent),
+            ("Preferences", .persistent),
+            ("tmp", .persistent), ("Caches2", .persistent),
+        ] as [(StaticString, Tier)])
+    func entriesOfLibrary(name: StaticString, expected: Tier) {
+        #expect(tier(of: name, in: .persistent, library: true) == expected)
+    }
+
+    @Test(arguments: Tier.allCases)
+    func elsewhereAnEntryHasItsDirectorysTier(parent: Tier) {
+        for name in ["tmp", "Caches", "Library", "x"] as [StaticString] {
+            #expect(tier(of: name, in: parent) == parent)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.temporary, .temporary, .temporary), (.temporary, .caches, .caches),
+            (.temporary, .persistent, .persistent),
+            (.caches, .caches, .caches), (.caches, .persistent, .persistent), (.persistent, .persistent, .persistent),
+        ] as [(Tier, Tier, Tier)])
+    func severalNamesHaveTheMostDurable(a: Tier, b: Tier, expected: Tier) {
+        #expect(Tier.mostDurable(a, b) == expected)
+        #expect(Tier.mostDurable(b, a) == expected)
+    }
+
+    @Test func namesAreThoseOfTheContract() {
+        #expect(Tier.allCases.map(\.rawValue) == ["temporary", "caches", "persistent"])
+    }
+}

@@ -1,0 +1,113 @@
+// The simulated device: its size, what others take, its thresholds, pressure.
+extension ReferenceLedger {
+    public enum Pressure: String, Sendable {
+        case normal, nearLow, low, veryLow
+    }
+
+    /// One threshold as it was set.
+    public enum Threshold: Sendable {
+        case bytes(Int64)
+        /// Follows the total.
+        case hundredthsOfPercent(Int64)
+    }
+
+    public struct Thresholds: Sendable {
+        public var veryLow, low, nearLow, desired: Threshold
+
+        public init(veryLow: Threshold, low: Threshold, nearLow: Threshold, desired: Threshold) {
+            self.veryLow = veryLow
+            self.low = low
+            self.nearLow = nearLow
+            self.desired = desired
+        }
+
+        public static let off = Thresholds(veryLow: .bytes(0), low: .bytes(0), nearLow: .bytes(0), desired: .bytes(0))
+        public static let documented = Thresholds(
+            veryLow: .hundredthsOfPercent(500), low: .hundredthsOfPercent(1000), nearLow: .hundredthsOfPercent(1050),
+            desired: .hundredthsOfPercent(1100))
+    }
+
+    static func roundedUp(_ bytes: Int64) -> Int64 { (bytes + block - 1) / block * block }
+
+    func inBytes(_ threshold: Threshold) -> Int64 {
+        switch threshold {
+        case .bytes(let bytes): Self.roundedUp(bytes)
+        case .hundredthsOfPercent(let hundredths): Self.roundedUp((total * hundredths + 9999) / 10000)
+        }
+    }
+
+    /// Very low, low, near low, desired, as they stand: one that is overtaken by the one before it
+    /// (sizes do not follow the total, percentages do) counts as much as that.
+    var levels: [Int64] {
+        var highest: Int64 = 0
+        return [thresholds.veryLow, thresholds.low, thresholds.nearLow, thresholds.desired].map {
+            highest = max(highest, inBytes($0))
+            return highest
+        }
+    }
+
+    public var lowThreshold: Int64 { levels[1] }
+
+    // Each of these is accepted whatever it brings, and purges until used + others fits total or
+    // nothing is left, and then what pressure asks for.
+
+    @discardableResult
+    public mutating func setTotal(_ bytes: Int64) -> Purge {
+        total = bytes / Self.block * Self.block
+        return purgeAfterChange()
+    }
+
+    @discardableResult
+    public mutating func setOthers(_ bytes: Int64) -> Purge {
+        others = Self.roundedUp(bytes)
+        othersPurgeable = min(othersPurgeable, others)
+        return purgeAfterChange()
+    }
+
+    /// nil for more than others, which is EINVAL.
+    @discardableResult
+    public mutating func setOthersPurgeable(_ bytes: Int64) -> Purge? {
+        guard bytes <= others else { return nil }
+        othersPurgeable = Self.roundedUp(bytes)
+        return purgeAfterChange()
+    }
+
+    @discardableResult
+    public mutating func setThresholds(_ new: Thresholds) -> Purge {
+        thresholds = new
+        return purgeAfterChange()
+    }
+
+    private mutating func purgeAfterChange() -> Purge {
+        var result = takeAway(bytes: -balance)
+        let further = purgeUnderPressure()
+        result.fromOthers += further.fromOthers
+        result.victims += further.victims
+        return result
+    }
+
+    /// What the background does when it is let finish: as long as the level is low or very low,
+    /// whatever is purgeable, until desired.
+    @discardableResult
+    public mutating func purgeUnderPressure() -> Purge {
+        judgePressure()
+        guard pressure == .low || pressure == .veryLow else { return Purge() }
+        return purge(bytes: levels[3] - balance)
+    }
+
+    /// The level follows free space: entered below its threshold; nearLow and low last until
+    /// desired is reached again, very low becomes low as soon as its threshold is.
+    mutating func judgePressure() {
+        let free = available
+        let levels = self.levels
+        if free < levels[0] {
+            pressure = .veryLow
+        } else if free >= levels[3] {
+            pressure = .normal
+        } else if free < levels[1] || pressure == .veryLow {
+            pressure = .low
+        } else if free < levels[2], pressure == .normal {
+            pressure = .nearLow
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// Purging in the order of SPEC section 3.
+extension ReferenceLedger {
+    public enum Reason: String, Sendable {
+        case temporary, caches, purgeable
+    }
+
+    public struct Victim: Equatable, Sendable {
+        public var path: String
+        public var reason: Reason
+        public var bytes: Int64
+
+        public init(path: String, reason: Reason, bytes: Int64) {
+            self.path = path
+            self.reason = reason
+            self.bytes = bytes
+        }
+    }
+
+    /// What went, in its order.
+    public struct Purge: Equatable, Sendable {
+        public var fromOthers: Int64 = 0
+        public var victims: [Victim] = []
+
+        public init(fromOthers: Int64 = 0, victims: [Victim] = []) {
+            self.fromOthers = fromOthers
+            self.victims = victims
+        }
+
+        public var isEmpty: Bool { fromOthers == 0 && victims.isEmpty }
+    }
+
+    /// Every file that may go now, first to last: place, urgency, last use, larger, path.
+    public var purgeOrder: [Victim] { inTurn.map(\.victim) }
+
+    private var inTurn: [(id: FileID, victim: Victim)] {
+        files.filter { $0.value.mayGo }.sorted { Self.goesBefore($0.value, $1.value) }.map { id, file in
+            let reason: Reason =
+                switch file.tier {
+                case .temporary: .temporary
+                case .caches: .caches
+                case .persistent: .purgeable
+                }
+            return (id, Victim(path: file.names.first ?? "", reason: reason, bytes: file.charged))
+        }
+    }
+
+    private static func goesBefore(_ a: File, _ b: File) -> Bool {
+        func turn(_ file: File) -> [Int] {
+            // Unmarked files of tmp and Caches, and those marked `0`, have urgency low.
+            let urgency = max(Mark.low.rawValue, file.mark?.rawValue ?? 0)
+            return [file.tier.durability, urgency, file.lastUse, -file.blocks.count]
+        }
+        let (first, second) = (turn(a), turn(b))
+        return first == second ? a.names.lexicographicallyPrecedes(b.names) : first.lexicographicallyPrecedes(second)
+    }
+
+    /// Purges until so many bytes have come back, or nothing is left.
+    @discardableResult
+    public mutating func purge(bytes: Int64) -> Purge {
+        let purge = takeAway(bytes: bytes)
+        judgePressure()
+        return purge
+    }
+
+    /// others.purgeable first, as whole blocks, then file by file. The level of pressure is for the
+    /// caller to judge, after all that happens in one step with it.
+    mutating func takeAway(bytes: Int64) -> Purge {
+        var result = Purge()
+        guard bytes > 0 else { return result }
+        result.fromOthers = min((bytes + Self.block - 1) / Self.block * Self.block, othersPurgeable)
+        others -= result.fromOthers
+        othersPurgeable -= result.fromOthers
+        var missing = bytes - result.fromOthers
+        guard missing > 0 else { return result }
+        for (id, victim) in inTurn where missing > 0 {
+            missing -= victim.bytes
+            result.victims.append(victim)
+            put(nil, at: victim.path)
+            files[id] = nil
+        }
+        return result
+    }
+}

@@ -1,0 +1,106 @@
+/// What purgefs must say of a container, worked out the plainest way from the contract (SPEC
+/// sections 1 to 3): a file is a set of 4 KiB blocks, a directory a dictionary of names. It knows
+/// nothing of the code.
+///
+/// It is told of calls that succeeded; a call that cannot (no such name, not empty) is a mistake of
+/// the test and traps. Only what simulated space decides is worked out here: how much `write` and
+/// `allocate` take, and what is purged for them. What the contract leaves open (a hole made while
+/// another descriptor reads the file may be charged) it does not charge. Paths are relative to the
+/// container, "" is its root.
+public struct ReferenceLedger: Sendable {
+    public static let block: Int64 = 4096
+
+    public enum Tier: String, CaseIterable, Sendable {
+        case temporary, caches, persistent
+
+        var durability: Int {
+            switch self {
+            case .temporary: 0
+            case .caches: 1
+            case .persistent: 2
+            }
+        }
+    }
+
+    /// A value of isPurgeable.
+    public enum Mark: Int, Sendable {
+        case notPurgeable, low, medium, high
+    }
+
+    /// Stands for the file whatever its names become, as a descriptor does.
+    public struct FileID: Hashable, Sendable {
+        let number: Int
+    }
+
+    struct DirectoryID: Hashable, Sendable {
+        let number: Int
+        static let root = DirectoryID(number: 0)
+    }
+
+    enum Entry: Sendable {
+        case directory(DirectoryID)
+        case file(FileID)
+        /// A symbolic link, fifo or socket: costs nothing.
+        case other
+    }
+
+    struct Directory: Sendable {
+        var entries: [String: Entry] = [:]
+        var mark: Mark?
+    }
+
+    struct File: Sendable {
+        var blocks: Set<Int64> = []
+        var size: Int64 = 0
+        var opens = 0
+        var ownMark: Mark?
+        /// Rises from use to use.
+        var lastUse = 0
+        var names: [String] = []
+        /// Follows from the names; an unlinked file keeps its last.
+        var tier = Tier.persistent
+        var mark: Mark?
+
+        var charged: Int64 { Int64(blocks.count) * ReferenceLedger.block }
+        var isImportant: Bool { tier == .persistent && (mark ?? .notPurgeable) == .notPurgeable }
+        /// Whether purging it would really give its bytes back now.
+        var mayGo: Bool { names.count == 1 && opens == 0 && !isImportant && !blocks.isEmpty }
+    }
+
+    var directories: [DirectoryID: Directory] = [.root: Directory()]
+    var files: [FileID: File] = [:]
+    var uses = 0
+    private var made = 0
+
+    public internal(set) var total: Int64
+    public internal(set) var others: Int64 = 0
+    public internal(set) var othersPurgeable: Int64 = 0
+    public internal(set) var thresholds = Thresholds.off
+    public internal(set) var pressure = Pressure.normal
+
+    /// An empty container without thresholds.
+    public init(total: Int64) { self.total = total / Self.block * Self.block }
+
+    mutating func newNumber() -> Int {
+        made += 1
+        return made
+    }
+
+    mutating func change(_ id: FileID, _ body: (inout File) -> Void) {
+        guard var file = files[id] else { preconditionFailure("this file is gone") }
+        files[id] = nil  // so that `body` changes the set of blocks in place
+        body(&file)
+        files[id] = file
+    }
+
+    func file(_ id: FileID) -> File {
+        guard let file = files[id] else { preconditionFailure("this file is gone") }
+        return file
+    }
+
+    mutating func noteUse(of id: FileID) {
+        uses += 1
+        let now = uses
+        change(id) { $0.lastUse = now }
+    }
+}

@@ -1,0 +1,26 @@
+import Support
+
+extension ReferenceLedger {
+    /// The directories of a container, nothing in them.
+    static func container(blocks: Int64) -> ReferenceLedger {
+        var ledger = ReferenceLedger(total: blocks * block)
+        for path in [
+            "Documents", "Library", "Library/Application Support", "Library/Caches", "Library/Preferences", "tmp",
+        ] {
+            ledger.makeDirectory(path)
+        }
+        return ledger
+    }
+
+    /// A closed file of so many blocks, last used now.
+    @discardableResult
+    mutating func make(_ path: String, blocks: Int64) -> FileID {
+        let id = create(path)
+        write(id, at: 0, count: blocks * Self.block)
+        close(id)
+        return id
+    }
+
+    /// used, in blocks.
+    var usedBlocks: Int64 { used / Self.block }
+}
