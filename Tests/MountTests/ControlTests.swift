@@ -33,7 +33,8 @@ extension Mounts {
                 #expect(throws: Errno.exists) { try OpenFile(name, O_RDWR | O_CREAT | O_EXCL) }
                 #expect(throws: Errno.notPermitted) { try Files.rename(mount.path("Documents"), name) }
                 #expect(throws: Errno.notPermitted) { try Files.rename(name, mount.path("x")) }
-                #expect(throws: Errno.notPermitted) { try Files.link(mount.path("Documents/f"), name) }
+                // The kernel answers this one itself when the name is there, before it asks the daemon.
+                #expect(throws: Errno.exists) { try Files.link(mount.path("Documents/f"), name) }
                 #expect(throws: (any Error).self) { try Files.rename(mount.path("Documents/f"), mount.control("f")) }
                 #expect(throws: (any Error).self) { try Files.rename(mount.control("storage.total"), mount.path("f")) }
                 #expect(throws: (any Error).self) { try Files.unlink(mount.control("storage.total")) }
@@ -56,7 +57,7 @@ extension Mounts {
                 for (name, value) in [
                     ("storage.total", 64 * mib), ("storage.others", 16 * mib), ("storage.others.purgeable", 4 * mib),
                     ("storage.used", used), ("storage.available", 48 * mib - used),
-                    ("storage.reclaimable", 9 * mib + 4096), ("storage.important", 57 * mib - 4096 + 4096),
+                    ("storage.reclaimable", 9 * mib + 4096), ("storage.important", 51 * mib),
                     ("storage.opportunistic", 48 * mib - used - 6_713_344),  // 10 % of 64 MiB, rounded up
                 ] as [(String, Int64)] {
                     #expect(try mount.read(name) == "\(value)", "\(name)")

@@ -14,7 +14,7 @@ extension Mounts {
             (Allocate.plain, 81919, 2, 12, 81921), (Allocate.keepSize, 40960, 8192, 12, 40960),
             (Allocate.keepSize, 0, 100, 10, 40960), (Allocate.punchHole, 0, 4096, 9, 40960),
             (Allocate.punchHole, 1, 4096, 10, 40960), (Allocate.punchHole, 4095, 8194, 8, 40960),
-            (Allocate.punchHole, 4095, 8193, 9, 40960), (Allocate.punchHole, 0, 1 << 20, 0, 40960),
+            (Allocate.punchHole, 4095, 8192, 9, 40960), (Allocate.punchHole, 0, 1 << 20, 0, 40960),
             (Allocate.punchHole, 40960, 4096, 10, 40960), (Allocate.zeroRange, 100, 5000, 10, 40960),
             (Allocate.zeroRange, 36864, 8192, 11, 45056), (Allocate.zeroRangeKeepSize, 36864, 8192, 11, 40960),
         ]

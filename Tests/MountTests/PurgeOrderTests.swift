@@ -23,7 +23,7 @@ extension Mounts {
             Purge("Library/Caches/sub/medium", "caches"), Purge("Library/Caches/urgent", "caches"),
             Purge("Documents/low", "purgeable"), Purge("Documents/cheap/one", "purgeable"),
             Purge("Documents/cheap/inner/deep/low", "purgeable"),
-            Purge("Library/Application Support/medium", "purgeable"), Purge("Documents/cheap/inner/two", "purgeable"),
+            Purge("Documents/cheap/inner/two", "purgeable"), Purge("Library/Application Support/medium", "purgeable"),
             Purge("Documents/cheap/inner/deep/three", "purgeable"), Purge("Documents/high", "purgeable"),
         ]
         static let untouched = [

@@ -2,7 +2,8 @@ import Foundation
 
 /// One line of MOUNT/.purgefs/events, one row of the journal.
 public struct StoreEvent: Decodable, Equatable, Sendable {
-    public let seq: Int64
+    /// Not of `dropped`, which the journal does not have.
+    public let seq: Int64?
     public let time: String
     public let type: String
     public let path: String?
