@@ -16,7 +16,7 @@ public struct Thresholds: Hashable, Codable, Sendable {
 }
 
 /// One threshold as it was set: a percentage follows the total, a size does not.
-public enum ThresholdSetting: Hashable, Codable, Sendable {
+public enum ThresholdSetting: Hashable, Sendable {
     /// In hundredths of a percent, so that 10.5 % is exact.
     case percent(hundredths: Int64)
     case size(ByteCount)
@@ -51,6 +51,35 @@ public enum ThresholdSetting: Hashable, Codable, Sendable {
             let (whole, rest) = total.bytes.quotientAndRemainder(dividingBy: 10_000)
             return ByteCount(whole * hundredths + (rest * hundredths + 9999) / 10_000).roundedUp
         }
+    }
+}
+
+extension ThresholdSetting: Codable {
+    /// As it would be typed: `10.5%`, or bytes.
+    public var text: String {
+        switch self {
+        case .size(let size): return String(size.bytes)
+        case .percent(let hundredths):
+            let rest = hundredths % 100
+            if rest == 0 { return "\(hundredths / 100)%" }
+            let fraction = rest % 10 == 0 ? "\(rest / 10)" : rest < 10 ? "0\(rest)" : "\(rest)"
+            return "\(hundredths / 100).\(fraction)%"
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let setting = ThresholdSetting(text: text) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "'\(text)' is neither a size nor a percentage")
+        }
+        self = setting
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
     }
 }
 

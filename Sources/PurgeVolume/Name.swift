@@ -35,7 +35,4 @@ struct Name: Hashable, Sendable {
 
     /// Bytes that are no UTF-8 become U+FFFD.
     var text: String { String(decoding: utf8.map { $0 }, as: UTF8.self) }
-
-    /// By bytes, as strcmp(3) orders.
-    static func < (a: Name, b: Name) -> Bool { a.utf8.lexicographicallyPrecedes(b.utf8) }
 }

@@ -179,6 +179,7 @@ extension Node {
 
 extension [Name] {
     var text: String { map(\.text).joined(separator: "/") }
+    var bytes: [UInt8] { Array<UInt8>(map { Array<UInt8>($0.utf8) }.joined(separator: [UInt8(ascii: "/")])) }
 }
 
 extension Node {

@@ -52,14 +52,16 @@ struct VictimQueue {
     private func firstByPath(of rank: PurgeRank, age: PurgeAge) -> Node {
         let heap = heaps[rank.index]
         var best = heap[0].node.takeUnretainedValue()
-        var bestPath: [Name]?
+        var bestPath: [UInt8]?
         var open = [1, 2]
         while let at = open.popLast() {
             guard at < heap.count, heap[at].age == age else { continue }
             open += [2 * at + 1, 2 * at + 2]
             let node = heap[at].node.takeUnretainedValue()
-            let path = node.path()
-            if path.lexicographicallyPrecedes(bestPath ?? best.path(), by: <) {
+            let path = node.path().bytes
+            let smallest = bestPath ?? best.path().bytes
+            bestPath = smallest
+            if path.lexicographicallyPrecedes(smallest) {
                 best = node
                 bestPath = path
             }

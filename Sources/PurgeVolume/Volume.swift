@@ -121,7 +121,7 @@ public struct Removal: Sendable {
 
     /// Path of the directory, below the mount point.
     public var directoryPath: [UInt8] {
-        Array(path.dropLast().map { Array($0.utf8) }.joined(separator: [UInt8(ascii: "/")]))
+        Array(path.dropLast()).bytes
     }
     public func withName<Result>(_ body: (CName) throws(Errno) -> Result) throws(Errno) -> Result {
         try name.withCName(body)

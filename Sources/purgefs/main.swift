@@ -1,1 +1,4 @@
-print("purgefs")
+import Glibc
+import PurgeCommands
+
+exit(Program.runCommandLine())

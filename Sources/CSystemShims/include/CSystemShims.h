@@ -10,6 +10,8 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "ProcessShims.h"
+
 int shim_openat(int dir, const char *name, int flags, mode_t mode);
 int shim_close(int fd);
 ssize_t shim_pread(int fd, void *buffer, size_t size, int64_t offset);

@@ -1,0 +1,88 @@
+# purgefs. `make help` lists the targets.
+
+SWIFT  ?= swift
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+# For systemd and mount(8); a distribution sets PREFIX=/usr.
+BINDIR  = $(PREFIX)/bin
+SBINDIR = $(PREFIX)/sbin
+UNITDIR = $(PREFIX)/lib/systemd/system
+DOCDIR  = $(PREFIX)/share/doc/purgefs
+
+# Swift's own libraries are linked in, so the binary runs where no Swift is
+# installed; libfuse3 and libsqlite3 stay shared.
+RELEASE_FLAGS = -c release --static-swift-stdlib --product purgefs
+# STRICT=1 (make ci): warnings are errors, and a target may import only what
+# Package.swift says.
+STRICT ?=
+STRICT_FLAGS = $(if $(STRICT),-Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error)
+
+BINARY  = $(CURDIR)/.build/release/purgefs
+DEPS    = mount-scripts/install-deps
+SOURCES = Sources Tests Package.swift
+
+# The mount tests start this binary.
+export PURGEFS_BINARY = $(BINARY)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test build bench ci check lint format install uninstall clean
+
+help: ## this list
+	@echo 'purgefs: a simulated iOS app container as a FUSE file system'
+	@echo
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo 'Settings: PREFIX, DESTDIR (install); FILTER=SuiteOrTest, PURGEFS_TEST_SCALE=0.1 (test);'
+	@echo 'BENCH="purge latency", PURGEFS_BENCH_DIR=DIR (bench). A page each: docs/TESTING.md,'
+	@echo 'mount-scripts/bench --help.'
+
+demo: build ## fill a 64 MiB container with a real program and see what is purged
+	@SWIFT=$(SWIFT) $(DEPS) demo
+	@PURGEFS=$(BINARY) mount-scripts/demo
+
+build: ## build .build/release/purgefs (installs what is missing, on Debian and Ubuntu)
+	@SWIFT=$(SWIFT) $(DEPS) build
+	$(SWIFT) build $(RELEASE_FLAGS) $(STRICT_FLAGS)
+
+test: build ## all tests, with real mounts (FILTER=... for some, PURGEFS_TEST_SCALE=0.1 for less of each)
+	@SWIFT=$(SWIFT) $(DEPS) test
+	$(SWIFT) test $(STRICT_FLAGS) $(if $(FILTER),--filter '$(FILTER)')
+
+check: lint ## quick: format and the tests that need no mount
+	$(SWIFT) test $(STRICT_FLAGS) --skip MountTests
+
+ci: lint ## what CI runs: format, warnings as errors, all tests
+	$(MAKE) test STRICT=1
+
+lint: ## say what `make format` would change
+	@SWIFT=$(SWIFT) $(DEPS) build
+	$(SWIFT) format lint -s -r $(SOURCES)
+
+format: ## format the Swift sources in place
+	@SWIFT=$(SWIFT) $(DEPS) build
+	$(SWIFT) format -i -r $(SOURCES)
+
+bench: build ## compare with the native directory, tmpfs and bindfs (BENCH="files purge latency mount memory cpu")
+	@SWIFT=$(SWIFT) $(DEPS) bench
+	@PURGEFS=$(BINARY) mount-scripts/bench $(BENCH)
+
+# Installs what `make build` has left, so that only `make build` needs Swift (`sudo make install`).
+install: ## install into PREFIX (/usr/local), after `make build`
+	@test -x $(BINARY) || { echo 'make install: $(BINARY) is not there; run `make build` first.' >&2; exit 1; }
+	install -D -m 755 $(BINARY) '$(DESTDIR)$(BINDIR)/purgefs'
+	install -D -m 755 mount-scripts/mount.purgefs '$(DESTDIR)$(SBINDIR)/mount.purgefs'
+	install -d '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(DOCDIR)'
+	sed 's|@BINDIR@|$(BINDIR)|g; s|@DOCDIR@|$(DOCDIR)|g' mount-scripts/purgefs@.service > '$(DESTDIR)$(UNITDIR)/purgefs@.service'
+	chmod 644 '$(DESTDIR)$(UNITDIR)/purgefs@.service'
+	install -m 644 README.md LICENSE CHANGELOG.md docs/*.md '$(DESTDIR)$(DOCDIR)'
+	@case '$(PREFIX)' in /usr|/|'') ;; *) \
+		echo 'mount(8) looks for its helpers in /sbin only. For `mount -t purgefs` and /etc/fstab:'; \
+		echo '    ln -s $(SBINDIR)/mount.purgefs /sbin/mount.purgefs' ;; esac
+
+uninstall: ## take away what install has put there
+	rm -f '$(DESTDIR)$(BINDIR)/purgefs' '$(DESTDIR)$(SBINDIR)/mount.purgefs' '$(DESTDIR)$(UNITDIR)/purgefs@.service'
+	rm -rf '$(DESTDIR)$(DOCDIR)'
+
+clean: ## remove .build
+	rm -rf .build

@@ -1,0 +1,45 @@
+// Processes, signals and whole paths: what the command line needs beside the file system.
+// Every function answers a result >= 0, or -errno.
+#ifndef PROCESSSHIMS_H
+#define PROCESSSHIMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+// A set of signals: bit N-1 for signal N.
+typedef uint64_t shim_signals;
+
+// The pid. `name` is looked up in PATH unless it has a slash. The child's mask is `mask`.
+int shim_spawn_command(const char *name, char *const argv[], char *const envp[], shim_signals mask);
+// The pid of a process in a session of its own, all signals at their defaults, nothing open but
+// its standard streams (at /dev/null, but for standard error if `keeps_messages`) and, as
+// descriptor 3, `passed` where that is not -1.
+int shim_spawn_detached(
+    const char *path, char *const argv[], char *const envp[], int passed, int keeps_messages);
+char **shim_environment(void);
+
+// waitpid: the pid, or 0 if it has not ended (flags has WNOHANG).
+int shim_wait(int pid, int flags, int *status);
+int shim_kill(int pid, int signal);
+int shim_block_signals(shim_signals set, shim_signals *old);
+int shim_set_mask(shim_signals set);
+int shim_default_signal(int signal);
+int shim_ignore_signal(int signal);
+// The next signal of the set, 0 if none came in time (-1: wait for ever). `by_kernel` says
+// whether the kernel sent it (a terminal's does), and not a process.
+int shim_wait_signal(shim_signals set, int milliseconds, int *by_kernel);
+
+int shim_socketpair(int ends[2]);
+int shim_dup2(int from, int to);
+int shim_close_on_exec(int fd);
+int shim_chdir(const char *path);
+
+int shim_stat(const char *path, struct stat *out);
+int shim_access(const char *path, int mode);
+int shim_set_path_attribute(const char *path, const char *key, const void *value, size_t size);
+int shim_make_temporary_directory(char *pattern);
+int shim_unmount(const char *path, int detach);
+
+#endif

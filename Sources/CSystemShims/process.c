@@ -1,0 +1,120 @@
+#define _GNU_SOURCE
+#include "ProcessShims.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define ANSWER(call) ({ __typeof__(call) r_ = (call); r_ < 0 ? -errno : r_; })
+#define LAST_SIGNAL 64
+#define PASSED_DESCRIPTOR 3
+
+extern char **environ;
+char **shim_environment(void) { return environ; }
+
+static sigset_t set_of(shim_signals signals) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (int n = 1; n <= LAST_SIGNAL; n++)
+        if (signals & (1ULL << (n - 1))) sigaddset(&set, n);
+    return set;
+}
+
+static shim_signals signals_of(const sigset_t *set) {
+    shim_signals signals = 0;
+    for (int n = 1; n <= LAST_SIGNAL; n++)
+        if (sigismember(set, n) == 1) signals |= 1ULL << (n - 1);
+    return signals;
+}
+
+int shim_spawn_command(const char *name, char *const argv[], char *const envp[], shim_signals mask) {
+    posix_spawnattr_t attributes;
+    sigset_t set = set_of(mask);
+    int pid = 0, code = posix_spawnattr_init(&attributes);
+    if (code) return -code;
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigmask(&attributes, &set);
+    code = posix_spawnp(&pid, name, NULL, &attributes, argv, envp);
+    posix_spawnattr_destroy(&attributes);
+    return code ? -code : pid;
+}
+
+// What is passed goes first, in case it is one of the numbers that are opened next.
+static int detached_files(posix_spawn_file_actions_t *files, int passed, int keeps_messages) {
+    int code = passed < 0 ? 0 : posix_spawn_file_actions_adddup2(files, passed, PASSED_DESCRIPTOR);
+    if (!code) code = posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDONLY, 0);
+    if (!code) code = posix_spawn_file_actions_addopen(files, 1, "/dev/null", O_WRONLY, 0);
+    if (!code && !keeps_messages) code = posix_spawn_file_actions_addopen(files, 2, "/dev/null", O_WRONLY, 0);
+    int first = passed < 0 ? PASSED_DESCRIPTOR : PASSED_DESCRIPTOR + 1;
+    return code ? code : posix_spawn_file_actions_addclosefrom_np(files, first);
+}
+
+int shim_spawn_detached(
+    const char *path, char *const argv[], char *const envp[], int passed, int keeps_messages) {
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t files;
+    sigset_t all, none;
+    int pid = 0, code = posix_spawnattr_init(&attributes);
+    if (code) return -code;
+    code = posix_spawn_file_actions_init(&files);
+    if (!code) {
+        sigfillset(&all);
+        sigemptyset(&none);
+        posix_spawnattr_setflags(
+            &attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+        posix_spawnattr_setsigdefault(&attributes, &all);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        code = detached_files(&files, passed, keeps_messages);
+        if (!code) code = posix_spawnp(&pid, path, &files, &attributes, argv, envp);
+        posix_spawn_file_actions_destroy(&files);
+    }
+    posix_spawnattr_destroy(&attributes);
+    return code ? -code : pid;
+}
+
+int shim_wait(int pid, int flags, int *status) { return ANSWER(waitpid(pid, status, flags)); }
+int shim_kill(int pid, int signal) { return ANSWER(kill(pid, signal)); }
+
+int shim_block_signals(shim_signals signals, shim_signals *old) {
+    sigset_t set = set_of(signals), before;
+    if (sigprocmask(SIG_BLOCK, &set, &before) < 0) return -errno;
+    *old = signals_of(&before);
+    return 0;
+}
+int shim_set_mask(shim_signals signals) {
+    sigset_t set = set_of(signals);
+    return ANSWER(sigprocmask(SIG_SETMASK, &set, NULL));
+}
+static int dispose(int number, void (*handler)(int)) { return signal(number, handler) == SIG_ERR ? -errno : 0; }
+int shim_default_signal(int number) { return dispose(number, SIG_DFL); }
+int shim_ignore_signal(int number) { return dispose(number, SIG_IGN); }
+
+int shim_wait_signal(shim_signals signals, int milliseconds, int *by_kernel) {
+    sigset_t set = set_of(signals);
+    siginfo_t info;
+    struct timespec time = {.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000000L};
+    int number = milliseconds < 0 ? sigwaitinfo(&set, &info) : sigtimedwait(&set, &info, &time);
+    if (number < 0) return errno == EAGAIN ? 0 : -errno;
+    *by_kernel = info.si_code == SI_KERNEL;
+    return number;
+}
+
+int shim_socketpair(int ends[2]) { return ANSWER(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)); }
+int shim_dup2(int from, int to) { return ANSWER(dup2(from, to)); }
+int shim_close_on_exec(int fd) { return ANSWER(fcntl(fd, F_SETFD, FD_CLOEXEC)); }
+int shim_chdir(const char *path) { return ANSWER(chdir(path)); }
+
+int shim_stat(const char *path, struct stat *out) { return ANSWER(stat(path, out)); }
+int shim_access(const char *path, int mode) { return ANSWER(access(path, mode)); }
+int shim_set_path_attribute(const char *path, const char *key, const void *value, size_t size) {
+    return ANSWER(setxattr(path, key, value, size, 0));
+}
+int shim_make_temporary_directory(char *pattern) { return mkdtemp(pattern) ? 0 : -errno; }
+int shim_unmount(const char *path, int detach) { return ANSWER(umount2(path, detach ? MNT_DETACH : 0)); }

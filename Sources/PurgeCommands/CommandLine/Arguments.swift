@@ -1,0 +1,83 @@
+import PurgeModel
+
+/// A command line, understood.
+struct Arguments: Sendable {
+    private(set) var operands: [String] = []
+    /// Where the operands stood among the words.
+    private(set) var positions: [Int] = []
+    private var values: [String: [String]] = [:]
+
+    /// Whether the option was given, with or without a value.
+    func has(_ option: OptionSpec) -> Bool { values[option.name] != nil }
+    /// What was given last.
+    func text(_ option: OptionSpec) -> String? { values[option.name]?.last }
+    func texts(_ option: OptionSpec) -> [String] { values[option.name] ?? [] }
+    func size(_ option: OptionSpec) -> ByteCount? { text(option).flatMap { ByteCount(text: $0) } }
+
+    /// `words` are what follows the verb.
+    init(_ words: [String], for verb: Verb) throws(CommandFailure) {
+        var next = 0
+        var endOfOptions = false
+        while next < words.count {
+            let word = words[next]
+            if endOfOptions || word == "-" || !word.hasPrefix("-") {
+                operands.append(word)
+                positions.append(next)
+                if verb.endsAtFirstOperand { endOfOptions = true }
+            } else if word == "--" {
+                endOfOptions = true
+            } else {
+                let following = next + 1 < words.count ? words[next + 1] : nil
+                if try take(word, following: following, verb) { next += 1 }
+            }
+            next += 1
+        }
+        try checkOperands(verb)
+    }
+
+    /// One option; whether it has used up the word that follows.
+    private mutating func take(_ word: String, following: String?, _ verb: Verb) throws(CommandFailure) -> Bool {
+        let (option, attached) = try Self.option(word, verb)
+        switch option.value {
+        case .none:
+            guard attached == nil else { throw .usage("\(option.text) takes no value") }
+            values[option.name, default: []].append("")
+            return false
+        case .optionalChoice:
+            if let attached { try check(attached, option) }
+            values[option.name, default: []].append(attached ?? "")
+            return false
+        default:
+            guard let value = attached ?? following else { throw .usage("\(option.synopsis): the value is missing") }
+            try check(value, option)
+            values[option.name, default: []].append(value)
+            return attached == nil
+        }
+    }
+
+    private func check(_ value: String, _ option: OptionSpec) throws(CommandFailure) {
+        if let objection = option.objection(to: value) { throw .usage("\(option.text): \(objection)") }
+    }
+
+    /// `--name`, `--name=VALUE`, `-n`, `-nVALUE`.
+    private static func option(_ word: String, _ verb: Verb) throws(CommandFailure) -> (OptionSpec, String?) {
+        let isLong = word.hasPrefix("--")
+        let body = word.dropFirst(isLong ? 2 : 1)
+        let name = isLong ? String(body.prefix { $0 != "=" }) : String(body.prefix(1))
+        let rest = body.dropFirst(name.count)
+        let attached = rest.isEmpty ? nil : String(isLong ? rest.dropFirst() : rest)
+        guard let option = verb.options.first(where: { $0.name == name && $0.isShort != isLong }) else {
+            throw .usage("unknown option '\(isLong ? "--" : "-")\(name)'")
+        }
+        return (option, attached)
+    }
+
+    private func checkOperands(_ verb: Verb) throws(CommandFailure) {
+        if operands.count < verb.operands.lowerBound {
+            throw .usage(operands.isEmpty ? "operands are missing" : "an operand is missing")
+        }
+        if operands.count > verb.operands.upperBound {
+            throw .usage("unexpected operand '\(operands[verb.operands.upperBound])'")
+        }
+    }
+}

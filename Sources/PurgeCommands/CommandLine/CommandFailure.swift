@@ -1,0 +1,58 @@
+import PurgeStore
+import PurgeSystem
+
+/// Exit statuses (SPEC section 6).
+enum ExitStatus {
+    static let done: Int32 = 0
+    static let failed: Int32 = 1
+    static let usage: Int32 = 64
+    /// `run`: purgefs itself failed; COMMAND cannot be executed; COMMAND was not found.
+    static let runFailed: Int32 = 125
+    static let notExecutable: Int32 = 126
+    static let notFound: Int32 = 127
+}
+
+/// Why a verb could not do what it was asked for, in words for a person.
+struct CommandFailure: Error, Hashable {
+    var status = ExitStatus.failed
+    /// What failed, where and why; the lines after the first say what to do next. Empty when
+    /// everything has been said already.
+    var message: String
+
+    /// `WHAT: PATH: REASON`, and what to do next.
+    init(_ what: String, path: String, _ reason: String, advice: String) {
+        message = "\(what): \(path): \(reason)" + (advice.isEmpty ? "" : "\n  \(advice)")
+    }
+
+    init(status: Int32, message: String) {
+        self.status = status
+        self.message = message
+    }
+
+    /// A wrong command line.
+    static func usage(_ message: String) -> CommandFailure {
+        CommandFailure(status: ExitStatus.usage, message: message)
+    }
+
+    init(_ what: String, _ error: StoreError) {
+        self.init(what, path: error.path, error.what, advice: error.advice)
+    }
+}
+
+extension CommandFailure {
+    /// A system call said no.
+    init(_ what: String, path: String, _ error: Errno, advice: String = "") {
+        self.init(what, path: path, "\(error)", advice: advice.isEmpty ? Self.advice(for: error) : advice)
+    }
+
+    private static func advice(for error: Errno) -> String {
+        switch error {
+        case .accessDenied, .notPermitted: "Run this as the user who owns it, or as root."
+        case .noEntry, .notDirectory, .nameTooLong: "Check the path."
+        case Errno.notConnected: "Its daemon has ended. Take the mount away with `purgefs unmount MOUNTPOINT`."
+        case .tooManyOpen: "Too many files are open: raise the limit (ulimit -n) and try again."
+        case .noSpace: "The disk is full: make room there, then try again."
+        default: ""
+        }
+    }
+}

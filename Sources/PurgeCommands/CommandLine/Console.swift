@@ -1,0 +1,58 @@
+import Glibc
+import PurgeSystem
+
+/// Where a verb's answers and messages go.
+final class Console {
+    private let emit: (String) throws(Errno) -> Void
+    private let emitMessage: (String) -> Void
+    private var buffer = ""
+    /// Whether a person looks at the answers as they come.
+    let isTerminal: Bool
+
+    init(
+        isTerminal: Bool = false, output: @escaping (String) throws(Errno) -> Void, messages: @escaping (String) -> Void
+    ) {
+        emit = output
+        emitMessage = messages
+        self.isTerminal = isTerminal
+    }
+
+    /// This process's standard output and standard error.
+    static func standard() -> Console {
+        Console(isTerminal: isatty(STDOUT_FILENO) == 1) { (text) throws(Errno) in
+            try Self.write(text, STDOUT_FILENO)
+        } messages: { text in
+            do { try Self.write(text, STDERR_FILENO) } catch {}  // there is nobody left to tell
+        }
+    }
+
+    /// A line of the answer.
+    func print(_ line: String) throws(CommandFailure) {
+        buffer += line + "\n"
+        if buffer.utf8.count > 1 << 16 { try flush() }
+    }
+
+    /// What was printed so far becomes visible.
+    func flush() throws(CommandFailure) {
+        guard !buffer.isEmpty else { return }
+        defer { buffer = "" }
+        do throws(Errno) {
+            try emit(buffer)
+        } catch { throw CommandFailure("cannot write the answer", path: "standard output", error) }
+    }
+
+    /// A message for a person, on standard error.
+    func warn(_ message: String) { emitMessage("purgefs: \(message)\n") }
+    /// Lines that are no message: the usage after a wrong command line.
+    func note(_ text: String) { emitMessage(text + "\n") }
+
+    private static func write(_ text: String, _ fd: Int32) throws(Errno) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = try rest.withUnsafeBytes { bytes in
+                Result { () throws(Errno) in try System.write(fd, bytes) }
+            }.get()
+            rest = rest.dropFirst(count)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/// Help, made from the table of verbs.
+enum HelpText {
+    private static let width = 80
+    private static let margin = "    "
+
+    /// `purgefs --help`.
+    static func overview(_ verbs: [Verb]) -> String {
+        let column = verbs.map(\.name.count).max() ?? 0
+        var lines = ["purgefs: a simulated iOS app container as a file system", "", "USAGE"]
+        lines += verbs.map { margin + $0.usage }
+        lines += [margin + "purgefs help VERB", margin + "purgefs --help | --version", "", "VERBS"]
+        lines += verbs.map { margin + padded($0.name, column + 2) + $0.summary }
+        lines += ["", "TARGET"]
+        lines += wrapped(targetMeaning, indent: margin)
+        lines += ["", "EXIT STATUS"]
+        lines += table([
+            .init("0", "done"),
+            .init("1", "failed; the message says what, on which path, and what to do next"),
+            .init("64", "wrong usage"),
+            .init("other", "`purgefs run`: see `purgefs help run`"),
+        ])
+        return lines.joined(separator: "\n")
+    }
+
+    static let targetMeaning =
+        "A mount point, a path inside one, or a store. Left out: $PURGEFS_MOUNT, else the mount that the "
+        + "working directory is in. A store that is not mounted is worked on in place."
+
+    /// `purgefs help VERB`.
+    static func page(_ verb: Verb) -> String {
+        var lines = ["purgefs \(verb.name): \(verb.summary)", "", "USAGE"]
+        lines += wrapped(verb.usage, indent: margin, hanging: margin + margin)
+        lines += ["", "DESCRIPTION"]
+        lines += Array(verb.description.map { wrapped($0, indent: margin) }.joined(separator: [""]))
+        let options = verb.options.filter { !$0.isHidden }
+        if !options.isEmpty {
+            lines += ["", "OPTIONS"] + table(options.map { .init($0.synopsis, $0.help) })
+        }
+        for section in verb.sections {
+            lines += ["", section.title] + table(section.lines)
+        }
+        lines += ["", "EXIT STATUS"] + table(verb.exitStatus)
+        return lines.joined(separator: "\n")
+    }
+
+    /// Names on the left, meanings wrapped on the right; a long name has a line of its own.
+    static func table(_ rows: [HelpSection.Line]) -> [String] {
+        let column = min(26, (rows.map(\.name.count).max() ?? 0) + 2)
+        let indent = margin + padded("", column)
+        return rows.flatMap { row in
+            var lines = wrapped(row.meaning, indent: indent)
+            if row.name.count + 2 > column {
+                lines.insert(margin + row.name, at: 0)
+            } else if let first = lines.first {
+                lines[0] = margin + padded(row.name, column) + first.dropFirst(indent.count)
+            }
+            return lines
+        }
+    }
+
+    static func wrapped(_ text: String, indent: String, hanging: String? = nil) -> [String] {
+        var lines: [String] = []
+        var line = indent
+        var isEmpty = true
+        for word in text.split(separator: " ") {
+            if !isEmpty && line.count + 1 + word.count > width {
+                lines.append(line)
+                line = hanging ?? indent
+                isEmpty = true
+            }
+            line += (isEmpty ? "" : " ") + word
+            isEmpty = false
+        }
+        return lines + [line]
+    }
+
+    static func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}

@@ -1,0 +1,62 @@
+import PurgeModel
+
+/// One option: how it is written, what it takes, what the help says. One table of these gives
+/// parsing, help and completions.
+struct OptionSpec: Hashable, Sendable {
+    enum Value: Hashable, Sendable {
+        case none
+        case size
+        case file
+        case directory
+        case text(String)
+        case number(String)
+        /// One of the words; `others` are taken too, but not shown.
+        case choice(String, [String], others: [String] = [])
+        /// The same, written `--option=WORD`, or left out.
+        case optionalChoice(String, [String])
+    }
+
+    /// After the two dashes; for an option that has only a short form, that letter.
+    let name: String
+    let value: Value
+    let help: String
+    var isShort: Bool { name.count == 1 }
+    /// For purgefs itself, not for people: left out of the help.
+    var isHidden = false
+
+    init(_ name: String, _ value: Value = .none, hidden: Bool = false, _ help: String) {
+        self.name = name
+        self.value = value
+        self.help = help
+        isHidden = hidden
+    }
+
+    /// `--total`, `-o`.
+    var text: String { (isShort ? "-" : "--") + name }
+
+    /// `--total SIZE`, `--purgeable[=URGENCY]`.
+    var synopsis: String {
+        switch value {
+        case .none: text
+        case .size: text + " SIZE"
+        case .file: text + " FILE"
+        case .directory: text + " DIR"
+        case .text(let word), .number(let word), .choice(let word, _, _): text + " " + word
+        case .optionalChoice(let word, _): "\(text)[=\(word)]"
+        }
+    }
+
+    /// Why `text` is no value for this option; nil if it is one.
+    func objection(to text: String) -> String? {
+        switch value {
+        case .size where ByteCount(text: text) == nil:
+            "'\(text)' is not a size (4096, 64K, 512M, 64G in powers of 1024; 64GB in powers of 1000)"
+        case .number where UInt32(text) == nil: "'\(text)' is not a number"
+        case .file where text.isEmpty, .directory where text.isEmpty: "the name is empty"
+        case .choice(_, let words, let others) where !words.contains(text) && !others.contains(text),
+            .optionalChoice(_, let words) as Value where !words.contains(text):
+            "'\(text)' is not one of \(words.joined(separator: ", "))"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Glibc
+import PurgeSystem
+
+/// The program: finds the verb, runs it, says what went wrong.
+public enum Program {
+    public static let version = "0.1.0"
+
+    /// For main.swift: runs this process's command line and answers its exit status.
+    public static func runCommandLine() -> Int32 {
+        let words = (0..<Int(CommandLine.argc)).compactMap { CommandLine.unsafeArgv[$0] }.map(System.rawText)
+        return run(words, console: .standard())
+    }
+
+    /// `words` begins with the program's own name.
+    static func run(_ words: [RawText], console: Console) -> Int32 {
+        let texts = words.map(Places.text)
+        var verb: Verb?
+        do throws(CommandFailure) {
+            let status = try run(words, texts, &verb, console)
+            try console.flush()
+            return status
+        } catch {
+            return report(error, verb, console)
+        }
+    }
+
+    private static func run(
+        _ words: [RawText], _ texts: [String], _ found: inout Verb?, _ console: Console
+    ) throws(CommandFailure) -> Int32 {
+        guard texts.count > 1 else { throw .usage("no verb given") }
+        let rest = Array(texts.dropFirst(2))
+        switch texts[1] {
+        case "--help", "-h": try console.print(HelpText.overview(Verbs.all))
+        case "--version": try console.print("purgefs \(version)")
+        case "help": try help(rest, console)
+        default:
+            let verb = try Verbs.named(texts[1])
+            found = verb
+            guard !asksForHelp(rest, verb) else {
+                try console.print(HelpText.page(verb))
+                return ExitStatus.done
+            }
+            let arguments = try Arguments(rest, for: verb)
+            return try verb.run(
+                Invocation(
+                    arguments: arguments, console: console, programName: texts[0],
+                    rawOperands: arguments.positions.map { words[$0 + 2] }))
+        }
+        return ExitStatus.done
+    }
+
+    private static func help(_ rest: [String], _ console: Console) throws(CommandFailure) {
+        guard rest.count <= 1 else { throw .usage("unexpected operand '\(rest[1])'") }
+        guard let name = rest.first else { return try console.print(HelpText.overview(Verbs.all)) }
+        try console.print(HelpText.page(try Verbs.named(name)))
+    }
+
+    /// Whether `--help` stands among the words before any `--` or command that is handed on.
+    private static func asksForHelp(_ words: [String], _ verb: Verb) -> Bool {
+        for word in words {
+            if word == "--help" || word == "-h" { return true }
+            if word == "--" || (verb.endsAtFirstOperand && !word.hasPrefix("-")) { return false }
+        }
+        return false
+    }
+
+    private static func report(_ failure: CommandFailure, _ verb: Verb?, _ console: Console) -> Int32 {
+        // What a verb printed before it failed is still its answer; the failure is the first one.
+        do throws(CommandFailure) { try console.flush() } catch { console.warn(error.message) }
+        if failure.status == ExitStatus.usage {
+            console.warn((verb.map { "\($0.name): " } ?? "") + failure.message)
+            console.note(verb.map { "usage: \($0.usage)" } ?? "usage: purgefs VERB ... (`purgefs --help` lists the verbs)")
+        } else if !failure.message.isEmpty {
+            console.warn(failure.message)
+        }
+        return failure.status
+    }
+}

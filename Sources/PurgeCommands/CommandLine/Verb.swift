@@ -1,0 +1,45 @@
+/// A verb of the command line: everything that parsing, help and completions need, and what it does.
+struct Verb: Sendable {
+    let name: String
+    /// One line for the list of verbs.
+    let summary: String
+    /// What follows the name in its usage line.
+    let synopsis: String
+    /// Paragraphs, wrapped when they are shown.
+    let description: [String]
+    let options: [OptionSpec]
+    /// How many operands it takes.
+    let operands: ClosedRange<Int>
+    /// Whether the first operand ends the options, because what follows belongs to a command.
+    var endsAtFirstOperand = false
+    /// More of the help: a title, and lines of a name and its meaning.
+    var sections: [HelpSection] = []
+    let exitStatus: [HelpSection.Line]
+    let run: @Sendable (Invocation) throws(CommandFailure) -> Int32
+
+    var usage: String { "purgefs \(name)\(synopsis.isEmpty ? "" : " ")\(synopsis)" }
+}
+
+/// A titled table in a help text.
+struct HelpSection: Sendable {
+    struct Line: Sendable {
+        var name: String
+        var meaning: String
+        init(_ name: String, _ meaning: String) {
+            self.name = name
+            self.meaning = meaning
+        }
+    }
+    var title: String
+    var lines: [Line]
+}
+
+/// One call of a verb.
+struct Invocation {
+    let arguments: Arguments
+    let console: Console
+    /// As the user called the program.
+    let programName: String
+    /// The operands once more, byte for byte, for a command that is handed on.
+    let rawOperands: [[CChar]]
+}

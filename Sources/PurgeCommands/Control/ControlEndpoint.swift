@@ -1,0 +1,93 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeVolume
+
+/// The control files of a container (SPEC section 5), wherever they are served.
+protocol ControlEndpoint {
+    /// The mount point or the store, for messages.
+    var place: String { get }
+    var isMounted: Bool { get }
+    func read(_ name: String) throws(Errno) -> String
+    /// One write(2), one command.
+    func write(_ text: String, to name: String) throws(Errno)
+    /// Writes a question and reads the answer from the same descriptor.
+    func exchange(_ text: String, with name: String) throws(Errno) -> String
+    /// Ends the work; what was changed is kept from here on.
+    func close() throws(CommandFailure)
+}
+
+/// The files in MOUNT/.purgefs.
+struct MountedControl: ControlEndpoint {
+    let place: String
+    let isMounted = true
+
+    func path(_ name: String) -> String { place + "/.purgefs/" + name }
+
+    func read(_ name: String) throws(Errno) -> String {
+        String(decoding: try FileDescriptor.open(path(name), O_RDONLY).readAll(), as: UTF8.self)
+    }
+
+    func write(_ text: String, to name: String) throws(Errno) {
+        _ = try FileDescriptor.open(path(name), O_WRONLY).writeOnce(text)
+    }
+
+    func exchange(_ text: String, with name: String) throws(Errno) -> String {
+        let file = try FileDescriptor.open(path(name), O_RDWR)
+        _ = try file.writeOnce(text)
+        return String(decoding: try file.readAll(), as: UTF8.self)
+    }
+
+    func close() {}
+}
+
+/// A store that no daemon holds.
+struct OfflineControl: ControlEndpoint {
+    let place: String
+    let isMounted = false
+    private let volume: OfflineVolume
+
+    init(store: String) throws(CommandFailure) {
+        place = store
+        do throws(StoreError) {
+            volume = try OfflineVolume(storePath: store)
+        } catch { throw CommandFailure("cannot open the store", error) }
+    }
+
+    func read(_ name: String) throws(Errno) -> String { try volume.read(name) }
+    func write(_ text: String, to name: String) throws(Errno) { try volume.write(text, to: name) }
+    func exchange(_ text: String, with name: String) throws(Errno) -> String {
+        try volume.exchange(text, with: name)
+    }
+    func close() throws(CommandFailure) {
+        do throws(StoreError) { try volume.close() } catch { throw CommandFailure("cannot close the store", error) }
+    }
+}
+
+extension ControlEndpoint {
+    /// `read`, with a message for a person when it fails.
+    func content(of name: String) throws(CommandFailure) -> String {
+        do throws(Errno) {
+            return try read(name)
+        } catch { throw CommandFailure("cannot read \(name)", path: place, error) }
+    }
+
+    func status() throws(CommandFailure) -> StatusReport {
+        let text = try content(of: "status.json")
+        do {
+            return try JSONText.decode(StatusReport.self, from: text)
+        } catch {
+            throw CommandFailure(
+                "cannot understand status.json", path: place, "it is not what this version of purgefs writes",
+                advice: "Use the purgefs that mounted it (`purgefs --version`).")
+        }
+    }
+
+    /// What the journal does not have yet is written to it: a purge of nothing ends with that.
+    func flushJournal() throws(CommandFailure) {
+        do throws(Errno) {
+            try write("0", to: "storage.reclaim")
+        } catch { throw CommandFailure("cannot have the journal written", path: place, error) }
+    }
+}

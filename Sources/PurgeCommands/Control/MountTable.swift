@@ -1,0 +1,61 @@
+import Glibc
+import PurgeSystem
+
+/// A mount, as /proc/self/mountinfo has it.
+struct MountEntry: Hashable, Sendable {
+    var mountpoint: String
+    var type: String
+    /// Whether it shows all of its file system; a bind mount of a folder has no control directory.
+    var isWhole: Bool
+    /// Of a FUSE mount: who may unmount it.
+    var owner: uid_t?
+
+    var isContainer: Bool { type == "fuse.purgefs" && isWhole }
+
+    /// All mounts, the newest last; none where /proc is not there.
+    static func all() -> [MountEntry] {
+        do throws(Errno) {
+            let table = try FileDescriptor.open("/proc/self/mountinfo", O_RDONLY).readToEnd()
+            return parse(String(decoding: table, as: UTF8.self))
+        } catch { return [] }
+    }
+
+    static func containers() -> [MountEntry] { all().filter(\.isContainer) }
+
+    /// The container that is mounted there, as one looks at it from now on.
+    static func container(at mountpoint: String) -> MountEntry? {
+        all().last { $0.mountpoint == mountpoint }.flatMap { $0.isContainer ? $0 : nil }
+    }
+
+    /// Lines of proc(5): `36 35 98:0 / /mnt rw,noatime master:1 - fuse.purgefs source options`.
+    static func parse(_ table: String) -> [MountEntry] {
+        table.split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            guard words.count > 4, let separator = words.firstIndex(of: "-"), separator + 3 < words.count else {
+                return nil
+            }
+            let owner = words[separator + 3].split(separator: ",").first { $0.hasPrefix("user_id=") }
+            return MountEntry(
+                mountpoint: unescaped(words[4]), type: String(words[separator + 1]), isWhole: words[3] == "/",
+                owner: owner.flatMap { uid_t($0.dropFirst("user_id=".count)) })
+        }
+    }
+
+    /// `\040` is a space: three octal digits after a backslash.
+    private static func unescaped(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(3)
+            if byte == UInt8(ascii: "\\"), digits.count == 3,
+                let code = UInt8(String(decoding: digits, as: UTF8.self), radix: 8)
+            {
+                bytes.append(code)
+                rest = rest.dropFirst(3)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

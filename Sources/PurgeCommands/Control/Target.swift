@@ -1,0 +1,127 @@
+import Glibc
+import PurgeSystem
+
+/// What a verb works on.
+enum Target: Hashable, Sendable {
+    /// Where it is mounted.
+    case mount(String)
+    /// A store that is not mounted.
+    case store(String)
+
+    /// Opens its control files. The caller closes them.
+    func open() throws(CommandFailure) -> any ControlEndpoint {
+        switch self {
+        case .mount(let path): MountedControl(place: path)
+        case .store(let path): try OfflineControl(store: path)
+        }
+    }
+
+    /// Opens, works, and closes whatever happens.
+    static func with<Result>(
+        _ text: String?, _ body: (any ControlEndpoint) throws(CommandFailure) -> Result
+    ) throws(CommandFailure) -> Result {
+        let control = try Target(text).open()
+        let result: Result
+        do throws(CommandFailure) {
+            result = try body(control)
+        } catch {
+            // The first failure is the one to tell.
+            do throws(CommandFailure) { try control.close() } catch {}
+            throw error
+        }
+        try control.close()
+        return result
+    }
+}
+
+extension Target {
+    /// SPEC section 6, TARGET: `text` as given, else $PURGEFS_MOUNT, else the working directory.
+    init(_ text: String?) throws(CommandFailure) {
+        if let text {
+            self = try .at(text)
+        } else if let mount = getenv("PURGEFS_MOUNT").map({ String(cString: $0) }), !mount.isEmpty {
+            self = try .at(mount, from: " (from $PURGEFS_MOUNT)")
+        } else {
+            guard let mount = try Self.mount(holding: try Self.resolved(".", from: "")) else {
+                throw .usage(
+                    "which container? The working directory is in none, and PURGEFS_MOUNT is not set: name a TARGET")
+            }
+            self = .mount(mount)
+        }
+    }
+
+    private static func at(_ text: String, from origin: String = "") throws(CommandFailure) -> Target {
+        let path = try resolved(text, from: origin)
+        if let mount = try mount(holding: path) { return .mount(mount) }
+        guard isStore(path) else {
+            throw CommandFailure(
+                "no container", path: text + origin, "it is neither in a mount of purgefs nor a store",
+                advice: "Name a mount point, a path inside one, or a store directory. Mounts now: \(Self.list()).")
+        }
+        return try mount(ofStore: path).map { .mount($0) } ?? .store(text)
+    }
+
+    /// Whether a directory looks like a store; opening it finds out the rest.
+    static func isStore(_ path: String) -> Bool {
+        exists(path + "/container") && exists(path + "/device.json")
+    }
+
+    /// The mount whose daemon holds the store.
+    static func mount(ofStore path: String) throws(CommandFailure) -> String? {
+        guard let store = identity(path) else { return nil }
+        for entry in MountEntry.containers() {
+            // Of a mount whose daemon has ended, or which is another user's, nothing can be known.
+            let report: String?
+            do throws(CommandFailure) {
+                report = try MountedControl(place: entry.mountpoint).status().store
+            } catch { report = nil }
+            if let report, identity(report) == store { return entry.mountpoint }
+        }
+        return nil
+    }
+
+    /// Walks up to the directory that has `.purgefs` in it.
+    static func mount(holding path: String) throws(CommandFailure) -> String? {
+        var directory = path
+        while true {
+            do throws(Errno) {
+                _ = try System.status(ofPath: (directory == "/" ? "" : directory) + "/.purgefs/status.json")
+                return directory
+            } catch where error == .notConnected {
+                throw CommandFailure("no container", path: directory, error)
+            } catch where error == .accessDenied && MountEntry.container(at: directory) != nil {
+                throw CommandFailure(
+                    "no way into the container", path: directory, "\(error)",
+                    advice: "Its control files are for the user who mounted it: run this as that user.")
+            } catch {
+                guard directory != "/", let slash = directory.lastIndex(of: "/") else { return nil }
+                directory = slash == directory.startIndex ? "/" : String(directory[..<slash])
+            }
+        }
+    }
+
+    private static func resolved(_ text: String, from origin: String) throws(CommandFailure) -> String {
+        do throws(Errno) {
+            return try System.resolved(text)
+        } catch { throw CommandFailure("no container", path: text + origin, error) }
+    }
+
+    private static func list() -> String {
+        let mounts = MountEntry.containers().map(\.mountpoint)
+        return mounts.isEmpty ? "none" : mounts.joined(separator: ", ")
+    }
+
+    private static func exists(_ path: String) -> Bool {
+        do throws(Errno) {
+            _ = try System.status(ofPath: path)
+            return true
+        } catch { return false }
+    }
+
+    private static func identity(_ path: String) -> [UInt]? {
+        do throws(Errno) {
+            let status = try System.status(ofPath: path)
+            return [UInt(status.st_dev), UInt(status.st_ino)]
+        } catch { return nil }
+    }
+}

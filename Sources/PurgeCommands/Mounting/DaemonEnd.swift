@@ -1,0 +1,48 @@
+import Glibc
+import PurgeSystem
+
+/// The end of the daemon behind a mount, for somebody who is not its parent.
+struct DaemonEnd {
+    /// As the daemon knows it; nil where it no longer answers.
+    let store: String?
+    let daemons: [pid_t]
+
+    /// To be made before the mount is taken away, because it is asked.
+    init(mountpoint: String) {
+        do throws(CommandFailure) {
+            store = Places.resolved(try MountedControl(place: mountpoint).status().store)
+        } catch { store = nil }
+        daemons = store.map { ProcessTable.daemons(of: $0) } ?? []
+    }
+
+    /// Whether the daemon was found and told to end, which unmounts.
+    func request() -> Bool {
+        daemons.filter { pid in
+            do throws(Errno) {
+                try System.signal(pid, SIGTERM)
+                return true
+            } catch { return false }
+        }.isEmpty == false
+    }
+
+    /// Whether within the time the daemon has ended and the store is free for the next mount.
+    func wait(milliseconds: Int) -> Bool {
+        let deadline = System.now() + Int64(milliseconds) * 1_000_000
+        while !isOver {
+            guard System.now() < deadline else { return false }
+            usleep(10_000)
+        }
+        return true
+    }
+
+    private var isOver: Bool { !daemons.contains { ProcessTable.isRunning($0) } && isStoreFree }
+
+    private var isStoreFree: Bool {
+        guard let store else { return true }
+        do throws(Errno) {
+            let directory = try FileDescriptor.open(store, O_RDONLY | O_DIRECTORY)
+            try System.lockExclusively(directory.raw)
+            return true
+        } catch { return error != .tryAgain }
+    }
+}

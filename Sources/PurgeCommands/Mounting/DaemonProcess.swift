@@ -1,0 +1,93 @@
+import Glibc
+import PurgeSystem
+
+/// The daemon of a mount, as the process that started it sees it.
+final class DaemonProcess {
+    let pid: pid_t
+    /// Our end of the connection: the daemon writes a byte when the mount works. With
+    /// `--die-with-parent` it ends when this is closed.
+    private let line: FileDescriptor
+    /// nil while it runs.
+    private(set) var end: ProcessEnd?
+
+    private init(pid: pid_t, line: FileDescriptor) {
+        self.pid = pid
+        self.line = line
+    }
+
+    /// Starts `purgefs mount --foreground` in a session of its own. `options` go before the
+    /// operands, which are given as the user wrote them, so that ps shows them.
+    static func start(
+        programName: String, options: [String], store: String, mountpoint: String
+    ) throws(CommandFailure) -> DaemonProcess {
+        let operands = (store + mountpoint).isEmpty || store.hasPrefix("-") || mountpoint.hasPrefix("-")
+            ? ["--", store, mountpoint] : [store, mountpoint]
+        let words = [programName, "mount", "--foreground", OptionSpec.readyDescriptor.text,
+            String(System.passedDescriptor)] + options + operands
+        do throws(Errno) {
+            // A child that is not waited for would be lost without a trace.
+            try System.setDefaultAction(of: SIGCHLD)
+            let (ours, its) = try System.makeConnection()
+            let pid = try System.spawnDetached(Places.ownBinary(), words, passing: its.raw)
+            return DaemonProcess(pid: pid, line: ours)
+        } catch { throw CommandFailure("cannot start the daemon", path: mountpoint, error) }
+    }
+
+    enum Readiness {
+        case ready
+        case ended(ProcessEnd)
+        case interrupted(Int32)
+    }
+
+    /// Waits until the mount works, however long the scan takes, or one of `signals`, which the
+    /// caller has blocked, arrives.
+    func waitUntilReady(interruptedBy signals: SignalSet) throws(CommandFailure) -> Readiness {
+        do throws(Errno) {
+            while true {
+                if try System.waitReadable(line.raw, milliseconds: 100) {
+                    if try !line.readSome(1).isEmpty { return .ready }
+                    if let end = try System.wait(for: pid, blocking: true) {
+                        self.end = end
+                        return .ended(end)
+                    }
+                }
+                if let signal = try System.nextSignal(of: signals, milliseconds: 0) {
+                    return .interrupted(signal.number)
+                }
+            }
+        } catch { throw CommandFailure("cannot wait for the daemon", path: "process \(pid)", error) }
+    }
+
+    /// Whether it has ended by now.
+    func hasEnded() -> Bool {
+        if end != nil { return true }
+        do throws(Errno) {
+            end = try System.wait(for: pid, blocking: false)
+        } catch {
+            end = .exited(ExitStatus.failed)  // not our child any more: somebody else has waited for it
+        }
+        return end != nil
+    }
+
+    /// Tells it to unmount and end.
+    func requestEnd() { signal(SIGTERM) }
+
+    /// Waits for its end, `milliseconds` at most; then it is killed. Whether it ended by itself.
+    func waitForEnd(milliseconds: Int) -> Bool {
+        let deadline = System.now() + Int64(milliseconds) * 1_000_000
+        while !hasEnded() {
+            guard System.now() < deadline else {
+                signal(SIGKILL)
+                while !hasEnded() { usleep(10_000) }
+                return false
+            }
+            usleep(5_000)
+        }
+        return true
+    }
+
+    private func signal(_ number: Int32) {
+        guard end == nil else { return }
+        do throws(Errno) { try System.signal(pid, number) } catch {}  // it has ended meanwhile
+    }
+}

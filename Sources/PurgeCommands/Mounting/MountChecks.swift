@@ -1,0 +1,91 @@
+import Glibc
+import PurgeSystem
+
+/// What must hold before anything is mounted, each with what to do where it does not.
+enum MountChecks {
+    private static let what = "cannot mount"
+
+    static func run(store: String, mountpoint: String, allowsOther: Bool) throws(CommandFailure) {
+        try checkMountpoint(mountpoint)
+        try checkApart(store: store, mountpoint: mountpoint)
+        try checkDevice()
+        try checkRights(allowsOther: allowsOther)
+    }
+
+    private static func checkMountpoint(_ path: String) throws(CommandFailure) {
+        let status: FileStatus
+        do throws(Errno) {
+            status = try System.status(ofPath: path)
+        } catch where error == .noEntry {
+            throw CommandFailure(what, path: path, "the mount point does not exist", advice: "Make it: mkdir -p \(path)")
+        } catch where error == .notConnected {
+            throw CommandFailure(
+                what, path: path, "a mount is there whose daemon has ended",
+                advice: "Take it away first: purgefs unmount \(path)")
+        } catch { throw CommandFailure(what, path: path, error) }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            throw CommandFailure(what, path: path, "the mount point is not a directory", advice: "Name an empty directory.")
+        }
+        if let resolved = Places.resolved(path), MountEntry.container(at: resolved) != nil {
+            throw CommandFailure(
+                what, path: path, "a container is mounted there already",
+                advice: "Name another directory, or unmount that one first: purgefs unmount \(path)")
+        }
+        try checkEmpty(path)
+    }
+
+    private static func checkEmpty(_ path: String) throws(CommandFailure) {
+        let names: [RawText]
+        do throws(Errno) {
+            names = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY).names()
+        } catch { throw CommandFailure(what, path: path, error) }
+        guard names.isEmpty else {
+            throw CommandFailure(
+                what, path: path, "the mount point is not empty (\(names.count) \(names.count == 1 ? "entry" : "entries"))",
+                advice: "A mount would hide what is in it. Name an empty directory.")
+        }
+    }
+
+    /// A daemon that serves a directory which lies in its own mount waits for itself.
+    private static func checkApart(store: String, mountpoint: String) throws(CommandFailure) {
+        guard let point = Places.resolved(mountpoint), let place = Places.resolvedOrParent(store) else { return }
+        if place == point || place.hasPrefix(point + "/") {
+            throw CommandFailure(
+                what, path: store, "the store lies at or below the mount point", advice: "Keep the two apart.")
+        }
+        if point.hasPrefix(place + "/") {
+            throw CommandFailure(
+                what, path: mountpoint, "the mount point lies in the store", advice: "Keep the two apart.")
+        }
+    }
+
+    private static func checkDevice() throws(CommandFailure) {
+        let device = "/dev/fuse"
+        do throws(Errno) {
+            _ = try FileDescriptor.open(device, O_RDWR)
+        } catch where error == .accessDenied {
+            throw CommandFailure(
+                what, path: device, "\(error)",
+                advice: "As root: chmod 666 /dev/fuse, the usual mode (a udev rule keeps it), or run purgefs as root.")
+        } catch {
+            throw CommandFailure(
+                what, path: device, "\(error)",
+                advice: "Load the kernel's module as root: modprobe fuse. In a container, start that with "
+                    + "--device /dev/fuse --cap-add SYS_ADMIN.")
+        }
+    }
+
+    private static func checkRights(allowsOther: Bool) throws(CommandFailure) {
+        guard geteuid() != 0 else { return }
+        guard Places.program("fusermount3") != nil else {
+            throw CommandFailure(
+                what, path: "fusermount3", "not found in PATH, and only root can mount without it",
+                advice: "Install the package fuse3, or run purgefs as root.")
+        }
+        if allowsOther && !Places.hasLine("user_allow_other", in: "/etc/fuse.conf") {
+            throw CommandFailure(
+                what, path: "/etc/fuse.conf", "it does not let users mount with --allow-other",
+                advice: "As root, add a line user_allow_other there, or leave --allow-other out.")
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Glibc
+import PurgeFUSE
+import PurgeStore
+import PurgeSystem
+
+extension OptionSpec {
+    static let readyDescriptor = OptionSpec(
+        "ready-fd", .number("N"), hidden: true, "descriptor that takes one byte when the mount works")
+    static let diesWithParent = OptionSpec(
+        "die-with-parent", hidden: true, "end when the other end of --ready-fd is closed")
+    static let removeStore = OptionSpec(
+        "remove-store", .directory, hidden: true, "at the end, remove what a `purgefs run` has made in DIR")
+
+    static let daemon: [OptionSpec] = [readyDescriptor, diesWithParent, removeStore]
+}
+
+/// This process as the daemon of a mount (`purgefs mount --foreground`).
+struct MountDaemon {
+    private let request: MountRequest
+    private let line: FileDescriptor?
+    private let log: FileDescriptor?
+    private let diesWithParent: Bool
+    private let area: RunArea?
+
+    init(_ request: MountRequest, _ arguments: Arguments) throws(CommandFailure) {
+        // The working directory is given up, so that it can be unmounted or removed by others.
+        var request = request
+        request.storePath = Places.resolvedOrParent(request.storePath) ?? request.storePath
+        request.mountpoint = Places.resolved(request.mountpoint) ?? request.mountpoint
+        self.request = request
+        line = arguments.text(.readyDescriptor).flatMap { Int32($0) }.map { FileDescriptor(adopting: $0) }
+        diesWithParent = arguments.has(.diesWithParent)
+        area = arguments.text(.removeStore).map { RunArea(root: $0) }
+        do throws(Errno) {
+            log = try arguments.text(.log).map { (path) throws(Errno) in
+                try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_APPEND, mode: 0o644)
+            }
+            if let line { try System.closeOnExec(line.raw) }
+        } catch { throw CommandFailure("cannot open the log", path: arguments.text(.log) ?? "", error) }
+    }
+
+    /// Serves until the mount is gone.
+    func serve() throws(CommandFailure) {
+        do throws(Errno) {
+            try System.ignore(SIGPIPE)  // a reader that is gone is an error of that one write
+        } catch { throw CommandFailure("cannot serve", path: request.mountpoint, error) }
+        let result = Result { () throws(StoreError) in
+            try MountService.serve(request) { becomeReady() }
+        }
+        if let area { try area.remove() }
+        do throws(StoreError) { try result.get() } catch { throw CommandFailure("cannot mount", error) }
+    }
+
+    /// The mount works: who waits is told, and the daemon lets go of what it was started from.
+    private func becomeReady() {
+        do throws(Errno) {
+            if line != nil || log != nil { try redirect() }
+            guard let line else { return }
+            try System.changeDirectory("/")
+            _ = try line.writeOnce("+")
+            if diesWithParent { try watchParent(line) }
+        } catch {
+            // Whoever waited is gone. Without him, only a mount that was to outlive him is wanted.
+            if diesWithParent { endSelf() }
+        }
+    }
+
+    private func redirect() throws(Errno) {
+        let nowhere = try FileDescriptor.open("/dev/null", O_RDWR)
+        if line != nil { try System.duplicate(nowhere.raw, as: STDIN_FILENO) }
+        let output = log ?? nowhere
+        try System.duplicate(output.raw, as: STDOUT_FILENO)
+        try System.duplicate(output.raw, as: STDERR_FILENO)
+    }
+
+    /// PR_SET_PDEATHSIG would not do: it is lost when a thread changes its identity, and it means
+    /// the parent's thread, not the parent.
+    private func watchParent(_ line: FileDescriptor) throws(Errno) {
+        let before = try System.block(SignalSet(rawValue: .max))  // signals are for the threads that await them
+        let result = Result { () throws(Errno) in
+            _ = try WorkThread(name: "parent") {
+                do throws(Errno) { _ = try line.readSome(1) } catch {}  // either way he is gone
+                endSelf()
+            }
+        }
+        try System.setMask(before)
+        try result.get()
+    }
+}
+
+/// What SIGTERM from outside would do.
+private func endSelf() {
+    do throws(Errno) { try System.signal(getpid(), SIGTERM) } catch {}  // always permitted
+}

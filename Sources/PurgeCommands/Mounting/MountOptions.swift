@@ -1,0 +1,65 @@
+import PurgeFUSE
+import PurgeModel
+import PurgeStore
+
+extension OptionSpec {
+    static let total = OptionSpec("total", .size, "size of the simulated device (64G)")
+    static let others = OptionSpec("others", .size, "what the system and other apps use (0)")
+    static let othersPurgeable = OptionSpec(
+        "others-purgeable", .size, "the part of others that the system would purge first (0)")
+    static let profile = OptionSpec(
+        "profile", .choice("PROFILE", ["documented", "device"]),
+        "rules of purging: documented (`device` comes with a later version)")
+    static let protection = OptionSpec(
+        "protection", .choice("CLASS", FileProtection.allCases.map(\.rawValue), others: FileProtection.allCases.map(\.appleName)),
+        "protection class of new files whose directory has none (completeUntilFirstUserAuthentication)")
+    static let allowOther = OptionSpec(
+        "allow-other", "let other users in; without root this needs user_allow_other in /etc/fuse.conf")
+    static let mountOptions = OptionSpec(
+        "o", .text("OPTIONS"), "options for mount(8), with commas between them: ro, noexec, allow_other, ...")
+    static let log = OptionSpec("log", .file, "where the daemon writes its messages; without it they are lost")
+
+    /// What `run` and `mount` take alike.
+    static let mounting: [OptionSpec] = [
+        total, others, othersPurgeable, profile, protection, allowOther, mountOptions, log,
+    ]
+}
+
+extension Arguments {
+    /// What is to be mounted, with the options of `OptionSpec.mounting`.
+    func mountRequest(store: String, mountpoint: String) throws(CommandFailure) -> MountRequest {
+        var request = MountRequest(storePath: store, mountpoint: mountpoint)
+        request.settings = try settingsChange()
+        request.options = texts(.mountOptions).flatMap { $0.split(separator: ",").map(String.init) }
+        request.allowsOther = has(.allowOther) || request.options.contains("allow_other")
+        request.options.removeAll { $0 == "allow_other" }
+        return request
+    }
+
+    private func settingsChange() throws(CommandFailure) -> SettingsChange {
+        var change = SettingsChange()
+        if let name = text(.profile) {
+            guard let profile = Profile(rawValue: name) else {
+                throw .usage("--profile: profile '\(name)' is not built yet; there is documented")
+            }
+            change.profile = profile
+        }
+        change.total = size(.total)
+        change.others = size(.others)
+        change.othersPurgeable = size(.othersPurgeable)
+        change.protection = text(.protection).flatMap { FileProtection(text: $0) }
+        return change
+    }
+
+    /// The same options as words, for the daemon's own command line.
+    func mountingWords() -> [String] {
+        OptionSpec.mounting.flatMap { option -> [String] in
+            switch option.value {
+            case .none: has(option) ? [option.text] : []
+            // Of an option that may come once, the last counts.
+            default: option == .mountOptions
+                ? texts(option).flatMap { [option.text, $0] } : text(option).map { [option.text, $0] } ?? []
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Glibc
+import PurgeSystem
+
+/// Questions about paths whose answer may be "not there".
+enum Places {
+    /// Absolute, without symbolic links; nil where nothing is.
+    static func resolved(_ path: String) -> String? {
+        do throws(Errno) { return try System.resolved(path) } catch { return nil }
+    }
+
+    /// The same for something that is yet to be made, or whose last part cannot be looked at.
+    static func resolvedOrParent(_ path: String) -> String? {
+        if let resolved = resolved(path) { return resolved }
+        var trimmed = path[...]
+        while trimmed.count > 1 && trimmed.last == "/" { trimmed.removeLast() }
+        let slash = trimmed.lastIndex(of: "/")
+        let parent = slash.map { $0 == trimmed.startIndex ? "/" : String(trimmed[..<$0]) } ?? "."
+        let name = slash.map { trimmed[trimmed.index(after: $0)...] } ?? trimmed
+        guard !name.isEmpty, let above = resolved(parent) else { return nil }
+        return above == "/" ? "/\(name)" : "\(above)/\(name)"
+    }
+
+    /// An executable of that name in PATH.
+    static func program(_ name: String) -> String? {
+        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+        return path.split(separator: ":").map { "\($0)/\(name)" }.first { candidate in
+            do throws(Errno) {
+                try System.checkAccess(candidate, X_OK)
+                return true
+            } catch { return false }
+        }
+    }
+
+    /// The running binary, which is this very program also where PATH has another.
+    static func ownBinary() -> String {
+        let link = "/proc/self/exe"
+        guard let path = resolved(link) else { return link }
+        do throws(Errno) {
+            try System.checkAccess(path, X_OK)
+            return path
+        } catch { return link }  // replaced since it was started
+    }
+
+    /// Bytes that are no UTF-8 become U+FFFD.
+    static func text(_ raw: RawText) -> String {
+        String(decoding: raw.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    static func hasLine(_ line: String, in file: String) -> Bool {
+        do throws(Errno) {
+            let text = String(decoding: try FileDescriptor.open(file, O_RDONLY).readToEnd(), as: UTF8.self)
+            return text.split(separator: "\n").contains { $0.trimmed == line }
+        } catch { return false }
+    }
+}
+
+extension Substring {
+    /// Without blanks at both ends.
+    var trimmed: Substring {
+        var rest = self
+        while rest.first == " " || rest.first == "\t" { rest.removeFirst() }
+        while rest.last == " " || rest.last == "\t" { rest.removeLast() }
+        return rest
+    }
+}

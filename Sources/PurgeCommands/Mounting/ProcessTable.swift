@@ -1,0 +1,98 @@
+import Glibc
+import PurgeSystem
+
+/// A process that keeps a directory, or something in it, in use.
+struct FileUser: Hashable, Sendable {
+    var pid: pid_t
+    /// Its command line, shortened.
+    var command: String
+    /// `its working directory`, `open`, `mapped`, ...
+    var manner: String
+    var path: String
+}
+
+/// What /proc tells of other processes; of another user's it tells little.
+enum ProcessTable {
+    /// Who uses `directory` or what is below it; one entry a process.
+    static func users(of directory: String) -> [FileUser] {
+        pids().compactMap { pid in
+            use(by: pid) { $0 == directory || $0.hasPrefix(directory + "/") || $0 == directory + " (deleted)" }
+        }
+    }
+
+    /// Every use of `directory` and what is below it lies in `below`.
+    static func isUsedOnly(below: String, of directory: String) -> Bool {
+        pids().allSatisfy { pid in
+            use(by: pid) { path in
+                path.hasPrefix(directory + "/") && !path.hasPrefix(below + "/") || path == directory
+            } == nil
+        }
+    }
+
+    /// Daemons that have the store's directory itself open, as the holder of its lock has.
+    static func daemons(of store: String) -> [pid_t] {
+        pids().filter { pid in
+            pid != getpid() && words(of: pid).dropFirst().contains("mount")
+                && descriptors(of: pid).contains { $0.path == store }
+        }
+    }
+
+    /// Whether a process is there and has not ended; one that nobody has waited for has ended.
+    static func isRunning(_ pid: pid_t) -> Bool {
+        guard let stat = content("/proc/\(pid)/stat"), let end = stat.lastIndex(of: ")") else { return false }
+        let state = stat[end...].split(separator: " ").dropFirst().first
+        return state != "Z" && state != "X"
+    }
+
+    private static func use(by pid: pid_t, _ isMeant: (String) -> Bool) -> FileUser? {
+        guard pid != getpid() else { return nil }
+        let uses = [("its working directory", "cwd"), ("its root", "root"), ("its program", "exe")].compactMap { use in
+            link("/proc/\(pid)/\(use.1)").map { (manner: use.0, path: $0) }
+        }
+        let found = (uses + descriptors(of: pid) + maps(of: pid)).first { isMeant($0.path) }
+        return found.map { FileUser(pid: pid, command: command(of: pid), manner: $0.manner, path: $0.path) }
+    }
+
+    private static func descriptors(of pid: pid_t) -> [(manner: String, path: String)] {
+        entries("/proc/\(pid)/fd").compactMap { name in
+            link("/proc/\(pid)/fd/\(name)").map { ("open", $0) }
+        }
+    }
+
+    /// `7f..-7f.. rw-s 00000000 00:30 1234    /path`
+    private static func maps(of pid: pid_t) -> [(manner: String, path: String)] {
+        (content("/proc/\(pid)/maps") ?? "").split(separator: "\n").compactMap { line in
+            line.firstIndex(of: "/").map { ("mapped", String(line[$0...])) }
+        }
+    }
+
+    static func command(of pid: pid_t) -> String {
+        let text = words(of: pid).joined(separator: " ")
+        return text.count > 60 ? text.prefix(57) + "..." : text
+    }
+
+    private static func words(of pid: pid_t) -> [Substring] {
+        (content("/proc/\(pid)/cmdline") ?? "").split(separator: "\0")
+    }
+
+    private static func pids() -> [pid_t] { entries("/proc").compactMap { pid_t($0) } }
+
+    private static func entries(_ path: String) -> [String] {
+        do throws(Errno) {
+            return try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY).names().map(Places.text)
+        } catch { return [] }
+    }
+
+    private static func content(_ path: String) -> String? {
+        do throws(Errno) {
+            return String(decoding: try FileDescriptor.open(path, O_RDONLY).readToEnd(), as: UTF8.self)
+        } catch { return nil }
+    }
+
+    private static func link(_ path: String) -> String? {
+        do throws(Errno) {
+            let target = try System.readLink(at: AT_FDCWD, path)
+            return String(decoding: target.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        } catch { return nil }
+    }
+}

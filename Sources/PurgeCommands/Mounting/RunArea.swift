@@ -1,0 +1,83 @@
+import Glibc
+import PurgeSystem
+
+/// The temporary directory of one `purgefs run`: the mount point, and the store where none was
+/// named. Both `run` and its daemon remove it, whoever comes to it.
+struct RunArea {
+    private static let prefix = "purgefs-run."
+    private static let containers = ["Containers", "Data", "Application"]
+
+    /// Absolute.
+    let root: String
+
+    var store: String { root + "/store" }
+    func mountpoint(container: String) -> String { ([root] + Self.containers + [container]).joined(separator: "/") }
+
+    /// Directories that are fit for temporary files, the best first. One inside a container is
+    /// not: what lies there may be purged.
+    static func candidates() -> [String] {
+        let named = getenv("TMPDIR").map { String(cString: $0) } ?? ""
+        return [named, "/tmp", "/var/tmp"].filter { !$0.isEmpty }.compactMap(Places.resolved).filter { path in
+            do throws(CommandFailure) { return try Target.mount(holding: path) == nil } catch { return false }
+        }
+    }
+
+    /// A new one, for this user alone.
+    static func make(in directory: String) throws(CommandFailure) -> RunArea {
+        do throws(Errno) {
+            return RunArea(root: try System.makeTemporaryDirectory(prefix: "\(directory)/\(prefix)"))
+        } catch {
+            throw CommandFailure(
+                "cannot make a temporary directory", path: directory, "\(error)",
+                advice: "Set TMPDIR to a directory that can be written.")
+        }
+    }
+
+    func makeMountpoint(container: String) throws(CommandFailure) -> String {
+        var path = root
+        for name in Self.containers + [container] {
+            path += "/" + name
+            do throws(Errno) {
+                try System.makeDirectory(at: AT_FDCWD, path, mode: 0o700)
+            } catch where error == .exists {
+                continue
+            } catch { throw CommandFailure("cannot make the mount point", path: path, error) }
+        }
+        return path
+    }
+
+    /// Removes everything in it, the store too; nothing if it is gone already. The mount point is
+    /// removed as an empty directory, so what is still mounted there stays as it is.
+    func remove() throws(CommandFailure) {
+        guard root.split(separator: "/").last?.hasPrefix(Self.prefix) == true else {
+            throw CommandFailure("will not remove", path: root, "`purgefs run` has not made it", advice: "")
+        }
+        do throws(Errno) {
+            guard let area = try Self.open(root) else { return }
+            if let data = try Self.open(([root] + Self.containers).joined(separator: "/")) {
+                for name in try data.names() { try Self.removeDirectory(name, in: data) }
+            }
+            for count in (1...Self.containers.count).reversed() {
+                let path = ([root] + Self.containers.prefix(count)).joined(separator: "/")
+                try Self.removeDirectory(Array(path.utf8CString), in: nil)
+            }
+            try TreeRemoval.run("store", in: area)
+            try Self.removeDirectory(Array(root.utf8CString), in: nil)
+        } catch {
+            throw CommandFailure(
+                "cannot remove the temporary directory", path: root, "\(error)", advice: "Remove it by hand: rm -rf \(root)")
+        }
+    }
+
+    private static func open(_ path: String) throws(Errno) -> FileDescriptor? {
+        do throws(Errno) {
+            return try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
+        } catch where error == .noEntry { return nil }
+    }
+
+    private static func removeDirectory(_ name: RawText, in directory: FileDescriptor?) throws(Errno) {
+        do throws(Errno) {
+            try System.removeDirectory(at: directory?.raw ?? AT_FDCWD, name)
+        } catch where error == .noEntry {}
+    }
+}

@@ -1,0 +1,71 @@
+import Glibc
+import PurgeSystem
+
+/// Removes a directory and all that is in it, however deep: every folder that is not empty is
+/// first moved up, so neither descriptors nor path length run out. Stays on one file system and
+/// follows no symbolic link.
+enum TreeRemoval {
+    /// `name` in `parent`; nothing if it is not there.
+    static func run(_ name: String, in parent: FileDescriptor) throws(Errno) {
+        let top: FileDescriptor
+        do throws(Errno) {
+            top = try parent.open(name, O_RDONLY | O_DIRECTORY)
+        } catch where error == .noEntry { return }
+        let device = try System.status(top.raw).st_dev
+        var moved = 0
+        while try removeLevel(of: top, device: device, &moved) {}
+        try System.removeDirectory(at: parent.raw, name)
+    }
+
+    /// Empties the folders that lie directly in `top`; whether there may be more to do.
+    private static func removeLevel(of top: FileDescriptor, device: dev_t, _ moved: inout Int) throws(Errno) -> Bool {
+        var hasFolders = false
+        for name in try top.open(".", O_RDONLY | O_DIRECTORY).names() {
+            if try removeFile(name, in: top) { continue }
+            hasFolders = true
+            let folder = try openFolder(name, in: top, device: device)
+            for inner in try folder.names() where try !removeFile(inner, in: folder) {
+                try move(inner, from: folder, to: top, device: device, &moved)
+            }
+            try System.removeDirectory(at: top.raw, name)
+        }
+        return hasFolders
+    }
+
+    /// Whether that was all there was to it; false for a folder with something in it.
+    private static func removeFile(_ name: RawText, in directory: FileDescriptor) throws(Errno) -> Bool {
+        do throws(Errno) {
+            try System.unlink(at: directory.raw, name)
+            return true
+        } catch where error == .isDirectory || error == .notPermitted {
+            do throws(Errno) {
+                try System.removeDirectory(at: directory.raw, name)
+                return true
+            } catch where error == .notEmpty || error == .exists { return false }
+        } catch where error == .noEntry { return true }
+    }
+
+    private static func move(
+        _ name: RawText, from folder: FileDescriptor, to top: FileDescriptor, device: dev_t, _ moved: inout Int
+    ) throws(Errno) {
+        _ = try openFolder(name, in: folder, device: device)
+        while true {
+            moved += 1
+            do throws(Errno) {
+                // A folder may only take an empty folder's place, so nothing is lost by a clash.
+                return try System.rename(at: folder.raw, name, to: top.raw, "purgefs-remove.\(moved)")
+            } catch where error == .notEmpty || error == .exists || error == .notDirectory { continue }
+        }
+    }
+
+    /// Its owner may have taken his own rights away.
+    private static func openFolder(
+        _ name: RawText, in directory: FileDescriptor, device: dev_t
+    ) throws(Errno) -> FileDescriptor {
+        let status = try System.status(at: directory.raw, name)
+        if status.st_mode & 0o700 != 0o700 { try System.changeMode(at: directory.raw, name, status.st_mode | 0o700) }
+        let folder = try directory.open(name, O_RDONLY | O_DIRECTORY)
+        guard try System.status(folder.raw).st_dev == device else { throw .busy }
+        return folder
+    }
+}

@@ -1,0 +1,73 @@
+import Glibc
+import PurgeSystem
+
+/// Takes a mount away.
+struct Unmounting {
+    /// As the kernel knows it: absolute, without symbolic links.
+    let mountpoint: String
+
+    var isMounted: Bool { MountEntry.container(at: mountpoint) != nil }
+
+    enum Outcome: Equatable {
+        case done
+        case busy
+        case refused(Errno?)
+    }
+
+    /// One attempt. With `detaching`, whoever still uses the mount keeps what he has until he lets
+    /// go of it, and nobody else finds it.
+    func attempt(detaching: Bool = false) -> Outcome {
+        do throws(Errno) {
+            try System.unmount(mountpoint, detaching: detaching)
+            return .done
+        } catch where error == .busy {
+            return .busy
+        } catch where error == .notPermitted {
+            return askFusermount(detaching: detaching)
+        } catch {
+            return isMounted ? .refused(error) : .done
+        }
+    }
+
+    /// Attempts for as long as it is busy, at most `milliseconds`, and while `isHopeful` says so.
+    func attempt(for milliseconds: Int, while isHopeful: () -> Bool = { true }) -> Outcome {
+        let deadline = System.now() + Int64(milliseconds) * 1_000_000
+        while true {
+            let outcome = attempt()
+            guard outcome == .busy, System.now() < deadline, isHopeful() else { return outcome }
+            usleep(50_000)
+        }
+    }
+
+    /// Without root, the setuid program does it. It says nothing here: its one line would come with
+    /// every attempt.
+    private func askFusermount(detaching: Bool) -> Outcome {
+        let words = ["fusermount3", "-u"] + (detaching ? ["-z"] : []) + ["--", mountpoint]
+        do throws(Errno) {
+            let pid = try System.spawnDetached("fusermount3", words, keepsMessages: false)
+            let end = try System.wait(for: pid, blocking: true)
+            if end == .exited(0) || !isMounted { return .done }
+            let entry = MountEntry.container(at: mountpoint)
+            return entry?.owner == getuid() ? .busy : .refused(.notPermitted)
+        } catch {
+            return .refused(error)
+        }
+    }
+
+    /// What keeps the mount busy, a line each.
+    func users() -> [String] {
+        let processes = ProcessTable.users(of: mountpoint).map { user in
+            "process \(user.pid) (\(user.command)): \(user.path) is \(user.manner)"
+        }
+        let mounts = MountEntry.all().filter { $0.mountpoint.hasPrefix(mountpoint + "/") }
+        return processes + mounts.map { "a mount of type \($0.type) at \($0.mountpoint)" }
+    }
+
+    /// Whether nothing but readers of the control files keeps it busy: they get their end of file
+    /// when the daemon ends.
+    func isBusyWithControlFilesOnly() -> Bool {
+        ProcessTable.isUsedOnly(below: mountpoint + "/.purgefs", of: mountpoint)
+            && !ProcessTable.users(of: mountpoint).isEmpty
+            && !MountEntry.all().contains { $0.mountpoint.hasPrefix(mountpoint + "/") }
+    }
+}

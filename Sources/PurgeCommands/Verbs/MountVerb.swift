@@ -1,0 +1,65 @@
+import Glibc
+import PurgeFUSE
+import PurgeSystem
+
+extension OptionSpec {
+    static let foreground = OptionSpec("foreground", "serve in this process, until the mount is gone")
+}
+
+extension Verb {
+    static let mount = Verb(
+        name: "mount", summary: "mount a store as a container",
+        synopsis: "[options] STORE MOUNTPOINT",
+        description: [
+            "Mounts STORE, a directory that holds one simulated app container, at MOUNTPOINT, an existing empty "
+                + "directory, and returns when the mount works. A store that does not exist is made. A daemon "
+                + "serves the mount until `purgefs unmount`.",
+            "Settings given here override those that the store has, and are kept in it.",
+        ],
+        options: OptionSpec.mounting + [OptionSpec.foreground] + OptionSpec.daemon,
+        operands: 2...2,
+        exitStatus: plainExitStatus
+    ) { (invocation) throws(CommandFailure) in try MountVerb.run(invocation) }
+}
+
+private enum MountVerb {
+    private static let interrupting = SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT)
+
+    static func run(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
+        let arguments = invocation.arguments
+        let (store, mountpoint) = (arguments.operands[0], arguments.operands[1])
+        let request = try arguments.mountRequest(store: store, mountpoint: mountpoint)
+        try MountChecks.run(store: store, mountpoint: mountpoint, allowsOther: request.allowsOther)
+        if arguments.has(.foreground) {
+            try MountDaemon(request, arguments).serve()
+            return ExitStatus.done
+        }
+        return try start(invocation, store: store, mountpoint: mountpoint)
+    }
+
+    private static func start(
+        _ invocation: Invocation, store: String, mountpoint: String
+    ) throws(CommandFailure) -> Int32 {
+        do throws(Errno) {
+            _ = try System.block(interrupting)
+        } catch { throw CommandFailure("cannot mount", path: mountpoint, error) }
+        let daemon = try DaemonProcess.start(
+            programName: invocation.programName, options: invocation.arguments.mountingWords(), store: store,
+            mountpoint: mountpoint)
+        switch try daemon.waitUntilReady(interruptedBy: interrupting) {
+        case .ready:
+            return ExitStatus.done
+        case .interrupted(let signal):
+            daemon.requestEnd()
+            _ = daemon.waitForEnd(milliseconds: 10_000)
+            throw CommandFailure(status: 128 + signal, message: "mount: interrupted; nothing is mounted")
+        case .ended(.exited(let status)):
+            // It has said why.
+            throw CommandFailure(status: status == ExitStatus.done ? ExitStatus.failed : status, message: "")
+        case .ended(.killed(let signal)):
+            throw CommandFailure(
+                "cannot mount", path: mountpoint, "the daemon was killed by signal \(signal)",
+                advice: "Try `purgefs mount --foreground` to see what it says.")
+        }
+    }
+}

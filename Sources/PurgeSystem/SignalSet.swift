@@ -1,0 +1,44 @@
+import Glibc
+
+/// A set of signals.
+public struct SignalSet: OptionSet, Sendable {
+    public let rawValue: UInt64
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    public init(_ signals: Int32...) {
+        rawValue = signals.reduce(0) { $0 | 1 << UInt64($1 - 1) }
+    }
+}
+
+/// A signal that has arrived.
+public struct ReceivedSignal: Sendable {
+    public var number: Int32
+    /// Sent by the kernel and not by a process: what a terminal sends goes to its whole
+    /// foreground group, our children included.
+    public var isFromKernel: Bool
+}
+
+/// How a process ended.
+public enum ProcessEnd: Hashable, Sendable {
+    case exited(Int32)
+    case killed(signal: Int32)
+
+    /// What waitpid(2) reports; nil while the process is only stopped.
+    init?(status: Int32) {
+        if status & 0x7F == 0 {
+            self = .exited((status >> 8) & 0xFF)
+        } else if status & 0xFF != 0x7F {
+            self = .killed(signal: status & 0x7F)
+        } else {
+            return nil
+        }
+    }
+
+    /// As a shell shows it: 128 + N for signal N.
+    public var exitStatus: Int32 {
+        switch self {
+        case .exited(let status): status
+        case .killed(let signal): 128 + signal
+        }
+    }
+}

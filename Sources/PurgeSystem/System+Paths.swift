@@ -1,0 +1,41 @@
+import CSystemShims
+import Glibc
+
+// Whole paths, as a user types them; symbolic links are followed.
+extension System {
+    public static func status(ofPath path: String) throws(Errno) -> FileStatus {
+        var out = stat()
+        try SystemCall.done { shim_stat(path, &out) }
+        return out
+    }
+
+    /// Absolute, without symbolic links, `.` and `..`.
+    public static func resolved(_ path: String) throws(Errno) -> String {
+        guard let resolved = realpath(path, nil) else { throw Errno(errno) }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    /// R_OK, W_OK, X_OK or F_OK.
+    public static func checkAccess(_ path: String, _ mode: Int32) throws(Errno) {
+        try SystemCall.done { shim_access(path, mode) }
+    }
+
+    public static func setAttribute(ofPath path: String, _ key: String, _ value: String) throws(Errno) {
+        try SystemCall.done { shim_set_path_attribute(path, key, value, value.utf8.count) }
+    }
+
+    /// A new directory of mode 0700; its name is `prefix` and six random characters.
+    public static func makeTemporaryDirectory(prefix: String) throws(Errno) -> String {
+        var pattern = Array((prefix + "XXXXXX").utf8CString)
+        try SystemCall.done { shim_make_temporary_directory(&pattern) }
+        return String(decoding: pattern.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// With `detaching`, what is still in use goes when its last user has let go.
+    public static func unmount(_ path: String, detaching: Bool) throws(Errno) {
+        try SystemCall.done { shim_unmount(path, detaching ? 1 : 0) }
+    }
+
+    public static func changeDirectory(_ path: String) throws(Errno) { try SystemCall.done { shim_chdir(path) } }
+}

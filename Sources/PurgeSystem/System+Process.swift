@@ -1,0 +1,125 @@
+import CSystemShims
+import Glibc
+
+/// Bytes with a zero at their end. Arguments and environment are handed on as they came, UTF-8 or not.
+public typealias RawText = [CChar]
+
+// Processes.
+extension System {
+    /// This process's environment, each entry `NAME=VALUE`.
+    public static func environment() -> [RawText] {
+        var entries: [RawText] = []
+        guard var next = shim_environment() else { return entries }
+        while let entry = next.pointee {
+            entries.append(rawText(entry))
+            next += 1
+        }
+        return entries
+    }
+
+    /// A copy of a C string.
+    public static func rawText(_ text: CName) -> RawText {
+        Array(UnsafeBufferPointer(start: text, count: strlen(text) + 1))
+    }
+
+    /// Starts a program, looked up in PATH unless its name has a slash, with the signal mask
+    /// `mask` and everything else as this process has it. The pid.
+    public static func spawn(
+        _ arguments: [RawText], environment: [RawText], mask: SignalSet
+    ) throws(Errno) -> pid_t {
+        guard let name = arguments.first else { throw .invalid }
+        return try withPointers(arguments) { (arguments) throws(Errno) in
+            try withPointers(environment) { (environment) throws(Errno) in
+                try SystemCall.run { shim_spawn_command(name, arguments, environment, mask.rawValue) }
+            }
+        }
+    }
+
+    /// The number under which a detached process finds what was passed to it.
+    public static let passedDescriptor: Int32 = 3
+
+    /// Starts a program in a session of its own, with signals at their defaults, and no descriptor
+    /// but the standard ones (from and to nowhere, standard error only unless `keepsMessages`) and
+    /// `passing`. The pid.
+    public static func spawnDetached(
+        _ path: String, _ arguments: [String], passing: Int32? = nil, keepsMessages: Bool = true
+    ) throws(Errno) -> pid_t {
+        try withPointers(arguments.map { Array($0.utf8CString) }) { (arguments) throws(Errno) in
+            try withPointers(environment()) { (environment) throws(Errno) in
+                try SystemCall.run {
+                    shim_spawn_detached(path, arguments, environment, passing ?? -1, keepsMessages ? 1 : 0)
+                }
+            }
+        }
+    }
+
+    /// How a child ended; nil where it has not, without `blocking`.
+    public static func wait(for pid: pid_t, blocking: Bool) throws(Errno) -> ProcessEnd? {
+        var status: Int32 = 0
+        let found = try SystemCall.run { shim_wait(pid, blocking ? 0 : WNOHANG, &status) }
+        return found == 0 ? nil : ProcessEnd(status: status)
+    }
+
+    /// With signal 0 it only asks whether the process is there.
+    public static func signal(_ pid: pid_t, _ number: Int32) throws(Errno) {
+        try SystemCall.done { shim_kill(pid, number) }
+    }
+
+    /// argv or envp: pointers to `texts`, a nil at the end.
+    private static func withPointers<Result>(
+        _ texts: [RawText], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        let pointers = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: texts.count + 1)
+        for (index, text) in texts.enumerated() { pointers[index] = strdup(text) }
+        pointers[texts.count] = nil
+        defer {
+            for index in texts.indices { free(pointers[index]) }
+            pointers.deallocate()
+        }
+        return try body(pointers)
+    }
+}
+
+// Signals, of the calling thread.
+extension System {
+    /// What was blocked before.
+    public static func block(_ signals: SignalSet) throws(Errno) -> SignalSet {
+        var old: UInt64 = 0
+        try SystemCall.done { shim_block_signals(signals.rawValue, &old) }
+        return SignalSet(rawValue: old)
+    }
+    public static func setMask(_ signals: SignalSet) throws(Errno) {
+        try SystemCall.done { shim_set_mask(signals.rawValue) }
+    }
+    public static func setDefaultAction(of signal: Int32) throws(Errno) {
+        try SystemCall.done { shim_default_signal(signal) }
+    }
+    public static func ignore(_ signal: Int32) throws(Errno) {
+        try SystemCall.done { shim_ignore_signal(signal) }
+    }
+    /// The next one of `signals`, which are blocked; nil when none came in time.
+    public static func nextSignal(of signals: SignalSet, milliseconds: Int32) throws(Errno) -> ReceivedSignal? {
+        var byKernel: Int32 = 0
+        let number = try SystemCall.run { shim_wait_signal(signals.rawValue, milliseconds, &byKernel) }
+        return number == 0 ? nil : ReceivedSignal(number: number, isFromKernel: byKernel != 0)
+    }
+}
+
+// Descriptors between processes.
+extension System {
+    /// Two ends of one connection, both closed on exec.
+    public static func makeConnection() throws(Errno) -> (FileDescriptor, FileDescriptor) {
+        var ends: [Int32] = [-1, -1]
+        try SystemCall.done { shim_socketpair(&ends) }
+        return (FileDescriptor(adopting: ends[0]), FileDescriptor(adopting: ends[1]))
+    }
+    /// Whether a read would not wait (also at the end of file); false when the time ran out.
+    public static func waitReadable(_ fd: Int32, milliseconds: Int32) throws(Errno) -> Bool {
+        try SystemCall.run { shim_poll_in(fd, milliseconds) } > 0
+    }
+    /// Makes `number` another name of `fd`, also for what is executed.
+    public static func duplicate(_ fd: Int32, as number: Int32) throws(Errno) {
+        try SystemCall.done { shim_dup2(fd, number) }
+    }
+    public static func closeOnExec(_ fd: Int32) throws(Errno) { try SystemCall.done { shim_close_on_exec(fd) } }
+}
