@@ -4,5 +4,7 @@ extension Errno {
     /// The daemon behind a FUSE mount has ended.
     public static let notConnected = Errno(ENOTCONN)
     public static let noProcess = Errno(ESRCH)
+    /// Neither a binary for this machine nor a script with an interpreter.
+    public static let noExecutable = Errno(ENOEXEC)
     public static let noChild = Errno(ECHILD)
 }

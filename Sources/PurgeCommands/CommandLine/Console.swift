@@ -27,8 +27,10 @@ final class Console {
     }
 
     /// A line of the answer.
-    func print(_ line: String) throws(CommandFailure) {
-        buffer += line + "\n"
+    func print(_ line: String) throws(CommandFailure) { try write(line + "\n") }
+
+    func write(_ text: String) throws(CommandFailure) {
+        buffer += text
         if buffer.utf8.count > 1 << 16 { try flush() }
     }
 

@@ -24,7 +24,10 @@ struct OptionSpec: Hashable, Sendable {
     /// For purgefs itself, not for people: left out of the help.
     var isHidden = false
 
-    init(_ name: String, _ value: Value = .none, hidden: Bool = false, _ help: String) {
+    /// One that takes no value.
+    init(_ name: String, _ help: String) { self.init(name, .none, help) }
+
+    init(_ name: String, _ value: Value, hidden: Bool = false, _ help: String) {
         self.name = name
         self.value = value
         self.help = help
@@ -53,10 +56,13 @@ struct OptionSpec: Hashable, Sendable {
             "'\(text)' is not a size (4096, 64K, 512M, 64G in powers of 1024; 64GB in powers of 1000)"
         case .number where UInt32(text) == nil: "'\(text)' is not a number"
         case .file where text.isEmpty, .directory where text.isEmpty: "the name is empty"
-        case .choice(_, let words, let others) where !words.contains(text) && !others.contains(text),
-            .optionalChoice(_, let words) as Value where !words.contains(text):
-            "'\(text)' is not one of \(words.joined(separator: ", "))"
+        case .choice(_, let words, let others) where !(words + others).contains(text): Self.list(text, words)
+        case .optionalChoice(_, let words) where !words.contains(text): Self.list(text, words)
         default: nil
         }
+    }
+
+    private static func list(_ text: String, _ words: [String]) -> String {
+        "'\(text)' is not one of \(words.joined(separator: ", "))"
     }
 }

@@ -7,7 +7,7 @@ public enum Program {
 
     /// For main.swift: runs this process's command line and answers its exit status.
     public static func runCommandLine() -> Int32 {
-        let words = (0..<Int(CommandLine.argc)).compactMap { CommandLine.unsafeArgv[$0] }.map(System.rawText)
+        let words = (0..<Int(CommandLine.argc)).compactMap { CommandLine.unsafeArgv[$0] }.map { System.rawText($0) }
         return run(words, console: .standard())
     }
 

@@ -69,18 +69,29 @@ final class DaemonProcess {
         return end != nil
     }
 
+    var endInWords: String {
+        switch end {
+        case .exited(let status): "ended with status \(status)"
+        case .killed(let signal): "was killed by signal \(signal)"
+        case nil: "is running"
+        }
+    }
+
     /// Tells it to unmount and end.
     func requestEnd() { signal(SIGTERM) }
 
     /// Waits for its end, `milliseconds` at most; then it is killed. Whether it ended by itself.
     func waitForEnd(milliseconds: Int) -> Bool {
+        if wait(milliseconds: milliseconds) { return true }
+        signal(SIGKILL)
+        _ = wait(milliseconds: 5000)
+        return false
+    }
+
+    private func wait(milliseconds: Int) -> Bool {
         let deadline = System.now() + Int64(milliseconds) * 1_000_000
         while !hasEnded() {
-            guard System.now() < deadline else {
-                signal(SIGKILL)
-                while !hasEnded() { usleep(10_000) }
-                return false
-            }
+            guard System.now() < deadline else { return false }
             usleep(5_000)
         }
         return true

@@ -12,6 +12,12 @@ enum MountChecks {
         try checkRights(allowsOther: allowsOther)
     }
 
+    /// For a mount point that `purgefs run` makes itself.
+    static func runForCommand(allowsOther: Bool) throws(CommandFailure) {
+        try checkDevice()
+        try checkRights(allowsOther: allowsOther)
+    }
+
     private static func checkMountpoint(_ path: String) throws(CommandFailure) {
         let status: FileStatus
         do throws(Errno) {

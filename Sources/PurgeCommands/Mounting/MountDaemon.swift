@@ -7,9 +7,9 @@ extension OptionSpec {
     static let readyDescriptor = OptionSpec(
         "ready-fd", .number("N"), hidden: true, "descriptor that takes one byte when the mount works")
     static let diesWithParent = OptionSpec(
-        "die-with-parent", hidden: true, "end when the other end of --ready-fd is closed")
+        "die-with-parent", .none, hidden: true, "end when the other end of --ready-fd is closed")
     static let removeStore = OptionSpec(
-        "remove-store", .directory, hidden: true, "at the end, remove what a `purgefs run` has made in DIR")
+        "remove-store", .directory, hidden: true, "remove at the end what a `purgefs run` that was killed has made in DIR")
 
     static let daemon: [OptionSpec] = [readyDescriptor, diesWithParent, removeStore]
 }
@@ -47,8 +47,14 @@ struct MountDaemon {
         let result = Result { () throws(StoreError) in
             try MountService.serve(request) { becomeReady() }
         }
-        if let area { try area.remove() }
+        if let area, parentIsGone { try area.remove() }
         do throws(StoreError) { try result.get() } catch { throw CommandFailure("cannot mount", error) }
+    }
+
+    /// The parent never writes, so there is something to read only when its end is closed.
+    private var parentIsGone: Bool {
+        guard let line else { return false }
+        do throws(Errno) { return try System.waitReadable(line.raw, milliseconds: 0) } catch { return true }
     }
 
     /// The mount works: who waits is told, and the daemon lets go of what it was started from.

@@ -2,7 +2,7 @@ import Glibc
 import PurgeSystem
 
 /// The temporary directory of one `purgefs run`: the mount point, and the store where none was
-/// named. Both `run` and its daemon remove it, whoever comes to it.
+/// named. `run` removes it, or its daemon where `run` was killed.
 struct RunArea {
     private static let prefix = "purgefs-run."
     private static let containers = ["Containers", "Data", "Application"]

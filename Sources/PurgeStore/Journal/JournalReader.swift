@@ -40,6 +40,14 @@ public final class JournalReader {
         } catch { throw error.error(path: place.pathOf(JournalSchema.fileName), store: storePath) }
     }
 
+    /// Of the newest event; 0 when there is none.
+    public func lastSequence() throws(StoreError) -> Int64 {
+        guard let database else { return 0 }
+        do {
+            return try database.number("SELECT max(seq) FROM events") ?? 0
+        } catch { throw error.error(path: place.pathOf(JournalSchema.fileName), store: place.path) }
+    }
+
     /// In the order of their sequence numbers.
     public func events(_ filter: Filter = Filter()) throws(StoreError) -> [Event] {
         var events: [Event] = []

@@ -1,0 +1,57 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+/// The `events` control file: what happens from the moment it is opened.
+final class EventStream {
+    /// One line of it.
+    enum Record {
+        case event(Event, line: String)
+        /// Events that were lost because this reader was too slow; the journal has them.
+        case dropped
+    }
+    private struct Kind: Decodable {
+        var type: EventType
+    }
+
+    private let file: FileDescriptor
+    private let path: String
+    private var rest: [UInt8] = []
+
+    init(_ control: MountedControl) throws(CommandFailure) {
+        path = control.path("events")
+        do throws(Errno) {
+            file = try FileDescriptor.open(path, O_RDONLY)
+        } catch { throw CommandFailure("cannot follow events", path: path, error) }
+    }
+
+    /// Waits for the next; nil at the unmount.
+    func next() throws(CommandFailure) -> Record? {
+        while true {
+            if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = String(decoding: rest[..<end], as: UTF8.self)
+                rest.removeSubrange(...end)
+                return try record(line)
+            }
+            do throws(Errno) {
+                let bytes = try file.readSome(1 << 16)
+                if bytes.isEmpty { return nil }
+                rest += bytes
+            } catch where error == .notConnected || error == .input {
+                return nil
+            } catch { throw CommandFailure("cannot follow events", path: path, error) }
+        }
+    }
+
+    private func record(_ line: String) throws(CommandFailure) -> Record {
+        do {
+            if try JSONText.decode(Kind.self, from: line).type == .dropped { return .dropped }
+            return .event(try JSONText.decode(Event.self, from: line), line: line)
+        } catch {
+            throw CommandFailure(
+                "cannot follow events", path: path, "a line is not what this version of purgefs writes: \(line)",
+                advice: "Use the purgefs that mounted it (`purgefs --version`).")
+        }
+    }
+}

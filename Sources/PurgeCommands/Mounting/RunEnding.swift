@@ -1,0 +1,46 @@
+import Glibc
+import PurgeSystem
+
+/// The end of a run's mount: taken away whatever still uses it, and its daemon gone.
+struct RunEnding {
+    /// For what COMMAND's last processes are just letting go of.
+    private static let patience = 500
+    private static let daemonPatience = 10_000
+
+    let mountpoint: String
+    let console: Console
+
+    /// What did not go as it should; the mount and the daemon are gone all the same.
+    func takeAway(_ daemon: DaemonProcess) -> [CommandFailure] {
+        let mount = Unmounting(mountpoint: mountpoint)
+        if mount.isMounted, mount.attempt(for: Self.patience) != .done {
+            report(mount)
+            _ = mount.attempt(detaching: true)
+            // Detached, the mount ends with its last user, which may be never.
+            daemon.requestEnd()
+        }
+        var failures: [CommandFailure] = []
+        if !daemon.waitForEnd(milliseconds: Self.daemonPatience) {
+            failures.append(
+                CommandFailure(
+                    "the daemon did not end by itself and was killed", path: mountpoint, "process \(daemon.pid)",
+                    advice: "What the app wrote is in the store. Please report this."))
+        }
+        // A daemon that was killed leaves its mount behind.
+        if mount.isMounted, mount.attempt(detaching: true) != .done {
+            failures.append(
+                CommandFailure(
+                    "cannot unmount", path: mountpoint, "refused", advice: "By hand: fusermount3 -u -z \(mountpoint)"))
+        }
+        return failures
+    }
+
+    /// Readers of the control files are ended by the unmount, and are no news.
+    private func report(_ mount: Unmounting) {
+        guard !mount.isBusyWithControlFilesOnly() else { return }
+        let users = mount.users()
+        console.warn(
+            "run: COMMAND has ended, but the container is still in use; it is taken away all the same"
+                + users.map { "\n  \($0)" }.joined())
+    }
+}

@@ -1,0 +1,24 @@
+import Glibc
+import PurgeSystem
+
+/// What COMMAND finds in its environment beside what `purgefs run` itself has.
+enum RunEnvironment {
+    /// Names, and places relative to the container.
+    private static let places: [(name: String, place: String)] = [
+        ("HOME", ""), ("CFFIXED_USER_HOME", ""), ("TMPDIR", "tmp"), ("XDG_CACHE_HOME", "Library/Caches"),
+        ("XDG_DATA_HOME", "Library/Application Support"), ("XDG_CONFIG_HOME", "Library/Preferences"),
+        ("PURGEFS_MOUNT", ""),
+    ]
+
+    static let help: [HelpSection.Line] = places.map {
+        .init($0.name, $0.place.isEmpty ? "the container" : "\($0.place) in the container")
+    }
+
+    static func make(mountpoint: String) -> [RawText] {
+        let added = places.map { ($0.name, $0.place.isEmpty ? mountpoint : "\(mountpoint)/\($0.place)") }
+        let kept = System.environment().filter { entry in
+            !added.contains { name, _ in strncmp(entry, name + "=", name.utf8.count + 1) == 0 }
+        }
+        return kept + added.map { Array("\($0.0)=\($0.1)".utf8CString) }
+    }
+}

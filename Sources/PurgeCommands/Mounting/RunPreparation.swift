@@ -1,0 +1,55 @@
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+/// What one run begins with: its temporary directory, its store, its mount point.
+struct RunPreparation {
+    let area: RunArea
+    let store: String
+    let mountpoint: String
+    /// Of the store's journal.
+    let lastSequence: Int64
+
+    /// `named` is the store that the user gave. Without one, the first directory for temporary
+    /// files that can hold a store is taken.
+    static func make(store named: String?) throws(CommandFailure) -> RunPreparation {
+        var refusal: CommandFailure?
+        for directory in RunArea.candidates() {
+            let area: RunArea
+            do throws(CommandFailure) {
+                area = try RunArea.make(in: directory)
+            } catch {
+                refusal = refusal ?? error
+                continue
+            }
+            do throws(CommandFailure) {
+                return try RunPreparation(area, store: named ?? area.store)
+            } catch {
+                refusal = refusal ?? error
+                try area.remove()
+                if named != nil { throw error }
+            }
+        }
+        throw refusal
+            ?? CommandFailure(
+                "cannot make a temporary directory", path: "/tmp", "there is none outside of containers",
+                advice: "Set TMPDIR to a directory that can be written.")
+    }
+
+    /// The path of the mount point has the container's UUID in it, so the store is made first.
+    private init(_ area: RunArea, store path: String) throws(CommandFailure) {
+        let container: String
+        do throws(StoreError) {
+            let store = try Store.open(path, creating: true)
+            let settings = try store.loadSettings()
+            try store.saveSettings(settings)
+            let journal = try Journal.open(in: store)
+            lastSequence = journal.lastSequence
+            journal.close()
+            container = settings.containerID
+        } catch { throw CommandFailure("cannot open the store", error) }
+        self.area = area
+        store = path
+        mountpoint = try area.makeMountpoint(container: container)
+    }
+}

@@ -1,0 +1,34 @@
+import Glibc
+
+/// Bars of plain text.
+struct Bar {
+    let full: String
+    let half: String
+    let empty: String
+
+    static let ascii = Bar(full: "#", half: "=", empty: ".")
+    static let unicode = Bar(full: "█", half: "▒", empty: "░")
+
+    /// What the terminal's locale can show.
+    static func forLocale() -> Bar {
+        for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
+            guard let value = getenv(name).map({ String(cString: $0).lowercased() }), !value.isEmpty else { continue }
+            return value.contains("utf-8") || value.contains("utf8") ? unicode : ascii
+        }
+        return ascii
+    }
+
+    /// `part` of `whole`, and after it `second`; whatever is there at all has one character.
+    func text(_ part: Int64, then second: Int64 = 0, of whole: Int64, width: Int = 40) -> String {
+        let first = cells(part, of: whole, width: width)
+        let next = min(cells(second, of: whole, width: width), width - first)
+        return String(repeating: full, count: first) + String(repeating: half, count: next)
+            + String(repeating: empty, count: width - first - next)
+    }
+
+    private func cells(_ part: Int64, of whole: Int64, width: Int) -> Int {
+        guard part > 0, whole > 0 else { return 0 }
+        guard part < whole else { return width }
+        return max(1, Int((Double(part) / Double(whole) * Double(width)).rounded()))
+    }
+}

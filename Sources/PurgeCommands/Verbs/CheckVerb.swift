@@ -1,0 +1,67 @@
+import PurgeStore
+
+extension OptionSpec {
+    fileprivate static let repair = OptionSpec("repair", "mend what can be mended; what is damaged is kept aside")
+}
+
+extension Verb {
+    static let check = Verb(
+        name: "check", summary: "look for damage in a store that is not mounted",
+        synopsis: "STORE [--repair]",
+        description: [
+            "Looks at the folders of the container, device.json and the journal, and then reads all files' sizes and "
+                + "marks as a mount would. Prints what is wrong and what to do about it. Without --repair nothing is "
+                + "changed.",
+        ],
+        options: [OptionSpec.repair], operands: 1...1,
+        exitStatus: [
+            .init("0", "nothing is wrong, or everything has been mended"),
+            .init("1", "something is wrong, or the store cannot be checked"),
+            .init("64", "wrong usage"),
+        ]
+    ) { (invocation) throws(CommandFailure) in
+        try CheckVerb.run(
+            invocation.arguments.operands[0], repairing: invocation.arguments.has(.repair), invocation.console)
+    }
+}
+
+private enum CheckVerb {
+    static func run(_ store: String, repairing: Bool, _ console: Console) throws(CommandFailure) -> Int32 {
+        if let mount = try mount(of: store) {
+            throw CommandFailure(
+                "cannot check", path: store, "it is mounted at \(mount)", advice: "Unmount it first: purgefs unmount \(mount)")
+        }
+        let problems = try inspect(store, repairing: repairing)
+        for problem in problems { try console.print(problem.description) }
+        let remaining = problems.count { $0.repair == nil }
+        guard remaining == 0 else {
+            try console.print("\(store): \(remaining) \(remaining == 1 ? "problem" : "problems")")
+            return ExitStatus.failed
+        }
+        try scan(store, console)
+        return ExitStatus.done
+    }
+
+    private static func mount(of store: String) throws(CommandFailure) -> String? {
+        guard let path = Places.resolved(store) else { return nil }
+        if let mount = try Target.mount(ofStore: path) { return mount }
+        return try Target.mount(holding: path) == path ? path : nil
+    }
+
+    private static func inspect(_ store: String, repairing: Bool) throws(CommandFailure) -> [StoreProblem] {
+        do throws(StoreError) {
+            return try StoreInspection.run(store, repairing: repairing).problems
+        } catch { throw CommandFailure("cannot check", error) }
+    }
+
+    /// Reads everything that a mount would.
+    private static func scan(_ store: String, _ console: Console) throws(CommandFailure) {
+        let control = try OfflineControl(store: store)
+        let report = try control.status()
+        try control.close()
+        let tiers = report.tiers
+        let files = tiers.temporary.files + tiers.caches.files + tiers.persistent.files
+        try console.print(
+            "\(store): good; \(files) \(files == 1 ? "file" : "files"), \(report.storage.used.inWords) in use")
+    }
+}

@@ -1,0 +1,101 @@
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+extension OptionSpec {
+    fileprivate static let follow = OptionSpec("follow", "go on with what happens from now on, until the unmount")
+    fileprivate static let path = OptionSpec(
+        "path", .text("GLOB"), "only events of paths like GLOB, relative to the container; * takes a / too")
+    fileprivate static let type = OptionSpec(
+        "type", .choice("TYPE", EventType.allCases.map(\.rawValue)), "only events of that type; may come several times")
+}
+
+extension Verb {
+    static let events = Verb(
+        name: "events", summary: "show what has happened in a container",
+        synopsis: "[TARGET] [--follow] [--json] [--path GLOB] [--type TYPE]",
+        description: [
+            "Prints the journal of a container, the oldest event first: its time, its type, bytes, tier, the reason "
+                + "and what set it off, the process, and the path. " + HelpText.targetMeaning,
+        ],
+        options: [
+            OptionSpec.follow, OptionSpec("json", "print one JSON object a line"), OptionSpec.path, OptionSpec.type,
+        ],
+        operands: 0...1,
+        sections: [
+            HelpSection(
+                title: "TYPES",
+                lines: [.init("", EventType.allCases.map(\.rawValue).joined(separator: " "))])
+        ],
+        exitStatus: plainExitStatus
+    ) { (invocation) throws(CommandFailure) in
+        try EventsVerb(invocation).run(invocation.arguments)
+        return ExitStatus.done
+    }
+}
+
+private struct EventsVerb {
+    let console: Console
+    let asJSON: Bool
+    let filter: EventFilter
+
+    init(_ invocation: Invocation) {
+        console = invocation.console
+        asJSON = invocation.arguments.has(.json)
+        filter = EventFilter(
+            types: Set(invocation.arguments.texts(.type).compactMap(EventType.init(rawValue:))),
+            glob: invocation.arguments.text(.path))
+    }
+
+    func run(_ arguments: Arguments) throws(CommandFailure) {
+        switch try Target(arguments.operands.first) {
+        case .store(let store):
+            guard !arguments.has(.follow) else {
+                throw CommandFailure(
+                    "cannot follow events", path: store, "the store is not mounted, so nothing happens in it",
+                    advice: "Mount it, or leave --follow out.")
+            }
+            _ = try printHistory(of: store, after: 0)
+        case .mount(let path):
+            let control = MountedControl(place: path)
+            let store = try control.status().store
+            // Opened first, so that nothing falls between the past and what is to come.
+            let stream = arguments.has(.follow) ? try EventStream(control) : nil
+            try control.flushJournal()
+            let last = try printHistory(of: store, after: 0)
+            if let stream { try follow(stream, store, control, after: last) }
+        }
+    }
+
+    /// The sequence number up to which everything has been printed.
+    private func printHistory(of store: String, after sequence: Int64) throws(CommandFailure) -> Int64 {
+        let history = try History(store: store)
+        let last = try history.lastSequence()
+        var printed = sequence
+        try history.visit(after: sequence, filter) { (event) throws(CommandFailure) in
+            printed = event.seq
+            try console.print(asJSON ? JSONText.encode(event) : EventText.line(event))
+        }
+        return max(printed, last)
+    }
+
+    private func follow(
+        _ stream: EventStream, _ store: String, _ control: MountedControl, after sequence: Int64
+    ) throws(CommandFailure) {
+        var last = sequence
+        try console.flush()
+        while let record = try stream.next() {
+            switch record {
+            case .event(let event, let line) where event.seq > last:
+                last = event.seq
+                guard filter.accepts(event) else { continue }
+                try console.print(asJSON ? line : EventText.line(event))
+            case .event: continue
+            case .dropped:
+                try control.flushJournal()
+                last = try printHistory(of: store, after: last)
+            }
+            try console.flush()
+        }
+    }
+}

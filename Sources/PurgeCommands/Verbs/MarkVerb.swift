@@ -1,0 +1,130 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+extension OptionSpec {
+    fileprivate static let purgeable = OptionSpec(
+        "purgeable", .optionalChoice("URGENCY", Urgency.allCases.map(\.rawValue)),
+        "may be purged, wherever it lies; URGENCY: low (if left out), medium, high. Low goes first")
+    fileprivate static let notPurgeable = OptionSpec(
+        "not-purgeable", "may not be purged, also below a folder that may (this takes nothing out of tmp or Caches)")
+    fileprivate static let excludeFromBackup = OptionSpec("exclude-from-backup", "left out of backups")
+    fileprivate static let includeInBackup = OptionSpec("include-in-backup", "not left out of backups by a mark of its own")
+    fileprivate static let markProtection = OptionSpec(
+        "protection",
+        .choice("CLASS", FileProtection.allCases.map(\.rawValue), others: FileProtection.allCases.map(\.appleName)),
+        "protection class: \(FileProtection.allCases.map(\.rawValue).joined(separator: ", "))")
+}
+
+extension Verb {
+    static let mark = Verb(
+        name: "mark", summary: "set purgeable, backup and protection marks on files and folders",
+        synopsis: "PATH... [--purgeable[=URGENCY]|--not-purgeable] "
+            + "[--exclude-from-backup|--include-in-backup] [--protection CLASS]",
+        description: [
+            "Sets the extended attributes user.purgefs.isPurgeable, isExcludedFromBackup and fileProtection, as "
+                + "setfattr(1) would. PATH lies in a mount, or in the container/ of a store that is not mounted. A "
+                + "folder's mark counts for all that is below it; its protection class for what is made in it.",
+        ],
+        options: [
+            OptionSpec.purgeable, OptionSpec.notPurgeable, OptionSpec.excludeFromBackup, OptionSpec.includeInBackup,
+            OptionSpec.markProtection,
+        ],
+        operands: 1...(.max), exitStatus: plainExitStatus
+    ) { (invocation) throws(CommandFailure) in try MarkVerb.run(invocation) }
+}
+
+private enum MarkVerb {
+    typealias Mark = (attribute: StorageAttribute, value: String)
+    private static let what = "cannot mark"
+
+    static func run(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
+        let marks = try marks(invocation.arguments)
+        var status = ExitStatus.done
+        for path in invocation.arguments.operands {
+            do throws(CommandFailure) {
+                try apply(marks, to: path)
+            } catch {
+                invocation.console.warn(error.message)
+                status = error.status
+            }
+        }
+        return status
+    }
+
+    private static func marks(_ arguments: Arguments) throws(CommandFailure) -> [Mark] {
+        try refuse(.purgeable, .notPurgeable, arguments)
+        try refuse(.excludeFromBackup, .includeInBackup, arguments)
+        var marks: [Mark] = []
+        if let urgency = arguments.text(.purgeable) { marks.append((.isPurgeable, urgency.isEmpty ? "low" : urgency)) }
+        if arguments.has(.notPurgeable) { marks.append((.isPurgeable, "0")) }
+        if arguments.has(.excludeFromBackup) { marks.append((.isExcludedFromBackup, "1")) }
+        if arguments.has(.includeInBackup) { marks.append((.isExcludedFromBackup, "0")) }
+        if let name = arguments.text(.markProtection), let kind = FileProtection(text: name) {
+            marks.append((.fileProtection, kind.appleName))
+        }
+        guard !marks.isEmpty else { throw .usage("no mark given") }
+        return marks
+    }
+
+    private static func refuse(_ a: OptionSpec, _ b: OptionSpec, _ arguments: Arguments) throws(CommandFailure) {
+        if arguments.has(a) && arguments.has(b) { throw .usage("\(a.text) and \(b.text) exclude each other") }
+    }
+
+    private static func apply(_ marks: [Mark], to path: String) throws(CommandFailure) {
+        let resolved: String
+        do throws(Errno) {
+            resolved = try System.resolved(path)
+        } catch { throw CommandFailure(what, path: path, error) }
+        if try Target.mount(holding: resolved) != nil {
+            try set(marks, on: resolved, path)
+        } else if let place = StoredPlace(resolved) {
+            try apply(marks, to: place, resolved, path)
+        } else {
+            throw CommandFailure(
+                what, path: path, "it lies in no container",
+                advice: "Name a path in a mount, or in the container/ of a store.")
+        }
+    }
+
+    /// In a store: through its mount where there is one, else alone with it.
+    private static func apply(
+        _ marks: [Mark], to place: StoredPlace, _ resolved: String, _ path: String
+    ) throws(CommandFailure) {
+        if let mount = try Target.mount(ofStore: place.store) {
+            return try set(marks, on: place.inner.isEmpty ? mount : mount + "/" + place.inner, path)
+        }
+        let store = try open(place.store)  // with its lock
+        let journal = try openJournal(of: store)
+        try set(marks, on: resolved, path)
+        let now = Instant(nanoseconds: System.now()).iso8601
+        let last = journal.lastSequence
+        let events = marks.enumerated().map { index, mark in
+            Event(
+                seq: last + 1 + Int64(index), time: now, type: .mark, path: place.inner,
+                reason: "\(mark.attribute.rawValue)=\(mark.value)", pid: getpid())
+        }
+        do throws(StoreError) { try journal.append(events) } catch { throw CommandFailure(what, error) }
+        journal.close()
+    }
+
+    private static func open(_ path: String) throws(CommandFailure) -> Store {
+        do throws(StoreError) {
+            return try Store.open(path, creating: false)
+        } catch { throw CommandFailure(what, error) }
+    }
+
+    private static func openJournal(of store: Store) throws(CommandFailure) -> Journal {
+        do throws(StoreError) { return try Journal.open(in: store) } catch { throw CommandFailure(what, error) }
+    }
+
+    private static func set(_ marks: [Mark], on file: String, _ path: String) throws(CommandFailure) {
+        for mark in marks {
+            let key = "user.purgefs." + mark.attribute.rawValue
+            do throws(Errno) {
+                try System.setAttribute(ofPath: file, key, mark.value)
+            } catch { throw CommandFailure("cannot set \(key)=\(mark.value)", path: path, error) }
+        }
+    }
+}

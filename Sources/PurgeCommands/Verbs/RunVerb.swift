@@ -1,0 +1,52 @@
+import Glibc
+import PurgeSystem
+
+extension OptionSpec {
+    static let store = OptionSpec("store", .directory, "the store; without it a temporary one, removed at the end")
+    static let quiet = OptionSpec("quiet", "no summary on standard error")
+    static let eventsFile = OptionSpec("events", .file, "where to write the events of this run, one JSON object a line")
+}
+
+extension Verb {
+    static let run = Verb(
+        name: "run", summary: "run a program in a container",
+        synopsis: "[options] [--] COMMAND [ARG...]",
+        description: [
+            "Mounts a store at a path that ends in Containers/Data/Application/UUID, runs COMMAND with its home in "
+                + "there, unmounts when COMMAND has ended, and prints a summary. Nothing is left behind: no mount, no "
+                + "process, no temporary store. The working directory stays as it is.",
+            "SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to COMMAND. If the container goes "
+                + "away while COMMAND runs, COMMAND is told to end with SIGTERM, and killed 10 seconds later. Processes "
+                + "that COMMAND leaves behind in the container lose it; they are named on standard error.",
+        ],
+        options: [OptionSpec.store] + OptionSpec.mounting + [OptionSpec.eventsFile, OptionSpec.quiet],
+        operands: 1...(.max), endsAtFirstOperand: true,
+        sections: [HelpSection(title: "ENVIRONMENT OF COMMAND", lines: RunEnvironment.help)],
+        exitStatus: [
+            .init("N", "COMMAND ended with N"),
+            .init("128+N", "COMMAND was ended by signal N, or purgefs by signal N before COMMAND began"),
+            .init("125", "purgefs failed"),
+            .init("126", "COMMAND cannot be executed"),
+            .init("127", "COMMAND was not found"),
+            .init("64", "wrong usage (or COMMAND ended with 64)"),
+        ]
+    ) { (invocation) throws(CommandFailure) in try RunVerb.run(invocation) }
+}
+
+private enum RunVerb {
+    static func run(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
+        // Checked before anything is made, so that a wrong command line says so with its own status.
+        let request = try invocation.arguments.mountRequest(store: "", mountpoint: "")
+        do throws(CommandFailure) {
+            try MountChecks.runForCommand(allowsOther: request.allowsOther)
+            let record = try invocation.arguments.text(.eventsFile).map { (path) throws(CommandFailure) in
+                try RunRecord(path: path)
+            }
+            let session = try RunSession(invocation)
+            return try session.run(record: record)
+        } catch {
+            guard error.status == ExitStatus.failed else { throw error }
+            throw CommandFailure(status: ExitStatus.runFailed, message: error.message)
+        }
+    }
+}
