@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <time.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -86,10 +87,15 @@ static ssize_t wire_splice(int in, off_t *in_off, int out, off_t *out_off, size_
     return splice(in, in_off, out, out_off, size, flags);
 }
 
+// Readable once nothing more is to be served.
+static int stop_event = -1;
+
 int shim_take_over_io(struct fuse_session *session, unsigned stack_depth) {
     wire.stack_depth = stack_depth;
     struct fuse_custom_io io = {
         .writev = wire_writev, .read = wire_read, .splice_receive = wire_splice, .splice_send = wire_splice};
+    stop_event = eventfd(0, EFD_CLOEXEC);
+    if (stop_event < 0) return -errno;
     int fd = fuse_session_fd(session);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
     return fuse_session_custom_io(session, &io, fd);
@@ -101,6 +107,11 @@ int shim_take_over_io(struct fuse_session *session, unsigned stack_depth) {
 enum { LOOK_NANOSECONDS = 40000, GIVEN_AWAY_NANOSECONDS = 20000, CREDIT_MAX = 16, PROBE_EVERY = 64 };
 static int credit = CREDIT_MAX;  // of the one thread that reads; passed on with the lead
 static unsigned skipped;
+
+void shim_stop(void) {
+    uint64_t one = 1;
+    if (write(stop_event, &one, sizeof one) < 0) return;  // it is counting already
+}
 
 static int64_t monotonic(void) {
     struct timespec t;
@@ -133,8 +144,9 @@ static ssize_t next_request(int fd, void *buffer, size_t size) {
             } while (now < end);
             if (credit > 0) credit -= 2;
         }
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        poll(&p, 1, -1);
+        struct pollfd p[] = {{.fd = fd, .events = POLLIN}, {.fd = stop_event, .events = POLLIN}};
+        poll(p, 2, -1);
+        if (p[1].revents) return -ENODEV;
     }
 }
 

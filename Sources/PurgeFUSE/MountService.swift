@@ -101,11 +101,15 @@ public enum MountService {
     ) throws(StoreError) {
         let pool = WorkerPool(source: KernelRequests(session: session, server: server))
         do throws(Errno) {
+            let ended = Gate()
             let serving = try WorkThread(name: "serving") {
                 do throws(Errno) { try pool.run() } catch { note("purgefs: error: no worker thread: \(error)") }
+                ended.advance()
             }
-            try EndSignals.watch(mountpoint)
+            try EndSignals.watch(mountpoint, ended: ended)
             try server.notifier.begin(session: session)
+            let events = server.volume.events
+            try MountWatch.start(mountpoint) { events.endReaders() }
             try server.volume.startThreads()
             whenReady()
             serving.join()

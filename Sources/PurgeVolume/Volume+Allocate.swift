@@ -73,6 +73,7 @@ extension Volume {
             announce(removals)
             throw hostError(error, node)
         }
+        if kind.fillsGrownTail, size < request.offset { try emptyGrownTail(node, fd, size) }
         if !node.isDenseNow(state) {
             try noteWritten(node, fd, end: request.keepsSize ? size : max(size, request.end))
         }

@@ -15,6 +15,8 @@ int shim_take_over_io(struct fuse_session *session, unsigned stack_depth);
 
 // One request's bytes, into a buffer that is kept for the next.
 ssize_t shim_receive(struct fuse_session *session, void *buffer, size_t size);
+// From now on shim_receive answers -ENODEV: whoever still uses the mount is cut off.
+void shim_stop(void);
 void shim_process(struct fuse_session *session, void *buffer, size_t size);
 
 // What the kernel agreed to, once INIT is through.
