@@ -49,6 +49,8 @@ static void complete_init(struct init_reply *reply) {
         reply->flags |= HANDLE_KILLPRIV_V2;
         wire.features.killpriv_v2 = 1;
     }
+    // A write whose buffer begins within a page spans one page more than its length.
+    if (reply->max_pages) reply->max_pages = 256;
     if (!(wire.offered & INIT_EXT)) return;
     reply->flags |= INIT_EXT;
     if (wire.offered2 & FLAGS2_DIRECT_IO_MMAP) {

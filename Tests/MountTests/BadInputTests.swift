@@ -60,7 +60,9 @@ extension Mounts {
             try Self.refused(arguments, status: 64)
         }
 
-        @Test(arguments: [["status"], ["set", "storage.others=1M"], ["purge", "--all"], ["events"], ["check"], ["mark", "--purgeable"]])
+        @Test(arguments: [
+            ["status"], ["set", "storage.others=1M"], ["purge", "--all"], ["events"], ["check"], ["mark", "--purgeable"],
+        ])
         func aTargetThatIsNone(arguments: [String]) throws {
             try Self.withPlaces { store, mountpoint in
                 let verb = arguments[0]

@@ -20,7 +20,8 @@ extension Mounts {
                 "find . -printf '%P %y %m %U:%G %n %l' -a \\( -type f -printf ' %s\\n' -o -printf '\\n' \\) | sort",
                 in: directory
             ).succeeded()
-            return Result(status: outcome.status, output: hiding(directory, outcome.output + outcome.errors), listing: listing)
+            return Result(
+                status: outcome.status, output: hiding(directory, outcome.output + outcome.errors), listing: listing)
         }
 
         /// The lines that only one of two texts has.
@@ -154,7 +155,8 @@ extension Mounts {
         }
 
         @Test func removalOfATree() throws {
-            let script = "cp -r $IN/tree . && mv tree/deep tree/moved && mv tree other && rm -rf other/moved && ls -R other"
+            let script =
+                "cp -r $IN/tree . && mv tree/deep tree/moved && mv tree other && rm -rf other/moved && ls -R other"
             try compare(script, prepare: "\(Self.makeTree); rm fifo")
         }
 
