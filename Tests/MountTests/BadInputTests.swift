@@ -25,7 +25,9 @@ extension Mounts {
             }
             let mountsNow = MountTable.entries().map(\.mountpoint).filter { $0.contains("purgefs-tests") }
             #expect(mountsNow == mountsBefore, sourceLocation: sourceLocation)
-            for mount in mountsNow where !mountsBefore.contains(mount) { try Program.run("fusermount3", "-u", "-z", mount) }
+            for mount in mountsNow where !mountsBefore.contains(mount) {
+                try Program.run("fusermount3", "-u", "-z", mount)
+            }
         }
 
         /// Gives `body` the paths of a store that is not there yet and of an empty directory.
@@ -61,7 +63,8 @@ extension Mounts {
         }
 
         @Test(arguments: [
-            ["status"], ["set", "storage.others=1M"], ["purge", "--all"], ["events"], ["check"], ["mark", "--purgeable"],
+            ["status"], ["set", "storage.others=1M"], ["purge", "--all"], ["events"], ["check"],
+            ["mark", "--purgeable"],
         ])
         func aTargetThatIsNone(arguments: [String]) throws {
             try Self.withPlaces { store, mountpoint in

@@ -71,7 +71,9 @@ extension Mounts {
                 }
                 try Files.write(content, to: file)
                 let check = try Program.run([PurgefsBinary.path, "check", mount.store])
-                if !content.isEmpty { #expect(check.status == 1 && check.output.contains("journal.sqlite"), "\(check)") }
+                if !content.isEmpty {
+                    #expect(check.status == 1 && check.output.contains("journal.sqlite"), "\(check)")
+                }
                 let isMounted = (try? mount.mount()) != nil
                 if !isMounted {
                     try BadInputTests.refused(
