@@ -13,12 +13,7 @@ struct RunEnding {
     /// What did not go as it should; the mount and the daemon are gone all the same.
     func takeAway(_ daemon: DaemonProcess) -> [CommandFailure] {
         let mount = Unmounting(mountpoint: mountpoint)
-        if mount.isMounted, mount.attempt(for: Self.patience) != .done {
-            report(mount)
-            _ = mount.attempt(detaching: true)
-            // Detached, the mount ends with its last user, which may be never.
-            daemon.requestEnd()
-        }
+        if mount.isMounted, mount.attempt(for: Self.patience) != .done { end(mount, daemon) }
         var failures: [CommandFailure] = []
         if !daemon.waitForEnd(milliseconds: Self.daemonPatience) {
             failures.append(
@@ -35,9 +30,24 @@ struct RunEnding {
         return failures
     }
 
-    /// Readers of the control files are ended by the unmount, and are no news.
+    private func end(_ mount: Unmounting, _ daemon: DaemonProcess) {
+        if mount.isBusyWithControlFilesOnly() {
+            // Readers of events get their end of file, and are no news.
+            daemon.requestEnd()
+            if daemon.waitForEnd(milliseconds: Self.patience, killing: false) { return }
+        } else {
+            report(mount)
+        }
+        mount.cutOff()
+        if daemon.waitForEnd(milliseconds: 2 * Self.patience, killing: false) { return }
+        // Nothing could cut it off, so the mount lasts as long as its users. Asked twice, the daemon
+        // does not wait for them.
+        daemon.requestEnd()
+        _ = daemon.waitForEnd(milliseconds: Self.patience, killing: false)
+        daemon.requestEnd()
+    }
+
     private func report(_ mount: Unmounting) {
-        guard !mount.isBusyWithControlFilesOnly() else { return }
         let users = mount.users()
         console.warn(
             "run: COMMAND has ended, but the container is still in use; it is taken away all the same"

@@ -38,8 +38,9 @@ private enum UnmountVerb {
     private static func takeAway(_ mountpoint: String, _ path: String, _ daemon: DaemonEnd) throws(CommandFailure) {
         let mount = Unmounting(mountpoint: mountpoint)
         var outcome = mount.attempt(for: patience) { !mount.isBusyWithControlFilesOnly() }
-        if outcome == .busy && mount.isBusyWithControlFilesOnly() && daemon.request() {
-            _ = daemon.wait(milliseconds: patience)
+        if outcome == .busy && mount.isBusyWithControlFilesOnly() {
+            // Asked, the daemon gives readers of events their end of file.
+            if !daemon.request() || !daemon.wait(milliseconds: 1000) { mount.cutOff() }
             outcome = mount.isMounted ? .busy : .done
         }
         switch outcome {
