@@ -45,12 +45,21 @@ struct StoredAttributes {
     }
 
     static func value(of directory: Int32, _ name: CName?, _ key: String) throws(Errno) -> [UInt8]? {
-        try withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 8) { buffer in
+        // Most values are short; the kernel's limit is 64 KiB.
+        do { return try value(of: directory, name, key, capacity: 512) } catch .range {
+            return try value(of: directory, name, key, capacity: 65536)
+        }
+    }
+
+    private static func value(
+        of directory: Int32, _ name: CName?, _ key: String, capacity: Int
+    ) throws(Errno) -> [UInt8]? {
+        try withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 8) { buffer in
             Result { () throws(Errno) in
                 do throws(Errno) {
                     let length = try System.attribute(at: directory, name, key, into: buffer)
                     return [UInt8](buffer[..<length])
-                } catch where error == .noData { return nil }
+                } catch .noData { return nil }
             }
         }.get()
     }

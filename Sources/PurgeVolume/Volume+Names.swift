@@ -47,10 +47,12 @@ extension Volume {
 
     /// A new entry into the tree and the ledger, with a reference for the kernel.
     func insert(_ node: Node, _ name: Name, in parent: Node, _ status: FileStatus) -> Entry {
-        change { state in
+        let now = Instant(nanoseconds: System.now())
+        return change { state in
             parent.ensuredPart.entries[name] = node
             state.place(node)
             state.enter(node)
+            if node.isRegular { state.noteUse(node, at: now) }
             lockedGrant(node)
             return Entry(node: node, attributes: lockedAttributes(of: node, status))
         }

@@ -76,5 +76,8 @@ enum Connection {
         connection.pointee.max_background = 65535
         connection.pointee.congestion_threshold = 49151
         connection.pointee.time_gran = 1
+        // A power of two, and less than the pages of a request can hold: writes then arrive in even
+        // parts whatever their buffer's alignment, and the page cache below keeps large folios.
+        connection.pointee.max_write = KernelRequests.maxWrite
     }
 }
