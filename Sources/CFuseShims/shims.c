@@ -98,7 +98,7 @@ int shim_take_over_io(struct fuse_session *session, unsigned stack_depth) {
 // Waking a sleeping reader on another CPU costs several times what a request does, and the next
 // request mostly comes at once. So the reader looks again for a moment, giving way to whoever
 // wants the CPU, before it sleeps; when that has not paid of late, it does so only now and then.
-enum { LOOK_NANOSECONDS = 40000, CREDIT_MAX = 16, PROBE_EVERY = 64 };
+enum { LOOK_NANOSECONDS = 40000, GIVEN_AWAY_NANOSECONDS = 20000, CREDIT_MAX = 16, PROBE_EVERY = 64 };
 static int credit = CREDIT_MAX;  // of the one thread that reads; passed on with the lead
 static unsigned skipped;
 
@@ -114,7 +114,7 @@ static ssize_t next_request(int fd, void *buffer, size_t size) {
         if (count >= 0) return count;
         if (errno != EAGAIN) return -errno;
         if (credit > 0 || ++skipped % PROBE_EVERY == 0) {
-            int64_t end = monotonic() + LOOK_NANOSECONDS;
+            int64_t now = monotonic(), end = now + LOOK_NANOSECONDS;
             do {
                 sched_yield();
                 count = read(fd, buffer, size);
@@ -123,7 +123,14 @@ static ssize_t next_request(int fd, void *buffer, size_t size) {
                     return count;
                 }
                 if (errno != EAGAIN) return -errno;
-            } while (monotonic() < end);
+                int64_t before = now;
+                now = monotonic();
+                if (now - before > GIVEN_AWAY_NANOSECONDS) {
+                    // Others need this CPU: asleep, the reader is woken sooner than in their queue.
+                    credit = 0;
+                    break;
+                }
+            } while (now < end);
             if (credit > 0) credit -= 2;
         }
         struct pollfd p = {.fd = fd, .events = POLLIN};

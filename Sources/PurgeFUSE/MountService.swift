@@ -155,6 +155,8 @@ final class ScanProgress: Sendable {
             last = now
             return true
         }
-        if isDue { MountService.note("purgefs: reading the store: \(count) entries, \((now - started) / 1_000_000_000) s") }
+        if isDue {
+            MountService.note("purgefs: reading the store: \(count) entries, \((now - started) / 1_000_000_000) s")
+        }
     }
 }

@@ -89,7 +89,7 @@ extension Volume {
         guard zeroes else { return try System.allocate(fd, mode: 0, offset: request.offset, length: length) }
         do {
             try System.allocate(fd, mode: AllocationRequest.zeroRange, offset: request.offset, length: length)
-        } catch where error == .notSupported {
+        } catch .notSupported {
             try writeZeroes(fd, request.offset..<end)
         }
     }

@@ -35,7 +35,7 @@ extension Volume {
         let status: FileStatus
         do {
             status = try System.status(at: directoryDescriptor(parent).raw, cName)
-        } catch where error == .noEntry { return nil }
+        } catch .noEntry { return nil }
         guard UInt64(status.st_ino) == node.inode else { return nil }
         return state.withLock { _ -> Entry? in
             guard parent.part?.entries[name] === node else { return nil }

@@ -12,7 +12,9 @@ extension Mounts {
         /// The 61 bytes of FACTS section 3.
         static let propertyList: [UInt8] =
             Array("bplist00".utf8) + [0x5F, 0x10, 0x11] + Array("com.apple.backupd".utf8)
-            + [0x08, 0, 0, 0, 0, 0, 0, 0x01, 0x01, 0, 0, 0, 0, 0, 0, 0, 0x01] + [UInt8](repeating: 0, count: 15) + [0x1C]
+            + [0x08, 0, 0, 0, 0, 0, 0, 0x01, 0x01, 0, 0, 0, 0, 0, 0, 0, 0x01] + [UInt8](repeating: 0, count: 15) + [
+                0x1C
+            ]
 
         private func withFile(_ body: (TestMount, String) throws -> Void) throws {
             try withMount { mount in
@@ -61,8 +63,10 @@ extension Mounts {
         @Test func otherAttributesAreKeptAsTheyAre() throws {
             try withFile { mount, file in
                 let values: [(String, [UInt8])] = [
-                    ("com.apple.x", [1, 2, 3]), ("user.com.apple.x", [4]), ("user.empty", []), ("user.bin", [0, 255, 0]),
-                    ("com.apple.ResourceFork", [UInt8](repeating: 9, count: 1000)), ("plain", [7]), ("user.purgefs", [8]),
+                    ("com.apple.x", [1, 2, 3]), ("user.com.apple.x", [4]), ("user.empty", []),
+                    ("user.bin", [0, 255, 0]),
+                    ("com.apple.ResourceFork", [UInt8](repeating: 9, count: 1000)), ("plain", [7]),
+                    ("user.purgefs", [8]),
                     ("user.purgefsx", [1]), ("user.Großes Ä", [1]),
                 ]
                 for (name, value) in values { try Attributes.set(file, name, value) }
@@ -96,8 +100,12 @@ extension Mounts {
 
         @Test func longNamesAndValues() throws {
             try withFile { _, file in
-                #expect(throws: (any Error).self) { try Attributes.set(file, "com." + String(repeating: "x", count: 250), "1") }
-                #expect(throws: (any Error).self) { try Attributes.set(file, "user.big", [UInt8](repeating: 1, count: 65537)) }
+                #expect(throws: (any Error).self) {
+                    try Attributes.set(file, "com." + String(repeating: "x", count: 250), "1")
+                }
+                #expect(throws: (any Error).self) {
+                    try Attributes.set(file, "user.big", [UInt8](repeating: 1, count: 65537))
+                }
                 try Attributes.set(file, "user.fits", [UInt8](repeating: 1, count: 2000))
                 #expect(try Attributes.get(file, "user.fits").count == 2000)
                 #expect(try Attributes.names(file) == ["user.fits"])

@@ -59,7 +59,9 @@ extension Mounts {
             try Self.refused(arguments, status: 64)
         }
 
-        @Test(arguments: [["status"], ["set", "storage.others=1M"], ["purge", "--all"], ["events"], ["check"], ["mark"]])
+        @Test(arguments: [
+            ["status"], ["set", "storage.others=1M"], ["purge", "--all"], ["events"], ["check"], ["mark"],
+        ])
         func aTargetThatIsNone(arguments: [String]) throws {
             try Self.withPlaces { store, mountpoint in
                 let verb = arguments[0]

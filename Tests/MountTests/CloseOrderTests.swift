@@ -24,7 +24,9 @@ extension Mounts {
                         guard open & bit == 0 else { throw TestFailure("round \(round): an open file counted") }
                         file.close()
                         let closed = try Self.closedMask(mount, unreclaimed, round)
-                        guard closed & bit != 0 else { throw TestFailure("round \(round): a closed file did not count") }
+                        guard closed & bit != 0 else {
+                            throw TestFailure("round \(round): a closed file did not count")
+                        }
                     }
                 }
             }

@@ -62,8 +62,9 @@ extension Mounts {
                 ] as [(String, Int64)] {
                     #expect(try mount.read(name) == "\(value)", "\(name)")
                 }
-                #expect(try mount.table("storage.thresholds")
-                    == ["verylow": 3_358_720, "low": 6_713_344, "nearlow": 7_049_216, "desired": 7_385_088])
+                #expect(
+                    try mount.table("storage.thresholds")
+                        == ["verylow": 3_358_720, "low": 6_713_344, "nearlow": 7_049_216, "desired": 7_385_088])
                 #expect(try mount.read("storage.pressure") == "normal")
             }
         }

@@ -8,12 +8,22 @@ extension Mounts {
     /// bytes never reaches a FUSE daemon, so an empty command is a newline alone.
     @Suite struct ControlWriteTests {
         @Test(arguments: [
-            ("storage.total", ["\n", "x", "-100G", "+", "-", "1 2", "1\n2", "1\n\n", " 1", "1 ", "0x10", "1.5M", "12Q",
-                "99999999999999999999", "+99999999999G", "1M\0"]),
+            (
+                "storage.total",
+                [
+                    "\n", "x", "-100G", "+", "-", "1 2", "1\n2", "1\n\n", " 1", "1 ", "0x10", "1.5M", "12Q",
+                    "99999999999999999999", "+99999999999G", "1M\0",
+                ]
+            ),
             ("storage.others", ["\n", "-1G", "much", "1M 2M", "--1", "+-1"]),
             ("storage.others.purgeable", ["\n", "-1M", "2M", "+2M", "nonsense"]),
-            ("storage.thresholds", ["\n", "low", "low 10", "low 50%\nlow 60%\n", "on", "off off", "medium 5%",
-                "verylow 50%", "low -1", "low 5%%", "verylow 3M\nlow 2M", "low 101%", "desired 1K"]),
+            (
+                "storage.thresholds",
+                [
+                    "\n", "low", "low 10", "low 50%\nlow 60%\n", "on", "off off", "medium 5%",
+                    "verylow 50%", "low -1", "low 5%%", "verylow 3M\nlow 2M", "low 101%", "desired 1K",
+                ]
+            ),
             ("storage.reclaim", ["\n", "everything", "-1", "tmp caches", "TMP", "+4K", "1.5K"]),
         ])
         func badCommands(file: String, commands: [String]) throws {
@@ -32,8 +42,10 @@ extension Mounts {
             }
         }
 
-        @Test(arguments: ["storage.used", "storage.available", "storage.important", "storage.opportunistic",
-            "storage.reclaimable", "storage.stat", "storage.pressure", "status.json", "events"])
+        @Test(arguments: [
+            "storage.used", "storage.available", "storage.important", "storage.opportunistic",
+            "storage.reclaimable", "storage.stat", "storage.pressure", "status.json", "events",
+        ])
         func filesThatCannotBeWritten(name: String) throws {
             try withMount { mount in
                 try mount.make("Documents/f", size: 1)
@@ -68,24 +80,32 @@ extension Mounts {
                 try mount.write("1M", to: "storage.others")
                 try OpenFile(mount.control("storage.others"), O_WRONLY | O_TRUNC).close()
                 #expect(try mount.number("storage.others") == 1 << 20)
-                try Program.shell("echo 2M > storage.others && printf 128M > storage.total && echo +1M >> storage.others", in: mount.path(".purgefs"))
-                    .succeeded()
+                try Program.shell(
+                    "echo 2M > storage.others && printf 128M > storage.total && echo +1M >> storage.others",
+                    in: mount.path(".purgefs")
+                )
+                .succeeded()
                 #expect(try mount.number("storage.others") == 3 << 20)
                 #expect(try mount.number("storage.total") == 128 << 20)
-                try Program.shell("echo off > storage.thresholds; cat storage.* > /dev/null 2>&1; grep -c . storage.stat", in: mount.path(".purgefs")).succeeded()
+                try Program.shell(
+                    "echo off > storage.thresholds; cat storage.* > /dev/null 2>&1; grep -c . storage.stat",
+                    in: mount.path(".purgefs")
+                ).succeeded()
             }
         }
 
         @Test func thresholds() throws {
             try withMount { mount in
                 try mount.write("verylow 1M\nlow 2M\nnearlow 3M\ndesired 4M\n", to: "storage.thresholds")
-                #expect(try mount.table("storage.thresholds")
-                    == ["verylow": 1 << 20, "low": 2 << 20, "nearlow": 3 << 20, "desired": 4 << 20])
+                #expect(
+                    try mount.table("storage.thresholds")
+                        == ["verylow": 1 << 20, "low": 2 << 20, "nearlow": 3 << 20, "desired": 4 << 20])
                 try mount.write("desired 50%", to: "storage.thresholds")
                 #expect(try mount.table("storage.thresholds")["desired"] == 32 << 20)
                 try mount.write("32M", to: "storage.total")
-                #expect(try mount.table("storage.thresholds")
-                    == ["verylow": 1 << 20, "low": 2 << 20, "nearlow": 3 << 20, "desired": 16 << 20])
+                #expect(
+                    try mount.table("storage.thresholds")
+                        == ["verylow": 1 << 20, "low": 2 << 20, "nearlow": 3 << 20, "desired": 16 << 20])
                 try mount.write("off", to: "storage.thresholds")
                 #expect(try mount.table("storage.thresholds") == ["verylow": 0, "low": 0, "nearlow": 0, "desired": 0])
                 try mount.remount()

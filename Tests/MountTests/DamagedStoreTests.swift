@@ -14,7 +14,8 @@ extension Mounts {
                 try mount.unmount()
                 try body(mount)
                 let container = "\(mount.store)/container"
-                #expect(try Files.content("\(container)/Documents/precious") == [UInt8](repeating: 0xA7, count: 100_000))
+                #expect(
+                    try Files.content("\(container)/Documents/precious") == [UInt8](repeating: 0xA7, count: 100_000))
                 #expect(Files.exists("\(container)/Library/Caches/cached"))
             }
         }
@@ -73,10 +74,13 @@ extension Mounts {
                 if !content.isEmpty { #expect(check.status == 1 && check.errors.contains("journal"), "\(check)") }
                 let isMounted = (try? mount.mount()) != nil
                 if !isMounted {
-                    try BadInputTests.refused(["mount", mount.store, mount.root], status: 1, naming: ["journal.sqlite"])
+                    try BadInputTests.refused(
+                        ["mount", mount.store, mount.root], status: 1, naming: ["journal.sqlite"])
                     #expect(Files.text(file) == content)
                 } else {
-                    let kept = try Files.names(in: mount.store).contains { Files.text("\(mount.store)/\($0)") == content }
+                    let kept = try Files.names(in: mount.store).contains {
+                        Files.text("\(mount.store)/\($0)") == content
+                    }
                     #expect(kept || content.isEmpty, "the damaged journal is gone")
                     #expect(content.isEmpty || mount.log.contains("journal"))
                     try mount.crash()

@@ -68,7 +68,9 @@ extension Mounts {
                 _ = try file.write(4096, at: 20 * 4096)
                 try file.truncate(40 * 4096)
                 #expect(try file.seek(0, Seek.data) == 8 * 4096 && file.seek(0, Seek.hole) == 0)
-                #expect(try file.seek(8 * 4096, Seek.hole) == 9 * 4096 && file.seek(8 * 4096 + 5, Seek.data) == 8 * 4096 + 5)
+                #expect(
+                    try file.seek(8 * 4096, Seek.hole) == 9 * 4096 && file.seek(8 * 4096 + 5, Seek.data) == 8 * 4096 + 5
+                )
                 #expect(try file.seek(9 * 4096, Seek.data) == 20 * 4096 && file.seek(20 * 4096, Seek.hole) == 21 * 4096)
                 #expect(throws: Errno.noAddress) { try file.seek(21 * 4096, Seek.data) }
                 #expect(throws: Errno.noAddress) { try file.seek(40 * 4096, Seek.hole) }
@@ -95,8 +97,11 @@ extension Mounts {
                 #expect(try copy(from, 0, to, 0, 8192) == 8192, "in place")
             }
         }
-        private func copy(_ from: OpenFile, _ offset: Int64, _ to: OpenFile, _ target: Int64, _ count: Int) throws(Errno) -> Int {
-            try System.copyRange(from: from.descriptor, offset: offset, to: to.descriptor, offset: target, length: count)
+        private func copy(_ from: OpenFile, _ offset: Int64, _ to: OpenFile, _ target: Int64, _ count: Int)
+            throws(Errno) -> Int
+        {
+            try System.copyRange(
+                from: from.descriptor, offset: offset, to: to.descriptor, offset: target, length: count)
         }
 
         /// Between processes, and given back when the holder dies.
@@ -104,7 +109,8 @@ extension Mounts {
             try withMount { mount in
                 try mount.make("Documents/f", size: 100)
                 let hold = kind == "flock" ? "fcntl.flock(f, fcntl.LOCK_EX)" : "fcntl.lockf(f, fcntl.LOCK_EX, 10, 5)"
-                let script = "import fcntl, time; f = open('Documents/f', 'r+'); \(hold); open('tmp/held', 'w').close(); time.sleep(1000)"
+                let script =
+                    "import fcntl, time; f = open('Documents/f', 'r+'); \(hold); open('tmp/held', 'w').close(); time.sleep(1000)"
                 let holder = try Program.start([Program.python, "-c", script], in: mount.root)
                 try eventually("the lock is held") { mount.exists("tmp/held") }
                 let file = try OpenFile(mount.path("Documents/f"), O_RDWR)

@@ -32,7 +32,9 @@ extension Mounts {
                 try mount.writeImportant(4096)
                 let refused = try OpenFile(mount.path("Documents/refused"))
                 #expect(throws: Errno.noSpace) { try refused.write(1) }
-                try reader.wait("both") { seen in ["purge", "refused"].allSatisfy { type in seen.contains { $0.type == type } } }
+                try reader.wait("both") { seen in
+                    ["purge", "refused"].allSatisfy { type in seen.contains { $0.type == type } }
+                }
                 let purge = try #require(reader.seen.first { $0.type == "purge" })
                 #expect(purge.trigger == "importantWrite" && purge.pid == getpid())
                 let event = try #require(reader.seen.first { $0.type == "refused" })
@@ -105,9 +107,12 @@ extension Mounts {
         @Test func oddNames() throws {
             try withMount { mount in
                 let reader = try EventReader(mount)
-                let names = ["quote\"and\\back", "new\nline", "tab\t\u{1}", "Größe 🦆", String(repeating: "n", count: 255)]
+                let names = [
+                    "quote\"and\\back", "new\nline", "tab\t\u{1}", "Größe 🦆", String(repeating: "n", count: 255),
+                ]
                 for name in names { try mount.make("tmp/\(name)", size: 4096) }
-                try Program.run([Program.python, "-c", "open(b'tmp/\\xff\\xfe', 'w').write('x')"], in: mount.root).succeeded()
+                try Program.run([Program.python, "-c", "open(b'tmp/\\xff\\xfe', 'w').write('x')"], in: mount.root)
+                    .succeeded()
                 try mount.write("tmp", to: "storage.reclaim")
                 try reader.wait("all purges") { $0.filter { $0.type == "purge" }.count == names.count + 1 }
                 let paths = reader.seen.filter { $0.type == "purge" }.map { $0.path ?? "" }

@@ -73,7 +73,9 @@ extension LedgerRun {
         note("write of \(bytes.count) at \(offset) to \(model.names(handle.id))")
         let expected = model.write(handle.id, at: offset, count: Int64(bytes.count))
         let done = try noSpaceIsZero { () throws(Errno) in try handle.file.write(bytes, at: offset) }
-        guard Int64(done) == expected.bytes else { throw TestFailure("\(lastOperation): took \(done), not \(expected.bytes)") }
+        guard Int64(done) == expected.bytes else {
+            throw TestFailure("\(lastOperation): took \(done), not \(expected.bytes)")
+        }
         if done > 0 { _ = try shadows[handle.id]?.write(Array(bytes[..<done]), at: offset) }
     }
 
@@ -115,7 +117,9 @@ extension LedgerRun {
             try handle.file.allocate(flags, offset, length)
             return Int(length)
         }
-        guard Int64(done) == expected.bytes else { throw TestFailure("\(lastOperation): \(done), not \(expected.bytes)") }
+        guard Int64(done) == expected.bytes else {
+            throw TestFailure("\(lastOperation): \(done), not \(expected.bytes)")
+        }
         if done > 0 { try shadows[handle.id]?.allocate(flags, offset, length) }
     }
 
@@ -124,13 +128,17 @@ extension LedgerRun {
         let (offset, target) = (someOffset(), someOffset())
         let length = min(someLength(), model.size(from.id) - offset)
         guard length > 0 else { return }
-        note("copy_file_range of \(length) from \(offset) of \(model.names(from.id)) to \(target) of \(model.names(to.id))")
+        note(
+            "copy_file_range of \(length) from \(offset) of \(model.names(from.id)) to \(target) of \(model.names(to.id))"
+        )
         let expected = model.write(to.id, at: target, count: length)
         let done = try noSpaceIsZero { () throws(Errno) in
             try System.copyRange(
                 from: from.file.descriptor, offset: offset, to: to.file.descriptor, offset: target, length: Int(length))
         }
-        guard Int64(done) == expected.bytes else { throw TestFailure("\(lastOperation): took \(done), not \(expected.bytes)") }
+        guard Int64(done) == expected.bytes else {
+            throw TestFailure("\(lastOperation): took \(done), not \(expected.bytes)")
+        }
         guard done > 0, let content = try shadows[from.id]?.read(done, at: offset) else { return }
         _ = try shadows[to.id]?.write(content, at: target)
     }

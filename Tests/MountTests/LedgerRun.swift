@@ -29,7 +29,9 @@ final class LedgerRun {
         shadowFolder = "\(mount.scratch)/shadows"
         try Files.makeDirectory(shadowFolder)
         try mount.turnThresholdsOff()
-        for folder in ["Documents", "Library", "tmp", "Library/Caches", "Library/Application Support", "Library/Preferences"] {
+        for folder in [
+            "Documents", "Library", "tmp", "Library/Caches", "Library/Application Support", "Library/Preferences",
+        ] {
             model.makeDirectory(folder)
         }
         for folder in folderParents.indices {
@@ -66,27 +68,37 @@ extension LedgerRun {
         var seen: [UInt64: Int64] = [:]
         for (path, blocks) in model.statBlocksOfAllFiles {
             guard let status = try? Files.status(mount.path(path)) else { throw fail("\(path) is not there") }
-            guard Int64(status.st_blocks) == blocks else { throw fail("\(path) has st_blocks \(status.st_blocks), not \(blocks)") }
+            guard Int64(status.st_blocks) == blocks else {
+                throw fail("\(path) has st_blocks \(status.st_blocks), not \(blocks)")
+            }
             seen[UInt64(status.st_ino)] = Int64(status.st_blocks) * 512
         }
         for handle in handles {
             let blocks = try Int64(handle.file.status().st_blocks) * 512
-            guard blocks == model.charged(handle.id) else { throw fail("an open file has \(blocks), not \(model.charged(handle.id))") }
+            guard blocks == model.charged(handle.id) else {
+                throw fail("an open file has \(blocks), not \(model.charged(handle.id))")
+            }
         }
         let sum = seen.values.reduce(0, +) + model.unlinkedBytes
         let storage = try mount.status().storage
         let root = try mount.capacity(at: "")
         guard sum == storage.used else { throw fail("st_blocks make \(sum), storage.used is \(storage.used)") }
-        guard root.available == max(0, root.total - storage.others - sum) else { throw fail("statvfs: \(root), used \(sum)") }
+        guard root.available == max(0, root.total - storage.others - sum) else {
+            throw fail("statvfs: \(root), used \(sum)")
+        }
         guard try numbers() == model.numbers else { throw fail("\(try numbers()) is not \(model.numbers)") }
     }
 
     private func numbers() throws -> ReferenceLedger.Numbers {
         let status = try mount.status()
-        func usage(_ usage: MountStatus.Usage) -> ReferenceLedger.Usage { .init(bytes: usage.bytes, files: usage.files) }
+        func usage(_ usage: MountStatus.Usage) -> ReferenceLedger.Usage {
+            .init(bytes: usage.bytes, files: usage.files)
+        }
         var numbers = model.numbers
         let storage = status.storage
-        (numbers.total, numbers.others, numbers.othersPurgeable) = (storage.total, storage.others, storage.othersPurgeable)
+        (numbers.total, numbers.others, numbers.othersPurgeable) = (
+            storage.total, storage.others, storage.othersPurgeable
+        )
         (numbers.used, numbers.available) = (storage.used, storage.available)
         (numbers.important, numbers.opportunistic) = (storage.important, storage.opportunistic)
         numbers.reclaimable = storage.reclaimable

@@ -59,8 +59,9 @@ extension Mounts {
             try mount.settle()
             let status = try mount.status()
             #expect(try Files.chargedTree(mount.root) == status.storage.used)
-            #expect(status.tiers.temporary.bytes + status.tiers.caches.bytes + status.tiers.persistent.bytes
-                == status.storage.used)
+            #expect(
+                status.tiers.temporary.bytes + status.tiers.caches.bytes + status.tiers.persistent.bytes
+                    == status.storage.used)
         }
     }
 }

@@ -7,7 +7,8 @@ extension Mounts {
     /// Mapped files: judged when their pages are written back (SPEC section 2).
     @Suite struct MappingTests {
         private func map(_ file: OpenFile, _ length: Int, _ body: (UnsafeMutableRawPointer) throws -> Void) throws {
-            guard let address = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor, 0), address != MAP_FAILED
+            guard let address = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor, 0),
+                address != MAP_FAILED
             else { throw Errno(errno) }
             defer { munmap(address, length) }
             try body(address)

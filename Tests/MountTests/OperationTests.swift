@@ -28,8 +28,12 @@ extension Mounts {
                 #expect(throws: Errno.invalid) { try Files.rename(mount.path("tmp/d"), mount.path("tmp/d/e/d")) }
                 #expect(throws: Errno.notEmpty) { try Files.rename(mount.path("tmp/d"), mount.path("Documents/full")) }
                 #expect(throws: Errno.notEmpty) { try Files.removeDirectory(mount.path("Documents/full")) }
-                #expect(throws: Errno.notDirectory) { try Files.rename(mount.path("tmp/d"), mount.path("Documents/full/f")) }
-                #expect(throws: Errno.isDirectory) { try Files.rename(mount.path("Documents/full/f"), mount.path("tmp/d")) }
+                #expect(throws: Errno.notDirectory) {
+                    try Files.rename(mount.path("tmp/d"), mount.path("Documents/full/f"))
+                }
+                #expect(throws: Errno.isDirectory) {
+                    try Files.rename(mount.path("Documents/full/f"), mount.path("tmp/d"))
+                }
                 try Files.rename(mount.path("tmp/d"), mount.path("Documents/empty"))
                 #expect(mount.exists("Documents/empty/e") && !mount.exists("tmp/d"))
             }
@@ -40,7 +44,8 @@ extension Mounts {
                 try mount.make("Documents/f", size: 5000)
                 try Files.link(mount.path("Documents/f"), mount.path("tmp/hard"))
                 #expect(try Files.status(mount.path("tmp/hard")).st_nlink == 2)
-                #expect(try Files.status(mount.path("tmp/hard")).st_ino == Files.status(mount.path("Documents/f")).st_ino)
+                #expect(
+                    try Files.status(mount.path("tmp/hard")).st_ino == Files.status(mount.path("Documents/f")).st_ino)
                 #expect(throws: Errno.exists) { try Files.link(mount.path("Documents/f"), mount.path("tmp/hard")) }
                 #expect(throws: Errno.notPermitted) { try Files.link(mount.path("Documents"), mount.path("tmp/d")) }
                 try Files.symlink("../Documents/f", mount.path("tmp/soft"))
@@ -91,7 +96,10 @@ extension Mounts {
 
         @Test func namesOfAllKinds() throws {
             try withMount { mount in
-                let names = ["blank and\ttab", "new\nline", "\"'`$\\", "Größe 🦆", "-rf", ".hidden", String(repeating: "x", count: 255)]
+                let names = [
+                    "blank and\ttab", "new\nline", "\"'`$\\", "Größe 🦆", "-rf", ".hidden",
+                    String(repeating: "x", count: 255),
+                ]
                 for name in names { try mount.make("Documents/\(name)", size: 1) }
                 #expect(try Files.names(in: mount.path("Documents")) == names.sorted())
                 let tooLong = String(repeating: "x", count: 256)
@@ -112,7 +120,9 @@ extension Mounts {
                 defer { closedir(stream) }
                 var seen = 0
                 while let entry = readdir(stream) {
-                    let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+                    let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                    }
                     if name == "." || name == ".." { continue }
                     seen += 1
                     try Files.unlink(mount.path("Documents/\(name)"))
@@ -132,7 +142,10 @@ extension Mounts {
                 let owned = try Files.status(path)
                 #expect(owned.st_uid == 1234 && owned.st_gid == 4321)
                 #expect(owned.st_mode & 0o4000 == 0, "a change of the owner clears setuid")
-                let times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 123_456_789), timespec(tv_sec: 1_200_000_000, tv_nsec: 987_654_321)]
+                let times = [
+                    timespec(tv_sec: 1_000_000_000, tv_nsec: 123_456_789),
+                    timespec(tv_sec: 1_200_000_000, tv_nsec: 987_654_321),
+                ]
                 #expect(utimensat(AT_FDCWD, path, times, 0) == 0)
                 let status = try Files.status(path)
                 #expect(status.st_atim.tv_sec == 1_000_000_000 && status.st_atim.tv_nsec == 123_456_789)

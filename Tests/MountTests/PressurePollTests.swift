@@ -12,7 +12,9 @@ extension Mounts {
             return count > 0 ? Int32(entry.revents) : 0
         }
         /// 64 MiB: low below 6.4 MiB, normal again at 7.04 MiB.
-        private func setFree(_ mount: TestMount, mib: Int) throws { try mount.write("\(64 - mib)M", to: "storage.others") }
+        private func setFree(_ mount: TestMount, mib: Int) throws {
+            try mount.write("\(64 - mib)M", to: "storage.others")
+        }
 
         @Test func aChangeOfTheLevelWakes() throws {
             try withMount { mount in

@@ -23,9 +23,11 @@ extension Mounts {
         static let steps: [(free: Int64, level: String)] = [
             (20 * mib, "normal"), (16 * mib - 4096, "normal"), (12 * mib, "normal"), (12 * mib - 4096, "nearLow"),
             (12 * mib, "nearLow"), (16 * mib - 4096, "nearLow"), (16 * mib, "normal"), (8 * mib, "nearLow"),
-            (8 * mib - 4096, "low"), (8 * mib, "low"), (12 * mib, "low"), (16 * mib - 4096, "low"), (16 * mib, "normal"),
+            (8 * mib - 4096, "low"), (8 * mib, "low"), (12 * mib, "low"), (16 * mib - 4096, "low"),
+            (16 * mib, "normal"),
             (8 * mib - 4096, "low"), (4 * mib, "low"), (4 * mib - 4096, "veryLow"), (0, "veryLow"), (4 * mib, "low"),
-            (15 * mib, "low"), (16 * mib, "normal"), (4096, "veryLow"), (4 * mib - 4096, "veryLow"), (16 * mib, "normal"),
+            (15 * mib, "low"), (16 * mib, "normal"), (4096, "veryLow"), (4 * mib - 4096, "veryLow"),
+            (16 * mib, "normal"),
         ]
 
         @Test func levelsAndTheirHysteresis() throws {
@@ -44,7 +46,8 @@ extension Mounts {
             try withThresholds { mount in
                 let file = try OpenFile(mount.path("Documents/f"))
                 for (size, level) in [
-                    (51, "normal"), (53, "nearLow"), (57, "low"), (61, "veryLow"), (60, "low"), (49, "low"), (48, "normal"),
+                    (51, "normal"), (53, "nearLow"), (57, "low"), (61, "veryLow"), (60, "low"), (49, "low"),
+                    (48, "normal"),
                 ] as [(Int64, String)] {
                     if try file.status().st_size > size * Self.mib { try file.truncate(size * Self.mib) }
                     let missing = try size * Self.mib - Int64(file.status().st_size)

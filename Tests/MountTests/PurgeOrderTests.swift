@@ -31,9 +31,10 @@ extension Mounts {
         ]
 
         private func makeFiles(_ mount: TestMount) throws {
-            for folder in ["Library/Caches/sub", "tmp/sub", "Documents/cheap", "Documents/cheap/inner",
-                "Documents/cheap/inner/deep"]
-            {
+            for folder in [
+                "Library/Caches/sub", "tmp/sub", "Documents/cheap", "Documents/cheap/inner",
+                "Documents/cheap/inner/deep",
+            ] {
                 try mount.makeDirectory(folder)
             }
             try mount.mark("Documents/cheap", "low")

@@ -78,7 +78,8 @@ extension Mounts {
                     try mount.make("Library/Caches/\(name)", size: name == "large" ? 8192 : 4096)
                 }
                 try mount.unmount()
-                let sameMoment = "UPDATE last_uses SET last_use = (SELECT max(last_use) FROM last_uses); SELECT changes();"
+                let sameMoment =
+                    "UPDATE last_uses SET last_use = (SELECT max(last_use) FROM last_uses); SELECT changes();"
                 let changed = try Program.run("sqlite3", "\(mount.store)/journal.sqlite", sameMoment).succeeded()
                 #expect(changed == "5\n")
                 try mount.mount()

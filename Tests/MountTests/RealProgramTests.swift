@@ -20,7 +20,8 @@ extension Mounts {
                 "find . -printf '%P %y %m %U:%G %n %l' -a \\( -type f -printf ' %s\\n' -o -printf '\\n' \\) | sort",
                 in: directory
             ).succeeded()
-            return Result(status: outcome.status, output: hiding(directory, outcome.output + outcome.errors), listing: listing)
+            return Result(
+                status: outcome.status, output: hiding(directory, outcome.output + outcome.errors), listing: listing)
         }
 
         private func hiding(_ directory: String, _ text: String) -> String {
@@ -140,7 +141,8 @@ extension Mounts {
         }
 
         @Test func removalOfATree() throws {
-            let script = "cp -r $IN/tree . && mv tree/deep tree/moved && mv tree other && rm -rf other/moved && ls -R other"
+            let script =
+                "cp -r $IN/tree . && mv tree/deep tree/moved && mv tree other && rm -rf other/moved && ls -R other"
             try compare(script, prepare: "\(Self.makeTree); rm fifo")
         }
 

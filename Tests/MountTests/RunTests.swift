@@ -16,7 +16,8 @@ extension Mounts {
 
             /// `$OUT` is a directory of the test; what is in it survives the run.
             func start(_ script: String, options: [String] = []) throws {
-                let note = "cat $PURGEFS_MOUNT/.purgefs/status.json > $OUT/status.part && mv $OUT/status.part $OUT/status; "
+                let note =
+                    "cat $PURGEFS_MOUNT/.purgefs/status.json > $OUT/status.part && mv $OUT/status.part $OUT/status; "
                 let command = ["run"] + options + ["--", "/bin/sh", "-c", note + script]
                 child = try Program.start(
                     [PurgefsBinary.path] + command,
@@ -56,7 +57,8 @@ extension Mounts {
         }
 
         @Test(arguments: [
-            ("true", 0), ("exit 7", 7), ("false", 1), ("kill -9 $$", 137), ("kill -TERM $$", 143), ("kill -INT $$", 130),
+            ("true", 0), ("exit 7", 7), ("false", 1), ("kill -9 $$", 137), ("kill -TERM $$", 143),
+            ("kill -INT $$", 130),
             ("kill -SEGV $$", 139), ("exec /nonexistent/program 2>/dev/null", 127),
             ("cd $HOME/Documents && head -c 1000000 /dev/zero > big", 0),
         ])
@@ -92,7 +94,8 @@ extension Mounts {
 
         @Test func aCommandThatHandlesTheSignal() throws {
             try trace { trace in
-                try trace.start("trap 'echo saved > $OUT/saved; exit 5' TERM; echo x > $OUT/ready; while :; do sleep 0.05; done")
+                try trace.start(
+                    "trap 'echo saved > $OUT/saved; exit 5' TERM; echo x > $OUT/ready; while :; do sleep 0.05; done")
                 try trace.waitForNote("ready")
                 trace.child?.signal(SIGTERM)
                 #expect(try trace.end().status == 5)
@@ -135,10 +138,15 @@ extension Mounts {
 
         @Test func environmentAndPlaces() throws {
             try trace { trace in
-                try trace.start("env > $OUT/env; pwd > $OUT/pwd; ls -1A $HOME > $OUT/ls; ls -1A $HOME/Library > $OUT/library")
+                try trace.start(
+                    "env > $OUT/env; pwd > $OUT/pwd; ls -1A $HOME > $OUT/ls; ls -1A $HOME/Library > $OUT/library")
                 #expect(try trace.end().status == 0)
-                let lines = Files.text("\(trace.scratch)/env").split(separator: "\n").map { $0.split(separator: "=", maxSplits: 1) }
-                let environment = Dictionary(lines.filter { $0.count == 2 }.map { (String($0[0]), String($0[1])) }) { $1 }
+                let lines = Files.text("\(trace.scratch)/env").split(separator: "\n").map {
+                    $0.split(separator: "=", maxSplits: 1)
+                }
+                let environment = Dictionary(lines.filter { $0.count == 2 }.map { (String($0[0]), String($0[1])) }) {
+                    $1
+                }
                 let home = try #require(environment["HOME"])
                 let parts = home.split(separator: "/").suffix(4)
                 #expect(parts.dropLast() == ["Containers", "Data", "Application"])
@@ -159,11 +167,15 @@ extension Mounts {
             try trace { trace in
                 let store = "\(trace.scratch)/store"
                 let options = ["--store", store, "--total", "1M", "--others", "64K"]
-                try trace.start("cat $PURGEFS_MOUNT/.purgefs/storage.available > $OUT/available; echo kept > $HOME/Documents/f", options: options)
+                try trace.start(
+                    "cat $PURGEFS_MOUNT/.purgefs/storage.available > $OUT/available; echo kept > $HOME/Documents/f",
+                    options: options)
                 #expect(try trace.end().status == 0)
                 #expect(Files.text("\(trace.scratch)/available") == "983040\n")
                 #expect(Files.text("\(store)/container/Documents/f") == "kept\n")
-                let again = try PurgefsBinary.run("run", "--store", store, "--", "sh", "-c", "cat $HOME/Documents/f $PURGEFS_MOUNT/.purgefs/storage.total")
+                let again = try PurgefsBinary.run(
+                    "run", "--store", store, "--", "sh", "-c",
+                    "cat $HOME/Documents/f $PURGEFS_MOUNT/.purgefs/storage.total")
                 #expect(again.output == "kept\n1048576\n" && again.status == 0)
             }
         }

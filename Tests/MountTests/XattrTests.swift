@@ -21,8 +21,10 @@ extension Mounts {
             ("isPurgeable", "medium", "medium"), ("isPurgeable", "high", "high"), ("isExcludedFromBackup", "0", "0"),
             ("isExcludedFromBackup", "1", "1"), ("fileProtection", "complete", "NSFileProtectionComplete"),
             ("fileProtection", "completeUnlessOpen", "NSFileProtectionCompleteUnlessOpen"),
-            ("fileProtection", "completeUntilFirstUserAuthentication",
-                "NSFileProtectionCompleteUntilFirstUserAuthentication"),
+            (
+                "fileProtection", "completeUntilFirstUserAuthentication",
+                "NSFileProtectionCompleteUntilFirstUserAuthentication"
+            ),
             ("fileProtection", "completeWhenUserInactive", "NSFileProtectionCompleteWhenUserInactive"),
             ("fileProtection", "none", "NSFileProtectionNone"),
             ("fileProtection", "NSFileProtectionComplete", "NSFileProtectionComplete"),
@@ -73,7 +75,9 @@ extension Mounts {
             }
         }
 
-        @Test(arguments: [("purgeAfter", ["3d", "0", "30s", "1w", "2h", "5m"]), ("sizeLimit", ["4096", "512M", "0", "64GB"])])
+        @Test(arguments: [
+            ("purgeAfter", ["3d", "0", "30s", "1w", "2h", "5m"]), ("sizeLimit", ["4096", "512M", "0", "64GB"]),
+        ])
         func directoryPolicies(name: String, values: [String]) throws {
             try withFile { mount, file in
                 let directory = mount.path("Documents/d")
@@ -107,7 +111,9 @@ extension Mounts {
                 let date = try Attributes.text(file, key("creationDate"))
                 #expect(date.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/) != nil, "\(date)")
                 #expect(try Attributes.text(file, key("tier")) == "persistent")
-                for (place, tier) in [("tmp", "temporary"), ("Library/Caches", "caches"), ("Library", "persistent"), ("", "persistent")] {
+                for (place, tier) in [
+                    ("tmp", "temporary"), ("Library/Caches", "caches"), ("Library", "persistent"), ("", "persistent"),
+                ] {
                     let path = place.isEmpty ? "\(mount.root)/." : mount.path(place)
                     #expect(try Attributes.text(path, key("tier")) == tier, "\(place)")
                 }
@@ -133,7 +139,10 @@ extension Mounts {
         @Test func createAndReplace() throws {
             let (create, replace): (Int32, Int32) = (1, 2)
             try withFile { _, file in
-                for name in [key("isPurgeable"), key("isExcludedFromBackup"), "com.apple.MobileBackup", "user.own", "com.apple.own"] {
+                for name in [
+                    key("isPurgeable"), key("isExcludedFromBackup"), "com.apple.MobileBackup", "user.own",
+                    "com.apple.own",
+                ] {
                     for other in try Attributes.names(file) { try Attributes.remove(file, other) }
                     #expect(throws: Errno.noData, "\(name)") { try Attributes.set(file, name, "1", flags: replace) }
                     try Attributes.set(file, name, "1", flags: create)
@@ -152,7 +161,9 @@ extension Mounts {
                 try mount.make("Documents/d/f", size: 4096)
                 #expect(try Attributes.names(mount.path("Documents/d/f")) == [])
                 #expect(throws: Errno.noData) { try Attributes.get(mount.path("Documents/d/f"), key("isPurgeable")) }
-                #expect(throws: Errno.noData) { try Attributes.get(mount.path("Documents/d/f"), key("isExcludedFromBackup")) }
+                #expect(throws: Errno.noData) {
+                    try Attributes.get(mount.path("Documents/d/f"), key("isExcludedFromBackup"))
+                }
                 #expect(try mount.number("storage.reclaimable") == 4096)
             }
         }

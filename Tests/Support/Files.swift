@@ -26,7 +26,9 @@ public enum Files {
         try System.rename(at: AT_FDCWD, from, to: AT_FDCWD, to, flags: flags)
     }
     public static func link(_ from: String, _ to: String) throws(Errno) { try check(Glibc.link(from, to)) }
-    public static func symlink(_ target: String, _ path: String) throws(Errno) { try check(Glibc.symlink(target, path)) }
+    public static func symlink(_ target: String, _ path: String) throws(Errno) {
+        try check(Glibc.symlink(target, path))
+    }
     public static func truncate(_ path: String, _ size: Int64) throws(Errno) {
         try check(Glibc.truncate(path, off_t(size)))
     }

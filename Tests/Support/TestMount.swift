@@ -43,7 +43,7 @@ public final class TestMount: Sendable {
 
     /// An orderly end, with everything checked that must hold then.
     public func unmount() throws {
-        guard let daemon else { return }
+        guard daemon != nil else { return }
         try checkNothingIsOpen()
         try Program.run("fusermount3", "-u", root, timeout: 30).succeeded()
         try awaitEnd()

@@ -87,9 +87,9 @@ extension Target {
             do throws(Errno) {
                 _ = try System.status(ofPath: (directory == "/" ? "" : directory) + "/.purgefs/status.json")
                 return directory
-            } catch where error == .notConnected {
+            } catch let error where error == .notConnected {
                 throw CommandFailure("no container", path: directory, error)
-            } catch where error == .accessDenied && MountEntry.container(at: directory) != nil {
+            } catch let error where error == .accessDenied && MountEntry.container(at: directory) != nil {
                 throw CommandFailure(
                     "no way into the container", path: directory, "\(error)",
                     advice: "Its control files are for the user who mounted it: run this as that user.")

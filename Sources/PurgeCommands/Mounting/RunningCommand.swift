@@ -15,7 +15,8 @@ struct RunningCommand {
         } catch {
             let name = words.first.map(Places.text) ?? ""
             let isMissing = error == .noEntry || error == .notDirectory
-            let advice = error == .noExecutable
+            let advice =
+                error == .noExecutable
                 ? "It is neither a program for this machine nor a script that begins with #!."
                 : isMissing ? "Check the name, or PATH." : "Check its mode: chmod +x \(name)"
             let failure = CommandFailure("cannot run", path: name, error, advice: advice)

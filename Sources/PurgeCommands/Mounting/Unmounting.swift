@@ -27,9 +27,9 @@ struct Unmounting {
         do throws(Errno) {
             try System.unmount(mountpoint, detaching: detaching)
             return .done
-        } catch where error == .busy {
+        } catch .busy {
             return .busy
-        } catch where error == .notPermitted {
+        } catch .notPermitted {
             return askFusermount(detaching: detaching)
         } catch {
             return isMounted ? .refused(error) : .done

@@ -8,7 +8,7 @@ extension Verb {
         description: [
             "Writes values to control files, in the order given. All are looked at before the first is written; "
                 + "one that the container refuses stops the rest. A change is accepted even if it leaves too little "
-                + "room: then purging makes room, and the command returns when that is over.",
+                + "room: then purging makes room, and the command returns when that is over."
         ],
         options: [], operands: 1...(.max),
         sections: [
@@ -28,7 +28,8 @@ extension Verb {
         exitStatus: plainExitStatus
     ) { (invocation) throws(CommandFailure) in
         let (target, assignments) = try Assignment.split(invocation.arguments.operands)
-        try Target.with(target) { (control) throws(CommandFailure) in try Assignment.carryOut(assignments, on: control) }
+        try Target.with(target) { (control) throws(CommandFailure) in try Assignment.carryOut(assignments, on: control)
+        }
         return ExitStatus.done
     }
 }

@@ -49,8 +49,10 @@ private enum UnmountVerb {
             let users = mount.users()
             throw CommandFailure(
                 what, path: path, "still in use\(users.isEmpty ? " (nothing is known of by whom)" : "")",
-                advice: (users + ["End that and try again. At once, with errors for whoever uses it: "
-                    + "fusermount3 -u -z \(path)"]).joined(separator: "\n  "))
+                advice: (users + [
+                    "End that and try again. At once, with errors for whoever uses it: "
+                        + "fusermount3 -u -z \(path)"
+                ]).joined(separator: "\n  "))
         case .refused(let error?) where error == .notPermitted:
             throw CommandFailure(what, path: path, error, advice: "Only the user who mounted it and root may.")
         case .refused(let error):
@@ -66,9 +68,11 @@ private enum UnmountVerb {
         if MountEntry.container(at: resolved) != nil { return resolved }
         if let mount = MountEntry.containers().map(\.mountpoint).last(where: { resolved.hasPrefix($0 + "/") }) {
             throw CommandFailure(
-                what, path: path, "this lies in a mount, and is not the mount point", advice: "Say: purgefs unmount \(mount)")
+                what, path: path, "this lies in a mount, and is not the mount point",
+                advice: "Say: purgefs unmount \(mount)")
         }
         throw CommandFailure(
-            what, path: path, "no container is mounted there", advice: "`grep fuse.purgefs /proc/mounts` lists those that are.")
+            what, path: path, "no container is mounted there",
+            advice: "`grep fuse.purgefs /proc/mounts` lists those that are.")
     }
 }

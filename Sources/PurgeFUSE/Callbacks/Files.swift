@@ -89,7 +89,9 @@ extension Server {
     }
 
     func openControl(_ request: fuse_req_t, _ node: Node) {
-        Reply.to(request) { () throws(Errno) in try volume.openControl(node) } _: { reply, handle in
+        Reply.to(request) { () throws(Errno) in
+            try volume.openControl(node)
+        } _: { reply, handle in
             _ = Unmanaged.passRetained(handle)
             if !reply.open(handle.address, flags: UInt32(SHIM_FOPEN_DIRECT_IO)) {
                 volume.closeControl(handle)
