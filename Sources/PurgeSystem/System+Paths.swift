@@ -32,10 +32,9 @@ extension System {
         return String(decoding: pattern.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// With `detaching`, what is still in use goes when its last user has let go; with `forcing`, a
-    /// FUSE mount is cut off from its daemon, so that its users get errors and the daemon ends.
-    public static func unmount(_ path: String, detaching: Bool, forcing: Bool = false) throws(Errno) {
-        try SystemCall.done { shim_unmount(path, detaching ? 1 : 0, forcing ? 1 : 0) }
+    /// With `detaching`, what is still in use goes when its last user has let go.
+    public static func unmount(_ path: String, detaching: Bool) throws(Errno) {
+        try SystemCall.done { shim_unmount(path, detaching ? 1 : 0) }
     }
 
     public static func changeDirectory(_ path: String) throws(Errno) { try SystemCall.done { shim_chdir(path) } }

@@ -40,6 +40,6 @@ int shim_stat(const char *path, struct stat *out);
 int shim_access(const char *path, int mode);
 int shim_set_path_attribute(const char *path, const char *key, const void *value, size_t size);
 int shim_make_temporary_directory(char *pattern);
-int shim_unmount(const char *path, int detach, int force);
+int shim_unmount(const char *path, int detach);
 
 #endif

@@ -84,11 +84,9 @@ final class DaemonProcess {
     /// Tells it to unmount and end.
     func requestEnd() { signal(SIGTERM) }
 
-    /// Waits for its end, `milliseconds` at most; then, with `killing`, it is killed. Whether it
-    /// ended by itself.
-    func waitForEnd(milliseconds: Int, killing: Bool = true) -> Bool {
+    /// Waits for its end, `milliseconds` at most; then it is killed. Whether it ended by itself.
+    func waitForEnd(milliseconds: Int) -> Bool {
         if wait(milliseconds: milliseconds) { return true }
-        guard killing else { return false }
         signal(SIGKILL)
         _ = wait(milliseconds: 5000)
         return false

@@ -13,7 +13,12 @@ struct RunEnding {
     /// What did not go as it should; the mount and the daemon are gone all the same.
     func takeAway(_ daemon: DaemonProcess) -> [CommandFailure] {
         let mount = Unmounting(mountpoint: mountpoint)
-        if mount.isMounted, mount.attempt(for: Self.patience) != .done { end(mount, daemon) }
+        if mount.isMounted, mount.attempt(for: Self.patience) != .done {
+            // Readers of events get their end of file, and are no news.
+            if !mount.isBusyWithControlFilesOnly() { report(mount) }
+            // Asked, it takes the mount away from whoever still uses it.
+            daemon.requestEnd()
+        }
         var failures: [CommandFailure] = []
         if !daemon.waitForEnd(milliseconds: Self.daemonPatience) {
             failures.append(
@@ -30,25 +35,9 @@ struct RunEnding {
         return failures
     }
 
-    private func end(_ mount: Unmounting, _ daemon: DaemonProcess) {
-        if mount.isBusyWithControlFilesOnly() {
-            // Readers of events get their end of file, and are no news.
-            daemon.requestEnd()
-            if daemon.waitForEnd(milliseconds: Self.patience, killing: false) { return }
-        } else {
-            report(mount)
-        }
-        mount.cutOff()
-        if daemon.waitForEnd(milliseconds: 2 * Self.patience, killing: false) { return }
-        // Nothing could cut it off, so the mount lasts as long as its users. Asked twice, the daemon
-        // does not wait for them.
-        daemon.requestEnd()
-        _ = daemon.waitForEnd(milliseconds: Self.patience, killing: false)
-        daemon.requestEnd()
-    }
-
     private func report(_ mount: Unmounting) {
         let users = mount.users()
+        guard !users.isEmpty else { return }  // they have let go this moment
         console.warn(
             "run: COMMAND has ended, but the container is still in use; it is taken away all the same"
                 + users.map { "\n  \($0)" }.joined())

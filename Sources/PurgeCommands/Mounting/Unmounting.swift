@@ -5,13 +5,6 @@ import PurgeSystem
 struct Unmounting {
     /// As the kernel knows it: absolute, without symbolic links.
     let mountpoint: String
-    /// As it was found at first; nil where there was none.
-    let entry: MountEntry?
-
-    init(mountpoint: String) {
-        self.mountpoint = mountpoint
-        entry = MountEntry.container(at: mountpoint)
-    }
 
     var isMounted: Bool { MountEntry.container(at: mountpoint) != nil }
 
@@ -42,24 +35,7 @@ struct Unmounting {
         while true {
             let outcome = attempt()
             guard outcome == .busy, System.now() < deadline, isHopeful() else { return outcome }
-            usleep(50_000)
-        }
-    }
-
-    /// Takes the mount away from whoever still uses it: they get errors from now on, and the daemon,
-    /// which gets no more requests, ends in an orderly way.
-    func cutOff() {
-        if let entry {
-            do throws(Errno) {
-                // Owned by the user who mounted it.
-                let switchOff = "/sys/fs/fuse/connections/\(entry.connection)/abort"
-                _ = try FileDescriptor.open(switchOff, O_WRONLY).writeOnce("1")
-            } catch {}  // not there in many a container; root has another way
-        }
-        do throws(Errno) {
-            try System.unmount(mountpoint, detaching: true, forcing: true)
-        } catch {
-            if isMounted { _ = attempt(detaching: true) }
+            usleep(100_000)
         }
     }
 
@@ -71,7 +47,7 @@ struct Unmounting {
             let pid = try System.spawnDetached("fusermount3", words, keepsMessages: false)
             let end = try System.wait(for: pid, blocking: true)
             if end == .exited(0) || !isMounted { return .done }
-            return entry?.owner == getuid() ? .busy : .refused(.notPermitted)
+            return MountEntry.container(at: mountpoint)?.owner == getuid() ? .busy : .refused(.notPermitted)
         } catch {
             return .refused(error)
         }
