@@ -42,8 +42,9 @@ struct RunningCommand {
                 guard let signal = try System.nextSignal(of: signals, milliseconds: killTime == nil ? -1 : 200),
                     passedOn.contains(SignalSet(signal.number))
                 else { continue }
-                // What a terminal sends goes to COMMAND too, which is in the same process group.
-                if !signal.isFromKernel { send(signal.number) }
+                // What is typed at a terminal goes to COMMAND too, which is in the same process group;
+                // a hangup only to the leader of the session, which may be this process.
+                if !signal.isFromKernel || signal.number == SIGHUP { send(signal.number) }
             }
         } catch { throw CommandFailure("cannot wait for COMMAND", path: "process \(pid)", error) }
     }

@@ -45,7 +45,7 @@ private enum CheckVerb {
 
     private static func mount(of store: String) throws(CommandFailure) -> String? {
         guard let path = Places.resolved(store) else { return nil }
-        if let mount = try Target.mount(ofStore: path) { return mount }
+        if let mount = Target.mount(ofStore: path) { return mount }
         return try Target.mount(holding: path) == path ? path : nil
     }
 

@@ -93,7 +93,7 @@ private enum MarkVerb {
     private static func apply(
         _ marks: [Mark], to place: StoredPlace, _ resolved: String, _ path: String
     ) throws(CommandFailure) {
-        if let mount = try Target.mount(ofStore: place.store) {
+        if let mount = Target.mount(ofStore: place.store) {
             return try set(marks, on: place.inner.isEmpty ? mount : mount + "/" + place.inner, path)
         }
         let store = try open(place.store)  // with its lock

@@ -50,6 +50,13 @@ private enum SettableName: String, CaseIterable {
         }
     }
 
+    /// What a value looks like.
+    var form: String {
+        self == .thresholds
+            ? "LEVEL=LIMIT,... or off (LEVEL: verylow, low, nearlow, desired; LIMIT: 512M, 10.5%)"
+            : "SIZE, +SIZE or -SIZE (4096, 64K, 512M, 64G; 64GB in powers of 1000)"
+    }
+
     /// What the control file takes for `value`; nil for what it would refuse as it stands.
     func content(for value: String) -> String? {
         guard self == .thresholds else { return SizeChange(text: value) == nil ? nil : value }
@@ -106,7 +113,7 @@ private struct Assignment {
         }
         value = String(word[word.index(after: equals)...])
         guard let content = name.content(for: value) else {
-            throw .usage("\(text): '\(value)' is not what it takes: \(name.meaning)")
+            throw .usage("\(text): '\(value)' is not \(name.form)")
         }
         self.name = name
         self.content = content
