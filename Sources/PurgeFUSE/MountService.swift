@@ -15,9 +15,16 @@ public enum MountService {
         raiseDescriptorLimit()
         let mountpoint = try resolve(request.mountpoint)
         let store = try Store.open(request.storePath, creating: true)
-        var settings = try store.loadSettings()
+        let known = try store.loadSettings()
+        var settings = known
         try settings.apply(request.settings)
-        try store.saveSettings(settings)
+        do throws(StoreError) {
+            try store.saveSettings(settings)
+        } catch {
+            // On a full disk files can only be deleted through a mount.
+            guard settings == known else { throw error }
+            note("purgefs: warning: \(error)")
+        }
         let journal = try Journal.open(in: store)
         EndSignals.block()
 

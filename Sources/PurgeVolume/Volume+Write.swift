@@ -45,7 +45,7 @@ extension Volume {
         let reservation = try reserve(demand, for: node, wrote: true)
         let granted = Int(min(request.end, reservation.end * ByteCount.block.bytes) - request.offset)
         let removals = try carryOut(reservation, for: node, handle.descriptor, request.blocks)
-        if request.dropsPrivileges { try dropPrivileges(handle.descriptor) }
+        if request.dropsPrivileges { try dropPrivileges(handle.descriptor, pid: request.pid) }
         let oldSize = kind.fillsGrownTail ? sparseSize(node) : nil
         let count: Int
         do throws(Errno) {
@@ -79,13 +79,6 @@ extension Volume {
         guard error.code == ENOSPC || error.code == EDQUOT else { return error }
         events.append([Event(type: .hostFull, path: state.withLock { _ in node.path().text })])
         return .input
-    }
-
-    func dropPrivileges(_ descriptor: Int32) throws(Errno) {
-        let mode = try System.status(descriptor).st_mode
-        var kept = mode & ~S_ISUID
-        if mode & S_IXGRP != 0 { kept &= ~S_ISGID }
-        if kept != mode { try System.changeMode(descriptor, kept & 0o7777) }
     }
 }
 

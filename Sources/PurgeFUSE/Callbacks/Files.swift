@@ -14,10 +14,12 @@ extension fuse_lowlevel_ops {
             if node.isControl { return server.openControl(request, node) }
             Reply.to(request) { () throws(Errno) in
                 let features = shim_features()
+                let caller = server.caller(request)
                 let handle = try server.volume.open(
-                    node, flags: info.pointee.flags, caller: server.caller(request),
-                    offersPassthrough: features.passthrough != 0)
-                if RawRequest.current.openDropsPrivileges { try server.volume.dropPrivileges(handle) }
+                    node, flags: info.pointee.flags, caller: caller, offersPassthrough: features.passthrough != 0)
+                if RawRequest.current.openDropsPrivileges {
+                    try server.volume.dropPrivileges(handle, pid: caller.pid)
+                }
                 return handle
             } _: { reply, handle in
                 let (flags, backing) = server.flags(of: handle)
