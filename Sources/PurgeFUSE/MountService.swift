@@ -95,7 +95,6 @@ public enum MountService {
                 advice: "See the message above; /dev/fuse must exist and be open to you, and --allow-other "
                     + "needs user_allow_other in /etc/fuse.conf unless you are root.")
         }
-        server.session = session
         // The FUSE mount is one level above the store's file system, two above an overlay's.
         let depth: UInt32 = (try? System.fileSystemType(store.container.raw)) == 0x794C_7630 ? 2 : 1
         shim_take_over_io(session, depth)
