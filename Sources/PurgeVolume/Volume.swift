@@ -18,6 +18,8 @@ public final class Volume: Sendable {
     let state: Mutex<VolumeState>
     /// Advances when a purge has been carried out, or the level or what can be reclaimed has changed.
     let purges = Gate()
+    /// Advances when a file that somebody waits to write or cut is free for that.
+    let turns = Gate()
     /// Advances when the reclaimer has something to look at.
     let reclaimerGate = Gate()
     let hooks: VolumeHooks
