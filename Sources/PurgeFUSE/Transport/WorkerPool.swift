@@ -71,8 +71,9 @@ final class WorkerPool: Sendable {
                     break
                 }
                 worker.isWatched = true
-                serving.store(number, ordering: .releasing)
-                if watchmanSleeps.load(ordering: .relaxed) { wakeWatchman() }
+                // One order for both: else each could miss what the other has just said.
+                serving.store(number, ordering: .sequentiallyConsistent)
+                if watchmanSleeps.load(ordering: .sequentiallyConsistent) { wakeWatchman() }
                 source.serve(buffer, length)
                 if worker.leads { worker.leads = endWatch(number) }
                 worker.isWatched = false
@@ -138,8 +139,8 @@ final class WorkerPool: Sendable {
             quiet = now == 0 || now == last ? quiet + 1 : 0
             last = now
             if quiet > 100 {
-                watchmanSleeps.store(true, ordering: .releasing)
-                if serving.load(ordering: .acquiring) == 0 { watchGate.wait(while: seen) }
+                watchmanSleeps.store(true, ordering: .sequentiallyConsistent)
+                if serving.load(ordering: .sequentiallyConsistent) == 0 { watchGate.wait(while: seen) }
                 watchmanSleeps.store(false, ordering: .releasing)
                 quiet = 0
             } else {
