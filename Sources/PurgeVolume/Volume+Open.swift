@@ -194,18 +194,21 @@ extension Volume {
         let directory = try directoryDescriptor(parent)
         actAs(caller)
         let kept = flags & ~(Self.strippedFlags | O_TRUNC) | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        let descriptor = try System.open(at: directory.raw, name, kept, mode: mode)
-        return try adopt(descriptor, key, in: parent, directory.raw, flags)
+        let descriptor: Int32
+        do { descriptor = try System.open(at: directory.raw, name, kept, mode: mode) } catch {
+            throw hostError(error, parent)
+        }
+        do throws(Errno) { return try adopt(descriptor, key, in: parent, directory.raw, flags) } catch {
+            System.close(descriptor)
+            withdrawEntry(name, at: directory.raw)
+            throw hostError(error, parent)
+        }
     }
 
     private func adopt(
         _ descriptor: Int32, _ name: Name, in parent: Node, _ directory: Int32, _ flags: Int32
     ) throws(Errno) -> (Entry, Handle) {
-        let status: FileStatus
-        do { status = try System.status(descriptor) } catch {
-            System.close(descriptor)
-            throw error
-        }
+        let status = try System.status(descriptor)
         let node = Node(inode: UInt64(status.st_ino), kind: .regular, parent: parent, name: name)
         node.opens = 1
         let now = Instant(nanoseconds: System.now())
