@@ -3,6 +3,10 @@ import PurgeSystem
 /// The name of a directory entry: any bytes but `/` and zero, kept with a zero at its end.
 struct Name: Hashable, Sendable {
     private let bytes: [CChar]
+    /// NAME_MAX, what every store's file system takes.
+    static let maximumLength = 255
+    /// Without the zero.
+    var length: Int { bytes.count - 1 }
 
     init(_ name: CName) {
         var length = 0

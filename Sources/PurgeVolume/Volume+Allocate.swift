@@ -31,6 +31,7 @@ extension Volume {
     public func allocate(_ handle: Handle, _ request: AllocationRequest) throws(Errno) -> [Removal] {
         guard request.length > 0, request.offset >= 0, request.end > 0 else { throw .invalid }
         hooks.beforeSlowWork()
+        try dropPrivileges(handle.descriptor, pid: request.pid)
         switch request.mode & ~AllocationRequest.keepSize {
         case 0: return try reserveBlocks(handle, request, zeroes: false)
         case AllocationRequest.zeroRange: return try reserveBlocks(handle, request, zeroes: true)
@@ -73,6 +74,7 @@ extension Volume {
             announce(removals)
             throw hostError(error, node)
         }
+        if kind.fillsGrownTail, size < request.offset { try emptyGrownTail(node, fd, size) }
         if !node.isDenseNow(state) {
             try noteWritten(node, fd, end: request.keepsSize ? size : max(size, request.end))
         }

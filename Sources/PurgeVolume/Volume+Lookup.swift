@@ -30,7 +30,8 @@ extension Volume {
         let node = try settledEntry(name, in: parent)
         guard let node else {
             if let ghost = ghost(name, in: parent, caller: caller) { return ghost }
-            throw .noEntry
+            // The kernel hands on up to 1024 bytes and leaves the limit to us.
+            throw name.length > Name.maximumLength ? .nameTooLong : .noEntry
         }
         let status: FileStatus
         do {

@@ -13,8 +13,17 @@ public struct AttributeChange: Sendable {
     /// A change of size by a caller that may not keep set-user-ID and set-group-ID.
     public var dropsPrivileges = false
     public var pid: pid_t
+    public var caller: uid_t
 
-    public init(pid: pid_t) { self.pid = pid }
+    public init(caller: Caller) {
+        pid = caller.pid
+        self.caller = caller.owner
+    }
+
+    var changesOwner: Bool { owner != nil || group != nil }
+    var isEmpty: Bool {
+        !changesOwner && mode == nil && size == nil && accessTime == nil && modificationTime == nil
+    }
 }
 
 extension Volume {
@@ -26,8 +35,11 @@ extension Volume {
         if let size = change.size { try setSize(of: node, handle, size, change) }
         let location: Location
         do { location = try locate(node) } catch .noEntry { throw .stale }
-        if change.owner != nil || change.group != nil {
+        if change.changesOwner {
+            try dropGroupPrivilege(location, pid: change.pid)
             try location.changeOwner(change.owner ?? uid_t.max, change.group ?? gid_t.max)
+        } else if change.isEmpty {
+            try renewOwner(location, change)
         }
         if let mode = change.mode { try location.changeMode(mode & 0o7777) }
         if change.accessTime != nil || change.modificationTime != nil {
@@ -37,29 +49,33 @@ extension Volume {
         return attributes(of: node, try location.status())
     }
 
+    /// chown(2) to -1, -1 comes as a change of nothing: as ever it clears set-user-ID and
+    /// set-group-ID. The kernel sends the same before a fallocate by whoever may not keep them.
+    private func renewOwner(_ location: Location, _ change: AttributeChange) throws(Errno) {
+        let owner = try location.status().st_uid
+        guard change.caller == 0 || change.caller == owner else { return }
+        try dropGroupPrivilege(location, pid: change.pid)
+        try location.changeOwner(uid_t.max, gid_t.max)
+    }
+
     private func setSize(
         of node: Node, _ handle: Handle?, _ size: Int64, _ change: AttributeChange
     ) throws(Errno) {
         guard node.isRegular else { throw node.isDirectory ? .isDirectory : .invalid }
         if let handle, handle.canWrite {
             try truncate(node, handle.descriptor, to: size, pid: change.pid)
-            if change.dropsPrivileges { try dropPrivileges(handle.descriptor) }
+            if change.dropsPrivileges { try dropPrivileges(handle.descriptor, pid: change.pid) }
             return
         }
         let file = try locate(node).openForWriting()
         try truncate(node, file.raw, to: size, pid: change.pid)
-        if change.dropsPrivileges { try dropPrivileges(file.raw) }
+        if change.dropsPrivileges { try dropPrivileges(file.raw, pid: change.pid) }
     }
 }
 
 /// UTIME_NOW and UTIME_OMIT of utimensat(2).
 public let utimeNow = (1 << 30) - 1
 public let utimeOmit = (1 << 30) - 2
-
-extension Volume {
-    /// open(2) with O_TRUNC by a caller that may not keep set-user-ID and set-group-ID.
-    public func dropPrivileges(_ handle: Handle) throws(Errno) { try dropPrivileges(handle.descriptor) }
-}
 
 extension Location {
     func openForWriting() throws(Errno) -> FileDescriptor {

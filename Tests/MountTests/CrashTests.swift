@@ -53,7 +53,7 @@ extension Mounts {
             }
         }
 
-        /// The mount of a daemon that was killed does not keep the next one away, and its store is free.
+        /// Nothing has a name for them any more, nor a descriptor: a mount must not bring them back.
         @Test func unlinkedFilesAreGivenBack() throws {
             try withMount { mount in
                 let file = try OpenFile(mount.path("Documents/unlinked"))

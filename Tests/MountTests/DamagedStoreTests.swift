@@ -71,7 +71,9 @@ extension Mounts {
                 }
                 try Files.write(content, to: file)
                 let check = try Program.run([PurgefsBinary.path, "check", mount.store])
-                if !content.isEmpty { #expect(check.status == 1 && check.errors.contains("journal"), "\(check)") }
+                if !content.isEmpty {
+                    #expect(check.status == 1 && check.output.contains("journal.sqlite"), "\(check)")
+                }
                 let isMounted = (try? mount.mount()) != nil
                 if !isMounted {
                     try BadInputTests.refused(
@@ -98,7 +100,7 @@ extension Mounts {
             }
         }
 
-        /// What is missing of the layout is made again; what is in the way is an error.
+        /// What is missing of the layout is made again; a file that has such a name is the app's and stays.
         @Test func containerLayout() throws {
             try withStore { mount in
                 let container = "\(mount.store)/container"
@@ -108,7 +110,8 @@ extension Mounts {
                 try mount.unmount()
                 try Files.removeDirectory("\(container)/tmp")
                 try Files.write("in the way", to: "\(container)/tmp")
-                try BadInputTests.refused(["mount", mount.store, mount.root], status: 1, naming: ["tmp"])
+                try? mount.mount()
+                try mount.unmount()
                 #expect(Files.text("\(container)/tmp") == "in the way")
             }
         }

@@ -37,7 +37,8 @@ extension Mounts {
                 try Program.run("chown", "65534:65534", mountpoint).succeeded()
                 let node = "\(mountpoint)-fuse"
                 let wrapper =
-                    inNamespace("mknod -m 600 \(node) c 10 229; mount --bind \(node) /dev/fuse") + Self.ordinaryUser
+                    inNamespace("test -e \(node) || mknod -m 600 \(node) c 10 229; mount --bind \(node) /dev/fuse")
+                    + Self.ordinaryUser
                 let readable = "\(mountpoint)/../purgefs"
                 try Program.run("cp", PurgefsBinary.path, readable).succeeded()
                 try Files.makeDirectory("\(store)-parent", mode: 0o777)

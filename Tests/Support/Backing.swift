@@ -10,8 +10,9 @@ public struct BackingDirectory: Sendable {
     public let path: String
     private let mountpoint: String?
 
-    /// Makes the file system under `scratch`. Sparse images of 1 GiB cost only what is written.
-    public init(_ kind: Backing, in scratch: String) throws {
+    /// Makes the file system under `scratch`. Sparse images of 1 GiB cost only what is written; `tmpfsSize` is
+    /// for tests of a disk that gets full.
+    public init(_ kind: Backing, in scratch: String, tmpfsSize: String = "2G") throws {
         let place = "\(scratch)/\(kind.rawValue)"
         guard mkdir(place, 0o755) == 0 else { throw TestFailure("cannot make \(place)") }
         switch kind {
@@ -20,7 +21,7 @@ public struct BackingDirectory: Sendable {
             path = place
             return
         case .tmpfs:
-            try Program.run("mount", "-t", "tmpfs", "-o", "size=2G", "tmpfs", place).succeeded()
+            try Program.run("mount", "-t", "tmpfs", "-o", "size=\(tmpfsSize)", "tmpfs", place).succeeded()
         case .overlayfs:
             try Self.mountOverlay(at: place, under: scratch)
         case .ext4, .xfs, .btrfs:

@@ -21,7 +21,7 @@ extension fuse_lowlevel_ops {
             let node = server.node(node)
             Reply.to(request) { () throws(Errno) in
                 let handle = node.isControl || info == nil ? nil : try server.handle(info)
-                let change = AttributeChange(values.pointee, valid: valid, pid: server.caller(request).pid)
+                let change = AttributeChange(values.pointee, valid: valid, caller: server.caller(request))
                 return try server.volume.setAttributes(of: node, handle: handle, change)
             } _: {
                 $0.attributes($1)
@@ -36,8 +36,8 @@ extension fuse_lowlevel_ops {
 }
 
 extension AttributeChange {
-    init(_ values: stat, valid: Int32, pid: pid_t) {
-        self.init(pid: pid)
+    init(_ values: stat, valid: Int32, caller: Caller) {
+        self.init(caller: caller)
         if valid & FUSE_SET_ATTR_MODE != 0 { mode = values.st_mode }
         if valid & FUSE_SET_ATTR_UID != 0 { owner = values.st_uid }
         if valid & FUSE_SET_ATTR_GID != 0 { group = values.st_gid }

@@ -73,7 +73,7 @@ extension fuse_lowlevel_ops {
             if server.node(node).isControl { return Reply(request).error(.notSupported) }
             Reply.to(request) { () throws(Errno) in
                 let write = WriteRequest(
-                    offset: Int64(toOffset), length: length, isMapped: false, dropsPrivileges: false,
+                    offset: Int64(toOffset), length: length, isMapped: false, dropsPrivileges: true,
                     pid: server.caller(request).pid)
                 return try server.volume.copy(
                     from: server.handle(info), offset: Int64(offset), to: server.handle(toInfo), write)

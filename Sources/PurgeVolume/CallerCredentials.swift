@@ -1,0 +1,28 @@
+import PurgeSystem
+
+/// What a request does not carry of its caller, from /proc: the groups and one capability. Read
+/// only for files with set-user-ID or set-group-ID, which are few.
+struct CallerCredentials {
+    private(set) var groups: Set<UInt32> = []
+    /// CAP_FSETID: may keep set-user-ID and set-group-ID of what it changes.
+    private(set) var keepsPrivileges = false
+
+    /// A caller that cannot be seen (gone, or in another pid namespace) has neither.
+    init(of pid: Int32) {
+        guard pid > 0, let file = try? FileDescriptor.open("/proc/\(pid)/status", 0),
+            let bytes = try? file.readToEnd()
+        else { return }
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+            let words = line.split { $0 == "\t" || $0 == " " }
+            switch words.first {
+            // Real, effective, saved, file system: the last decides here.
+            case "Gid:": groups.formUnion(words.dropFirst(4).compactMap { UInt32($0) })
+            case "Groups:": groups.formUnion(words.dropFirst().compactMap { UInt32($0) })
+            case "CapEff:":
+                let capabilities = words.last.flatMap { UInt64($0, radix: 16) } ?? 0
+                keepsPrivileges = capabilities & 1 << 4 != 0
+            default: break
+            }
+        }
+    }
+}
