@@ -80,7 +80,9 @@ extension fuse_lowlevel_ops {
                     from: source, offset: Int64(offset), to: server.handle(toInfo), write)
                 server.forgetAttributes(of: source.node)
                 return outcome
-            } _: { server.sendWritten($0, $1) }
+            } _: {
+                server.sendWritten($0, $1)
+            }
         }
         operations.poll = { request, node, info, poll in
             guard let request else { return }
