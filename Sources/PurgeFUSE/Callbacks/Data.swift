@@ -78,7 +78,7 @@ extension fuse_lowlevel_ops {
                 let source = try server.handle(info)
                 let outcome = try server.volume.copy(
                     from: source, offset: Int64(offset), to: server.handle(toInfo), write)
-                server.forgetAttributes(of: source.node)
+                server.notifier.forgetAttributes(of: source.node)
                 return outcome
             } _: {
                 server.sendWritten($0, $1)
@@ -106,12 +106,6 @@ extension Server {
                 pending.take()?.error(error)
             }
         }
-    }
-
-    /// A copy reads its source, which the kernel does not know to have moved atime.
-    func forgetAttributes(of node: Node) {
-        // Attributes alone, so that nothing waits for a lock of the kernel's.
-        if let session { fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(node.address), -1, 0) }
     }
 
     /// The answer to a write that may have purged: given once the purged names are gone for all.
