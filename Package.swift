@@ -43,6 +43,10 @@ let package = Package(
             dependencies: ["PurgeVolume", "PurgeStore", "PurgeModel", "PurgeSystem", "Support"],
             swiftSettings: strict),
         .testTarget(
+            name: "PurgeCommandsTests",
+            dependencies: ["PurgeCommands", "PurgeStore", "PurgeModel", "PurgeSystem"], exclude: ["Help"],
+            swiftSettings: strict),
+        .testTarget(
             name: "MountTests", dependencies: ["Support", "PurgeSystem", "purgefs"],
             swiftSettings: strict),
     ],
