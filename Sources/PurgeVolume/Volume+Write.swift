@@ -45,10 +45,10 @@ extension Volume {
         let reservation = try reserve(demand, for: node, wrote: true)
         let granted = Int(min(request.end, reservation.end * ByteCount.block.bytes) - request.offset)
         let removals = try carryOut(reservation, for: node, handle.descriptor, request.blocks)
-        if request.dropsPrivileges { try dropPrivileges(handle.descriptor, pid: request.pid) }
         let oldSize = kind.fillsGrownTail ? sparseSize(node) : nil
         let count: Int
         do throws(Errno) {
+            if request.dropsPrivileges { try dropPrivileges(handle.descriptor, pid: request.pid) }
             count = try perform(handle.descriptor, granted)
         } catch {
             settle(node, handle.descriptor, request.blocks)
@@ -56,8 +56,13 @@ extension Volume {
             throw hostError(error, node)
         }
         if count < granted { settle(node, handle.descriptor, request.blocks) }
-        if let oldSize, oldSize < request.offset { try emptyGrownTail(node, handle.descriptor, oldSize) }
-        if !node.isDenseNow(state) { try noteWritten(node, handle.descriptor, end: request.offset + Int64(count)) }
+        do throws(Errno) {
+            if let oldSize, oldSize < request.offset { try emptyGrownTail(node, handle.descriptor, oldSize) }
+            try noteWritten(node, handle.descriptor, end: request.offset + Int64(count))
+        } catch {
+            announce(removals)
+            throw error
+        }
         return WriteOutcome(count: count, removals: removals)
     }
 
