@@ -43,6 +43,8 @@ let package = Package(
             dependencies: ["PurgeVolume", "PurgeStore", "PurgeModel", "PurgeSystem", "Support"],
             swiftSettings: strict),
         .testTarget(
+            name: "PurgeFUSETests", dependencies: ["PurgeFUSE", "PurgeSystem", "Support"], swiftSettings: strict),
+        .testTarget(
             name: "MountTests", dependencies: ["Support", "PurgeSystem", "purgefs"],
             swiftSettings: strict),
     ],
