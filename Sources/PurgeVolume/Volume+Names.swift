@@ -116,10 +116,11 @@ extension Volume {
         }
         if isAnnouncer(caller) { throw .noEntry }
         let directory = try directoryDescriptor(parent)
+        let remains = remains(of: node, name, in: directory)
         let sidecar = try moving { () throws(Errno) in
             try System.unlink(at: directory.raw, name)
         } then: { state in
-            removeName(Dentry(directory: parent, name: key), of: node, &state)
+            removeName(Dentry(directory: parent, name: key), of: node, leaving: remains, &state)
         }
         if let sidecar { store.removeSidecar(sidecar) }
     }
@@ -129,15 +130,28 @@ extension Volume {
         let key = Name(name)
         guard let node = try settledEntry(key, in: parent) else { throw .noEntry }
         let directory = try directoryDescriptor(parent)
+        let remains = remains(of: node, name, in: directory)
         _ = try moving { () throws(Errno) in
             try System.removeDirectory(at: directory.raw, name)
         } then: { state in
-            removeName(Dentry(directory: parent, name: key), of: node, &state)
+            removeName(Dentry(directory: parent, name: key), of: node, leaving: remains, &state)
         }
     }
 
+    /// What keeps a directory, link or special file reachable until the kernel forgets it: fstat(2)
+    /// of a removed directory must work. Where it cannot be had, that is ESTALE.
+    func remains(of node: Node, _ name: CName, in directory: FileDescriptor) -> FileDescriptor? {
+        if node.isRegular { return nil }
+        do throws(Errno) {
+            if node.isDirectory { return try directory.open(name, O_RDONLY | O_DIRECTORY) }
+        } catch {}  // a directory that the daemon may not read can still be looked at
+        do throws(Errno) { return try directory.open(name, System.openPath) } catch { return nil }
+    }
+
     /// Takes one name from a node; answers a sidecar that is now nobody's.
-    func removeName(_ dentry: Dentry, of node: Node, _ state: inout VolumeState) -> String? {
+    func removeName(
+        _ dentry: Dentry, of node: Node, leaving remains: FileDescriptor? = nil, _ state: inout VolumeState
+    ) -> String? {
         dentry.directory.part?.entries[dentry.name] = nil
         let isFirst = node.parent === dentry.directory && node.name == dentry.name
         if let part = node.part, !part.furtherNames.isEmpty {
@@ -157,6 +171,7 @@ extension Volume {
         state.retract(node)
         node.parent = nil
         node.flags.insert(.unlinked)
+        if let remains { node.ensuredPart.remains = remains }
         guard node.opens == 0 else { return nil }
         return letGo(node, &state)
     }

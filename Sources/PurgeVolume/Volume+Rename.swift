@@ -18,6 +18,8 @@ extension Volume {
         let target = try settledEntry(to.name, in: newParent)
         let source = try directoryDescriptor(parent)
         let destination = try directoryDescriptor(newParent)
+        let remains = flags & Self.renameExchange == 0
+            ? target.flatMap { remains(of: $0, newName, in: destination) } : nil
         let sidecar = try moving { () throws(Errno) in
             try System.rename(at: source.raw, name, to: destination.raw, newName, flags: flags)
         } then: { state -> String? in
@@ -26,7 +28,7 @@ extension Volume {
                 exchange(node, from, target, to, &state)
                 return nil
             }
-            let sidecar = target.flatMap { removeName(to, of: $0, &state) }
+            let sidecar = target.flatMap { removeName(to, of: $0, leaving: remains, &state) }
             move(node, from, to, &state)
             return sidecar
         }
