@@ -1,104 +1,60 @@
 #define _GNU_SOURCE
-#include "CFuseShims.h"
+#include "versions.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/fuse.h>
 #include <poll.h>
 #include <sched.h>
 #include <time.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/uio.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
-#include <fcntl.h>
 
-// Newer than the headers of Debian 12.
-#define INIT_EXT (1u << 30)
-#define HANDLE_KILLPRIV_V2 (1u << 28)
-#define FLAGS2_PASSTHROUGH (1u << 5)
-#define FLAGS2_DIRECT_IO_MMAP (1u << 4)
-struct backing_map { int32_t fd; uint32_t flags; uint64_t padding; };
-#define BACKING_OPEN _IOW(229, 1, struct backing_map)
-#define BACKING_CLOSE _IOW(229, 2, uint32_t)
-struct init_reply {
-    uint32_t major, minor, max_readahead, flags;
-    uint16_t max_background, congestion_threshold;
-    uint32_t max_write, time_gran;
-    uint16_t max_pages, map_alignment;
-    uint32_t flags2, max_stack_depth, unused[6];
-};
-
-// Of the one session of this process; written before and during INIT, read after it.
-static struct {
-    uint64_t init_unique;
-    uint32_t offered, offered2;
-    unsigned stack_depth;
-    struct shim_features features;
-} wire;
+struct shim_features version_agreed;
+unsigned version_stack_depth;
+// Of any worker, at any time.
+static _Atomic int passthrough_was_refused;
 
 struct fuse_session *shim_session_new(
     int argc, char **argv, const struct fuse_lowlevel_ops *ops, size_t size, void *userdata) {
+    version_set_log();
     struct fuse_args args = {.argc = argc, .argv = argv, .allocated = 0};
     struct fuse_session *session = fuse_session_new(&args, ops, size, userdata);
     fuse_opt_free_args(&args);
     return session;
 }
 
-static void complete_init(struct init_reply *reply) {
-    if (wire.offered & HANDLE_KILLPRIV_V2) {
-        reply->flags |= HANDLE_KILLPRIV_V2;
-        wire.features.killpriv_v2 = 1;
-    }
-    if (!(wire.offered & INIT_EXT)) return;
-    reply->flags |= INIT_EXT;
-    if (wire.offered2 & FLAGS2_DIRECT_IO_MMAP) {
-        reply->flags2 |= FLAGS2_DIRECT_IO_MMAP;
-        wire.features.direct_io_mmap = 1;
-    }
-    if ((wire.offered2 & FLAGS2_PASSTHROUGH) && wire.stack_depth > 0) {
-        reply->flags2 |= FLAGS2_PASSTHROUGH;
-        reply->max_stack_depth = wire.stack_depth;
-        wire.features.passthrough = 1;
-    }
-}
+// Readable once nothing more is to be served.
+static int stop_event = -1;
 
-static ssize_t wire_writev(int fd, struct iovec *iov, int count, void *userdata) {
-    (void)userdata;
-    if (wire.init_unique && count == 2 && iov[0].iov_len == sizeof(struct fuse_out_header)) {
-        struct fuse_out_header *header = iov[0].iov_base;
-        if (header->unique == wire.init_unique && iov[1].iov_len >= sizeof(struct init_reply)) {
-            wire.init_unique = 0;
-            complete_init(iov[1].iov_base);
-        }
-    }
-    return writev(fd, iov, count);
-}
-
-static ssize_t wire_read(int fd, void *buffer, size_t size, void *userdata) {
-    (void)userdata;
-    return read(fd, buffer, size);
-}
-
-static ssize_t wire_splice(int in, off_t *in_off, int out, off_t *out_off, size_t size, unsigned flags, void *userdata) {
-    (void)userdata;
-    return splice(in, in_off, out, out_off, size, flags);
-}
-
-int shim_take_over_io(struct fuse_session *session, unsigned stack_depth) {
-    wire.stack_depth = stack_depth;
-    struct fuse_custom_io io = {
-        .writev = wire_writev, .read = wire_read, .splice_receive = wire_splice, .splice_send = wire_splice};
+int shim_take_over_io(struct fuse_session *session, unsigned depth) {
+    stop_event = eventfd(0, EFD_CLOEXEC);
+    if (stop_event < 0) return -errno;
+    version_stack_depth = depth;
     int fd = fuse_session_fd(session);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-    return fuse_session_custom_io(session, &io, fd);
+    return version_take_over_io(session);
+}
+
+void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists) {
+    uint64_t wanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_PARALLEL_DIROPS
+        | FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_ASYNC_DIO | FUSE_CAP_CACHE_SYMLINKS
+        | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE;
+    if (keeps_access_control_lists) wanted |= FUSE_CAP_POSIX_ACL | FUSE_CAP_DONT_MASK;
+    version_want(connection, wanted);
 }
 
 // Waking a sleeping reader on another CPU costs several times what a request does, and the next
 // request mostly comes at once. So the reader looks again for a moment, giving way to whoever
 // wants the CPU, before it sleeps; when that has not paid of late, it does so only now and then.
-enum { LOOK_NANOSECONDS = 40000, CREDIT_MAX = 16, PROBE_EVERY = 64 };
+enum { LOOK_NANOSECONDS = 40000, GIVEN_AWAY_NANOSECONDS = 20000, CREDIT_MAX = 16, PROBE_EVERY = 64 };
 static int credit = CREDIT_MAX;  // of the one thread that reads; passed on with the lead
 static unsigned skipped;
+
+void shim_stop(void) {
+    uint64_t one = 1;
+    if (write(stop_event, &one, sizeof one) < 0) return;  // it is counting already
+}
 
 static int64_t monotonic(void) {
     struct timespec t;
@@ -112,7 +68,7 @@ static ssize_t next_request(int fd, void *buffer, size_t size) {
         if (count >= 0) return count;
         if (errno != EAGAIN) return -errno;
         if (credit > 0 || ++skipped % PROBE_EVERY == 0) {
-            int64_t end = monotonic() + LOOK_NANOSECONDS;
+            int64_t now = monotonic(), end = now + LOOK_NANOSECONDS;
             do {
                 sched_yield();
                 count = read(fd, buffer, size);
@@ -121,11 +77,19 @@ static ssize_t next_request(int fd, void *buffer, size_t size) {
                     return count;
                 }
                 if (errno != EAGAIN) return -errno;
-            } while (monotonic() < end);
+                int64_t before = now;
+                now = monotonic();
+                if (now - before > GIVEN_AWAY_NANOSECONDS) {
+                    // Others need this CPU: asleep, the reader is woken sooner than in their queue.
+                    credit = 0;
+                    break;
+                }
+            } while (now < end);
             if (credit > 0) credit -= 2;
         }
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        poll(&p, 1, -1);
+        struct pollfd p[] = {{.fd = fd, .events = POLLIN}, {.fd = stop_event, .events = POLLIN}};
+        poll(p, 2, -1);
+        if (p[1].revents) return -ENODEV;
     }
 }
 
@@ -133,12 +97,7 @@ ssize_t shim_receive(struct fuse_session *session, void *buffer, size_t size) {
     ssize_t count = next_request(fuse_session_fd(session), buffer, size);
     if (count < 0) return count;
     const struct fuse_in_header *header = buffer;
-    if (header->opcode == FUSE_INIT && (size_t)count >= sizeof *header + 20) {
-        const uint32_t *words = (const uint32_t *)(header + 1);
-        wire.init_unique = header->unique;
-        wire.offered = words[3];
-        wire.offered2 = words[3] & INIT_EXT ? words[4] : 0;
-    }
+    if (header->opcode == FUSE_INIT) version_note_init(buffer, (size_t)count);
     return count;
 }
 
@@ -147,23 +106,20 @@ void shim_process(struct fuse_session *session, void *buffer, size_t size) {
     fuse_session_process_buf(session, &request);
 }
 
-struct shim_features shim_features(void) { return wire.features; }
-
-int shim_backing_open(struct fuse_session *session, int fd) {
-    struct backing_map map = {.fd = fd};
-    int id = ioctl(fuse_session_fd(session), BACKING_OPEN, &map);
-    return id < 0 ? -errno : id;
+struct shim_features shim_features(void) {
+    struct shim_features features = version_agreed;
+    if (passthrough_was_refused) features.passthrough = 0;
+    return features;
 }
 
-int shim_backing_close(struct fuse_session *session, int id) {
-    uint32_t number = (uint32_t)id;
-    return ioctl(fuse_session_fd(session), BACKING_CLOSE, &number) < 0 ? -errno : 0;
+int shim_backing_open(fuse_req_t request, int fd) {
+    int id = version_backing_open(request, fd);
+    // Without CAP_SYS_ADMIN it will be no other next time.
+    if (id == -EPERM) passthrough_was_refused = 1;
+    return id;
 }
 
-int shim_reply_open(fuse_req_t request, uint64_t handle, uint32_t flags, int32_t backing_id) {
-    struct { uint64_t fh; uint32_t flags; int32_t backing_id; } reply = {handle, flags, backing_id};
-    return fuse_reply_buf(request, (const char *)&reply, sizeof reply);
-}
+int shim_backing_close(fuse_req_t request, int id) { return version_backing_close(request, id); }
 
 int shim_reply_file(fuse_req_t request, int fd, int64_t offset, size_t size) {
     struct fuse_bufvec data = FUSE_BUFVEC_INIT(size);

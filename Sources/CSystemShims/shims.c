@@ -76,28 +76,43 @@ int shim_utimensat(int dir, const char *name, const struct timespec times[2]) {
 
 ssize_t shim_getdents(int fd, void *b, size_t n) { return ANSWER(syscall(SYS_getdents64, fd, b, n)); }
 
-// /proc/self/fd/N/NAME: one call on any kernel, beginning at a descriptor, last part not followed.
-// (The system calls getxattrat and its kin, from Linux 6.13, may take its place one day.)
-#define XATTR_PATH(dir, name) char p_[320]; snprintf(p_, sizeof p_, "/proc/self/fd/%d/%s", dir, name)
+// From Linux 6.13 on an attribute of a name in a directory is one call. Before, the way leads
+// through /proc/self/fd/N/NAME; it may go when no kernel in use is older.
+enum { SETXATTRAT = 463, GETXATTRAT, LISTXATTRAT, REMOVEXATTRAT };
+struct xattr_arguments { uint64_t value; uint32_t size, flags; };
+static int has_no_xattrat;  // learnt once; a race only learns it twice
+
+#define XATTR(by_name, by_path, by_fd) ({ \
+    long r_; \
+    if (!name) r_ = (by_fd); \
+    else { \
+        r_ = -1; \
+        if (!has_no_xattrat) { r_ = (by_name); has_no_xattrat = r_ < 0 && errno == ENOSYS; } \
+        if (has_no_xattrat) { \
+            char path[320]; \
+            snprintf(path, sizeof path, "/proc/self/fd/%d/%s", dir, name); \
+            r_ = (by_path); \
+        } \
+    } \
+    r_ < 0 ? -errno : r_; })
+
 ssize_t shim_getxattr(int dir, const char *name, const char *key, void *v, size_t n) {
-    if (!name) return ANSWER(fgetxattr(dir, key, v, n));
-    XATTR_PATH(dir, name);
-    return ANSWER(lgetxattr(p_, key, v, n));
+    struct xattr_arguments arguments = {(uintptr_t)v, n, 0};
+    return XATTR(syscall(GETXATTRAT, dir, name, AT_SYMLINK_NOFOLLOW, key, &arguments, sizeof arguments),
+                 lgetxattr(path, key, v, n), fgetxattr(dir, key, v, n));
 }
 int shim_setxattr(int dir, const char *name, const char *key, const void *v, size_t n, int flags) {
-    if (!name) return ANSWER(fsetxattr(dir, key, v, n, flags));
-    XATTR_PATH(dir, name);
-    return ANSWER(lsetxattr(p_, key, v, n, flags));
+    struct xattr_arguments arguments = {(uintptr_t)v, n, (uint32_t)flags};
+    return (int)XATTR(syscall(SETXATTRAT, dir, name, AT_SYMLINK_NOFOLLOW, key, &arguments, sizeof arguments),
+                      lsetxattr(path, key, v, n, flags), fsetxattr(dir, key, v, n, flags));
 }
 ssize_t shim_listxattr(int dir, const char *name, char *list, size_t n) {
-    if (!name) return ANSWER(flistxattr(dir, list, n));
-    XATTR_PATH(dir, name);
-    return ANSWER(llistxattr(p_, list, n));
+    return XATTR(syscall(LISTXATTRAT, dir, name, AT_SYMLINK_NOFOLLOW, list, n),
+                 llistxattr(path, list, n), flistxattr(dir, list, n));
 }
 int shim_removexattr(int dir, const char *name, const char *key) {
-    if (!name) return ANSWER(fremovexattr(dir, key));
-    XATTR_PATH(dir, name);
-    return ANSWER(lremovexattr(p_, key));
+    return (int)XATTR(syscall(REMOVEXATTRAT, dir, name, AT_SYMLINK_NOFOLLOW, key),
+                      lremovexattr(path, key), fremovexattr(dir, key));
 }
 
 int shim_flock(int fd, int operation) { return ANSWER(flock(fd, operation)); }

@@ -1,3 +1,4 @@
+import CFuse
 import CFuseShims
 import PurgeSystem
 import PurgeVolume
@@ -14,27 +15,29 @@ final class BackingFiles: Sendable {
     private let backings = Mutex<[UInt64: Backing]>([:])
 
     /// The inode's id, one descriptor more; nil where the kernel refuses (EPERM without root).
-    func acquire(_ handle: Handle, _ session: OpaquePointer) -> Int32? {
+    func acquire(_ handle: Handle, _ request: fuse_req_t) -> Int32? {
         backings.withLock { backings in
             if var known = backings[handle.node.address] {
                 known.opens += 1
                 backings[handle.node.address] = known
                 return known.id
             }
-            let id = shim_backing_open(session, handle.descriptor)
+            let id = shim_backing_open(request, handle.descriptor)
             guard id > 0 else { return nil }
             backings[handle.node.address] = Backing(id: id, opens: 1)
             return id
         }
     }
 
-    func release(_ handle: Handle, _ session: OpaquePointer) {
+    /// - Parameter request: not answered yet. nil only after an answer that the kernel did not take:
+    ///   the connection has been aborted then, and its ids have gone with it.
+    func release(_ handle: Handle, _ request: fuse_req_t?) {
         let last = backings.withLock { backings -> Int32? in
             guard var known = backings[handle.node.address] else { return nil }
             known.opens -= 1
             backings[handle.node.address] = known.opens > 0 ? known : nil
             return known.opens == 0 ? known.id : nil
         }
-        if let last { _ = shim_backing_close(session, last) }
+        if let last, let request { _ = shim_backing_close(request, last) }
     }
 }

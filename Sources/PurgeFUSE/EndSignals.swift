@@ -1,3 +1,4 @@
+import CFuseShims
 import Glibc
 import PurgeSystem
 
@@ -17,17 +18,22 @@ enum EndSignals {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Unmounts when one comes: at once if nothing is open, else lazily, so that the name is free
-    /// and the last user's close ends the daemon. A second signal cuts the last users off.
-    static func watch(_ mountpoint: String) throws(Errno) {
+    /// How long, once the name is free, those who still have files open may go on.
+    private static let patience: Int64 = 1000
+
+    /// Unmounts when one comes: at once if nothing is open, else lazily, so that the name is free;
+    /// whoever then does not let go in time is cut off. `ended` advances when serving has ended.
+    static func watch(_ mountpoint: String, ended: Gate) throws(Errno) {
         _ = try WorkThread(name: "signals") {
+            let seen = ended.generation
             var set = set
             var number: Int32 = 0
             sigwait(&set, &number)
-            if !unmount(mountpoint, lazily: false) { _ = unmount(mountpoint, lazily: true) }
-            sigwait(&set, &number)
-            MountService.note("purgefs: \(mountpoint): ended by a second signal while files were open")
-            exit(1)
+            if unmount(mountpoint, lazily: false) { return }
+            _ = unmount(mountpoint, lazily: true)
+            if ended.wait(while: seen, milliseconds: patience) { return }
+            MountService.note("purgefs: \(mountpoint): ended by a signal; programs still had files open in it")
+            shim_stop()
         }
     }
 

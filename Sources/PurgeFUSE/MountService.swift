@@ -15,9 +15,16 @@ public enum MountService {
         raiseDescriptorLimit()
         let mountpoint = try resolve(request.mountpoint)
         let store = try Store.open(request.storePath, creating: true)
-        var settings = try store.loadSettings()
+        let known = try store.loadSettings()
+        var settings = known
         try settings.apply(request.settings)
-        try store.saveSettings(settings)
+        do throws(StoreError) {
+            try store.saveSettings(settings)
+        } catch {
+            // On a full disk files can only be deleted through a mount.
+            guard settings == known else { throw error }
+            note("purgefs: warning: \(error)")
+        }
         let journal = try Journal.open(in: store)
         EndSignals.block()
 
@@ -88,7 +95,6 @@ public enum MountService {
                 advice: "See the message above; /dev/fuse must exist and be open to you, and --allow-other "
                     + "needs user_allow_other in /etc/fuse.conf unless you are root.")
         }
-        server.session = session
         // The FUSE mount is one level above the store's file system, two above an overlay's.
         let depth: UInt32 = (try? System.fileSystemType(store.container.raw)) == 0x794C_7630 ? 2 : 1
         shim_take_over_io(session, depth)
@@ -101,11 +107,15 @@ public enum MountService {
     ) throws(StoreError) {
         let pool = WorkerPool(source: KernelRequests(session: session, server: server))
         do throws(Errno) {
+            let ended = Gate()
             let serving = try WorkThread(name: "serving") {
                 do throws(Errno) { try pool.run() } catch { note("purgefs: error: no worker thread: \(error)") }
+                ended.advance()
             }
-            try EndSignals.watch(mountpoint)
+            try EndSignals.watch(mountpoint, ended: ended)
             try server.notifier.begin(session: session)
+            let events = server.volume.events
+            try MountWatch.start(mountpoint) { events.endReaders() }
             try server.volume.startThreads()
             whenReady()
             serving.join()
@@ -155,6 +165,8 @@ final class ScanProgress: Sendable {
             last = now
             return true
         }
-        if isDue { MountService.note("purgefs: reading the store: \(count) entries, \((now - started) / 1_000_000_000) s") }
+        if isDue {
+            MountService.note("purgefs: reading the store: \(count) entries, \((now - started) / 1_000_000_000) s")
+        }
     }
 }

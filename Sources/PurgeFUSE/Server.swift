@@ -7,14 +7,12 @@ import PurgeVolume
 import Synchronization
 
 /// What the callbacks of one mount need: reached from a request by `of`.
-final class Server: @unchecked Sendable {
-    // @unchecked: `session` is written once, before the first request is read.
+final class Server: Sendable {
     let volume: Volume
     let notifier: Notifier
     let commands: WorkQueue
     let backings: BackingFiles
     let streams = ParkedReads()
-    var session: OpaquePointer?
 
     init(volume: Volume, notifier: Notifier, commands: WorkQueue) {
         self.volume = volume

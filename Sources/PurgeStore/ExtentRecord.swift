@@ -109,7 +109,7 @@ extension Store {
     }
 
     public func dropExtentRecord(_ record: ExtentRecord, of file: Int32, _ name: CName?) throws(Errno) {
-        do { try System.removeAttribute(at: file, name, ExtentRecord.key) } catch where error == .noData {}
+        do { try System.removeAttribute(at: file, name, ExtentRecord.key) } catch .noData {}
         if let sidecar = record.sidecar { removeSidecar(sidecar) }
     }
 
@@ -126,7 +126,7 @@ extension Store {
                 Result { () throws(Errno) in try System.attribute(at: file, name, key, into: buffer) }
             }.get()
             return Array(value[..<count])
-        } catch where error == .noData { return nil }
+        } catch .noData { return nil }
     }
 
     public func setAttribute(of file: Int32, _ name: CName?, _ key: CName, _ value: [UInt8]) throws(Errno) {

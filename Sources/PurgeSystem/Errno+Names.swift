@@ -4,6 +4,8 @@ extension Errno {
     /// The daemon behind a FUSE mount has ended.
     public static let notConnected = Errno(ENOTCONN)
     public static let noProcess = Errno(ESRCH)
+    /// The mount was cut off from its daemon.
+    public static let connectionAborted = Errno(ECONNABORTED)
     /// Neither a binary for this machine nor a script with an interpreter.
     public static let noExecutable = Errno(ENOEXEC)
     public static let noChild = Errno(ECHILD)

@@ -186,6 +186,15 @@ extension System {
         try SystemCall.done { shim_flock(fd, LOCK_EX | LOCK_NB) }
     }
     public static func threadID() -> Int32 { shim_gettid() }
+    /// The process that a thread belongs to; nil when it has ended or cannot be seen.
+    public static func process(ofThread thread: pid_t) -> pid_t? {
+        do throws(Errno) {
+            let text = String(
+                decoding: try FileDescriptor.open("/proc/\(thread)/status", O_RDONLY).readAll(), as: UTF8.self)
+            let line = text.split(separator: "\n").first { $0.hasPrefix("Tgid:") }
+            return line.flatMap { pid_t($0.dropFirst(5).filter(\.isNumber)) }
+        } catch { return nil }
+    }
     /// Later changes of this thread's identity leave its capabilities alone.
     public static func keepCapabilities() throws(Errno) { try SystemCall.done { shim_keep_capabilities() } }
     /// This thread's own umask, apart from the process's.

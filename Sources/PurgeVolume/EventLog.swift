@@ -1,3 +1,4 @@
+import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
@@ -29,6 +30,7 @@ public final class EventLog: Sendable {
     func append(_ events: [Event]) {
         guard !events.isEmpty else { return }
         let now = System.now()
+        let events = Self.withProcesses(events)
         let woken = state.withLock { state in
             var lines = ""
             for event in events {
@@ -50,6 +52,19 @@ public final class EventLog: Sendable {
             return Array(state.readers.values)
         }
         for reader in woken { reader.wake() }
+    }
+
+    /// FUSE names the thread that asked; people know processes.
+    private static func withProcesses(_ events: [Event]) -> [Event] {
+        var known: [pid_t: pid_t] = [:]
+        return events.map { event in
+            guard let thread = event.pid else { return event }
+            let process = known[thread] ?? System.process(ofThread: thread) ?? thread
+            known[thread] = process
+            var event = event
+            event.pid = process
+            return event
+        }
     }
 
     /// Writes what has come up to the journal. What could not be written is kept for the next time.
@@ -78,7 +93,7 @@ public final class EventLog: Sendable {
         reader.end()
     }
     /// Every reader gets its end of file.
-    func endReaders() {
+    public func endReaders() {
         let readers = state.withLock { state in
             defer { state.readers = [:] }
             return Array(state.readers.values)

@@ -36,7 +36,7 @@ struct StoredAttributes {
                 var length = 0
                 do throws(Errno) {
                     length = try System.attributeNames(at: directory, name, into: buffer)
-                } catch where error == .notSupported || error == .notPermitted {}
+                } catch .notSupported, .notPermitted {}
                 return buffer[..<length].split(separator: 0).map {
                     String(decoding: $0.lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
                 }

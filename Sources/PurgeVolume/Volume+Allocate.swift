@@ -74,6 +74,7 @@ extension Volume {
             announce(removals)
             throw hostError(error, node)
         }
+        if kind.fillsGrownTail, size < request.offset { try emptyGrownTail(node, fd, size) }
         if !node.isDenseNow(state) {
             try noteWritten(node, fd, end: request.keepsSize ? size : max(size, request.end))
         }
@@ -90,7 +91,7 @@ extension Volume {
         guard zeroes else { return try System.allocate(fd, mode: 0, offset: request.offset, length: length) }
         do {
             try System.allocate(fd, mode: AllocationRequest.zeroRange, offset: request.offset, length: length)
-        } catch where error == .notSupported {
+        } catch .notSupported {
             try writeZeroes(fd, request.offset..<end)
         }
     }

@@ -148,7 +148,7 @@ extension Volume {
 
     /// The kernel holds the inode's lock during setxattr and removexattr.
     private func locateForChange(_ node: Node) throws(Errno) -> Location {
-        do { return try locate(node) } catch where error == .noEntry { throw .stale }
+        do { return try locate(node) } catch .noEntry { throw .stale }
     }
 
     private func setStorageAttribute(
@@ -216,7 +216,7 @@ extension Volume {
                             try System.birthTime(at: directory, "")
                         }
                     return Instant(nanoseconds: born).iso8601
-                } catch where error == .noData {
+                } catch .noData {
                     // The store's file system keeps no birth time: the last change is the nearest.
                     let time = try location.status().st_mtim
                     return Instant(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec)).iso8601

@@ -84,7 +84,7 @@ extension Volume {
                 current = try name.withCName { (name) throws(Errno) in
                     try current.open(name, System.openPath | O_DIRECTORY)
                 }
-            } catch where error == .noEntry || error == .notDirectory { return nil }
+            } catch .noEntry, .notDirectory { return nil }
             guard try UInt64(System.status(current.raw).st_ino) == node.inode else { return nil }
             let opened = current
             state.withLock { state in
@@ -104,7 +104,7 @@ extension Volume {
             let began = moves.load(ordering: .acquiring)
             let isQuiet = movesEnded.load(ordering: .acquiring) == began
             let location: Location
-            do { location = try locate(node) } catch where error == .noEntry { throw .stale }
+            do { location = try locate(node) } catch .noEntry { throw .stale }
             let result: Result<Value, Errno>
             do throws(Errno) { result = .success(try body(location)) } catch { result = .failure(error) }
             guard case .entry = location, !isQuiet || moves.load(ordering: .acquiring) != began else {
@@ -112,7 +112,7 @@ extension Volume {
             }
             do {
                 if UInt64(try location.status().st_ino) == node.inode { return try result.get() }
-            } catch where error == .noEntry || error == .notDirectory {}
+            } catch .noEntry, .notDirectory {}
         }
         throw .stale
     }

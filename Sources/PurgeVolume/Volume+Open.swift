@@ -35,7 +35,7 @@ extension Volume {
         }
     }
 
-    private func forgetOpen(_ node: Node) {
+    func forgetOpen(_ node: Node) {
         let sidecar = change { state in lockedClose(node, &state) }
         if let sidecar { store.removeSidecar(sidecar) }
     }
@@ -67,7 +67,7 @@ extension Volume {
 
     /// O_NOATIME is for owners alone; where the daemon is not, it does without.
     private static func openPatiently(_ directory: Int32, _ name: CName, _ flags: Int32) throws(Errno) -> Int32 {
-        do { return try System.open(at: directory, name, flags) } catch where error == .notPermitted {
+        do { return try System.open(at: directory, name, flags) } catch .notPermitted {
             return try System.open(at: directory, name, flags & ~System.openNoAccessTime)
         }
     }
@@ -194,7 +194,8 @@ extension Volume {
             }
         }
         return change { state in
-            let handle = Handle(node: node, descriptor: descriptor, canWrite: flags & O_ACCMODE != O_RDONLY, mode: .cached)
+            let handle = Handle(
+                node: node, descriptor: descriptor, canWrite: flags & O_ACCMODE != O_RDONLY, mode: .cached)
             handle.mode = lockedMode(node, canWrite: handle.canWrite, offersPassthrough: false)
             link(handle)
             parent.ensuredPart.entries[name] = node

@@ -14,6 +14,7 @@ extension Volume {
         let reclaiming = try WorkThread(name: "reclaimer") { [self] in reclaimForever() }
         let keeping = try WorkThread(name: "journal") { [self] in keepJournal() }
         threads.withLock { $0 = [reclaiming, keeping] }
+        events.append([Event(type: .mount)])
         change { _ in }
     }
 

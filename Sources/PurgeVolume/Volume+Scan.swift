@@ -142,7 +142,7 @@ extension Volume {
         }
         while offset < end {
             let data: Int64
-            do { data = try System.seek(file, offset, Int32(SEEK_DATA_NUMBER)) } catch where error == .noAddress {
+            do { data = try System.seek(file, offset, Int32(SEEK_DATA_NUMBER)) } catch .noAddress {
                 break
             }
             guard data < end else { break }

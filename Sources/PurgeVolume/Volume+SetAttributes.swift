@@ -34,7 +34,7 @@ extension Volume {
         if node.isControl { return control.attributes(of: node) }
         if let size = change.size { try setSize(of: node, handle, size, change) }
         let location: Location
-        do { location = try locate(node) } catch where error == .noEntry { throw .stale }
+        do { location = try locate(node) } catch .noEntry { throw .stale }
         if change.changesOwner {
             try dropGroupPrivilege(location, pid: change.pid)
             try location.changeOwner(change.owner ?? uid_t.max, change.group ?? gid_t.max)

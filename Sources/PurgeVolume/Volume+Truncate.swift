@@ -27,7 +27,7 @@ extension Volume {
     }
 
     /// btrfs makes a block of the hole in which the old end lay.
-    private func emptyGrownTail(_ node: Node, _ fd: Int32, _ oldSize: Int64) throws(Errno) {
+    func emptyGrownTail(_ node: Node, _ fd: Int32, _ oldSize: Int64) throws(Errno) {
         let last = oldSize / ByteCount.block.bytes
         let isHole = state.withLock { _ in node.part?.extents.map { !$0.charged.contains(last) } ?? false }
         guard isHole, oldSize % ByteCount.block.bytes != 0 else { return }

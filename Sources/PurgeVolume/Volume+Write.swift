@@ -46,6 +46,7 @@ extension Volume {
         let granted = Int(min(request.end, reservation.end * ByteCount.block.bytes) - request.offset)
         let removals = try carryOut(reservation, for: node, handle.descriptor, request.blocks)
         if request.dropsPrivileges { try dropPrivileges(handle.descriptor, pid: request.pid) }
+        let oldSize = kind.fillsGrownTail ? sparseSize(node) : nil
         let count: Int
         do throws(Errno) {
             count = try perform(handle.descriptor, granted)
@@ -55,6 +56,7 @@ extension Volume {
             throw hostError(error, node)
         }
         if count < granted { settle(node, handle.descriptor, request.blocks) }
+        if let oldSize, oldSize < request.offset { try emptyGrownTail(node, handle.descriptor, oldSize) }
         if !node.isDenseNow(state) { try noteWritten(node, handle.descriptor, end: request.offset + Int64(count)) }
         return WriteOutcome(count: count, removals: removals)
     }
@@ -82,6 +84,9 @@ extension Volume {
 
 // Files with holes (FUSE.md, Knowing the charged blocks).
 extension Volume {
+    /// nil for a dense file.
+    func sparseSize(_ node: Node) -> Int64? { state.withLock { _ in node.part?.extents?.size } }
+
     /// Readies a file for a write, truncate or allocation that begins at `block`: one that leaves
     /// blocks out makes a dense file one with a record. While the file is passed through, what
     /// would be a hole is allocated instead, since a mapping could fill it unseen.

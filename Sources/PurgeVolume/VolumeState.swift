@@ -130,7 +130,8 @@ extension VolumeState {
         let isRoot = directory.parent == nil
         let tier = Tier.ofEntry(
             named: name.isEqual, parent: above.tier, parentIsRoot: isRoot,
-            parentIsLibrary: directory.parent.map { $0.parent == nil && directory.name.isEqual(to: "Library") } ?? false)
+            parentIsLibrary: directory.parent.map { $0.parent == nil && directory.name.isEqual(to: "Library") } ?? false
+        )
         return Standing(
             tier: tier, mark: node.ownMark.mark ?? above.mark,
             isExcluded: above.isExcluded || node.flags.contains(.ownExclusion))

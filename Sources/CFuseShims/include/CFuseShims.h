@@ -1,5 +1,5 @@
 // What libfuse's Swift import lacks (macros, inlines, newer protocol bits), and nothing else.
-// Functions answer a result >= 0, or -errno.
+// Functions answer a result >= 0, or -errno. What depends on libfuse's version is in versions.h.
 #ifndef CFUSESHIMS_H
 #define CFUSESHIMS_H
 
@@ -7,29 +7,34 @@
 #include <stddef.h>
 #include <fuse_lowlevel.h>
 
-// A session whose INIT reply is completed with what this libfuse does not know of: one a process.
+// One a process.
 struct fuse_session *shim_session_new(
     int argc, char **argv, const struct fuse_lowlevel_ops *ops, size_t size, void *userdata);
-// After fuse_session_mount: takes over reading and writing. stack_depth: see FUSE.md, Passthrough.
+// After fuse_session_mount: takes over reading. stack_depth: of the mount over the store's file
+// system, see FUSE.md, Passthrough.
 int shim_take_over_io(struct fuse_session *session, unsigned stack_depth);
+// In init: asks the kernel for those features that we use and it offers, and for no others.
+void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists);
 
 // One request's bytes, into a buffer that is kept for the next.
 ssize_t shim_receive(struct fuse_session *session, void *buffer, size_t size);
+// From now on shim_receive answers -ENODEV: whoever still uses the mount is cut off.
+void shim_stop(void);
 void shim_process(struct fuse_session *session, void *buffer, size_t size);
 
 // What the kernel agreed to, once INIT is through.
 struct shim_features {
-    int passthrough;
+    int passthrough;  // 0 also from when the kernel has refused us a backing file for want of rights
     int direct_io_mmap;
     int killpriv_v2;
 };
 struct shim_features shim_features(void);
 
-// An id > 0 for a backing file, or -errno.
-int shim_backing_open(struct fuse_session *session, int fd);
-int shim_backing_close(struct fuse_session *session, int id);
+// An id > 0 for a backing file, or -errno. The request is any that has not been answered.
+int shim_backing_open(fuse_req_t request, int fd);
+int shim_backing_close(fuse_req_t request, int id);
 
-// The answer to OPEN with any flags and a backing id.
+// The answer to OPEN with any flags and a backing id, 0 for none.
 int shim_reply_open(fuse_req_t request, uint64_t handle, uint32_t flags, int32_t backing_id);
 // Data straight from a file, spliced.
 int shim_reply_file(fuse_req_t request, int fd, int64_t offset, size_t size);

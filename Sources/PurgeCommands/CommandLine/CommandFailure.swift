@@ -21,7 +21,7 @@ struct CommandFailure: Error, Hashable {
 
     /// `WHAT: PATH: REASON`, and what to do next.
     init(_ what: String, path: String, _ reason: String, advice: String) {
-        message = "\(what): \(path): \(reason)" + (advice.isEmpty ? "" : "\n  \(advice)")
+        message = "\(what): \(path.isEmpty ? "''" : path): \(reason)" + (advice.isEmpty ? "" : "\n  \(advice)")
     }
 
     init(status: Int32, message: String) {

@@ -69,7 +69,8 @@ public enum Program {
         do throws(CommandFailure) { try console.flush() } catch { console.warn(error.message) }
         if failure.status == ExitStatus.usage {
             console.warn((verb.map { "\($0.name): " } ?? "") + failure.message)
-            console.note(verb.map { "usage: \($0.usage)" } ?? "usage: purgefs VERB ... (`purgefs --help` lists the verbs)")
+            console.note(
+                verb.map { "usage: \($0.usage)" } ?? "usage: purgefs VERB ... (`purgefs --help` lists the verbs)")
         } else if !failure.message.isEmpty {
             console.warn(failure.message)
         }

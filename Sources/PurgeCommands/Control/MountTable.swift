@@ -5,6 +5,8 @@ import PurgeSystem
 struct MountEntry: Hashable, Sendable {
     var mountpoint: String
     var type: String
+    /// Of a container: its store, absolute.
+    var source: String
     /// Whether it shows all of its file system; a bind mount of a folder has no control directory.
     var isWhole: Bool
     /// Of a FUSE mount: who may unmount it.
@@ -36,7 +38,8 @@ struct MountEntry: Hashable, Sendable {
             }
             let owner = words[separator + 3].split(separator: ",").first { $0.hasPrefix("user_id=") }
             return MountEntry(
-                mountpoint: unescaped(words[4]), type: String(words[separator + 1]), isWhole: words[3] == "/",
+                mountpoint: unescaped(words[4]), type: String(words[separator + 1]),
+                source: unescaped(words[separator + 2]), isWhole: words[3] == "/",
                 owner: owner.flatMap { uid_t($0.dropFirst("user_id=".count)) })
         }
     }

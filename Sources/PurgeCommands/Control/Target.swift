@@ -54,11 +54,13 @@ extension Target {
         let path = try resolved(text, from: origin)
         if let mount = try mount(holding: path) { return .mount(mount) }
         guard isStore(path) else {
+            let hint = StoredPlace(path).map { "It lies in the store \($0.store): name that." }
             throw CommandFailure(
                 "no container", path: text + origin, "it is neither in a mount of purgefs nor a store",
-                advice: "Name a mount point, a path inside one, or a store directory. Mounts now: \(Self.list()).")
+                advice: hint
+                    ?? "Name a mount point, a path inside one, or a store directory. Mounts now: \(Self.list()).")
         }
-        return try mount(ofStore: path).map { .mount($0) } ?? .store(text)
+        return mount(ofStore: path).map { .mount($0) } ?? .store(text)
     }
 
     /// Whether a directory looks like a store; opening it finds out the rest.
@@ -67,17 +69,9 @@ extension Target {
     }
 
     /// The mount whose daemon holds the store.
-    static func mount(ofStore path: String) throws(CommandFailure) -> String? {
+    static func mount(ofStore path: String) -> String? {
         guard let store = identity(path) else { return nil }
-        for entry in MountEntry.containers() {
-            // Of a mount whose daemon has ended, or which is another user's, nothing can be known.
-            let report: String?
-            do throws(CommandFailure) {
-                report = try MountedControl(place: entry.mountpoint).status().store
-            } catch { report = nil }
-            if let report, identity(report) == store { return entry.mountpoint }
-        }
-        return nil
+        return MountEntry.containers().last { identity($0.source) == store }?.mountpoint
     }
 
     /// Walks up to the directory that has `.purgefs` in it.
@@ -87,9 +81,9 @@ extension Target {
             do throws(Errno) {
                 _ = try System.status(ofPath: (directory == "/" ? "" : directory) + "/.purgefs/status.json")
                 return directory
-            } catch where error == .notConnected {
+            } catch let error where error == .notConnected {
                 throw CommandFailure("no container", path: directory, error)
-            } catch where error == .accessDenied && MountEntry.container(at: directory) != nil {
+            } catch let error where error == .accessDenied && MountEntry.container(at: directory) != nil {
                 throw CommandFailure(
                     "no way into the container", path: directory, "\(error)",
                     advice: "Its control files are for the user who mounted it: run this as that user.")

@@ -3,16 +3,13 @@ import PurgeSystem
 
 /// The end of the daemon behind a mount, for somebody who is not its parent.
 struct DaemonEnd {
-    /// As the daemon knows it; nil where it no longer answers.
-    let store: String?
-    let daemons: [pid_t]
+    let store: String
+    private(set) var daemons: [pid_t] = []
 
-    /// To be made before the mount is taken away, because it is asked.
-    init(mountpoint: String) {
-        do throws(CommandFailure) {
-            store = Places.resolved(try MountedControl(place: mountpoint).status().store)
-        } catch { store = nil }
-        daemons = store.map { ProcessTable.daemons(of: $0) } ?? []
+    /// To be made before the mount is taken away, because its entry tells of the store.
+    init(_ entry: MountEntry) {
+        store = entry.source
+        daemons = ProcessTable.daemons(of: store)
     }
 
     /// Whether the daemon was found and told to end, which unmounts.
@@ -38,7 +35,6 @@ struct DaemonEnd {
     private var isOver: Bool { !daemons.contains { ProcessTable.isRunning($0) } && isStoreFree }
 
     private var isStoreFree: Bool {
-        guard let store else { return true }
         do throws(Errno) {
             let directory = try FileDescriptor.open(store, O_RDONLY | O_DIRECTORY)
             try System.lockExclusively(directory.raw)

@@ -20,10 +20,14 @@ final class DaemonProcess {
     static func start(
         programName: String, options: [String], store: String, mountpoint: String
     ) throws(CommandFailure) -> DaemonProcess {
-        let operands = (store + mountpoint).isEmpty || store.hasPrefix("-") || mountpoint.hasPrefix("-")
+        let operands =
+            (store + mountpoint).isEmpty || store.hasPrefix("-") || mountpoint.hasPrefix("-")
             ? ["--", store, mountpoint] : [store, mountpoint]
-        let words = [programName, "mount", "--foreground", OptionSpec.readyDescriptor.text,
-            String(System.passedDescriptor)] + options + operands
+        let words =
+            [
+                programName, "mount", "--foreground", OptionSpec.readyDescriptor.text,
+                String(System.passedDescriptor),
+            ] + options + operands
         do throws(Errno) {
             // A child that is not waited for would be lost without a trace.
             try System.setDefaultAction(of: SIGCHLD)

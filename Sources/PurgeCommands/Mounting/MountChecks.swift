@@ -22,15 +22,17 @@ enum MountChecks {
         let status: FileStatus
         do throws(Errno) {
             status = try System.status(ofPath: path)
-        } catch where error == .noEntry {
-            throw CommandFailure(what, path: path, "the mount point does not exist", advice: "Make it: mkdir -p \(path)")
-        } catch where error == .notConnected {
+        } catch .noEntry {
+            throw CommandFailure(
+                what, path: path, "the mount point does not exist", advice: "Make it: mkdir -p \(path)")
+        } catch .notConnected {
             throw CommandFailure(
                 what, path: path, "a mount is there whose daemon has ended",
                 advice: "Take it away first: purgefs unmount \(path)")
         } catch { throw CommandFailure(what, path: path, error) }
         guard status.st_mode & S_IFMT == S_IFDIR else {
-            throw CommandFailure(what, path: path, "the mount point is not a directory", advice: "Name an empty directory.")
+            throw CommandFailure(
+                what, path: path, "the mount point is not a directory", advice: "Name an empty directory.")
         }
         if let resolved = Places.resolved(path), MountEntry.container(at: resolved) != nil {
             throw CommandFailure(
@@ -47,7 +49,8 @@ enum MountChecks {
         } catch { throw CommandFailure(what, path: path, error) }
         guard names.isEmpty else {
             throw CommandFailure(
-                what, path: path, "the mount point is not empty (\(names.count) \(names.count == 1 ? "entry" : "entries"))",
+                what, path: path,
+                "the mount point is not empty (\(names.count) \(names.count == 1 ? "entry" : "entries"))",
                 advice: "A mount would hide what is in it. Name an empty directory.")
         }
     }
@@ -68,8 +71,10 @@ enum MountChecks {
     private static func checkDevice() throws(CommandFailure) {
         let device = "/dev/fuse"
         do throws(Errno) {
-            _ = try FileDescriptor.open(device, O_RDWR)
-        } catch where error == .accessDenied {
+            // Another kind of file may wait for its other end.
+            let file = try FileDescriptor.open(device, O_RDWR | O_NONBLOCK)
+            guard try System.status(file.raw).st_mode & S_IFMT == S_IFCHR else { throw .noDevice }
+        } catch let error where error == .accessDenied {
             throw CommandFailure(
                 what, path: device, "\(error)",
                 advice: "As root: chmod 666 /dev/fuse, the usual mode (a udev rule keeps it), or run purgefs as root.")

@@ -9,7 +9,8 @@ extension OptionSpec {
     static let diesWithParent = OptionSpec(
         "die-with-parent", .none, hidden: true, "end when the other end of --ready-fd is closed")
     static let removeStore = OptionSpec(
-        "remove-store", .directory, hidden: true, "remove at the end what a `purgefs run` that was killed has made in DIR")
+        "remove-store", .directory, hidden: true,
+        "remove at the end what a `purgefs run` that was killed has made in DIR")
 
     static let daemon: [OptionSpec] = [readyDescriptor, diesWithParent, removeStore]
 }

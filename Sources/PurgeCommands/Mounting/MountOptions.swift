@@ -11,7 +11,8 @@ extension OptionSpec {
         "profile", .choice("PROFILE", ["documented", "device"]),
         "rules of purging: documented (`device` comes with a later version)")
     static let protection = OptionSpec(
-        "protection", .choice("CLASS", FileProtection.allCases.map(\.rawValue), others: FileProtection.allCases.map(\.appleName)),
+        "protection",
+        .choice("CLASS", FileProtection.allCases.map(\.rawValue), others: FileProtection.allCases.map(\.appleName)),
         "protection class of new files whose directory has none (completeUntilFirstUserAuthentication)")
     static let allowOther = OptionSpec(
         "allow-other", "let other users in; without root this needs user_allow_other in /etc/fuse.conf")
@@ -57,8 +58,9 @@ extension Arguments {
             switch option.value {
             case .none: has(option) ? [option.text] : []
             // Of an option that may come once, the last counts.
-            default: option == .mountOptions
-                ? texts(option).flatMap { [option.text, $0] } : text(option).map { [option.text, $0] } ?? []
+            default:
+                option == .mountOptions
+                    ? texts(option).flatMap { [option.text, $0] } : text(option).map { [option.text, $0] } ?? []
             }
         }
     }

@@ -39,7 +39,7 @@ struct RunArea {
             path += "/" + name
             do throws(Errno) {
                 try System.makeDirectory(at: AT_FDCWD, path, mode: 0o700)
-            } catch where error == .exists {
+            } catch .exists {
                 continue
             } catch { throw CommandFailure("cannot make the mount point", path: path, error) }
         }
@@ -65,19 +65,20 @@ struct RunArea {
             try Self.removeDirectory(Array(root.utf8CString), in: nil)
         } catch {
             throw CommandFailure(
-                "cannot remove the temporary directory", path: root, "\(error)", advice: "Remove it by hand: rm -rf \(root)")
+                "cannot remove the temporary directory", path: root, "\(error)",
+                advice: "Remove it by hand: rm -rf \(root)")
         }
     }
 
     private static func open(_ path: String) throws(Errno) -> FileDescriptor? {
         do throws(Errno) {
             return try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
-        } catch where error == .noEntry { return nil }
+        } catch .noEntry { return nil }
     }
 
     private static func removeDirectory(_ name: RawText, in directory: FileDescriptor?) throws(Errno) {
         do throws(Errno) {
             try System.removeDirectory(at: directory?.raw ?? AT_FDCWD, name)
-        } catch where error == .noEntry {}
+        } catch .noEntry {}
     }
 }

@@ -14,9 +14,9 @@ struct RunEnding {
     func takeAway(_ daemon: DaemonProcess) -> [CommandFailure] {
         let mount = Unmounting(mountpoint: mountpoint)
         if mount.isMounted, mount.attempt(for: Self.patience) != .done {
-            report(mount)
-            _ = mount.attempt(detaching: true)
-            // Detached, the mount ends with its last user, which may be never.
+            // Readers of events get their end of file, and are no news.
+            if !mount.isBusyWithControlFilesOnly() { report(mount) }
+            // Asked, it takes the mount away from whoever still uses it.
             daemon.requestEnd()
         }
         var failures: [CommandFailure] = []
@@ -35,10 +35,9 @@ struct RunEnding {
         return failures
     }
 
-    /// Readers of the control files are ended by the unmount, and are no news.
     private func report(_ mount: Unmounting) {
-        guard !mount.isBusyWithControlFilesOnly() else { return }
         let users = mount.users()
+        guard !users.isEmpty else { return }  // they have let go this moment
         console.warn(
             "run: COMMAND has ended, but the container is still in use; it is taken away all the same"
                 + users.map { "\n  \($0)" }.joined())

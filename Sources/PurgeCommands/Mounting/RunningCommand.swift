@@ -15,7 +15,8 @@ struct RunningCommand {
         } catch {
             let name = words.first.map(Places.text) ?? ""
             let isMissing = error == .noEntry || error == .notDirectory
-            let advice = error == .noExecutable
+            let advice =
+                error == .noExecutable
                 ? "It is neither a program for this machine nor a script that begins with #!."
                 : isMissing ? "Check the name, or PATH." : "Check its mode: chmod +x \(name)"
             let failure = CommandFailure("cannot run", path: name, error, advice: advice)
@@ -41,8 +42,9 @@ struct RunningCommand {
                 guard let signal = try System.nextSignal(of: signals, milliseconds: killTime == nil ? -1 : 200),
                     passedOn.contains(SignalSet(signal.number))
                 else { continue }
-                // What a terminal sends goes to COMMAND too, which is in the same process group.
-                if !signal.isFromKernel { send(signal.number) }
+                // What is typed at a terminal goes to COMMAND too, which is in the same process group;
+                // a hangup only to the leader of the session, which may be this process.
+                if !signal.isFromKernel || signal.number == SIGHUP { send(signal.number) }
             }
         } catch { throw CommandFailure("cannot wait for COMMAND", path: "process \(pid)", error) }
     }

@@ -10,7 +10,7 @@ enum TreeRemoval {
         let top: FileDescriptor
         do throws(Errno) {
             top = try parent.open(name, O_RDONLY | O_DIRECTORY)
-        } catch where error == .noEntry { return }
+        } catch .noEntry { return }
         let device = try System.status(top.raw).st_dev
         var moved = 0
         while try removeLevel(of: top, device: device, &moved) {}
@@ -37,12 +37,12 @@ enum TreeRemoval {
         do throws(Errno) {
             try System.unlink(at: directory.raw, name)
             return true
-        } catch where error == .isDirectory || error == .notPermitted {
+        } catch .isDirectory, .notPermitted {
             do throws(Errno) {
                 try System.removeDirectory(at: directory.raw, name)
                 return true
-            } catch where error == .notEmpty || error == .exists { return false }
-        } catch where error == .noEntry { return true }
+            } catch .notEmpty, .exists { return false }
+        } catch .noEntry { return true }
     }
 
     private static func move(
@@ -54,7 +54,7 @@ enum TreeRemoval {
             do throws(Errno) {
                 // A folder may only take an empty folder's place, so nothing is lost by a clash.
                 return try System.rename(at: folder.raw, name, to: top.raw, "purgefs-remove.\(moved)")
-            } catch where error == .notEmpty || error == .exists || error == .notDirectory { continue }
+            } catch .notEmpty, .exists, .notDirectory { continue }
         }
     }
 

@@ -20,9 +20,9 @@ struct Unmounting {
         do throws(Errno) {
             try System.unmount(mountpoint, detaching: detaching)
             return .done
-        } catch where error == .busy {
+        } catch .busy {
             return .busy
-        } catch where error == .notPermitted {
+        } catch .notPermitted {
             return askFusermount(detaching: detaching)
         } catch {
             return isMounted ? .refused(error) : .done
@@ -35,7 +35,7 @@ struct Unmounting {
         while true {
             let outcome = attempt()
             guard outcome == .busy, System.now() < deadline, isHopeful() else { return outcome }
-            usleep(50_000)
+            usleep(100_000)
         }
     }
 
@@ -47,8 +47,7 @@ struct Unmounting {
             let pid = try System.spawnDetached("fusermount3", words, keepsMessages: false)
             let end = try System.wait(for: pid, blocking: true)
             if end == .exited(0) || !isMounted { return .done }
-            let entry = MountEntry.container(at: mountpoint)
-            return entry?.owner == getuid() ? .busy : .refused(.notPermitted)
+            return MountEntry.container(at: mountpoint)?.owner == getuid() ? .busy : .refused(.notPermitted)
         } catch {
             return .refused(error)
         }

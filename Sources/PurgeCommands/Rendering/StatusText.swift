@@ -25,7 +25,8 @@ struct StatusText {
             row("total", size(storage.total)),
             row("used", size(storage.used) + "  " + bar.text(storage.used.bytes, of: total)),
             row(
-                "others", size(storage.others) + "  "
+                "others",
+                size(storage.others) + "  "
                     + bar.text(kept.bytes, then: storage.othersPurgeable.bytes, of: total) + purgeable),
             row("free", size(storage.available) + "  " + bar.text(storage.available.bytes, of: total)),
         ]

@@ -11,7 +11,7 @@ extension Verb {
         description: [
             "Looks at the folders of the container, device.json and the journal, and then reads all files' sizes and "
                 + "marks as a mount would. Prints what is wrong and what to do about it. Without --repair nothing is "
-                + "changed.",
+                + "changed."
         ],
         options: [OptionSpec.repair], operands: 1...1,
         exitStatus: [
@@ -29,7 +29,8 @@ private enum CheckVerb {
     static func run(_ store: String, repairing: Bool, _ console: Console) throws(CommandFailure) -> Int32 {
         if let mount = try mount(of: store) {
             throw CommandFailure(
-                "cannot check", path: store, "it is mounted at \(mount)", advice: "Unmount it first: purgefs unmount \(mount)")
+                "cannot check", path: store, "it is mounted at \(mount)",
+                advice: "Unmount it first: purgefs unmount \(mount)")
         }
         let problems = try inspect(store, repairing: repairing)
         for problem in problems { try console.print(problem.description) }
@@ -44,7 +45,7 @@ private enum CheckVerb {
 
     private static func mount(of store: String) throws(CommandFailure) -> String? {
         guard let path = Places.resolved(store) else { return nil }
-        if let mount = try Target.mount(ofStore: path) { return mount }
+        if let mount = Target.mount(ofStore: path) { return mount }
         return try Target.mount(holding: path) == path ? path : nil
     }
 

@@ -10,7 +10,8 @@ extension OptionSpec {
     fileprivate static let notPurgeable = OptionSpec(
         "not-purgeable", "may not be purged, also below a folder that may (this takes nothing out of tmp or Caches)")
     fileprivate static let excludeFromBackup = OptionSpec("exclude-from-backup", "left out of backups")
-    fileprivate static let includeInBackup = OptionSpec("include-in-backup", "not left out of backups by a mark of its own")
+    fileprivate static let includeInBackup = OptionSpec(
+        "include-in-backup", "not left out of backups by a mark of its own")
     fileprivate static let markProtection = OptionSpec(
         "protection",
         .choice("CLASS", FileProtection.allCases.map(\.rawValue), others: FileProtection.allCases.map(\.appleName)),
@@ -25,7 +26,7 @@ extension Verb {
         description: [
             "Sets the extended attributes user.purgefs.isPurgeable, isExcludedFromBackup and fileProtection, as "
                 + "setfattr(1) would. PATH lies in a mount, or in the container/ of a store that is not mounted. A "
-                + "folder's mark counts for all that is below it; its protection class for what is made in it.",
+                + "folder's mark counts for all that is below it; its protection class for what is made in it."
         ],
         options: [
             OptionSpec.purgeable, OptionSpec.notPurgeable, OptionSpec.excludeFromBackup, OptionSpec.includeInBackup,
@@ -92,7 +93,7 @@ private enum MarkVerb {
     private static func apply(
         _ marks: [Mark], to place: StoredPlace, _ resolved: String, _ path: String
     ) throws(CommandFailure) {
-        if let mount = try Target.mount(ofStore: place.store) {
+        if let mount = Target.mount(ofStore: place.store) {
             return try set(marks, on: place.inner.isEmpty ? mount : mount + "/" + place.inner, path)
         }
         let store = try open(place.store)  // with its lock

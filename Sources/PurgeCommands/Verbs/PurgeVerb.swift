@@ -16,8 +16,8 @@ extension Verb {
         synopsis: "[TARGET] (--bytes SIZE|--tier TIER|--all) [--dry-run] [--json]",
         description: [
             "Purges, and prints what went and why, in the order in which it went. Files that are open or have several "
-                + "names are passed over. --bytes and --all begin with the purgeable part of the space that others use. "
-                + HelpText.targetMeaning,
+                + "names are passed over. --bytes and --all begin with the purgeable part of the space that others use.",
+            HelpText.targetMeaning,
         ],
         options: [
             OptionSpec.bytes, OptionSpec.tier, OptionSpec.all,
@@ -104,7 +104,7 @@ private struct PurgeVerb {
         do throws(Errno) {
             try control.write(command, to: "storage.reclaim")
             return true
-        } catch where error == .tryAgain {
+        } catch .tryAgain {
             return false
         } catch { throw CommandFailure("cannot purge", path: control.place, error) }
     }
@@ -121,7 +121,8 @@ private struct PurgeVerb {
         }
         let files = items.count { $0.path != nil }
         try console.print(
-            "\(isDryRun ? "would purge" : "purged") \(files) \(files == 1 ? "file" : "files"), \(Self.sum(items).inWords)")
+            "\(isDryRun ? "would purge" : "purged") \(files) \(files == 1 ? "file" : "files"), \(Self.sum(items).inWords)"
+        )
     }
 
     private func checkEnough(

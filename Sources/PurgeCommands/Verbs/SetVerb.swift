@@ -9,6 +9,7 @@ extension Verb {
             "Writes values to control files, in the order given. All are looked at before the first is written; "
                 + "one that the container refuses stops the rest. A change is accepted even if it leaves too little "
                 + "room: then purging makes room, and the command returns when that is over.",
+            HelpText.targetMeaning,
         ],
         options: [], operands: 1...(.max),
         sections: [
@@ -28,7 +29,8 @@ extension Verb {
         exitStatus: plainExitStatus
     ) { (invocation) throws(CommandFailure) in
         let (target, assignments) = try Assignment.split(invocation.arguments.operands)
-        try Target.with(target) { (control) throws(CommandFailure) in try Assignment.carryOut(assignments, on: control) }
+        try Target.with(target) { (control) throws(CommandFailure) in try Assignment.carryOut(assignments, on: control)
+        }
         return ExitStatus.done
     }
 }
@@ -47,6 +49,13 @@ private enum SettableName: String, CaseIterable {
         case .othersPurgeable: "the part of others that is purged first: SIZE, +SIZE, -SIZE; at most others"
         case .thresholds: "limits of the pressure levels: THRESHOLDS"
         }
+    }
+
+    /// What a value looks like.
+    var form: String {
+        self == .thresholds
+            ? "LEVEL=LIMIT,... or off (LEVEL: verylow, low, nearlow, desired; LIMIT: 512M, 10.5%)"
+            : "SIZE, +SIZE or -SIZE (4096, 64K, 512M, 64G; 64GB in powers of 1000)"
     }
 
     /// What the control file takes for `value`; nil for what it would refuse as it stands.
@@ -105,7 +114,7 @@ private struct Assignment {
         }
         value = String(word[word.index(after: equals)...])
         guard let content = name.content(for: value) else {
-            throw .usage("\(text): '\(value)' is not what it takes: \(name.meaning)")
+            throw .usage("\(text): '\(value)' is not \(name.form)")
         }
         self.name = name
         self.content = content

@@ -11,7 +11,8 @@ extension Verb {
         synopsis: "[TARGET] [--json] [--watch]",
         description: [
             "Shows what the simulated device has, what is in use and by what, which capacity each kind of write "
-                + "finds, the pressure, and what was purged and refused so far. " + HelpText.targetMeaning,
+                + "finds, the pressure, and what was purged and refused so far.",
+            HelpText.targetMeaning,
         ],
         options: [
             OptionSpec("json", "print status.json as it is; with --watch one line each time"), OptionSpec.watch,
@@ -34,13 +35,16 @@ private enum StatusVerb {
         let console = invocation.console
         try Target.with(invocation.arguments.operands.first) { (control) throws(CommandFailure) in
             guard asJSON else {
-                for line in StatusText(report: try control.status(), bar: .forLocale()).lines { try console.print(line) }
+                for line in StatusText(report: try control.status(), bar: .forLocale()).lines {
+                    try console.print(line)
+                }
                 return
             }
             let text = try control.content(of: "status.json")
             let lines = text.split(separator: "\n")
             try console.print(
-                invocation.arguments.has(.watch) ? lines.map { $0.trimmed }.joined(separator: " ") : lines.joined(separator: "\n"))
+                invocation.arguments.has(.watch)
+                    ? lines.map { $0.trimmed }.joined(separator: " ") : lines.joined(separator: "\n"))
         }
     }
 

@@ -19,13 +19,13 @@ private enum UnmountVerb {
     private static let patience = 5000
 
     static func run(_ path: String) throws(CommandFailure) -> Int32 {
-        let mountpoint = try find(path)
+        let entry = try find(path)
         // This process must not be what keeps the mount busy.
         do throws(Errno) {
             try System.changeDirectory("/")
         } catch { throw CommandFailure(what, path: "/", error) }
-        let daemon = DaemonEnd(mountpoint: mountpoint)
-        try takeAway(mountpoint, path, daemon)
+        let daemon = DaemonEnd(entry)
+        try takeAway(entry.mountpoint, path, daemon)
         guard daemon.wait(milliseconds: 2 * patience) else {
             throw CommandFailure(
                 "unmounted, but its daemon has not ended", path: path,
@@ -38,8 +38,9 @@ private enum UnmountVerb {
     private static func takeAway(_ mountpoint: String, _ path: String, _ daemon: DaemonEnd) throws(CommandFailure) {
         let mount = Unmounting(mountpoint: mountpoint)
         var outcome = mount.attempt(for: patience) { !mount.isBusyWithControlFilesOnly() }
-        if outcome == .busy && mount.isBusyWithControlFilesOnly() && daemon.request() {
-            _ = daemon.wait(milliseconds: patience)
+        if outcome == .busy && mount.isBusyWithControlFilesOnly() {
+            // Asked, the daemon gives readers of events their end of file.
+            if daemon.request() { _ = daemon.wait(milliseconds: patience) }
             outcome = mount.isMounted ? .busy : .done
         }
         switch outcome {
@@ -48,8 +49,10 @@ private enum UnmountVerb {
             let users = mount.users()
             throw CommandFailure(
                 what, path: path, "still in use\(users.isEmpty ? " (nothing is known of by whom)" : "")",
-                advice: (users + ["End that and try again. At once, with errors for whoever uses it: "
-                    + "fusermount3 -u -z \(path)"]).joined(separator: "\n  "))
+                advice: (users + [
+                    "End that and try again. At once, with errors for whoever uses it: "
+                        + "fusermount3 -u -z \(path)"
+                ]).joined(separator: "\n  "))
         case .refused(let error?) where error == .notPermitted:
             throw CommandFailure(what, path: path, error, advice: "Only the user who mounted it and root may.")
         case .refused(let error):
@@ -58,16 +61,18 @@ private enum UnmountVerb {
     }
 
     /// The mount point as the kernel knows it. One whose daemon has died cannot be looked at.
-    private static func find(_ path: String) throws(CommandFailure) -> String {
+    private static func find(_ path: String) throws(CommandFailure) -> MountEntry {
         guard let resolved = Places.resolvedOrParent(path) else {
             throw CommandFailure(what, path: path, Errno.noEntry)
         }
-        if MountEntry.container(at: resolved) != nil { return resolved }
+        if let entry = MountEntry.container(at: resolved) { return entry }
         if let mount = MountEntry.containers().map(\.mountpoint).last(where: { resolved.hasPrefix($0 + "/") }) {
             throw CommandFailure(
-                what, path: path, "this lies in a mount, and is not the mount point", advice: "Say: purgefs unmount \(mount)")
+                what, path: path, "this lies in a mount, and is not the mount point",
+                advice: "Say: purgefs unmount \(mount)")
         }
         throw CommandFailure(
-            what, path: path, "no container is mounted there", advice: "`grep fuse.purgefs /proc/mounts` lists those that are.")
+            what, path: path, "no container is mounted there",
+            advice: "`grep fuse.purgefs /proc/mounts` lists those that are.")
     }
 }

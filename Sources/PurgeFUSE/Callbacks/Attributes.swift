@@ -11,7 +11,9 @@ extension fuse_lowlevel_ops {
             let server = Server.of(request)
             Reply.to(request) { () throws(Errno) in
                 try server.volume.attributes(of: server.node(node))
-            } _: { $0.attributes($1) }
+            } _: {
+                $0.attributes($1)
+            }
         }
         operations.setattr = { request, node, values, valid, info in
             guard let request, let values else { return }
@@ -21,7 +23,9 @@ extension fuse_lowlevel_ops {
                 let handle = node.isControl || info == nil ? nil : try server.handle(info)
                 let change = AttributeChange(values.pointee, valid: valid, caller: server.caller(request))
                 return try server.volume.setAttributes(of: node, handle: handle, change)
-            } _: { $0.attributes($1) }
+            } _: {
+                $0.attributes($1)
+            }
         }
         operations.statfs = { request, node in
             guard let request else { return }

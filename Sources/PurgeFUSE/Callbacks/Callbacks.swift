@@ -66,15 +66,13 @@ enum Connection {
     static func begin(_ userdata: UnsafeMutableRawPointer?, _ connection: UnsafeMutablePointer<fuse_conn_info>?) {
         guard let userdata, let connection else { return }
         let server = Unmanaged<Server>.fromOpaque(userdata).takeUnretainedValue()
-        var wanted: Int32 =
-            FUSE_CAP_ASYNC_READ | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_READDIRPLUS
-            | FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_ASYNC_DIO | FUSE_CAP_CACHE_SYMLINKS | FUSE_CAP_SPLICE_WRITE
-            | FUSE_CAP_SPLICE_MOVE
-        if server.volume.keepsAccessControlLists { wanted |= FUSE_CAP_POSIX_ACL | FUSE_CAP_DONT_MASK }
-        connection.pointee.want = connection.pointee.capable & UInt32(wanted)
+        shim_want(connection, server.volume.keepsAccessControlLists ? 1 : 0)
         // RELEASE travels among the background requests: a limit would keep it behind later ones.
         connection.pointee.max_background = 65535
         connection.pointee.congestion_threshold = 49151
         connection.pointee.time_gran = 1
+        // A power of two, and less than the pages of a request can hold: writes then arrive in even
+        // parts whatever their buffer's alignment, and the page cache below keeps large folios.
+        connection.pointee.max_write = KernelRequests.maxWrite
     }
 }

@@ -9,7 +9,9 @@ extension Server {
     func readControl(
         _ request: fuse_req_t, _ info: UnsafeMutablePointer<fuse_file_info>?, size: Int, offset: Int64
     ) {
-        Reply.to(request) { () throws(Errno) in try control(info) } _: { reply, handle in
+        Reply.to(request) { () throws(Errno) in
+            try control(info)
+        } _: { reply, handle in
             guard let reader = handle.reader else {
                 return reply.bytes(volume.readControl(handle, offset: offset, limit: size))
             }
@@ -26,7 +28,9 @@ extension Server {
     ) {
         let bytes = [UInt8](data)
         let pid = caller(request).pid
-        Reply.to(request) { () throws(Errno) in try control(info) } _: { reply, handle in
+        Reply.to(request) { () throws(Errno) in
+            try control(info)
+        } _: { reply, handle in
             let pending = reply.later()
             commands.add { [self] in
                 do throws(Errno) {
@@ -46,7 +50,9 @@ extension Server {
             if let poll { fuse_pollhandle_destroy(poll) }
             return Reply(request).error(.notImplemented)
         }
-        Reply.to(request) { () throws(Errno) in try control(info) } _: { reply, handle in
+        Reply.to(request) { () throws(Errno) in
+            try control(info)
+        } _: { reply, handle in
             if let poll {
                 let waiter = PollWaiter(poll)
                 handle.onChange { waiter.wake() }
@@ -96,10 +102,12 @@ final class ParkedReads: Sendable {
     func park(_ pending: PendingReply, _ request: fuse_req_t, _ reader: EventReader, size: Int) {
         let entry = Parked(pending, request, reader, size)
         // Retained for libfuse's interrupt callback, which may come at any time until the answer.
-        fuse_req_interrupt_func(request, { request, data in
-            guard let request, let data else { return }
-            Server.of(request).streams.interrupt(data)
-        }, Unmanaged.passUnretained(entry).toOpaque())
+        fuse_req_interrupt_func(
+            request,
+            { request, data in
+                guard let request, let data else { return }
+                Server.of(request).streams.interrupt(data)
+            }, Unmanaged.passUnretained(entry).toOpaque())
         let isInterrupted = parked.withLock { parked in
             if fuse_req_interrupted(request) != 0 { return true }
             parked[ObjectIdentifier(reader), default: []].append(entry)

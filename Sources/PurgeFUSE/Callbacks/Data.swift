@@ -13,7 +13,9 @@ extension fuse_lowlevel_ops {
             if server.node(node).isControl {
                 return server.readControl(request, info, size: size, offset: Int64(offset))
             }
-            Reply.to(request) { () throws(Errno) in try server.handle(info) } _: { reply, handle in
+            Reply.to(request) { () throws(Errno) in
+                try server.handle(info)
+            } _: { reply, handle in
                 server.read(reply, handle.descriptor, size: size, offset: Int64(offset))
             }
         }
@@ -29,7 +31,9 @@ extension fuse_lowlevel_ops {
                 return try server.volume.write(server.handle(info), write) { (fd, granted) throws(Errno) in
                     try System.pwriteAll(fd, UnsafeRawBufferPointer(rebasing: data[..<granted]), offset: write.offset)
                 }
-            } _: { server.sendWritten($0, $1) }
+            } _: {
+                server.sendWritten($0, $1)
+            }
         }
         operations.fsync = { request, node, dataOnly, info in
             guard let request else { return }
@@ -59,7 +63,9 @@ extension fuse_lowlevel_ops {
             if server.node(node).isControl { return Reply(request).error(.invalid) }
             Reply.to(request) { () throws(Errno) in
                 try server.volume.seek(server.handle(info), offset: Int64(offset), whence: whence)
-            } _: { $0.offset($1) }
+            } _: {
+                $0.offset($1)
+            }
         }
         operations.copy_file_range = { request, node, offset, info, _, toOffset, toInfo, length, _ in
             guard let request else { return }
@@ -72,9 +78,11 @@ extension fuse_lowlevel_ops {
                 let source = try server.handle(info)
                 let outcome = try server.volume.copy(
                     from: source, offset: Int64(offset), to: server.handle(toInfo), write)
-                server.forgetAttributes(of: source.node)
+                server.notifier.forgetAttributes(of: source.node)
                 return outcome
-            } _: { server.sendWritten($0, $1) }
+            } _: {
+                server.sendWritten($0, $1)
+            }
         }
         operations.poll = { request, node, info, poll in
             guard let request else { return }
@@ -98,12 +106,6 @@ extension Server {
                 pending.take()?.error(error)
             }
         }
-    }
-
-    /// A copy reads its source, which the kernel does not know to have moved atime.
-    func forgetAttributes(of node: Node) {
-        // Attributes alone, so that nothing waits for a lock of the kernel's.
-        if let session { fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(node.address), -1, 0) }
     }
 
     /// The answer to a write that may have purged: given once the purged names are gone for all.

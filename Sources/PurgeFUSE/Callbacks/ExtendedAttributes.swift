@@ -12,7 +12,9 @@ extension fuse_lowlevel_ops {
             Reply.to(request) { () throws(Errno) in
                 try server.volume.extendedAttribute(
                     of: server.node(node), named: Server.text(name), caller: server.caller(request))
-            } _: { $0.value($1, size: size) }
+            } _: {
+                $0.value($1, size: size)
+            }
         }
         operations.setxattr = { request, node, name, value, size, flags in
             guard let request else { return }
@@ -29,7 +31,9 @@ extension fuse_lowlevel_ops {
             let server = Server.of(request)
             Reply.to(request) { () throws(Errno) in
                 try server.volume.extendedAttributeNames(of: server.node(node), caller: server.caller(request))
-            } _: { $0.value($1, size: size) }
+            } _: {
+                $0.value($1, size: size)
+            }
         }
         operations.removexattr = { request, node, name in
             guard let request else { return }

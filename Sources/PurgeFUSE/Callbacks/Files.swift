@@ -22,8 +22,8 @@ extension fuse_lowlevel_ops {
                 }
                 return handle
             } _: { reply, handle in
-                let (flags, backing) = server.flags(of: handle)
-                if !reply.open(handle.address, flags: flags, backing: backing) { server.release(handle) }
+                let (flags, backing) = server.flags(of: handle, request)
+                if !reply.open(handle.address, flags: flags, backing: backing) { server.release(handle, nil) }
             }
         }
         operations.create = { request, parent, name, mode, info in
@@ -35,12 +35,12 @@ extension fuse_lowlevel_ops {
                     caller: server.caller(request), offersPassthrough: false)
             } _: { reply, made in
                 info.pointee.fh = made.1.address
-                let (flags, _) = server.flags(of: made.1)
+                let (flags, _) = server.flags(of: made.1, request)
                 info.pointee.direct_io = flags & UInt32(SHIM_FOPEN_DIRECT_IO) != 0 ? 1 : 0
                 info.pointee.keep_cache = flags & UInt32(SHIM_FOPEN_KEEP_CACHE) != 0 ? 1 : 0
                 info.pointee.noflush = 1
                 if !reply.created(made.0, &info.pointee) {
-                    server.release(made.1)
+                    server.release(made.1, nil)
                     server.volume.forget(made.0.node, count: 1)
                 }
             }
@@ -55,7 +55,7 @@ extension fuse_lowlevel_ops {
                     server.volume.closeControl(handle)
                     Unmanaged.passUnretained(handle).release()
                 } else {
-                    server.release(try server.handle(info))
+                    server.release(try server.handle(info), request)
                 }
             }
         }
@@ -63,16 +63,15 @@ extension fuse_lowlevel_ops {
 }
 
 extension Server {
-    func release(_ handle: Handle) {
-        if let session, handle.mode == .passthrough || handle.mode == .passthroughDirect {
-            backings.release(handle, session)
-        }
+    /// - Parameter request: nil when it has been answered (BackingFiles.release).
+    func release(_ handle: Handle, _ request: fuse_req_t?) {
+        if handle.mode == .passthrough || handle.mode == .passthroughDirect { backings.release(handle, request) }
         volume.close(handle)
     }
 
     /// FOPEN flags and backing id of a new descriptor. No flush: nothing waits for close(2), and
     /// locks are the kernel's own.
-    func flags(of handle: Handle) -> (UInt32, Int32) {
+    func flags(of handle: Handle, _ request: fuse_req_t) -> (UInt32, Int32) {
         let noFlush = UInt32(SHIM_FOPEN_NOFLUSH)
         let keep = handle.keepsCache ? UInt32(SHIM_FOPEN_KEEP_CACHE) : 0
         // Where a shared mapping of a direct descriptor is refused, writers are cached too.
@@ -81,7 +80,7 @@ extension Server {
         case .cached: return (noFlush | keep, 0)
         case .direct: return (noFlush | direct, 0)
         case .passthrough, .passthroughDirect:
-            guard let session, let id = backings.acquire(handle, session) else {
+            guard let id = backings.acquire(handle, request) else {
                 volume.withdrawPassthrough(handle)
                 return (noFlush | keep, 0)
             }
@@ -91,7 +90,9 @@ extension Server {
     }
 
     func openControl(_ request: fuse_req_t, _ node: Node) {
-        Reply.to(request) { () throws(Errno) in try volume.openControl(node) } _: { reply, handle in
+        Reply.to(request) { () throws(Errno) in
+            try volume.openControl(node)
+        } _: { reply, handle in
             _ = Unmanaged.passRetained(handle)
             if !reply.open(handle.address, flags: UInt32(SHIM_FOPEN_DIRECT_IO)) {
                 volume.closeControl(handle)

@@ -15,7 +15,7 @@ extension fuse_lowlevel_ops {
                 let entry = try server.volume.lookup(
                     Server.name(name), in: parent, caller: server.caller(request))
                 Reply(request).entry(entry)
-            } catch where error == .noEntry {
+            } catch .noEntry {
                 Reply(request).absent(mayBeCached: server.volume.mayCacheAbsence(name, in: parent))
             } catch {
                 Reply(request).error(error)
@@ -41,7 +41,9 @@ extension fuse_lowlevel_ops {
             Reply.to(request) { () throws(Errno) in
                 try server.volume.makeDirectory(
                     Server.name(name), in: server.node(parent), mode: mode, caller: server.caller(request))
-            } _: { $0.entry($1) }
+            } _: {
+                $0.entry($1)
+            }
         }
         operations.mknod = { request, parent, name, mode, device in
             guard let request else { return }
@@ -50,7 +52,9 @@ extension fuse_lowlevel_ops {
                 try server.volume.makeNode(
                     Server.name(name), in: server.node(parent), mode: mode, device: device,
                     caller: server.caller(request))
-            } _: { $0.entry($1) }
+            } _: {
+                $0.entry($1)
+            }
         }
         operations.symlink = { request, target, parent, name in
             guard let request else { return }
@@ -59,7 +63,9 @@ extension fuse_lowlevel_ops {
                 try server.volume.makeSymbolicLink(
                     to: Server.name(target), Server.name(name), in: server.node(parent),
                     caller: server.caller(request))
-            } _: { $0.entry($1) }
+            } _: {
+                $0.entry($1)
+            }
         }
         operations.link = { request, node, parent, name in
             guard let request else { return }
@@ -67,7 +73,9 @@ extension fuse_lowlevel_ops {
             Reply.to(request) { () throws(Errno) in
                 try server.volume.link(
                     server.node(node), as: Server.name(name), in: server.node(parent), caller: server.caller(request))
-            } _: { $0.entry($1) }
+            } _: {
+                $0.entry($1)
+            }
         }
         operations.unlink = { request, parent, name in
             guard let request else { return }
@@ -97,7 +105,9 @@ extension fuse_lowlevel_ops {
             let server = Server.of(request)
             Reply.to(request) { () throws(Errno) in
                 try server.volume.readLink(server.node(node))
-            } _: { $0.link($1) }
+            } _: {
+                $0.link($1)
+            }
         }
     }
 }

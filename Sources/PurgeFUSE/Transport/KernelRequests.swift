@@ -10,7 +10,9 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
     private let session: OpaquePointer
     private let server: Server
 
-    /// max_write and the header's page.
+    /// Bytes that one WRITE carries at most.
+    static let maxWrite: UInt32 = 512 << 10
+    /// libfuse's own, which the kernel takes as the least that may be offered.
     private static let bufferSize = (1 << 20) + 4096
     private static let headerSize = 40
     /// Copying this much takes longer than waking another reader.

@@ -56,7 +56,7 @@ struct JournalSalvage {
 
     /// nil for a row that holds no event: that row is lost, those after it are not.
     private func understood(_ row: borrowing Statement) throws(DatabaseError) -> Event? {
-        do { return try EventRow.event(row) } catch  where error.isDamage { return nil }
+        do { return try EventRow.event(row) } catch let error where error.isDamage { return nil }
     }
 
     /// Whether the end was reached; the rows before the first that cannot be read have been given to `body`.

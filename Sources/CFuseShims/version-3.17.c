@@ -1,0 +1,72 @@
+// libfuse 3.17 and later: all by its own means.
+#include "versions.h"
+
+#if KNOWS_PASSTHROUGH
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+// While a refusal is no error: libfuse would log each as one.
+static _Thread_local int may_be_refused;
+
+static void write_log(enum fuse_log_level level, const char *format, va_list arguments) {
+    (void)level;
+    if (!may_be_refused) vfprintf(stderr, format, arguments);
+}
+
+void version_set_log(void) { fuse_set_log_func(write_log); }
+
+int version_take_over_io(struct fuse_session *session) {
+    (void)session;
+    return 0;
+}
+
+void version_note_init(const void *request, size_t size) {
+    (void)request;
+    (void)size;
+}
+
+void version_want(struct fuse_conn_info *connection, uint64_t wanted) {
+    wanted |= FUSE_CAP_HANDLE_KILLPRIV_V2 | FUSE_CAP_DIRECT_IO_ALLOW_MMAP | FUSE_CAP_NO_EXPORT_SUPPORT;
+    if (version_stack_depth > 0) {
+        wanted |= FUSE_CAP_PASSTHROUGH;
+        // libfuse does not count the mount itself.
+        connection->max_backing_stack_depth = version_stack_depth - 1;
+    }
+    wanted &= connection->capable_ext;
+    fuse_unset_feature_flag(connection, ~wanted);  // what libfuse asks for by itself
+    fuse_set_feature_flag(connection, wanted);
+    version_agreed.passthrough = (wanted & FUSE_CAP_PASSTHROUGH) != 0;
+    version_agreed.direct_io_mmap = (wanted & FUSE_CAP_DIRECT_IO_ALLOW_MMAP) != 0;
+    version_agreed.killpriv_v2 = (wanted & FUSE_CAP_HANDLE_KILLPRIV_V2) != 0;
+}
+
+int version_backing_open(fuse_req_t request, int fd) {
+    errno = 0;
+    may_be_refused = 1;
+    int id = fuse_passthrough_open(request, fd);
+    may_be_refused = 0;
+    // libfuse answers 0 for any refusal; errno is still the ioctl's.
+    return id > 0 ? id : errno ? -errno : -EIO;
+}
+
+int version_backing_close(fuse_req_t request, int id) {
+    return fuse_passthrough_close(request, id) < 0 ? -EIO : 0;
+}
+
+int shim_reply_open(fuse_req_t request, uint64_t handle, uint32_t flags, int32_t backing_id) {
+    struct fuse_file_info info = {
+        .fh = handle,
+        .backing_id = backing_id,
+        .direct_io = (flags & SHIM_FOPEN_DIRECT_IO) != 0,
+        .keep_cache = (flags & SHIM_FOPEN_KEEP_CACHE) != 0,
+        .nonseekable = (flags & SHIM_FOPEN_NONSEEKABLE) != 0,
+        .cache_readdir = (flags & SHIM_FOPEN_CACHE_DIR) != 0,
+        .noflush = (flags & SHIM_FOPEN_NOFLUSH) != 0,
+        .parallel_direct_writes = (flags & SHIM_FOPEN_PARALLEL_DIRECT_WRITES) != 0,
+    };
+    return fuse_reply_open(request, &info);
+}
+
+#endif

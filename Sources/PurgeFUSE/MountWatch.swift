@@ -1,0 +1,29 @@
+import Glibc
+import PurgeSystem
+
+/// Notices that the mount has been taken away while files were open in it (`fusermount3 -u -z`):
+/// the kernel says nothing of that to the daemon.
+enum MountWatch {
+    /// Calls `action` once, when no mount of this device is left at `mountpoint`.
+    static func start(_ mountpoint: String, _ action: @escaping @Sendable () -> Void) throws(Errno) {
+        let table = try FileDescriptor.open("/proc/self/mountinfo", O_RDONLY)
+        let device = try mountpoint.withCString { path in
+            Result { () throws(Errno) in try System.device(at: AT_FDCWD, path) }
+        }.get()
+        let number = " \(device >> 32):\(device & 0xffff_ffff) "
+        _ = try WorkThread(name: "mounts") {
+            // The table's descriptor polls as changed whenever any mount comes or goes.
+            repeat {
+                var waiting = pollfd(fd: table.raw, events: Int16(POLLPRI), revents: 0)
+                guard poll(&waiting, 1, -1) >= 0 || errno == EINTR else { return }
+            } while isListed(number, in: table)
+            action()
+        }
+    }
+
+    private static func isListed(_ number: String, in table: FileDescriptor) -> Bool {
+        do throws(Errno) {
+            return String(decoding: try table.readAll(), as: UTF8.self).contains(number)
+        } catch { return true }
+    }
+}

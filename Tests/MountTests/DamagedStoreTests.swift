@@ -1,0 +1,136 @@
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+extension Mounts {
+    /// A store that something else has damaged: a clear message, and nothing lost.
+    @Suite struct DamagedStoreTests {
+        private func withStore(_ body: (TestMount) throws -> Void) throws {
+            try withMount { mount in
+                try mount.make("Documents/precious", size: 100_000)
+                try mount.make("Library/Caches/cached", size: 5000)
+                try mount.mark("Documents/precious", "low")
+                try mount.unmount()
+                try body(mount)
+                let container = "\(mount.store)/container"
+                #expect(
+                    try Files.content("\(container)/Documents/precious") == [UInt8](repeating: 0xA7, count: 100_000))
+                #expect(Files.exists("\(container)/Library/Caches/cached"))
+            }
+        }
+
+        @Test(arguments: [
+            "", "{", "not json", "[]", "null", "{}", "{\"version\":99}", "{\"version\":1,\"total\":-4096}",
+            "{\"version\":1,\"total\":\"much\"}", "\u{0}\u{0}\u{0}\u{0}",
+        ])
+        func deviceSettings(content: String) throws {
+            try withStore { mount in
+                let file = "\(mount.store)/device.json"
+                let good = Files.text(file)
+                try Files.write(content, to: file)
+                try BadInputTests.refused(["mount", mount.store, mount.root], status: 1, naming: ["device.json"])
+                try BadInputTests.refused(["status", mount.store], status: 1, naming: ["device.json"])
+                try BadInputTests.refused(
+                    ["run", "--store", mount.store, "--", "true"], status: 125, naming: ["device.json"])
+                #expect(Files.text(file) == content)
+                try Files.write(good, to: file)
+                try mount.mount()
+                #expect(try mount.number("storage.used") == 102_400 + 8192)
+                try mount.unmount()
+            }
+        }
+
+        /// Half of a sound file, and one whose numbers no device has.
+        @Test func deviceSettingsThatAreAlmostSound() throws {
+            try withStore { mount in
+                let file = "\(mount.store)/device.json"
+                let good = Files.text(file)
+                let bad = [
+                    String(good.prefix(good.count / 2)), good.replacingOccurrences(of: "67108864", with: "-67108864"),
+                    good.replacingOccurrences(of: "documented", with: "unheard-of"),
+                ]
+                for content in bad {
+                    #expect(content != good)
+                    try Files.write(content, to: file)
+                    try BadInputTests.refused(["mount", mount.store, mount.root], status: 1, naming: ["device.json"])
+                    #expect(Files.text(file) == content)
+                }
+                try Files.write(good, to: file)
+            }
+        }
+
+        /// The journal is history only: either it stands in the way with a message, or the mount works and the
+        /// damaged file is still there for whoever can read it.
+        @Test(arguments: ["not a database at all, but long enough to look like one".repeated(100), "short", ""])
+        func journal(content: String) throws {
+            try withStore { mount in
+                let file = "\(mount.store)/journal.sqlite"
+                for name in try Files.names(in: mount.store) where name.hasPrefix("journal.sqlite-") {
+                    try Files.unlink("\(mount.store)/\(name)")
+                }
+                try Files.write(content, to: file)
+                let check = try Program.run([PurgefsBinary.path, "check", mount.store])
+                if !content.isEmpty {
+                    #expect(check.status == 1 && check.output.contains("journal.sqlite"), "\(check)")
+                }
+                let isMounted = (try? mount.mount()) != nil
+                if !isMounted {
+                    try BadInputTests.refused(
+                        ["mount", mount.store, mount.root], status: 1, naming: ["journal.sqlite"])
+                    #expect(Files.text(file) == content)
+                } else {
+                    let kept = try Files.names(in: mount.store).contains {
+                        Files.text("\(mount.store)/\($0)") == content
+                    }
+                    #expect(kept || content.isEmpty, "the damaged journal is gone")
+                    #expect(content.isEmpty || mount.log.contains("journal"))
+                    try mount.crash()
+                }
+            }
+        }
+
+        @Test func aJournalThatIsADirectory() throws {
+            try withStore { mount in
+                for name in try Files.names(in: mount.store) where name.hasPrefix("journal.sqlite") {
+                    try Files.unlink("\(mount.store)/\(name)")
+                }
+                try Files.makeDirectory("\(mount.store)/journal.sqlite")
+                try BadInputTests.refused(["mount", mount.store, mount.root], status: 1, naming: ["journal.sqlite"])
+            }
+        }
+
+        /// What is missing of the layout is made again; a file that has such a name is the app's and stays.
+        @Test func containerLayout() throws {
+            try withStore { mount in
+                let container = "\(mount.store)/container"
+                try Program.shell("rmdir '\(container)/Library/Application Support' '\(container)/tmp'").succeeded()
+                try mount.mount()
+                #expect(mount.exists("Library/Application Support") && mount.exists("tmp"))
+                try mount.unmount()
+                try Files.removeDirectory("\(container)/tmp")
+                try Files.write("in the way", to: "\(container)/tmp")
+                try? mount.mount()
+                try mount.unmount()
+                #expect(Files.text("\(container)/tmp") == "in the way")
+            }
+        }
+
+        /// Attributes that no program of ours would have written are no reason to fail.
+        @Test func attributesInTheStore() throws {
+            try withStore { mount in
+                let file = "\(mount.store)/container/Documents/precious"
+                for name in try Attributes.names(file) { try Attributes.set(file, name, "\u{1}nonsense") }
+                try mount.mount()
+                #expect(try Files.content(mount.path("Documents/precious")).count == 100_000)
+                #expect(try mount.number("storage.used") == 102_400 + 8192)
+                try mount.write("1M", to: "storage.others")
+                try mount.crash()
+            }
+        }
+    }
+}
+
+extension String {
+    fileprivate func repeated(_ count: Int) -> String { String(repeating: self, count: count) }
+}

@@ -1,0 +1,67 @@
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+extension Mounts {
+    /// ENOSPC always means the simulated device; a full disk under the store is EIO (SPEC section 2).
+    @Suite struct HostFullTests {
+        @Test func aFullDiskIsAnotherErrorThanAFullDevice() throws {
+            try withMount(["--total", "64M"], on: .tmpfs, tmpfsSize: "8M") { mount in
+                mount.expectWarnings()
+                #expect(
+                    mount.log.contains(mount.store), "no warning that the disk has less than the device: \(mount.log)")
+                let reader = try EventReader(mount)
+                try mount.make("Library/Caches/kept", size: 4096)
+                let file = try OpenFile(mount.path("Documents/f"))
+                #expect(throws: Errno.input) { try file.fill(16 << 20) }
+                #expect(throws: Errno.input) { try file.allocate(Allocate.plain, 0, 32 << 20) }
+                try reader.wait("an event") { $0.contains { $0.type == "hostFull" } }
+                reader.close()
+                #expect(mount.exists("Library/Caches/kept"), "purging does not help the disk")
+                try checkLedger(mount)
+                file.close()
+                try Files.unlink(mount.path("Documents/f"))
+                #expect(try mount.number("storage.used") == 4096)
+                try mount.make("Documents/g", size: 1 << 20)
+                try mount.remount(["--total", "2M"])
+                #expect(try mount.number("storage.used") == 4096 + (1 << 20))
+            }
+        }
+
+        /// What was refused by the disk is not charged.
+        private func checkLedger(_ mount: TestMount) throws {
+            let used = try mount.number("storage.used")
+            #expect(try Files.chargedTree(mount.root) == used)
+            let size = try Files.size(mount.path("Documents/f"))
+            #expect(used == 4096 + (size + 4095) / 4096 * 4096)
+        }
+
+        /// Many writers at a disk that is full: the ledger is that of a scan.
+        @Test func writersAtAFullDisk() throws {
+            try withMount(["--total", "64M"], on: .tmpfs, tmpfsSize: "8M") { mount in
+                mount.expectWarnings()
+                let refused = Tally()
+                try Workers.run(6) { worker in
+                    var random = SeededGenerator(seed: UInt64(worker))
+                    for number in 0..<Scale.of(200) {
+                        let file = try OpenFile(mount.path("Documents/w\(worker)-\(number % 8)"))
+                        do {
+                            _ = try file.write(1 + random.below(200_000), at: Int64(random.below(400_000)))
+                        } catch {
+                            guard (error as? Errno) == .input else { throw error }
+                            refused.add()
+                            try file.truncate(Int64(random.below(100_000)))
+                        }
+                    }
+                }
+                #expect(refused.value > 0)
+                for number in 0..<8 { try Files.unlink(mount.path("Documents/w0-\(number)")) }
+                let used = try mount.number("storage.used")
+                #expect(try Files.chargedTree(mount.root) == used)
+                try mount.remount()
+                #expect(try mount.number("storage.used") == used)
+            }
+        }
+    }
+}

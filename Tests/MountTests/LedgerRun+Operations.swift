@@ -1,0 +1,240 @@
+import Glibc
+import PurgeSystem
+import Support
+
+extension LedgerRun {
+    /// One operation, chosen at random; one that makes no sense at the moment does nothing.
+    func step() throws {
+        switch random.below(100) {
+        case ..<12: try create()
+        case ..<18: try open()
+        case ..<30: try close()
+        case ..<55: try write()
+        case ..<63: try truncate()
+        case ..<75: try allocate()
+        case ..<78: try copy()
+        case ..<80: try writeMapped()
+        case ..<84: try unlink()
+        case ..<87: try link()
+        case ..<91: try renameFile()
+        case ..<94: try renameFolder()
+        case ..<96: try exchange()
+        case ..<98: try mark()
+        default: try changeDevice()
+        }
+    }
+
+    private func note(_ text: String) { lastOperation = text }
+    private var someHandle: Handle? { handles.randomElement(using: &random) }
+    private func someOffset() -> Int64 {
+        let offset = Int64(random.below(400_000))
+        return random.chance(40) ? offset / 4096 * 4096 : offset
+    }
+    private func someLength() -> Int64 {
+        switch random.below(4) {
+        case 0: Int64(1 + random.below(3))
+        case 1: Int64(4096 * (1 + random.below(12)))
+        default: Int64(1 + random.below(50_000))
+        }
+    }
+
+    private func create() throws {
+        guard model.statBlocksOfAllFiles.count < 40, handles.count < 12 else { return try unlink() }
+        let path = newPath()
+        note("create \(path)")
+        let file = try OpenFile(mount.path(path), O_RDWR | O_CREAT | O_EXCL)
+        let id = model.create(path)
+        handles.append(Handle(id: id, file: file))
+        try addShadow(of: id)
+    }
+
+    private func open() throws {
+        guard handles.count < 12, let path = somePath() else { return }
+        let truncating = random.chance(20)
+        note("open \(path), truncating: \(truncating)")
+        let file = try OpenFile(mount.path(path), O_RDWR | (truncating ? O_TRUNC : 0))
+        let id = model.open(path, truncating: truncating)
+        handles.append(Handle(id: id, file: file))
+        if truncating { try shadows[id]?.truncate(0) }
+    }
+
+    private func close() throws {
+        guard !handles.isEmpty else { return }
+        let handle = handles.remove(at: random.below(handles.count))
+        note("close")
+        handle.file.close()
+        model.close(handle.id)
+    }
+
+    private func write() throws {
+        guard let handle = someHandle else { return }
+        let bytes = [UInt8](repeating: UInt8(1 + random.below(255)), count: Int(someLength()))
+        let offset = someOffset()
+        note("write of \(bytes.count) at \(offset) to \(model.names(handle.id))")
+        let expected = model.write(handle.id, at: offset, count: Int64(bytes.count))
+        let done = try noSpaceIsZero { () throws(Errno) in try handle.file.write(bytes, at: offset) }
+        guard Int64(done) == expected.bytes else {
+            throw TestFailure("\(lastOperation): took \(done), not \(expected.bytes)")
+        }
+        if done > 0 { _ = try shadows[handle.id]?.write(Array(bytes[..<done]), at: offset) }
+    }
+
+    private func noSpaceIsZero(_ body: () throws(Errno) -> Int) throws(Errno) -> Int {
+        do {
+            return try body()
+        } catch {
+            guard error == .noSpace else { throw error }
+            return 0
+        }
+    }
+
+    private func truncate() throws {
+        guard let handle = someHandle else { return }
+        let size = random.chance(50) ? someOffset() : Int64(random.below(Int(model.size(handle.id)) + 1))
+        note("truncate of \(model.names(handle.id)) to \(size) from \(model.size(handle.id))")
+        if let path = model.names(handle.id).first, random.chance(50) {
+            try Files.truncate(mount.path(path), size)
+        } else {
+            try handle.file.truncate(size)
+        }
+        model.truncate(handle.id, to: size)
+        try shadows[handle.id]?.truncate(size)
+    }
+
+    static let modes: [(ReferenceLedger.Allocation, Int32)] = [
+        (.plain, Allocate.plain), (.keepingSize, Allocate.keepSize), (.punchingHole, Allocate.punchHole),
+        (.punchingHole, Allocate.punchHole), (.zeroing, Allocate.zeroRange),
+        (.zeroingKeepingSize, Allocate.zeroRangeKeepSize),
+    ]
+
+    private func allocate() throws {
+        guard let handle = someHandle else { return }
+        let (mode, flags) = Self.modes[random.below(Self.modes.count)]
+        let (offset, length) = (someOffset(), someLength())
+        note("fallocate \(mode) \(offset) \(length) of \(model.names(handle.id)), size \(model.size(handle.id))")
+        let expected = model.allocate(handle.id, mode, at: offset, count: length)
+        let done = try noSpaceIsZero { () throws(Errno) in
+            try handle.file.allocate(flags, offset, length)
+            return Int(length)
+        }
+        guard Int64(done) == expected.bytes else {
+            throw TestFailure("\(lastOperation): \(done), not \(expected.bytes)")
+        }
+        if done > 0 { try shadows[handle.id]?.allocate(flags, offset, length) }
+    }
+
+    private func copy() throws {
+        guard let from = someHandle, let to = someHandle, from.id != to.id else { return }
+        let (offset, target) = (someOffset(), someOffset())
+        let length = min(someLength(), model.size(from.id) - offset)
+        guard length > 0 else { return }
+        note(
+            "copy_file_range of \(length) from \(offset) of \(model.names(from.id)) to \(target) of \(model.names(to.id))"
+        )
+        let expected = model.write(to.id, at: target, count: length)
+        let done = try noSpaceIsZero { () throws(Errno) in
+            try System.copyRange(
+                from: from.file.descriptor, offset: offset, to: to.file.descriptor, offset: target, length: Int(length))
+        }
+        guard Int64(done) == expected.bytes else {
+            throw TestFailure("\(lastOperation): took \(done), not \(expected.bytes)")
+        }
+        guard done > 0, let content = try shadows[from.id]?.read(done, at: offset) else { return }
+        _ = try shadows[to.id]?.write(content, at: target)
+    }
+
+    /// Into a page that there is room for; OperationTests has the others.
+    private func writeMapped() throws {
+        guard let handle = someHandle, model.size(handle.id) > 0, model.opportunistic > 1 << 20 else { return }
+        let page = Int64(random.below(Int(model.size(handle.id)))) / 4096 * 4096
+        note("mapped write of the page at \(page) of \(model.names(handle.id))")
+        guard let map = mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, handle.file.descriptor, off_t(page)),
+            map != MAP_FAILED
+        else { throw Errno(errno) }
+        map.storeBytes(of: 0x5A, as: UInt8.self)
+        let result = msync(map, 4096, MS_SYNC)
+        munmap(map, 4096)
+        guard result == 0 else { throw TestFailure("\(lastOperation): msync failed") }
+        model.write(handle.id, at: page, count: min(4096, model.size(handle.id) - page), isMapped: true)
+        _ = try shadows[handle.id]?.write([0x5A], at: page)
+    }
+
+    private func unlink() throws {
+        guard let path = somePath() else { return }
+        note("unlink \(path)")
+        try Files.unlink(mount.path(path))
+        model.unlink(path)
+        dropShadows()
+    }
+
+    private func link() throws {
+        guard let path = somePath() else { return }
+        let new = newPath()
+        note("link \(path) \(new)")
+        try Files.link(mount.path(path), mount.path(new))
+        model.link(path, new)
+    }
+
+    private func renameFile() throws {
+        guard let path = somePath() else { return }
+        let new = random.chance(25) ? somePath() ?? newPath() : newPath()
+        note("rename \(path) \(new)")
+        try Files.rename(mount.path(path), mount.path(new))
+        model.rename(path, new)
+        dropShadows()
+    }
+
+    /// A whole tree, with other trees in it: into a place, or into a folder of a higher number.
+    private func renameFolder() throws {
+        let folder = random.below(folderParents.count)
+        let above = Int.random(in: folder...folderParents.count, using: &random)
+        let inFolder = above > folder && above < folderParents.count && random.chance(40)
+        let place = inFolder ? path(ofFolder: above) : Self.places[random.below(Self.places.count - 1)]
+        guard place != folderParents[folder] else { return }
+        let old = path(ofFolder: folder)
+        note("rename tree \(old) to \(place)")
+        try Files.rename(mount.path(old), mount.path("\(place)/t\(folder)"))
+        model.rename(old, "\(place)/t\(folder)")
+        for other in folderParents.indices where folderParents[other].hasPrefix(old) {
+            folderParents[other] = "\(place)/t\(folder)" + folderParents[other].dropFirst(old.count)
+        }
+        folderParents[folder] = place
+    }
+
+    private func exchange() throws {
+        guard let first = somePath(), let second = somePath(), first != second else { return }
+        note("exchange \(first) \(second)")
+        try Files.rename(mount.path(first), mount.path(second), flags: RenameFlag.exchange)
+        model.exchange(first, second)
+    }
+
+    private func mark() throws {
+        let marks: [(ReferenceLedger.Mark?, String)] = [
+            (nil, ""), (.notPurgeable, "0"), (.low, "low"), (.medium, "medium"), (.high, "high"),
+        ]
+        let (mark, text) = marks[random.below(marks.count)]
+        let target = random.chance(30) ? path(ofFolder: random.below(folderParents.count)) : somePath()
+        guard let target else { return }
+        note("mark \(target) \(text)")
+        if mark == nil {
+            try? Attributes.remove(mount.path(target), "user.purgefs.isPurgeable")
+        } else {
+            try mount.mark(target, text)
+        }
+        model.mark(target, mark)
+    }
+
+    private func changeDevice() throws {
+        let others = Int64(random.below(Int(model.total / 2)))
+        note("others \(others)")
+        try mount.write("\(others)", to: "storage.others")
+        model.setOthers(others)
+        if random.chance(50) {
+            let purgeable = Int64(random.below(Int(model.others) + 1))
+            note("others.purgeable \(purgeable)")
+            try mount.write("\(purgeable)", to: "storage.others.purgeable")
+            model.setOthersPurgeable(purgeable)
+        }
+        dropShadows()
+    }
+}

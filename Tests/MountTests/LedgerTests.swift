@@ -1,0 +1,22 @@
+import Support
+import Testing
+
+extension Mounts {
+    /// The ledger against a model that knows nothing of the code, after each random operation.
+    @Suite struct LedgerTests {
+        @Test(arguments: Backing.allCases) func randomOperations(backing: Backing) throws {
+            let steps = Scale.of(10_000)
+            try withMount(["--total", "12M"], on: backing, deadline: 400) { mount in
+                let run = try LedgerRun(
+                    mount, seed: UInt64(backing.rawValue.utf8.reduce(0) { $0 &* 31 &+ Int($1) }), total: 12 << 20)
+                for step in 1...steps {
+                    try run.step()
+                    try run.check(step)
+                    if step % 500 == 0 { try run.checkThoroughly(step) }
+                    if step % 2000 == 0 { try run.remount(step) }
+                }
+                try run.remount(steps)
+            }
+        }
+    }
+}

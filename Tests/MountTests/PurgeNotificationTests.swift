@@ -1,0 +1,131 @@
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+extension Mounts {
+    /// A purged name is gone for everybody when the purging call returns (SPEC section 3).
+    @Suite struct PurgeNotificationTests {
+        static let count = 50
+
+        private func makeFiles(_ mount: TestMount) throws -> [String] {
+            let names = (0..<Self.count).map { "f\($0)" }
+            for name in names { try mount.make("Library/Caches/\(name)", size: 4096) }
+            return names
+        }
+
+        @Test(arguments: [true, false]) func watchersAreTold(byCommand: Bool) throws {
+            try withMount { mount in
+                let names = try makeFiles(mount)
+                let watch = try DirectoryWatch(mount.path("Library/Caches"))
+                if byCommand {
+                    try mount.write("caches", to: "storage.reclaim")
+                } else {
+                    try mount.takeAllFreeSpace()
+                    try mount.writeImportant(Self.count * 4096)
+                }
+                watch.collect()
+                #expect(watch.deleted == names)
+            }
+        }
+
+        /// Files that the kernel has never looked up since the mount: the store was filled before.
+        @Test func watchersAreToldOfFilesThatNobodyHasSeen() throws {
+            try withMount { mount in
+                let names = try makeFiles(mount)
+                try mount.remount()
+                let watch = try DirectoryWatch(mount.path("Library/Caches"))
+                try mount.write("all", to: "storage.reclaim")
+                watch.collect()
+                #expect(Set(watch.deleted) == Set(names) && watch.deleted.count == names.count)
+            }
+        }
+
+        @Test func namesAreGoneFromEveryCall() throws {
+            try withMount { mount in
+                let names = try makeFiles(mount)
+                let folder = mount.path("Library/Caches")
+                _ = try Files.names(in: folder)
+                for name in names { _ = try Files.status("\(folder)/\(name)") }
+                try mount.write("caches", to: "storage.reclaim")
+                for name in names {
+                    let path = "\(folder)/\(name)"
+                    #expect(throws: Errno.noEntry) { try Files.status(path) }
+                    #expect(throws: Errno.noEntry) { try OpenFile(path, O_RDONLY) }
+                    #expect(throws: Errno.noEntry) { try Attributes.get(path, "user.purgefs.tier") }
+                    #expect(throws: Errno.noEntry) { try Files.unlink(path) }
+                }
+                #expect(try Files.names(in: folder) == [])
+            }
+        }
+
+        /// A name may be made anew the moment it is gone; the news of its purge must not take the new file.
+        @Test func namesCanBeMadeAnewAtOnce() throws {
+            try withMount { mount in
+                for round in 0..<Scale.of(200) {
+                    try mount.make("tmp/f", size: 4096)
+                    try mount.write("tmp", to: "storage.reclaim")
+                    let file = try OpenFile(mount.path("tmp/f"), O_RDWR | O_CREAT | O_EXCL)
+                    try file.fill(100)
+                    #expect(try Files.size(mount.path("tmp/f")) == 100, "round \(round)")
+                    #expect(try Files.names(in: mount.path("tmp")) == ["f"], "round \(round)")
+                    file.close()
+                    try Files.unlink(mount.path("tmp/f"))
+                }
+            }
+        }
+
+        /// The same with somebody else at the name all the time: each file it has open keeps its content.
+        @Test func aNameThatIsMadeAnewAllTheTime() throws {
+            try withMount { mount in
+                let isDone = Tally()
+                let maker = Workers.start(2) { worker in
+                    while isDone.value == 0 {
+                        let file = try OpenFile(mount.path("Library/Caches/w\(worker)"), O_RDWR | O_CREAT)
+                        try file.fill(4096)
+                        let content = try file.read(4096)
+                        guard content == [UInt8](repeating: 0xA7, count: 4096) else {
+                            throw TestFailure("lost the content of an open file")
+                        }
+                    }
+                }
+                for _ in 0..<Scale.of(300) { try mount.write("caches", to: "storage.reclaim") }
+                isDone.add()
+                try maker.join()
+            }
+        }
+
+        /// Whoever had it open before, even unlinked, reads on; a folder's descriptor works on.
+        @Test func descriptorsKeepWorking() throws {
+            try withMount { mount in
+                try mount.makeDirectory("Library/Caches/folder")
+                for name in ["kept", "unlinked", "gone"] { try mount.make("Library/Caches/folder/\(name)", size: 8192) }
+                let folder = mount.path("Library/Caches/folder")
+                let directory = try OpenFile(folder, O_RDONLY | O_DIRECTORY)
+                let kept = try OpenFile("\(folder)/kept", O_RDONLY)
+                let unlinked = try OpenFile("\(folder)/unlinked", O_RDWR)
+                try Files.unlink("\(folder)/unlinked")
+                try mount.write("all", to: "storage.reclaim")
+                #expect(try Files.names(in: folder) == ["kept"])
+                #expect(try kept.read(8192) == [UInt8](repeating: 0xA7, count: 8192))
+                #expect(try unlinked.read(8192).count == 8192)
+                #expect(try unlinked.write(4096, at: 8192) == 4096)
+                #expect(try unlinked.status().st_nlink == 0)
+                #expect(try directory.status().st_mode & S_IFMT == S_IFDIR)
+                #expect(throws: Errno.noEntry) { try System.status(at: directory.descriptor, "gone") }
+                #expect(try System.status(at: directory.descriptor, "kept").st_size == 8192)
+            }
+        }
+
+        /// An O_PATH descriptor is no open of the file: it goes, and the descriptor says so.
+        @Test func aDescriptorOfThePathAloneHoldsNothing() throws {
+            try withMount { mount in
+                try mount.make("tmp/f", size: 4096)
+                let path = try OpenFile(mount.path("tmp/f"), System.openPath)
+                try mount.write("tmp", to: "storage.reclaim")
+                #expect(!mount.exists("tmp/f"))
+                #expect(throws: (any Error).self) { try OpenFile("/proc/self/fd/\(path.descriptor)", O_RDONLY) }
+            }
+        }
+    }
+}

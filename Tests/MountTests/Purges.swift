@@ -1,0 +1,37 @@
+import Support
+
+/// One purged file as a golden table says it.
+struct Purge: Equatable, CustomStringConvertible {
+    let path: String?
+    let reason: String
+    init(_ path: String?, _ reason: String) {
+        self.path = path
+        self.reason = reason
+    }
+    var description: String { "\(path ?? "-") (\(reason))" }
+}
+
+extension TestMount {
+    /// Unmounts, and gives the purges that the journal has, in their order.
+    func purgesAfterUnmount() throws -> [StoreEvent] {
+        try unmount()
+        return try StoreEvent.journal(of: store).filter { $0.type == "purge" }
+    }
+
+    /// Other apps take all that is free: F = 0, and whoever needs a block must purge for it.
+    func takeAllFreeSpace() throws {
+        try turnThresholdsOff()
+        try write("+\(number("storage.available"))", to: "storage.others")
+    }
+
+    /// An important write of this much, whatever it purges.
+    func writeImportant(_ size: Int, to relative: String = "Documents/new") throws {
+        let file = try OpenFile(path(relative))
+        try file.fill(size)
+    }
+}
+
+extension [StoreEvent] {
+    var golden: [Purge] { map { Purge($0.path, $0.reason ?? "-") } }
+    var paths: [String] { map { $0.path ?? "-" } }
+}

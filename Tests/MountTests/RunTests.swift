@@ -1,0 +1,191 @@
+import Foundation
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+extension Mounts {
+    /// `purgefs run -- CMD` leaves no mount, no process and no temporary store behind, however CMD ends.
+    @Suite struct RunTests {
+        /// A run whose command first writes down where it is; afterwards all of that must be gone.
+        final class Trace {
+            let scratch: String
+            let token = "PURGEFS_TEST_\(UUID().uuidString)"
+            private(set) var child: ChildProcess?
+            init(_ scratch: String) { self.scratch = scratch }
+
+            /// `$OUT` is a directory of the test; what is in it survives the run.
+            func start(_ script: String, options: [String] = []) throws {
+                let note =
+                    "cat $PURGEFS_MOUNT/.purgefs/status.json > $OUT/status.part && mv $OUT/status.part $OUT/status; "
+                let command = ["run"] + options + ["--", "/bin/sh", "-c", note + script]
+                child = try Program.start(
+                    [PurgefsBinary.path] + command,
+                    environment: ["OUT": scratch, "PURGEFS_TEST_TOKEN": token])
+            }
+            func end(within seconds: Double = 30) throws -> (status: Int32, errors: String) {
+                guard let child else { throw TestFailure("not started") }
+                return (try child.wait(within: seconds), child.errors)
+            }
+            func waitForNote(_ name: String = "status") throws {
+                try eventually("\(name) by the command") { !Files.text("\(scratch)/\(name)").isEmpty }
+            }
+
+            func checkNothingIsLeft() throws {
+                let status = try JSONDecoder().decode(
+                    MountStatus.self, from: Data(try Files.content("\(scratch)/status")))
+                let mountpoint = try #require(status.mountpoint)
+                #expect(MountTable.entry(at: mountpoint) == nil)
+                #expect(!Files.exists(mountpoint))
+                #expect(!Files.exists(status.store), "the temporary store is left")
+                // Its own process may need a moment to be gone from the table.
+                try eventually(within: 5, "no process left") { try processes().isEmpty }
+            }
+            /// Whatever was started under this run has its token in the environment.
+            func processes() throws -> [String] {
+                try Files.names(in: "/proc").filter { name in
+                    guard Int(name) != nil, let environment = try? Files.content("/proc/\(name)/environ") else {
+                        return false
+                    }
+                    return String(decoding: environment, as: UTF8.self).contains(token)
+                }
+            }
+        }
+
+        private func trace(_ body: (Trace) throws -> Void) throws {
+            try Scratch.with("run") { try body(Trace($0.path)) }
+        }
+
+        @Test(arguments: [
+            ("true", 0), ("exit 7", 7), ("false", 1), ("kill -9 $$", 137), ("kill -TERM $$", 143),
+            ("kill -INT $$", 130),
+            ("kill -SEGV $$", 139), ("exec /nonexistent/program 2>/dev/null", 127),
+            ("cd $HOME/Documents && head -c 1000000 /dev/zero > big", 0),
+        ])
+        func endsOfTheCommand(script: String, status: Int32) throws {
+            try trace { trace in
+                try trace.start(script)
+                let end = try trace.end()
+                #expect(end.status == status, "\(end.errors)")
+                try trace.checkNothingIsLeft()
+            }
+        }
+
+        @Test(arguments: [SIGTERM, SIGINT, SIGHUP]) func signalsArePassedOn(signal: Int32) throws {
+            try trace { trace in
+                try trace.start("exec sleep 1000")
+                try trace.waitForNote()
+                trace.child?.signal(signal)
+                #expect(try trace.end().status == 128 + signal)
+                try trace.checkNothingIsLeft()
+            }
+        }
+
+        /// As a terminal does: to everybody in the group at once.
+        @Test func interruptFromTheTerminal() throws {
+            try trace { trace in
+                try trace.start("exec sleep 1000")
+                try trace.waitForNote()
+                trace.child?.signalGroup(SIGINT)
+                #expect(try trace.end().status == 130)
+                try trace.checkNothingIsLeft()
+            }
+        }
+
+        @Test func aCommandThatHandlesTheSignal() throws {
+            try trace { trace in
+                try trace.start(
+                    "trap 'echo saved > $OUT/saved; exit 5' TERM; echo x > $OUT/ready; while :; do sleep 0.05; done")
+                try trace.waitForNote("ready")
+                trace.child?.signal(SIGTERM)
+                #expect(try trace.end().status == 5)
+                #expect(Files.text("\(trace.scratch)/saved") == "saved\n")
+                try trace.checkNothingIsLeft()
+            }
+        }
+
+        @Test func killOfTheCommandFromOutside() throws {
+            try trace { trace in
+                try trace.start("echo $$ > $OUT/pid.part; mv $OUT/pid.part $OUT/pid; exec sleep 1000")
+                try trace.waitForNote("pid")
+                let pid = try #require(pid_t(Files.text("\(trace.scratch)/pid").dropLast()))
+                kill(pid, SIGKILL)
+                #expect(try trace.end().status == 137)
+                try trace.checkNothingIsLeft()
+            }
+        }
+
+        /// Somebody the command left behind, with a file open in the container: the mount goes all the same.
+        @Test func aBackgroundProcessOfTheCommand() throws {
+            try trace { trace in
+                try trace.start("(exec sleep 1000 > $TMPDIR/open 2>&1 & echo $! > $OUT/pid); exit 3")
+                #expect(try trace.end().status == 3)
+                let pid = try #require(pid_t(Files.text("\(trace.scratch)/pid").dropLast()))
+                kill(pid, SIGKILL)
+                try trace.checkNothingIsLeft()
+            }
+        }
+
+        @Test func commandsThatCannotRun() throws {
+            try Scratch.with("run") { scratch in
+                try Files.write("#!/bin/sh\n", to: "\(scratch.path)/plain")
+                #expect(try PurgefsBinary.run("run", "--", "\(scratch.path)/plain").status == 126)
+                #expect(try PurgefsBinary.run("run", "--", scratch.path).status == 126)
+                #expect(try PurgefsBinary.run("run", "--", "\(scratch.path)/none").status == 127)
+                #expect(try PurgefsBinary.run("run", "--", "no-such-program-anywhere").status == 127)
+            }
+        }
+
+        @Test func environmentAndPlaces() throws {
+            try trace { trace in
+                try trace.start(
+                    "env > $OUT/env; pwd > $OUT/pwd; ls -1A $HOME > $OUT/ls; ls -1A $HOME/Library > $OUT/library")
+                #expect(try trace.end().status == 0)
+                let lines = Files.text("\(trace.scratch)/env").split(separator: "\n").map {
+                    $0.split(separator: "=", maxSplits: 1)
+                }
+                let environment = Dictionary(lines.filter { $0.count == 2 }.map { (String($0[0]), String($0[1])) }) {
+                    $1
+                }
+                let home = try #require(environment["HOME"])
+                let parts = home.split(separator: "/").suffix(4)
+                #expect(parts.dropLast() == ["Containers", "Data", "Application"])
+                #expect(UUID(uuidString: parts.last.map(String.init) ?? "") != nil)
+                #expect(environment["CFFIXED_USER_HOME"] == home && environment["PURGEFS_MOUNT"] == home)
+                #expect(environment["TMPDIR"].map { $0.hasPrefix("\(home)/tmp") } == true)
+                #expect(environment["XDG_CACHE_HOME"] == "\(home)/Library/Caches")
+                #expect(environment["XDG_DATA_HOME"]?.hasPrefix("\(home)/") == true)
+                #expect(environment["XDG_CONFIG_HOME"]?.hasPrefix("\(home)/") == true)
+                #expect(Files.text("\(trace.scratch)/pwd") == FileManager.default.currentDirectoryPath + "\n")
+                #expect(Files.text("\(trace.scratch)/ls") == "Documents\nLibrary\ntmp\n")
+                #expect(Files.text("\(trace.scratch)/library") == "Application Support\nCaches\nPreferences\n")
+                try trace.checkNothingIsLeft()
+            }
+        }
+
+        @Test func optionsAndAKeptStore() throws {
+            try trace { trace in
+                let store = "\(trace.scratch)/store"
+                let options = ["--store", store, "--total", "1M", "--others", "64K"]
+                try trace.start(
+                    "cat $PURGEFS_MOUNT/.purgefs/storage.available > $OUT/available; echo kept > $HOME/Documents/f",
+                    options: options)
+                #expect(try trace.end().status == 0)
+                #expect(Files.text("\(trace.scratch)/available") == "983040\n")
+                #expect(Files.text("\(store)/container/Documents/f") == "kept\n")
+                let again = try PurgefsBinary.run(
+                    "run", "--store", store, "--", "sh", "-c",
+                    "cat $HOME/Documents/f $PURGEFS_MOUNT/.purgefs/storage.total")
+                #expect(again.output == "kept\n1048576\n" && again.status == 0)
+            }
+        }
+
+        /// The summary is on stderr; the command's own output is untouched.
+        @Test func summary() throws {
+            let loud = try PurgefsBinary.run("run", "--", "echo", "out")
+            #expect(loud.output == "out\n" && !loud.errors.isEmpty && loud.status == 0)
+            let quiet = try PurgefsBinary.run("run", "--quiet", "--", "echo", "out")
+            #expect(quiet.output == "out\n" && quiet.errors.isEmpty && quiet.status == 0)
+        }
+    }
+}

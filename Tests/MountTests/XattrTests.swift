@@ -1,0 +1,187 @@
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+extension Mounts {
+    /// SPEC section 4, through the system calls.
+    @Suite struct XattrTests {
+        private func withFile(_ body: (TestMount, String) throws -> Void) throws {
+            try withMount { mount in
+                try mount.make("Documents/f", size: 5000)
+                try mount.makeDirectory("Documents/d")
+                try body(mount, mount.path("Documents/f"))
+            }
+        }
+        private func key(_ name: String) -> String { "user.purgefs.\(name)" }
+
+        /// Name, what is set, how it reads back.
+        static let values = [
+            ("isPurgeable", "0", "0"), ("isPurgeable", "1", "low"), ("isPurgeable", "low", "low"),
+            ("isPurgeable", "medium", "medium"), ("isPurgeable", "high", "high"), ("isExcludedFromBackup", "0", "0"),
+            ("isExcludedFromBackup", "1", "1"), ("fileProtection", "complete", "NSFileProtectionComplete"),
+            ("fileProtection", "completeUnlessOpen", "NSFileProtectionCompleteUnlessOpen"),
+            (
+                "fileProtection", "completeUntilFirstUserAuthentication",
+                "NSFileProtectionCompleteUntilFirstUserAuthentication"
+            ),
+            ("fileProtection", "completeWhenUserInactive", "NSFileProtectionCompleteWhenUserInactive"),
+            ("fileProtection", "none", "NSFileProtectionNone"),
+            ("fileProtection", "NSFileProtectionComplete", "NSFileProtectionComplete"),
+            ("fileProtection", "NSFileProtectionNone", "NSFileProtectionNone"),
+        ]
+
+        @Test(arguments: values) func valuesOnFilesAndDirectories(name: String, value: String, back: String) throws {
+            try withFile { mount, file in
+                for path in [file, mount.path("Documents/d")] {
+                    try Attributes.mark(path, name, value)
+                    #expect(try Attributes.text(path, key(name)) == back)
+                    #expect(try Attributes.names(path).contains(key(name)))
+                }
+                try mount.remount()
+                #expect(try Attributes.text(file, key(name)) == back)
+                try Attributes.remove(file, key(name))
+                #expect(throws: Errno.noData) { try Attributes.remove(file, key(name)) }
+                if name != "fileProtection" {
+                    #expect(throws: Errno.noData) { try Attributes.get(file, key(name)) }
+                }
+                #expect(try Attributes.names(file) == [])
+            }
+        }
+
+        @Test(arguments: [
+            ("isPurgeable", "2"), ("isPurgeable", ""), ("isPurgeable", "LOW"), ("isPurgeable", "low\n"),
+            ("isPurgeable", "urgent"), ("isPurgeable", " 1"), ("isExcludedFromBackup", "2"),
+            ("isExcludedFromBackup", "true"), ("isExcludedFromBackup", ""), ("fileProtection", "Complete"),
+            ("fileProtection", ""), ("fileProtection", "NSFileProtection"), ("purgeAfter", "3"), ("purgeAfter", "-3d"),
+            ("purgeAfter", "3x"), ("purgeAfter", ""), ("sizeLimit", "-1"), ("sizeLimit", "1.5M"), ("sizeLimit", ""),
+            ("sizeLimit", "much"), ("unknown", "1"), ("", "1"), ("ispurgeable", "1"),
+        ])
+        func badValues(name: String, value: String) throws {
+            try withFile { mount, file throws in
+                for path in [file, mount.path("Documents/d")] {
+                    #expect(throws: Errno.invalid) { try Attributes.set(path, key(name), value) }
+                    #expect(try Attributes.names(path) == [])
+                }
+            }
+        }
+
+        @Test func bytesThatAreNoText() throws {
+            try withFile { _, file in
+                for name in ["isPurgeable", "fileProtection", "isExcludedFromBackup"] {
+                    #expect(throws: Errno.invalid) { try Attributes.set(file, key(name), [0xFF, 0x00]) }
+                    #expect(throws: Errno.invalid) { try Attributes.set(file, key(name), [0x31, 0x00]) }
+                }
+            }
+        }
+
+        @Test(arguments: [
+            ("purgeAfter", ["3d", "0", "30s", "1w", "2h", "5m"]), ("sizeLimit", ["4096", "512M", "0", "64GB"]),
+        ])
+        func directoryPolicies(name: String, values: [String]) throws {
+            try withFile { mount, file in
+                let directory = mount.path("Documents/d")
+                for value in values {
+                    try Attributes.mark(directory, name, value)
+                    #expect(try Attributes.names(directory) == [key(name)])
+                    #expect(try !Attributes.get(directory, key(name)).isEmpty)
+                }
+                let before = try Attributes.get(directory, key(name))
+                #expect(throws: Errno.invalid) { try Attributes.mark(directory, name, "nonsense") }
+                #expect(try Attributes.get(directory, key(name)) == before)
+                #expect(throws: (any Error).self) { try Attributes.mark(file, name, values[0]) }
+                try Attributes.remove(directory, key(name))
+                #expect(throws: Errno.noData) { try Attributes.get(directory, key(name)) }
+            }
+        }
+
+        @Test func computedValues() throws {
+            try withFile { mount, file in
+                try mount.write("1M", to: "storage.others")
+                let storage = try mount.status().storage
+                for (name, value) in [
+                    ("volumeTotalCapacity", storage.total), ("volumeAvailableCapacity", storage.available),
+                    ("volumeAvailableCapacityForImportantUsage", storage.important),
+                    ("volumeAvailableCapacityForOpportunisticUsage", storage.opportunistic),
+                    ("fileAllocatedSize", 8192), ("totalFileAllocatedSize", 8192),
+                ] {
+                    #expect(try Attributes.text(file, key(name)) == "\(value)", "\(name)")
+                }
+                #expect(storage.total == 64 << 20 && storage.available == (63 << 20) - 8192)
+                let date = try Attributes.text(file, key("creationDate"))
+                #expect(date.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/) != nil, "\(date)")
+                #expect(try Attributes.text(file, key("tier")) == "persistent")
+                for (place, tier) in [
+                    ("tmp", "temporary"), ("Library/Caches", "caches"), ("Library", "persistent"), ("", "persistent"),
+                ] {
+                    let path = place.isEmpty ? "\(mount.root)/." : mount.path(place)
+                    #expect(try Attributes.text(path, key("tier")) == tier, "\(place)")
+                }
+                try Files.rename(file, mount.path("tmp/f"))
+                #expect(try Attributes.text(mount.path("tmp/f"), key("tier")) == "temporary")
+            }
+        }
+
+        static let computed = [
+            "volumeTotalCapacity", "volumeAvailableCapacity", "volumeAvailableCapacityForImportantUsage",
+            "volumeAvailableCapacityForOpportunisticUsage", "fileAllocatedSize", "totalFileAllocatedSize",
+            "creationDate", "tier",
+        ]
+        @Test(arguments: computed) func computedValuesAreReadOnly(name: String) throws {
+            try withFile { _, file throws in
+                #expect(throws: Errno.notPermitted) { try Attributes.set(file, key(name), "1") }
+                #expect(throws: (any Error).self) { try Attributes.remove(file, key(name)) }
+                #expect(try !Attributes.get(file, key(name)).isEmpty)
+                #expect(try Attributes.names(file) == [])
+            }
+        }
+
+        @Test func createAndReplace() throws {
+            let (create, replace): (Int32, Int32) = (1, 2)
+            try withFile { _, file in
+                for name in [
+                    key("isPurgeable"), key("isExcludedFromBackup"), "com.apple.MobileBackup", "user.own",
+                    "com.apple.own",
+                ] {
+                    for other in try Attributes.names(file) { try Attributes.remove(file, other) }
+                    #expect(throws: Errno.noData, "\(name)") { try Attributes.set(file, name, "1", flags: replace) }
+                    try Attributes.set(file, name, "1", flags: create)
+                    #expect(throws: Errno.exists, "\(name)") { try Attributes.set(file, name, "1", flags: create) }
+                    try Attributes.set(file, name, "0", flags: replace)
+                }
+            }
+        }
+
+        /// A file's own value, never an inherited one.
+        @Test func inheritedValuesAreNotShown() throws {
+            try withFile { mount, _ in
+                for (name, value) in [("isPurgeable", "high"), ("isExcludedFromBackup", "1")] {
+                    try Attributes.mark(mount.path("Documents/d"), name, value)
+                }
+                try mount.make("Documents/d/f", size: 4096)
+                #expect(try Attributes.names(mount.path("Documents/d/f")) == [])
+                #expect(throws: Errno.noData) { try Attributes.get(mount.path("Documents/d/f"), key("isPurgeable")) }
+                #expect(throws: Errno.noData) {
+                    try Attributes.get(mount.path("Documents/d/f"), key("isExcludedFromBackup"))
+                }
+                #expect(try mount.number("storage.reclaimable") == 4096)
+            }
+        }
+
+        /// By new entries only.
+        @Test func protectionIsInherited() throws {
+            try withFile { mount, _ in
+                try mount.make("Documents/d/before", size: 1)
+                try Attributes.mark(mount.path("Documents/d"), "fileProtection", "complete")
+                try mount.make("Documents/d/after", size: 1)
+                try mount.makeDirectory("Documents/d/e")
+                try mount.make("Documents/d/e/deep", size: 1)
+                for path in ["Documents/d/after", "Documents/d/e", "Documents/d/e/deep"] {
+                    #expect(try Attributes.text(mount.path(path), key("fileProtection")) == "NSFileProtectionComplete")
+                }
+                let before = try? Attributes.text(mount.path("Documents/d/before"), key("fileProtection"))
+                #expect(before != "NSFileProtectionComplete")
+            }
+        }
+    }
+}

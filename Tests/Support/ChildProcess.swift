@@ -1,0 +1,100 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A program started by a test, in a process group of its own, its output in files.
+public final class ChildProcess: Sendable {
+    public let pid: pid_t
+    public let arguments: [String]
+    public let outputPath: String
+    public let errorPath: String
+    /// As a shell gives it: 128 + N when signal N ended it.
+    private let ended = Mutex<Int32?>(nil)
+
+    /// Starts `arguments` (looked up in PATH). Its standard input is empty unless `input` names a file.
+    public init(
+        _ arguments: [String], output: String, errors: String, input: String = "/dev/null",
+        environment: [String: String] = [:]
+    ) throws {
+        self.arguments = arguments
+        outputPath = output
+        errorPath = errors
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
+        let append = O_WRONLY | O_CREAT | O_APPEND
+        posix_spawn_file_actions_addopen(&actions, 1, output, append, 0o644)
+        posix_spawn_file_actions_addopen(&actions, 2, errors, append, 0o644)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        Self.useDefaultSignals(&attributes)
+        let merged = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        pid = try withCStrings(arguments) { argv in
+            try withCStrings(merged.map { "\($0)=\($1)" }) { envp in
+                var child = pid_t()
+                let code = posix_spawnp(&child, arguments[0], &actions, &attributes, argv, envp)
+                guard code == 0 else {
+                    throw TestFailure("cannot start \(arguments[0]): \(String(cString: strerror(code)))")
+                }
+                return child
+            }
+        }
+    }
+
+    /// Threads of libdispatch block signals, and a child would inherit that.
+    private static func useDefaultSignals(_ attributes: inout posix_spawnattr_t) {
+        var none = sigset_t()
+        var all = sigset_t()
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF) | Int32(POSIX_SPAWN_SETPGROUP)
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+    }
+
+    /// The exit status if it has ended.
+    public func status() -> Int32? {
+        ended.withLock { ended in
+            if let ended { return ended }
+            var raw: Int32 = 0
+            guard waitpid(pid, &raw, WNOHANG) == pid else { return nil }
+            let signal = raw & 0x7f
+            ended = signal == 0 ? (raw >> 8) & 0xff : 128 + signal
+            return ended
+        }
+    }
+
+    /// Waits for its end; when the time is over kills its group and throws.
+    @discardableResult
+    public func wait(within seconds: Double) throws -> Int32 {
+        do {
+            try eventually(within: seconds, "end of \(arguments.joined(separator: " "))") { status() != nil }
+        } catch {
+            signalGroup(SIGKILL)
+            try? eventually(within: 5, "death") { status() != nil }
+            throw error
+        }
+        return status() ?? -1
+    }
+
+    /// Does nothing once it has ended: the number may be somebody else's by then.
+    public func signal(_ number: Int32) { if status() == nil { kill(pid, number) } }
+    public func signalGroup(_ number: Int32) { if status() == nil { kill(-pid, number) } }
+
+    public var output: String { Files.text(outputPath) }
+    public var errors: String { Files.text(errorPath) }
+}
+
+/// A NULL-terminated array of C strings for the time of `body`.
+func withCStrings<R>(
+    _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) throws -> R
+) rethrows -> R {
+    var pointers: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) }
+    pointers.append(nil)
+    defer { pointers.forEach { free($0) } }
+    return try body(&pointers)
+}

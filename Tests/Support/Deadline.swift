@@ -1,0 +1,27 @@
+import Glibc
+
+/// Seconds that have passed since some fixed moment; never goes back.
+public func monotonicSeconds() -> Double {
+    var now = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
+}
+
+/// A point in time after which a wait has failed.
+public struct Deadline: Sendable {
+    private let end: Double
+    public init(seconds: Double) { end = monotonicSeconds() + seconds }
+    public var hasPassed: Bool { remaining <= 0 }
+    public var remaining: Double { end - monotonicSeconds() }
+}
+
+/// Waits until `condition` holds; throws with `what` in its message when `seconds` are over.
+public func eventually(within seconds: Double = 20, _ what: String, _ condition: () throws -> Bool) throws {
+    let deadline = Deadline(seconds: seconds)
+    var pause: UInt32 = 100
+    while try !condition() {
+        if deadline.hasPassed { throw TestFailure("not within \(seconds) s: \(what)") }
+        usleep(pause)
+        pause = min(pause * 2, 5000)
+    }
+}

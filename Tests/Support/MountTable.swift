@@ -1,0 +1,42 @@
+import Foundation
+import Glibc
+
+/// What /proc/self/mountinfo says; never touches the mounts themselves, which may hang.
+public enum MountTable {
+    public struct Entry: Sendable {
+        public let minor: Int
+        public let mountpoint: String
+        public let type: String
+    }
+
+    public static func entries() -> [Entry] {
+        Files.text("/proc/self/mountinfo").split(separator: "\n").compactMap { line in
+            let fields = line.split(separator: " ")
+            guard let dash = fields.firstIndex(of: "-"), fields.count > dash + 1,
+                let minor = fields[2].split(separator: ":").last.flatMap({ Int($0) })
+            else { return nil }
+            return Entry(minor: minor, mountpoint: unescaped(fields[4]), type: String(fields[dash + 1]))
+        }
+    }
+
+    /// The uppermost mount at exactly this path.
+    public static func entry(at path: String) -> Entry? { entries().last { $0.mountpoint == path } }
+
+    /// Blanks and the like stand there as \040.
+    private static func unescaped(_ field: Substring) -> String {
+        ["\\040": " ", "\\011": "\t", "\\012": "\n", "\\134": "\\"].reduce(String(field)) {
+            $0.replacingOccurrences(of: $1.key, with: $1.value)
+        }
+    }
+
+    /// Makes every request of a FUSE mount fail, so that whoever waits for it goes on.
+    public static func abortConnection(of mountpoint: String) {
+        guard let entry = entry(at: mountpoint), entry.type.hasPrefix("fuse") else { return }
+        let control = ScratchRoot.shared.newName("fusectl")
+        mkdir(control, 0o700)
+        defer { rmdir(control) }
+        guard (try? Program.run("mount", "-t", "fusectl", "fusectl", control).status) == 0 else { return }
+        _ = try? Program.shell("echo 1 > \(control)/\(entry.minor)/abort")
+        _ = try? Program.run("umount", "-l", control)
+    }
+}

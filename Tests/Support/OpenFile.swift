@@ -1,0 +1,103 @@
+import Glibc
+import PurgeSystem
+
+/// An open file of a test, closed at the latest when it is let go. No child inherits it.
+public final class OpenFile {
+    public private(set) var descriptor: Int32
+
+    public init(_ path: String, _ flags: Int32 = O_RDWR | O_CREAT, mode: mode_t = 0o644) throws(Errno) {
+        descriptor = try System.open(at: AT_FDCWD, path, flags | O_CLOEXEC, mode: mode)
+    }
+    deinit { close() }
+
+    public func close() {
+        if descriptor >= 0 { _ = Glibc.close(descriptor) }
+        descriptor = -1
+    }
+
+    /// One write(2); how much it took.
+    public func write(_ count: Int) throws(Errno) -> Int {
+        try Result<Int, any Error> {
+            try Pattern.withBytes(count) { try System.write(descriptor, $0) }
+        }.mapErrno()
+    }
+    public func write(_ count: Int, at offset: Int64) throws(Errno) -> Int {
+        try Result<Int, any Error> {
+            try Pattern.withBytes(count) { try System.pwrite(descriptor, $0, offset: offset) }
+        }.mapErrno()
+    }
+    /// As many writes as it takes, each of at most `piece` bytes; what was written before an error is
+    /// the caller's to find out.
+    public func fill(_ count: Int, piece: Int = 1 << 20) throws(Errno) {
+        var left = count
+        while left > 0 { left -= try write(min(left, piece)) }
+    }
+    public func writeAll(_ bytes: [UInt8]) throws(Errno) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let done = try Result<Int, any Error> {
+                try rest.withUnsafeBytes { try System.write(descriptor, $0) }
+            }.mapErrno()
+            rest = rest.dropFirst(done)
+        }
+    }
+    public func write(_ bytes: [UInt8], at offset: Int64) throws(Errno) -> Int {
+        try Result<Int, any Error> {
+            try bytes.withUnsafeBytes { try System.pwrite(descriptor, $0, offset: offset) }
+        }.mapErrno()
+    }
+    public func read(_ count: Int, at offset: Int64 = 0) throws(Errno) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let done = try Result<Int, any Error> {
+            try bytes.withUnsafeMutableBytes { try System.pread(descriptor, $0, offset: offset) }
+        }.mapErrno()
+        return Array(bytes[..<done])
+    }
+
+    public func truncate(_ size: Int64) throws(Errno) { try System.truncate(descriptor, size) }
+    public func allocate(_ mode: Int32, _ offset: Int64, _ length: Int64) throws(Errno) {
+        try System.allocate(descriptor, mode: mode, offset: offset, length: length)
+    }
+    public func sync() throws(Errno) { try System.sync(descriptor) }
+    public func seek(_ offset: Int64, _ whence: Int32) throws(Errno) -> Int64 {
+        try System.seek(descriptor, offset, whence)
+    }
+    public func status() throws(Errno) -> FileStatus { try System.status(descriptor) }
+}
+
+/// What Glibc's module hides: modes of fallocate(2), places of lseek(2), flags of renameat2(2).
+public enum Allocate {
+    public static let plain: Int32 = 0
+    public static let keepSize: Int32 = 1
+    public static let punchHole: Int32 = 3  // with KEEP_SIZE, as it must be
+    public static let zeroRange: Int32 = 16
+    public static let zeroRangeKeepSize: Int32 = 17
+}
+public enum Seek {
+    public static let data: Int32 = 3
+    public static let hole: Int32 = 4
+}
+public enum RenameFlag {
+    public static let noReplace: UInt32 = 1
+    public static let exchange: UInt32 = 2
+}
+
+/// Bytes that are never zero, so that a block with data differs from a hole.
+enum Pattern {
+    private static let bytes = [UInt8](repeating: 0xA7, count: 64 << 20)
+    static func withBytes<R>(_ count: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        precondition(count <= bytes.count)
+        return try bytes.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    }
+}
+
+extension Result where Failure == any Error {
+    /// For closures that lose the type of what they throw; everything here throws Errno.
+    func mapErrno() throws(Errno) -> Success {
+        switch self {
+        case .success(let value): return value
+        case .failure(let error as Errno): throw error
+        case .failure: throw Errno.invalid
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import Glibc
+
+/// How a program ended and what it said.
+public struct Outcome: Sendable {
+    public let arguments: [String]
+    /// 128 + N when signal N ended it.
+    public let status: Int32
+    public let output: String
+    public let errors: String
+
+    /// The output of a program that must succeed.
+    @discardableResult
+    public func succeeded() throws -> String {
+        guard status == 0 else { throw TestFailure("\(self)") }
+        return output
+    }
+}
+
+extension Outcome: CustomStringConvertible {
+    public var description: String {
+        "`\(arguments.joined(separator: " "))` ended with \(status)\n\(output.suffix(2000))\(errors.suffix(2000))"
+    }
+}
+
+/// Real programs, run to their end with a hard timeout.
+public enum Program {
+    /// A Python that starts fast: not the shim of a version manager.
+    public static let python =
+        access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3"
+
+    @discardableResult
+    public static func run(
+        _ arguments: [String], in directory: String? = nil, input: String = "/dev/null",
+        environment: [String: String] = [:], timeout: Double = 60
+    ) throws -> Outcome {
+        let child = try start(arguments, in: directory, input: input, environment: environment)
+        defer { for path in [child.outputPath, child.errorPath] { unlink(path) } }
+        let status = try child.wait(within: timeout)
+        return Outcome(arguments: arguments, status: status, output: child.output, errors: child.errors)
+    }
+
+    @discardableResult
+    public static func run(_ arguments: String..., timeout: Double = 60) throws -> Outcome {
+        try run(arguments, timeout: timeout)
+    }
+
+    /// A script of the shell, its directory the working directory.
+    @discardableResult
+    public static func shell(_ script: String, in directory: String? = nil, timeout: Double = 60) throws -> Outcome {
+        try run(["/bin/sh", "-c", script], in: directory, timeout: timeout)
+    }
+
+    /// One that goes on running; its end is the caller's care.
+    public static func start(
+        _ arguments: [String], in directory: String? = nil, input: String = "/dev/null",
+        environment: [String: String] = [:]
+    ) throws -> ChildProcess {
+        let place = ScratchRoot.shared.newName("output")
+        let command = directory.map { ["env", "-C", $0] + arguments } ?? arguments
+        return try ChildProcess(
+            command, output: "\(place).out", errors: "\(place).err", input: input, environment: environment)
+    }
+}

@@ -1,0 +1,19 @@
+import Foundation
+
+/// The program under test: $PURGEFS_BINARY, or the release build of this package.
+public enum PurgefsBinary {
+    public static let path: String = {
+        if let given = ProcessInfo.processInfo.environment["PURGEFS_BINARY"] { return given }
+        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().path
+        return "\(package)/.build/release/purgefs"
+    }()
+
+    /// Runs a verb to its end.
+    @discardableResult
+    public static func run(
+        _ arguments: String..., in directory: String? = nil, environment: [String: String] = [:], timeout: Double = 60
+    ) throws -> Outcome {
+        try Program.run([path] + arguments, in: directory, environment: environment, timeout: timeout)
+    }
+}

@@ -1,0 +1,10 @@
+import Foundation
+
+/// How much of the full numbers a run does: PURGEFS_TEST_SCALE, 1 by default.
+public enum Scale {
+    public static let factor: Double =
+        ProcessInfo.processInfo.environment["PURGEFS_TEST_SCALE"].flatMap(Double.init) ?? 1
+
+    /// `full` times the factor, never less than one.
+    public static func of(_ full: Int) -> Int { max(1, Int((Double(full) * factor).rounded())) }
+}

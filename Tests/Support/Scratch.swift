@@ -1,0 +1,62 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// The one directory under which a test process leaves anything, mounts included. A janitor
+/// process clears it when the test process is gone, however it ended.
+public final class ScratchRoot: Sendable {
+    public static let shared = ScratchRoot()
+    public let path: String
+    private let counter = Atomic<Int>(0)
+
+    private init() {
+        path = "/var/tmp/purgefs-tests-\(getpid())"
+        mkdir(path, 0o755)
+        startJanitor()
+    }
+
+    /// A path that nobody else has.
+    public func newName(_ label: String) -> String {
+        "\(path)/\(label)-\(counter.wrappingAdd(1, ordering: .relaxed).newValue)"
+    }
+
+    /// It reads a pipe that nobody writes to: the end of the file is the end of this process.
+    private func startJanitor() {
+        let script = """
+            trap '' INT TERM HUP
+            cat >/dev/null
+            awk -v root="\(path)/" 'index($5, root) == 1 {print $5}' /proc/self/mountinfo | tac |
+            while read -r mount; do umount -l "$mount"; done
+            rm -rf --one-file-system "\(path)"
+            """
+        let fifo = "\(path)/janitor"
+        mkfifo(fifo, 0o600)
+        // Read-write, so that neither end waits for the other; close-on-exec, so that no child keeps it open.
+        let keptOpen = open(fifo, O_RDWR | O_CLOEXEC)
+        guard keptOpen >= 0 else { return }
+        _ = try? ChildProcess(["/bin/sh", "-c", script], output: "/dev/null", errors: "/dev/null", input: fifo)
+    }
+}
+
+/// A directory of one test, removed with `remove`.
+public struct Scratch: Sendable {
+    public let path: String
+
+    public init(_ label: String = "scratch") throws {
+        path = ScratchRoot.shared.newName(label)
+        guard mkdir(path, 0o755) == 0 else { throw TestFailure("cannot make \(path)") }
+    }
+
+    /// Never across a mount point, so that a mount that is left is not emptied.
+    public func remove() throws {
+        try Program.run("rm", "-rf", "--one-file-system", path).succeeded()
+    }
+
+    /// Gives `body` a directory and removes it afterwards.
+    public static func with<R>(_ label: String = "scratch", _ body: (Scratch) throws -> R) throws -> R {
+        let scratch = try Scratch(label)
+        let result = Result { try body(scratch) }
+        try scratch.remove()
+        return try result.get()
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+
+/// One line of MOUNT/.purgefs/events, one row of the journal.
+public struct StoreEvent: Decodable, Equatable, Sendable {
+    /// Not of `dropped`, which the journal does not have.
+    public let seq: Int64?
+    public let time: String
+    public let type: String
+    public let path: String?
+    public let tier: String?
+    public let bytes: Int64?
+    public let reason: String?
+    public let trigger: String?
+    public let pid: Int32?
+
+    /// What the journal of a store that is not mounted holds, in order.
+    public static func journal(of store: String) throws -> [StoreEvent] {
+        let query = "SELECT seq,time,type,path,tier,bytes,reason,trigger,pid FROM events ORDER BY seq"
+        let json = try Program.run("sqlite3", "-readonly", "-json", "\(store)/journal.sqlite", query).succeeded()
+        return json.isEmpty ? [] : try JSONDecoder().decode([StoreEvent].self, from: Data(json.utf8))
+    }
+
+    /// Lines as the events file gives them.
+    public static func lines(_ text: String) throws -> [StoreEvent] {
+        try text.split(separator: "\n").map { try JSONDecoder().decode(StoreEvent.self, from: Data($0.utf8)) }
+    }
+}
+
+extension StoreEvent: CustomStringConvertible {
+    public var description: String {
+        [type, path, reason, trigger].compactMap { $0 }.joined(separator: " ") + (bytes.map { " \($0)" } ?? "")
+    }
+}

@@ -1,0 +1,9 @@
+import Synchronization
+
+/// A number that several threads of a test add to.
+public final class Tally: Sendable {
+    private let number = Atomic<Int>(0)
+    public init() {}
+    public func add(_ amount: Int = 1) { number.wrappingAdd(amount, ordering: .sequentiallyConsistent) }
+    public var value: Int { number.load(ordering: .sequentiallyConsistent) }
+}

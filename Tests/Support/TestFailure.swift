@@ -1,0 +1,5 @@
+/// What the harness found wrong, for the test's report.
+public struct TestFailure: Error, CustomStringConvertible {
+    public let description: String
+    public init(_ description: String) { self.description = description }
+}

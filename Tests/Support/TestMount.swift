@@ -1,0 +1,172 @@
+import Foundation
+import Glibc
+import PurgeSystem
+import Synchronization
+
+/// A mount of the program under test: its own store, mount point, daemon, log and deadline.
+public final class TestMount: Sendable {
+    public let scratch: String
+    public let store: String
+    public let root: String
+    private struct State {
+        var daemon: ChildProcess?
+        var expired = false
+        var mayWarn = false
+    }
+    private let state = Mutex(State())
+
+    init(scratch: String, store: String, mountpoint: String? = nil) throws {
+        self.scratch = scratch
+        self.store = store
+        root = mountpoint ?? "\(scratch)/mount"
+        if !Files.exists(root) { try Files.makeDirectory(root) }
+    }
+
+    public var daemon: ChildProcess? { state.withLock { $0.daemon } }
+    /// What the daemon has said on its standard error so far.
+    public var log: String { daemon?.errors ?? "" }
+
+    /// The daemon as a child of this process; returns when the mount works.
+    public func mount(_ options: [String] = [], wrapper: [String] = []) throws {
+        let child = try Program.start(
+            wrapper + [PurgefsBinary.path, "mount", "--foreground"] + options + [store, root])
+        state.withLock { $0.daemon = child }
+        try eventually(within: 30, "a working mount at \(root)") {
+            if let status = child.status() {
+                let log = child.errors
+                forgetDaemon()
+                throw TestFailure("purgefs mount ended with \(status) before it mounted:\n\(log)")
+            }
+            return MountTable.entry(at: root)?.type.hasPrefix("fuse") == true
+                && Files.exists("\(root)/.purgefs/status.json")
+        }
+    }
+
+    /// An orderly end, with everything checked that must hold then.
+    public func unmount() throws {
+        guard daemon != nil else { return }
+        try checkNothingIsOpen()
+        try takeAway()
+        try awaitEnd()
+    }
+
+    /// Tries again while it is busy: a purge in the background, at one of the mount's names at that moment,
+    /// keeps it so for as long as the system call takes.
+    private func takeAway() throws {
+        let deadline = Deadline(seconds: 5)
+        var outcome = try Program.run("fusermount3", "-u", root, timeout: 30)
+        while outcome.errors.contains("busy"), !deadline.hasPassed {
+            outcome = try Program.run("fusermount3", "-u", root, timeout: 30)
+        }
+        try outcome.succeeded()
+    }
+
+    /// For whoever has unmounted in another way.
+    public func awaitEnd() throws {
+        guard let daemon else { return }
+        let status = try daemon.wait(within: 30)
+        let log = daemon.errors
+        forgetDaemon()
+        guard status == 0 else { throw TestFailure("the daemon ended with \(status):\n\(log)") }
+        if !state.withLock({ $0.mayWarn }) { try Self.checkLog(log) }
+        guard MountTable.entry(at: root) == nil else { throw TestFailure("\(root) is still a mount") }
+    }
+
+    public func remount(_ options: [String] = []) throws {
+        try unmount()
+        try mount(options)
+    }
+
+    /// kill -9 of the daemon; what is left of the mount is taken away.
+    public func crash() throws {
+        guard let daemon else { return }
+        daemon.signal(SIGKILL)
+        try daemon.wait(within: 30)
+        try removeRemains()
+        forgetDaemon()
+    }
+
+    private func forgetDaemon() {
+        let old = state.withLock { state in
+            defer { state.daemon = nil }
+            return state.daemon
+        }
+        if let old { for path in [old.outputPath, old.errorPath] { Glibc.unlink(path) } }
+    }
+
+    private func removeRemains() throws {
+        if MountTable.entry(at: root) != nil {
+            try Program.run("fusermount3", "-u", "-z", root, timeout: 30).succeeded()
+        }
+    }
+
+    /// For tests that bring about what the daemon warns of.
+    public func expectWarnings() { state.withLock { $0.mayWarn = true } }
+
+    /// "error" and the like in the log of a daemon that had an orderly life are a failure.
+    private static func checkLog(_ log: String) throws {
+        for word in ["error", "warning", "fatal"] where log.lowercased().contains(word) {
+            throw TestFailure("the daemon's log has \"\(word)\":\n\(log.suffix(4000))")
+        }
+    }
+
+    /// A test must not leave descriptors on its mount.
+    private func checkNothingIsOpen() throws {
+        for name in try Files.names(in: "/proc/self/fd") {
+            var target = [CChar](repeating: 0, count: 4096)
+            let length = readlink("/proc/self/fd/\(name)", &target, target.count)
+            guard length > 0 else { continue }
+            let path = String(decoding: target[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            if path == root || path.hasPrefix(root + "/") { throw TestFailure("left open by the test: \(path)") }
+        }
+    }
+
+    /// Whatever state it is in, afterwards there is no mount and no daemon.
+    func forceAway() {
+        MountTable.abortConnection(of: root)
+        _ = try? removeRemains()
+        daemon?.signalGroup(SIGKILL)
+        _ = try? daemon?.wait(within: 10)
+        forgetDaemon()
+    }
+
+    /// Called by the watchdog: whoever hangs on this mount goes on, with errors.
+    func expire() {
+        state.withLock { $0.expired = true }
+        MountTable.abortConnection(of: root)
+        daemon?.signalGroup(SIGKILL)
+    }
+    var hasExpired: Bool { state.withLock { $0.expired } }
+}
+
+/// Mounts a new store for `body` and unmounts it whatever happens.
+///
+/// - Parameters:
+///   - options: of `purgefs mount`.
+///   - backing: what the store lies on.
+///   - tmpfsSize: of the disk under a store on tmpfs.
+///   - deadline: seconds after which the connection is aborted and the test fails.
+///   - mounted: false if `body` mounts itself.
+public func withMount<R>(
+    _ options: [String] = ["--total", "64M"], on backing: Backing = .ext4, tmpfsSize: String = "2G",
+    deadline: Double = 120,
+    mounted: Bool = true, _ body: (TestMount) throws -> R
+) throws -> R {
+    try Scratch.with("mount") { scratch in
+        let directory = try BackingDirectory(backing, in: scratch.path, tmpfsSize: tmpfsSize)
+        let mount = try TestMount(scratch: scratch.path, store: "\(directory.path)/store")
+        let alarm = Watchdog.shared.set(seconds: deadline) { mount.expire() }
+        let result = Result {
+            if mounted { try mount.mount(options) }
+            let value = try body(mount)
+            try mount.unmount()
+            return value
+        }
+        Watchdog.shared.cancel(alarm)
+        let log = mount.log
+        if case .failure = result { mount.forceAway() }
+        try directory.release()
+        if mount.hasExpired { throw TestFailure("deadline of \(deadline) s passed; \(result)\n\(log.suffix(2000))") }
+        return try result.get()
+    }
+}
