@@ -51,7 +51,9 @@ struct RenderingTests {
         let lines = StatusText(report: report, bar: .ascii).lines
         #expect(lines.contains("mounted at        /mnt"))
         #expect(lines.contains("used                16.0 MiB  ##########.............................."))
-        #expect(lines.contains("others               8.0 MiB  ####=...................................  (2.0 MiB purgeable)"))
+        #expect(
+            lines.contains(
+                "others               8.0 MiB  ####=...................................  (2.0 MiB purgeable)"))
         #expect(lines.contains("free                40.0 MiB  #########################..............."))
         #expect(lines.contains("tmp                  4.0 MiB  1 file"))
         #expect(lines.contains("pressure          normal, purging"))

@@ -40,7 +40,8 @@ struct UsageTests {
 
     /// Well formed, but there is no such thing: a failure, not wrong usage.
     @Test(arguments: [
-        ["status", "/nonexistent/x"], ["set", "/nonexistent/x", "storage.total=1G"], ["purge", "/nonexistent/x", "--all"],
+        ["status", "/nonexistent/x"], ["set", "/nonexistent/x", "storage.total=1G"],
+        ["purge", "/nonexistent/x", "--all"],
         ["events", "/nonexistent/x"], ["check", "/nonexistent/x"], ["mark", "/nonexistent/x", "--purgeable"],
         ["unmount", "/nonexistent/x"], ["mount", "/tmp/s", "/nonexistent/x"], ["status", "/dev"],
     ])

@@ -17,7 +17,7 @@ extension Verb {
         description: [
             "Prints the journal of a container, the oldest event first: its time, its type, bytes, tier, the reason "
                 + "and what set it off, the process, and the path.",
-            HelpText.targetMeaning
+            HelpText.targetMeaning,
         ],
         options: [
             OptionSpec.follow, OptionSpec("json", "print one JSON object a line"), OptionSpec.path, OptionSpec.type,
