@@ -35,6 +35,13 @@ final class Notifier: Sendable {
     /// The thread that unlinks through the mount.
     var announcer: pid_t { announcerID.load(ordering: .relaxed) }
 
+    /// A copy reads its source, which the kernel does not know to have moved atime. Attributes
+    /// alone, so that nothing waits for a lock of the kernel's: any thread may call this.
+    func forgetAttributes(of node: Node) {
+        guard let session = OpaquePointer(bitPattern: session.withLock { $0 }) else { return }
+        fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(node.address), -1, 0)
+    }
+
     func announce(_ removals: [Removal], _ then: @escaping @Sendable () -> Void) {
         guard !removals.isEmpty else { return then() }
         queue.add { [self] in

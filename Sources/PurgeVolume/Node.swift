@@ -60,7 +60,8 @@ struct NodeFlags: OptionSet {
     static let ownExclusion = NodeFlags(rawValue: 16)
     /// A directory that carries fileProtection, which new entries inherit.
     static let ownProtection = NodeFlags(rawValue: 32)
-    /// Its pages may have been changed behind the kernel's cache of this inode.
+    /// The kernel is to drop its pages at the next open: they may have been changed behind its
+    /// cache, or a read that they would serve has to be seen.
     static let cacheIsStale = NodeFlags(rawValue: 64)
     /// Root owns none of its bytes twice: counted in the ledger.
     static let counted = NodeFlags(rawValue: 128)

@@ -80,14 +80,11 @@ extension Volume {
             }
             status = try System.status(at: directory.raw, name)
         } catch {
-            change { state in
-                node.opens -= 1
-                state.offer(node)
-            }
+            unhold(node)
             throw error
         }
         return change { state in
-            node.opens -= 1
+            lockedUnhold(node)
             state.withdraw(node)
             node.ensuredPart.furtherNames.append(Dentry(directory: parent, name: key))
             parent.ensuredPart.entries[key] = node
@@ -102,38 +99,45 @@ extension Volume {
     private func reserveForLink(_ node: Node) throws(Errno) {
         try change { (state) throws(Errno) in
             if !node.flags.isDisjoint(with: [.purging, .unlinked]) { throw .stale }
-            state.retract(node)
-            node.opens += 1
+            lockedHold(node, &state)
         }
     }
 
     public func unlink(_ name: CName, in parent: Node, caller: Caller) throws(Errno) {
         try refuseReserved(name, in: parent, with: .notPermitted)
         let key = Name(name)
-        guard let node = try settledEntry(key, in: parent) else {
-            if isAnnouncer(caller) { return try endGhost(key, in: parent) }
-            throw .noEntry
+        if isAnnouncer(caller) {
+            guard try settledEntry(key, in: parent) == nil else { throw .noEntry }
+            return try endGhost(key, in: parent)
         }
-        if isAnnouncer(caller) { throw .noEntry }
-        let directory = try directoryDescriptor(parent)
-        let sidecar = try moving { () throws(Errno) in
-            try System.unlink(at: directory.raw, name)
-        } then: { state in
-            removeName(Dentry(directory: parent, name: key), of: node, &state)
+        try remove(key, from: parent) { (directory) throws(Errno) in
+            try System.unlink(at: directory, name)
         }
-        if let sidecar { store.removeSidecar(sidecar) }
     }
 
     public func removeDirectory(_ name: CName, in parent: Node) throws(Errno) {
         try refuseReserved(name, in: parent, with: .notPermitted)
-        let key = Name(name)
-        guard let node = try settledEntry(key, in: parent) else { throw .noEntry }
-        let directory = try directoryDescriptor(parent)
-        _ = try moving { () throws(Errno) in
-            try System.removeDirectory(at: directory.raw, name)
-        } then: { state in
-            removeName(Dentry(directory: parent, name: key), of: node, &state)
+        try remove(Name(name), from: parent) { (directory) throws(Errno) in
+            try System.removeDirectory(at: directory, name)
         }
+    }
+
+    private func remove(_ name: Name, from parent: Node, _ body: (Int32) throws(Errno) -> Void) throws(Errno) {
+        guard let node = try heldEntry(name, in: parent) else { throw .noEntry }
+        let sidecar: String?
+        do throws(Errno) {
+            let directory = try directoryDescriptor(parent)
+            sidecar = try moving { () throws(Errno) in
+                try body(directory.raw)
+            } then: { state in
+                lockedUnhold(node)
+                return removeName(Dentry(directory: parent, name: name), of: node, &state)
+            }
+        } catch {
+            unhold(node)
+            throw error
+        }
+        if let sidecar { store.removeSidecar(sidecar) }
     }
 
     /// Takes one name from a node; answers a sidecar that is now nobody's.

@@ -35,7 +35,7 @@ extension Volume {
         }
     }
 
-    private func forgetOpen(_ node: Node) {
+    func forgetOpen(_ node: Node) {
         let sidecar = change { state in lockedClose(node, &state) }
         if let sidecar { store.removeSidecar(sidecar) }
     }

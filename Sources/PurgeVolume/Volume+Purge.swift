@@ -114,7 +114,9 @@ extension Volume {
 
     private func detach(_ victim: PurgeJob.Victim, _ state: inout VolumeState) -> String? {
         let node = victim.node
-        victim.directory.part?.entries[victim.name] = nil
+        if victim.directory.part?.entries[victim.name] === node {
+            victim.directory.part?.entries[victim.name] = nil
+        }
         node.parent = nil
         node.flags.insert(.unlinked)
         node.flags.remove(.purging)

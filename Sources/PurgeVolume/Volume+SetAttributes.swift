@@ -45,6 +45,8 @@ extension Volume {
         if change.accessTime != nil || change.modificationTime != nil {
             let omit = timespec(tv_sec: 0, tv_nsec: utimeOmit)
             try location.setTimes(change.accessTime ?? omit, change.modificationTime ?? omit)
+            // The next read must reach the backing file, to move atime in the manner of relatime.
+            state.withLock { _ in _ = node.flags.insert(.cacheIsStale) }
         }
         return attributes(of: node, try location.status())
     }

@@ -75,8 +75,11 @@ extension fuse_lowlevel_ops {
                 let write = WriteRequest(
                     offset: Int64(toOffset), length: length, isMapped: false, dropsPrivileges: true,
                     pid: server.caller(request).pid)
-                return try server.volume.copy(
-                    from: server.handle(info), offset: Int64(offset), to: server.handle(toInfo), write)
+                let source = try server.handle(info)
+                let outcome = try server.volume.copy(
+                    from: source, offset: Int64(offset), to: server.handle(toInfo), write)
+                server.notifier.forgetAttributes(of: source.node)
+                return outcome
             } _: {
                 server.sendWritten($0, $1)
             }
