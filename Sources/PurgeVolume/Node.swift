@@ -126,6 +126,9 @@ struct Dentry {
 final class NodePart {
     /// Of a directory.
     var entries: [Name: Node] = [:]
+    /// Of what is no regular file and has no name left, but somebody's descriptor or working
+    /// directory: the way to it. A regular file is reached through its handles.
+    var remains: FileDescriptor?
     /// Of a directory: an O_PATH descriptor, when the cache holds one.
     var descriptor: FileDescriptor?
     var descriptorSlot = -1

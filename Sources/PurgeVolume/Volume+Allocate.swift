@@ -78,9 +78,12 @@ extension Volume {
             announce(removals)
             throw hostError(error, node)
         }
-        if kind.fillsGrownTail, size < request.offset { try emptyGrownTail(node, fd, size) }
-        if !node.isDenseNow(state) {
+        do throws(Errno) {
+            if kind.fillsGrownTail, size < request.offset { try emptyGrownTail(node, fd, size) }
             try noteWritten(node, fd, end: request.keepsSize ? size : max(size, request.end))
+        } catch {
+            announce(removals)
+            throw error
         }
         return removals
     }

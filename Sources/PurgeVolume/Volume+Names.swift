@@ -141,10 +141,12 @@ extension Volume {
         let sidecar: String?
         do throws(Errno) {
             let directory = try directoryDescriptor(parent)
+            let left = remains(of: node, name, in: directory)
             sidecar = try moving { () throws(Errno) in
                 try body(directory.raw)
             } then: { state in
                 lockedUnhold(node)
+                defer { lockedLeave(left, of: node) }
                 return removeName(Dentry(directory: parent, name: name), of: node, &state)
             }
         } catch {
@@ -152,6 +154,20 @@ extension Volume {
             throw hostError(error, node)
         }
         if let sidecar { store.removeSidecar(sidecar) }
+    }
+
+    /// What keeps a directory, link or special file reachable until the kernel forgets it: fstat(2)
+    /// of a removed directory must work. Where it cannot be had, that is ESTALE.
+    func remains(of node: Node, _ name: Name, in directory: FileDescriptor) -> FileDescriptor? {
+        if node.isRegular { return nil }
+        let flags = node.isDirectory ? O_RDONLY | O_DIRECTORY : System.openPath
+        do throws(Errno) {
+            return try name.withCName { (name) throws(Errno) in try directory.open(name, flags) }
+        } catch { return nil }
+    }
+
+    func lockedLeave(_ remains: FileDescriptor?, of node: Node) {
+        if let remains, node.flags.contains(.unlinked) { node.ensuredPart.remains = remains }
     }
 
     /// Takes one name from a node; answers a sidecar that is now nobody's.

@@ -80,7 +80,7 @@ extension Volume {
             return try name.withCName { (name) throws(Errno) in
                 try Self.openPatiently(directory.raw, name, flags | O_NOFOLLOW)
             }
-        case .root: throw .isDirectory
+        case .itself: throw .isDirectory
         case .open(let handle):
             return try System.open(at: AT_FDCWD, "/proc/self/fd/\(handle.descriptor)", flags & ~O_NOFOLLOW)
         }

@@ -22,11 +22,13 @@ extension Volume {
             let source = try directoryDescriptor(parent)
             let destination = try directoryDescriptor(newParent)
             let found = target
+            let left = found.flatMap { remains(of: $0, to.name, in: destination) }
             sidecar = try moving { () throws(Errno) in
                 try System.rename(at: source.raw, name, to: destination.raw, newName, flags: flags)
             } then: { state -> String? in
                 lockedUnhold(node)
                 if let found { lockedUnhold(found) }
+                defer { if let found { lockedLeave(left, of: found) } }
                 return lockedRename(node, from, found, to, flags, &state)
             }
         } catch {

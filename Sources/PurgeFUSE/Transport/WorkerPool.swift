@@ -129,8 +129,9 @@ final class WorkerPool: Sendable {
     private func watch() {
         var last: UInt64 = 0
         var quiet = 0
-        while !state.withLock({ $0.isEnding }) {
+        while true {
             let seen = watchGate.generation
+            if state.withLock({ $0.isEnding }) { return }
             let now = serving.load(ordering: .acquiring)
             if now != 0 && now == last {
                 let (won, _) = serving.compareExchange(expected: now, desired: 0, ordering: .acquiringAndReleasing)
