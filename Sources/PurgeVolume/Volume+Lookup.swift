@@ -58,6 +58,34 @@ extension Volume {
         }
     }
 
+    /// The same, and from here until `lockedUnhold` no purge chooses it: a purge removes by name, and
+    /// would take whatever is about to get the name.
+    func heldEntry(_ name: Name, in parent: Node) throws(Errno) -> Node? {
+        while true {
+            let generation = purges.generation
+            let (node, isGoing) = change { state -> (Node?, Bool) in
+                guard let node = parent.part?.entries[name] else { return (nil, false) }
+                if node.flags.contains(.purging) { return (nil, true) }
+                lockedHold(node, &state)
+                return (node, false)
+            }
+            if !isGoing { return node }
+            purges.wait(while: generation)
+        }
+    }
+
+    /// Counts the node as open, so that a purge passes it over.
+    func lockedHold(_ node: Node, _ state: inout VolumeState) {
+        state.retract(node)
+        node.opens += 1
+    }
+
+    /// To be followed, in the same step, by what offers the node again or lets go of it.
+    func lockedUnhold(_ node: Node) { node.opens -= 1 }
+
+    /// After an operation that changed nothing.
+    func unhold(_ node: Node) { forgetOpen(node) }
+
     public func attributes(of node: Node) throws(Errno) -> Attributes {
         if node.isControl { return control.attributes(of: node) }
         let status = try reading(node) { (location) throws(Errno) in try location.status() }
@@ -67,8 +95,11 @@ extension Volume {
     public func readLink(_ node: Node) throws(Errno) -> [CChar] {
         try reading(node) { (location) throws(Errno) in
             try location.with { (directory, name) throws(Errno) in
-                guard let name else { throw Errno.invalid }
-                return try System.readLink(at: directory, name)
+                if let name { return try System.readLink(at: directory, name) }
+                // Without a name, readlinkat(2) reads the link that the descriptor itself is.
+                return try Name("").withCName { (name) throws(Errno) in
+                    try System.readLink(at: directory, name)
+                }
             }
         }
     }

@@ -77,6 +77,9 @@ extension Volume {
     /// must be told of are the caller's to announce, before it answers.
     func carryOut(_ job: PurgeJob) -> PurgeResult {
         hooks.beforeSlowWork()
+        // Names go: see `reading`.
+        moves.add(1, ordering: .acquiringAndReleasing)
+        defer { movesEnded.add(1, ordering: .acquiringAndReleasing) }
         var failed: [PurgeJob.Victim] = []
         var gone: [PurgeJob.Victim] = []
         for victim in job.victims {
@@ -114,7 +117,9 @@ extension Volume {
 
     private func detach(_ victim: PurgeJob.Victim, _ state: inout VolumeState) -> String? {
         let node = victim.node
-        victim.directory.part?.entries[victim.name] = nil
+        if victim.directory.part?.entries[victim.name] === node {
+            victim.directory.part?.entries[victim.name] = nil
+        }
         node.parent = nil
         node.flags.insert(.unlinked)
         node.flags.remove(.purging)

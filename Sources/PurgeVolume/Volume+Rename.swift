@@ -14,23 +14,47 @@ extension Volume {
         if flags & ~(Self.renameNoReplace | Self.renameExchange) != 0 { throw .invalid }
         let from = Dentry(directory: parent, name: Name(name))
         let to = Dentry(directory: newParent, name: Name(newName))
-        guard let node = try settledEntry(from.name, in: parent) else { throw .noEntry }
-        let target = try settledEntry(to.name, in: newParent)
-        let source = try directoryDescriptor(parent)
-        let destination = try directoryDescriptor(newParent)
-        let sidecar = try moving { () throws(Errno) in
-            try System.rename(at: source.raw, name, to: destination.raw, newName, flags: flags)
-        } then: { state -> String? in
-            if let target, target === node { return nil }
-            if flags & Self.renameExchange != 0, let target {
-                exchange(node, from, target, to, &state)
-                return nil
+        guard let node = try heldEntry(from.name, in: parent) else { throw .noEntry }
+        var target: Node?
+        let sidecar: String?
+        do throws(Errno) {
+            target = try heldEntry(to.name, in: newParent)
+            let source = try directoryDescriptor(parent)
+            let destination = try directoryDescriptor(newParent)
+            let found = target
+            let left = found.flatMap { remains(of: $0, to.name, in: destination) }
+            sidecar = try moving { () throws(Errno) in
+                try System.rename(at: source.raw, name, to: destination.raw, newName, flags: flags)
+            } then: { state -> String? in
+                lockedUnhold(node)
+                if let found { lockedUnhold(found) }
+                defer { if let found { lockedLeave(left, of: found) } }
+                return lockedRename(node, from, found, to, flags, &state)
             }
-            let sidecar = target.flatMap { removeName(to, of: $0, &state) }
-            move(node, from, to, &state)
-            return sidecar
+        } catch {
+            if let target { unhold(target) }
+            unhold(node)
+            throw hostError(error, node)
         }
         if let sidecar { store.removeSidecar(sidecar) }
+    }
+
+    /// The store has it so already; answers a sidecar that is now nobody's.
+    private func lockedRename(
+        _ node: Node, _ from: Dentry, _ target: Node?, _ to: Dentry, _ flags: UInt32, _ state: inout VolumeState
+    ) -> String? {
+        // Two names of one file stay as they are (rename(2)).
+        if let target, target === node {
+            state.offer(node)
+            return nil
+        }
+        if flags & Self.renameExchange != 0, let target {
+            exchange(node, from, target, to, &state)
+            return nil
+        }
+        let sidecar = target.flatMap { removeName(to, of: $0, &state) }
+        move(node, from, to, &state)
+        return sidecar
     }
 
     private func move(_ node: Node, _ from: Dentry, _ to: Dentry, _ state: inout VolumeState) {

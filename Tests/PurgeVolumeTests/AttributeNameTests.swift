@@ -1,0 +1,90 @@
+import PurgeModel
+import Testing
+
+@testable import PurgeVolume
+
+struct AttributeNameTests {
+    /// FACTS section 3, digit by digit.
+    static let applesList: [UInt8] = {
+        let hex =
+            "62706c69737430305f1011636f6d2e6170706c652e6261636b7570640800000000000001010000000000000001"
+            + String(repeating: "00", count: 15) + "1c"
+        return stride(from: 0, to: hex.count, by: 2).map { at in
+            UInt8(hex.dropFirst(at).prefix(2), radix: 16) ?? 0
+        }
+    }()
+
+    @Test func applesPropertyListIsItsOwn61Bytes() {
+        #expect(Self.applesList.count == 61)
+        #expect(AttributeName.propertyList == Self.applesList)
+    }
+
+    @Test func applesNamesAreTheFlag() {
+        guard
+            case .storage(.isExcludedFromBackup, let list?) = AttributeName(
+                "com.apple.metadata:com_apple_backup_excludeItem")
+        else {
+            Issue.record("not the flag")
+            return
+        }
+        #expect(list == Self.applesList)
+        guard case .storage(.isExcludedFromBackup, let byte?) = AttributeName("com.apple.MobileBackup") else {
+            Issue.record("not the flag")
+            return
+        }
+        #expect(byte == [1])
+    }
+
+    @Test(arguments: ["isPurgeable", "isExcludedFromBackup", "fileProtection", "purgeAfter", "sizeLimit"])
+    func ownNamesAreOurs(name: String) {
+        guard case .storage(let attribute, nil) = AttributeName("user.purgefs.\(name)") else {
+            Issue.record("\(name) is not ours")
+            return
+        }
+        #expect(attribute.rawValue == name)
+        #expect(attribute.storeKey == "user.purgefs.\(name)")
+    }
+
+    @Test(arguments: [
+        "volumeTotalCapacity", "volumeAvailableCapacity", "volumeAvailableCapacityForImportantUsage",
+        "volumeAvailableCapacityForOpportunisticUsage", "fileAllocatedSize", "totalFileAllocatedSize", "creationDate",
+        "tier",
+    ])
+    func computedOnesAreKnown(name: String) {
+        guard case .computed(let attribute) = AttributeName("user.purgefs.\(name)") else {
+            Issue.record("\(name) is not computed")
+            return
+        }
+        #expect(attribute.rawValue == name)
+    }
+
+    @Test(arguments: ["", "x", "extents", "raw.com.apple.x", "ispurgeable"]) func othersOfOursAreUnknown(name: String) {
+        guard case .unknown = AttributeName("user.purgefs.\(name)") else {
+            Issue.record("user.purgefs.\(name) is known")
+            return
+        }
+    }
+
+    static let plain: [(String, String)] = [
+        ("user.comment", "user.comment"), ("user.com.apple.x", "user.com.apple.x"), ("trusted.t", "trusted.t"),
+        ("security.capability", "security.capability"), ("system.posix_acl_access", "system.posix_acl_access"),
+        ("com.apple.x", "user.purgefs.raw.com.apple.x"), ("user", "user.purgefs.raw.user"),
+        ("com.apple.MobileBackup2", "user.purgefs.raw.com.apple.MobileBackup2"),
+        ("purgefs.isPurgeable", "user.purgefs.raw.purgefs.isPurgeable"),
+    ]
+    @Test(arguments: plain) func theRestIsKept(name: String, key: String) {
+        guard case .plain(let found) = AttributeName(name) else {
+            Issue.record("\(name) is not plain")
+            return
+        }
+        #expect(found == key)
+        #expect(AttributeName.visible(key, byRoot: true) == name)
+    }
+
+    @Test func whatIsOursAloneIsNeverListed() {
+        #expect(AttributeName.visible("user.purgefs.extents", byRoot: true) == nil)
+        #expect(AttributeName.visible("user.purgefs.tier", byRoot: true) == nil)
+        #expect(AttributeName.visible("user.purgefs.isPurgeable", byRoot: false) == "user.purgefs.isPurgeable")
+        #expect(AttributeName.visible("trusted.t", byRoot: false) == nil)
+    }
+}

@@ -1,0 +1,165 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import Support
+
+@testable import PurgeVolume
+
+/// Random operations on a volume, told to a model that knows nothing of the code, and compared
+/// with it.
+final class LedgerRun {
+    struct Open {
+        let id: ReferenceLedger.FileID
+        let handle: Handle
+    }
+    private(set) var live: LiveVolume
+    var model: ReferenceLedger
+    var random: SeededGenerator
+    var opened: [Open] = []
+    private var made = 0
+    /// Where the movable folders t0...t3 are.
+    var folderParents = ["Documents", "Library/Caches", "tmp", "Documents"]
+    var lastOperation = "none"
+    let hasPressure: Bool
+
+    static let places = ["Documents", "Library/Caches", "tmp", "Library/Application Support", ""]
+
+    /// With pressure the volume's threads run and thresholds are set; without, neither.
+    init(_ storePath: String, seed: UInt64, hasPressure: Bool) throws {
+        self.hasPressure = hasPressure
+        random = SeededGenerator(seed: seed)
+        live = try LiveVolume(storePath) { settings in
+            settings.total = ByteCount(12 << 20)
+            settings.thresholds = .off
+        }
+        model = ReferenceLedger(total: 12 << 20)
+        for folder in [
+            "Documents", "Library", "tmp", "Library/Caches", "Library/Application Support", "Library/Preferences",
+        ] {
+            model.makeDirectory(folder)
+        }
+        for folder in folderParents.indices {
+            try live.makeDirectory(path(ofFolder: folder))
+            model.makeDirectory(path(ofFolder: folder))
+        }
+        guard hasPressure else { return }
+        try live.volume.startThreads()
+        try live.command(.storageThresholds, "verylow 1M\nlow 2M\nnearlow 2500K\ndesired 3M")
+        model.setThresholds(
+            .init(veryLow: .bytes(1 << 20), low: .bytes(2 << 20), nearLow: .bytes(2500 << 10), desired: .bytes(3 << 20))
+        )
+    }
+
+    func path(ofFolder folder: Int) -> String { "\(folderParents[folder])/t\(folder)" }
+    func newPath() -> String {
+        made += 1
+        let index = random.below(Self.places.count + folderParents.count)
+        let place = index < Self.places.count ? Self.places[index] : path(ofFolder: index - Self.places.count)
+        return place.isEmpty ? "f\(made)" : "\(place)/f\(made)"
+    }
+    /// Of any file that has a name, in an order that is the same in every run.
+    func somePath() -> String? { model.statBlocksOfAllFiles.keys.sorted().randomElement(using: &random) }
+
+    /// What the background does is over, here and in the model.
+    func settle() {
+        guard hasPressure else { return }
+        live.volume.awaitReclaimer()
+        model.purgeUnderPressure()
+    }
+
+    func end() {
+        for open in opened { live.volume.close(open.handle) }
+        opened = []
+        live.volume.end()
+    }
+
+    /// The next mount finds the same.
+    func remount(_ step: Int) throws {
+        lastOperation = "a remount"
+        for open in opened {
+            live.volume.close(open.handle)
+            model.close(open.id)
+        }
+        opened = []
+        settle()
+        try check(step)
+        live.volume.end()
+        model.remount()
+        live = try LiveVolume(after: live)
+        if hasPressure { try live.volume.startThreads() }
+        settle()
+        try check(step)
+        try checkOrder(step)
+    }
+}
+
+// What must hold after each operation.
+extension LedgerRun {
+    private func fail(_ step: Int, _ what: String) -> TestFailure {
+        TestFailure("step \(step), after \(lastOperation): \(what)")
+    }
+
+    func check(_ step: Int) throws {
+        guard live.numbers == model.numbers else {
+            throw fail(step, "\(live.numbers) is not \(model.numbers)")
+        }
+        for (path, blocks) in model.statBlocksOfAllFiles {
+            guard let node = try? live.node(path) else { throw fail(step, "\(path) is not there") }
+            let found = try live.charged(node) / 512
+            guard found == blocks else { throw fail(step, "\(path) has st_blocks \(found), not \(blocks)") }
+        }
+        for open in opened {
+            let found = try live.charged(open.handle.node)
+            guard found == model.charged(open.id) else {
+                throw fail(step, "an open file has \(found), not \(model.charged(open.id))")
+            }
+        }
+        if live.volume.status().pressure.rawValue != model.pressure.rawValue {
+            throw fail(step, "pressure \(live.volume.status().pressure), not \(model.pressure)")
+        }
+    }
+
+    /// A scan of the store finds what the ledger says, unlinked files left out.
+    func checkScan(_ step: Int) throws {
+        let scanned = try live.scanned().status()
+        let expected = model.used - model.unlinkedBytes
+        guard scanned.storage.used.bytes == expected else {
+            throw fail(step, "a scan finds \(scanned.storage.used.bytes), not \(expected)")
+        }
+        let files = try Files.tree(live.stored("")).filter {
+            try Files.status(live.stored($0)).st_mode & S_IFMT == S_IFREG
+        }
+        guard files.sorted() == model.statBlocksOfAllFiles.keys.sorted() else {
+            throw fail(step, "the store has \(files)")
+        }
+    }
+
+    /// What would go, in its order: place, urgency, last use, size, path.
+    func checkOrder(_ step: Int) throws {
+        let plan = live.volume.state.withLock { state in
+            live.volume.plan(.all, &state).items.map { "\($0.id.path().text) \($0.reason) \($0.bytes.bytes)" }
+        }
+        let expected = model.purgeOrder.map { "\($0.path) \($0.reason) \($0.bytes)" }
+        guard plan == expected else { throw fail(step, "the order is \(plan), not \(expected)") }
+    }
+}
+
+// Errors that the model has numbers for.
+extension LedgerRun {
+    func noSpaceIsZero(_ body: () throws(Errno) -> Int) throws(Errno) -> Int {
+        do {
+            return try body()
+        } catch {
+            guard error == .noSpace else { throw error }
+            return 0
+        }
+    }
+    func inputErrorIsNil(_ body: () throws(Errno) -> Int) throws(Errno) -> Int? {
+        do {
+            return try body()
+        } catch {
+            guard error == .input else { throw error }
+            return nil
+        }
+    }
+}

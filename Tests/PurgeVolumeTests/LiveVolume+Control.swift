@@ -1,0 +1,65 @@
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import Support
+
+@testable import PurgeVolume
+
+extension LiveVolume {
+    /// One write(2) to a control file.
+    func command(_ file: ControlFile, _ text: String) throws(Errno) {
+        try volume.controlCommand(ControlHandle(file: file, reader: nil), Array(text.utf8), pid: Self.pid)
+    }
+    /// A number of a control file.
+    func bytes(_ file: ControlFile) throws -> Int64 {
+        let text = volume.controlText(file)
+        guard let number = Int64(text.dropLast()), text.hasSuffix("\n") else { throw TestFailure("\(file): \(text)") }
+        return number
+    }
+    func blocks(_ file: ControlFile) throws -> Int64 { try bytes(file) / 4096 }
+
+    var used: Int64 { volume.status().storage.used.bytes / 4096 }
+
+    /// All that the model has too.
+    var numbers: ReferenceLedger.Numbers {
+        let status = volume.status()
+        func usage(_ usage: StatusReport.Usage) -> ReferenceLedger.Usage {
+            .init(bytes: usage.bytes.bytes, files: usage.files)
+        }
+        let storage = status.storage
+        return ReferenceLedger.Numbers(
+            total: storage.total.bytes, others: storage.others.bytes, othersPurgeable: storage.othersPurgeable.bytes,
+            used: storage.used.bytes, available: storage.available.bytes, important: storage.important.bytes,
+            opportunistic: storage.opportunistic.bytes, reclaimable: storage.reclaimable.bytes,
+            temporary: usage(status.tiers.temporary), caches: usage(status.tiers.caches),
+            persistent: usage(status.tiers.persistent))
+    }
+
+    /// What the journal holds once everything has been flushed.
+    func events(_ type: EventType) throws -> [Event] {
+        volume.events.flush()
+        return try JournalReader(storePath: storePath).events(.init(types: [type]))
+    }
+}
+
+/// Gives `body` the path of a store that is not there yet, and removes it afterwards.
+func withStore<R>(_ body: (String) throws -> R) throws -> R {
+    try Scratch.with("volume") { try body($0.path + "/store") }
+}
+
+/// Gives `body` a volume of 64 blocks over a new store.
+func withVolume<R>(
+    hooks: VolumeHooks = VolumeHooks(), settings: (inout DeviceSettings) -> Void = LiveVolume.small,
+    _ body: (LiveVolume) throws -> R
+) throws -> R {
+    try withStore { try body(try LiveVolume($0, hooks: hooks, settings: settings)) }
+}
+
+extension LiveVolume {
+    /// A volume that has just scanned the same store, as the next mount would.
+    func scanned() throws -> Volume {
+        try Volume(store: volume.store, settings: volume.settings, journal: volume.journal, mountpoint: nil)
+    }
+    /// Charged blocks that a scan of the store finds.
+    func scannedBlocks() throws -> Int64 { try scanned().status().storage.used.bytes / 4096 }
+}

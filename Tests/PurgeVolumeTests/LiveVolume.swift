@@ -1,0 +1,164 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import Support
+
+@testable import PurgeVolume
+
+/// A volume over a store of its own, without FUSE: calls by path, as the kernel would make them.
+final class LiveVolume {
+    let volume: Volume
+    let storePath: String
+    static let block = 4096
+
+    /// 64 blocks without thresholds, unless `settings` says otherwise.
+    static func small(_ settings: inout DeviceSettings) {
+        settings.total = ByteCount(blocks: 64)
+        settings.thresholds = .off
+    }
+
+    /// Opens a store, or makes it: its settings are as they were saved, changed by `settings`.
+    convenience init(
+        _ storePath: String, hooks: VolumeHooks = VolumeHooks(), settings change: (inout DeviceSettings) -> Void = small
+    ) throws {
+        let store = try Store.open(storePath, creating: true)
+        var settings = try store.loadSettings()
+        change(&settings)
+        try store.saveSettings(settings)
+        try self.init(store, storePath, hooks)
+    }
+
+    /// The next mount of the same store: `old` must have ended.
+    convenience init(after old: LiveVolume) throws { try self.init(old.volume.store, old.storePath, VolumeHooks()) }
+
+    private init(_ store: Store, _ storePath: String, _ hooks: VolumeHooks) throws {
+        self.storePath = storePath
+        volume = try Volume(
+            store: store, settings: store.loadSettings(), journal: Journal.open(in: store), mountpoint: "/nowhere",
+            hooks: hooks)
+    }
+
+    /// Above any that a thread can have.
+    static let pid: pid_t = 5_000_000
+    static let caller = Caller(owner: geteuid(), group: getegid(), pid: pid, umask: 0o022)
+
+    /// Where the store keeps it.
+    func stored(_ path: String) -> String { "\(storePath)/container/\(path)" }
+
+    // What the kernel would look up, and forget at once: the tree keeps it as long as it has a name.
+    func node(_ path: String) throws(Errno) -> Node {
+        var node = volume.root
+        for name in path.split(separator: "/") {
+            node = try volume.lookup(String(name), in: node, caller: Self.caller).node
+            volume.forget(node, count: 1)
+        }
+        return node
+    }
+
+    func place(_ path: String) throws(Errno) -> (parent: Node, name: String) {
+        let names = path.split(separator: "/")
+        return (try node(names.dropLast().joined(separator: "/")), names.last.map(String.init) ?? "")
+    }
+
+    func exists(_ path: String) -> Bool { (try? node(path)) != nil }
+}
+
+// Names.
+extension LiveVolume {
+    func makeDirectory(_ path: String) throws(Errno) {
+        let (parent, name) = try place(path)
+        volume.forget(try volume.makeDirectory(name, in: parent, mode: 0o755, caller: Self.caller).node, count: 1)
+    }
+    func symlink(_ path: String) throws(Errno) {
+        let (parent, name) = try place(path)
+        let entry = try volume.makeSymbolicLink(to: "target", name, in: parent, caller: Self.caller)
+        volume.forget(entry.node, count: 1)
+    }
+    func unlink(_ path: String, caller: Caller = caller) throws(Errno) {
+        let (parent, name) = try place(path)
+        try volume.unlink(name, in: parent, caller: caller)
+    }
+    func removeDirectory(_ path: String) throws(Errno) {
+        let (parent, name) = try place(path)
+        try volume.removeDirectory(name, in: parent)
+    }
+    func rename(_ old: String, _ new: String, flags: UInt32 = 0) throws(Errno) {
+        let (from, to) = (try place(old), try place(new))
+        try volume.rename(from.name, in: from.parent, to: to.name, in: to.parent, flags: flags)
+    }
+    func link(_ old: String, _ new: String) throws(Errno) {
+        let (parent, name) = try place(new)
+        let entry = try volume.link(try node(old), as: name, in: parent, caller: Self.caller)
+        volume.forget(entry.node, count: 1)
+    }
+}
+
+// Files.
+extension LiveVolume {
+    func create(_ path: String) throws(Errno) -> Handle {
+        let (parent, name) = try place(path)
+        let (entry, handle) = try volume.create(
+            name, in: parent, mode: 0o644, flags: O_RDWR | O_CREAT | O_EXCL, caller: Self.caller,
+            offersPassthrough: false)
+        volume.forget(entry.node, count: 1)
+        return handle
+    }
+    func open(_ path: String, _ flags: Int32 = O_RDWR) throws(Errno) -> Handle {
+        try volume.open(try node(path), flags: flags, caller: Self.caller, offersPassthrough: false)
+    }
+    /// A closed file with data in so many blocks.
+    func make(_ path: String, blocks: Int) throws {
+        let handle = try create(path)
+        defer { volume.close(handle) }
+        let count = try write(handle, at: 0, blocks * Self.block)
+        guard count == blocks * Self.block else { throw TestFailure("\(path) took \(count) bytes") }
+    }
+
+    /// One write(2) and what it took.
+    @discardableResult
+    func write(_ handle: Handle, at offset: Int64, _ count: Int, isMapped: Bool = false) throws(Errno) -> Int {
+        try write(handle, at: offset, count, isMapped: isMapped) { (fd, granted) throws(Errno) in
+            try Self.put(fd, granted, offset)
+        }
+    }
+    @discardableResult
+    func write(
+        _ handle: Handle, at offset: Int64, _ count: Int, isMapped: Bool = false, dropsPrivileges: Bool = false,
+        perform: (Int32, Int) throws(Errno) -> Int
+    ) throws(Errno) -> Int {
+        let request = WriteRequest(
+            offset: offset, length: count, isMapped: isMapped, dropsPrivileges: dropsPrivileges, pid: Self.pid)
+        let outcome = try volume.write(handle, request, perform: perform)
+        volume.announce(outcome.removals)
+        return outcome.count
+    }
+    static func put(_ fd: Int32, _ count: Int, _ offset: Int64) throws(Errno) -> Int {
+        try [UInt8](repeating: 0xA7, count: count).withUnsafeBytes { bytes in
+            Result { () throws(Errno) in try System.pwrite(fd, bytes, offset: offset) }
+        }.get()
+    }
+
+    func allocate(_ handle: Handle, _ mode: Int32, _ offset: Int64, _ length: Int64) throws(Errno) {
+        let request = AllocationRequest(mode: mode, offset: offset, length: length, pid: Self.pid)
+        volume.announce(try volume.allocate(handle, request))
+    }
+    func truncate(_ path: String, _ size: Int64) throws(Errno) { try truncate(try node(path), nil, size) }
+    func truncate(_ node: Node, _ handle: Handle?, _ size: Int64) throws(Errno) {
+        var change = AttributeChange(caller: Self.caller)
+        change.size = size
+        _ = try volume.setAttributes(of: node, handle: handle, change)
+    }
+    /// isPurgeable; nil removes it.
+    func mark(_ path: String, _ value: String?) throws(Errno) {
+        let (node, name) = (try node(path), "user.purgefs.isPurgeable")
+        if let value {
+            try volume.setExtendedAttribute(of: node, named: name, to: Array(value.utf8), flags: 0, caller: Self.caller)
+        } else {
+            try volume.removeExtendedAttribute(of: node, named: name, caller: Self.caller)
+        }
+    }
+    /// st_blocks x 512.
+    func charged(_ node: Node) throws(Errno) -> Int64 { Int64(try volume.attributes(of: node).status.st_blocks) * 512 }
+    func chargedBlocks(_ path: String) throws(Errno) -> Int64 { try charged(try node(path)) / 4096 }
+}

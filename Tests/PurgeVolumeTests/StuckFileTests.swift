@@ -1,0 +1,108 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import Support
+import Testing
+
+@testable import PurgeVolume
+
+/// Purges of files that the store will not let go of: they are put back into the ledger.
+@Suite(.needsImmutableFiles)
+struct StuckFileTests {
+    @Test func theWriteIsAnErrorAndTheFileIsBack() throws {
+        try withVolume { live in
+            try live.make("tmp/stuck", blocks: 40)
+            let handle = try live.create("Documents/f")
+            defer { live.volume.close(handle) }
+            try Immutable.with(live.stored("tmp")) {
+                #expect(throws: Errno.input) {
+                    try live.write(handle, at: 0, 30 * 4096) { (_, granted) throws(Errno) in
+                        Issue.record("it was written")
+                        return granted
+                    }
+                }
+            }
+            #expect(live.used == 40)
+            #expect(try live.chargedBlocks("tmp/stuck") == 40)
+            // not offered again: what would be promised could not be kept
+            #expect(try live.blocks(.storageReclaimable) == 0)
+            #expect(try live.blocks(.storageImportant) == 24)
+            #expect(try live.events(.purge) == [])
+            #expect(live.volume.controlText(.storageStat).contains("purged.files 0\n"))
+            #expect(throws: Errno.noSpace) { try live.allocate(handle, 0, 0, 30 * 4096) }
+            #expect(try live.scannedBlocks() == 40)
+        }
+    }
+
+    @Test func theOthersOfThePurgeAreGone() throws {
+        try withVolume { live in
+            try live.makeDirectory("tmp/d")
+            try live.make("tmp/d/stuck", blocks: 10)
+            try live.make("tmp/free", blocks: 10)
+            let handle = try live.create("Documents/f")
+            defer { live.volume.close(handle) }
+            try Immutable.with(live.stored("tmp/d")) {
+                #expect(throws: Errno.input) { try live.allocate(handle, 0, 0, 64 * 4096) }
+            }
+            #expect(live.exists("tmp/d/stuck") && !live.exists("tmp/free"))
+            #expect(live.used == 10)
+            #expect(try live.events(.purge).map(\.path) == ["tmp/free"])
+            #expect(live.volume.mayCacheAbsence("free", in: try live.node("tmp")))
+            #expect(try live.write(handle, at: 0, 64 * 4096) == 54 * 4096)
+        }
+    }
+
+    @Test func reclaimSaysWhatCameBack() throws {
+        try withVolume { live in
+            try live.makeDirectory("tmp/d")
+            try live.make("tmp/d/stuck", blocks: 10)
+            try live.make("tmp/free", blocks: 5)
+            try Immutable.with(live.stored("tmp/d")) {
+                #expect(throws: Errno.tryAgain) { try live.command(.storageReclaim, "\(12 * 4096)") }
+            }
+            #expect(live.used == 10)
+            #expect(live.volume.controlText(.storageStat).contains("purged.files 1\npurged.bytes 20480\n"))
+        }
+    }
+
+    @Test func itCanStillBeUsedAndRemoved() throws {
+        try withVolume { live in
+            try live.make("tmp/stuck", blocks: 4)
+            try Immutable.with(live.stored("tmp")) { try live.command(.storageReclaim, "tmp") }
+            let handle = try live.open("tmp/stuck")
+            try live.write(handle, at: 16384, 4096)
+            live.volume.close(handle)
+            #expect(live.used == 5)
+            try live.rename("tmp/stuck", "Library/Caches/f")
+            #expect(live.volume.status().tiers.caches.bytes == ByteCount(blocks: 5))
+            try live.unlink("Library/Caches/f")
+            #expect(live.used == 0)
+        }
+    }
+
+    @Test func theNextMountOffersItAgain() throws {
+        try withStore { store in
+            do {
+                let live = try LiveVolume(store)
+                try live.make("tmp/stuck", blocks: 4)
+                try Immutable.with(live.stored("tmp")) { try live.command(.storageReclaim, "tmp") }
+                #expect(try live.blocks(.storageReclaimable) == 0)
+                live.volume.end()
+            }
+            #expect(try LiveVolume(store).blocks(.storageReclaimable) == 4)
+        }
+    }
+
+    @Test func pressureGivesUpOnIt() throws {
+        try withVolume { live in
+            try live.make("tmp/stuck", blocks: 40)
+            try live.volume.startThreads()
+            try Immutable.with(live.stored("tmp")) {
+                try live.command(.storageThresholds, "low 50%\nnearlow 50%\ndesired 50%")
+            }
+            #expect(live.volume.controlText(.storagePressure) == "low\n")
+            #expect(try live.blocks(.storageReclaimable) == 0)
+            live.volume.end()
+        }
+    }
+}

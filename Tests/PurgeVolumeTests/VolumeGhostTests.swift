@@ -1,0 +1,124 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import Support
+import Synchronization
+import Testing
+
+@testable import PurgeVolume
+
+/// The announcing thread still finds a purged name, and only it (FUSE.md, Telling the kernel
+/// about a purge).
+struct VolumeGhostTests {
+    static let announcer = Caller(owner: 0, group: 0, pid: 99, umask: 0)
+
+    /// Keeps what is to be announced until it is told to go on.
+    final class Announcements: Sendable {
+        private let waiting = Mutex<[@Sendable () -> Void]>([])
+        var hooks: VolumeHooks {
+            var hooks = VolumeHooks()
+            hooks.announcer = { VolumeGhostTests.announcer.pid }
+            hooks.announce = { _, then in self.waiting.withLock { $0.append(then) } }
+            return hooks
+        }
+        var count: Int { waiting.withLock { $0.count } }
+        func finish() {
+            let all = waiting.withLock { waiting in
+                defer { waiting = [] }
+                return waiting
+            }
+            for then in all { then() }
+        }
+    }
+
+    /// `tmp/a` purged by a write to `Documents/f`, and not announced yet.
+    private func withGhost(_ body: (LiveVolume, Node, Announcements) throws -> Void) throws {
+        let announcements = Announcements()
+        try withVolume(hooks: announcements.hooks) { live in
+            try live.make("tmp/a", blocks: 40)
+            try live.make("Documents/f", blocks: 60)
+            #expect(announcements.count == 1)
+            try body(live, try live.node("tmp"), announcements)
+        }
+    }
+
+    @Test func theNameIsGoneForEverybodyElse() throws {
+        try withGhost { live, tmp, _ in
+            #expect(throws: Errno.noEntry) { try live.volume.lookup("a", in: tmp, caller: LiveVolume.caller) }
+            #expect(throws: Errno.noEntry) { try live.unlink("tmp/a") }
+            #expect(throws: Errno.noEntry) { try live.rename("tmp/a", "tmp/b") }
+        }
+    }
+
+    @Test func theAnnouncerFindsAndRemovesIt() throws {
+        try withGhost { live, tmp, _ in
+            let entry = try live.volume.lookup("a", in: tmp, caller: Self.announcer)
+            #expect(entry.attributes.status.st_mode & S_IFMT == S_IFREG)
+            #expect(!entry.attributes.mayBeCached)
+            try live.volume.unlink("a", in: tmp, caller: Self.announcer)
+            live.volume.forget(entry.node, count: 1)
+            #expect(throws: Errno.noEntry) { try live.volume.lookup("b", in: tmp, caller: Self.announcer) }
+            #expect(throws: Errno.noEntry) { try live.volume.unlink("b", in: tmp, caller: Self.announcer) }
+            let documents = try live.node("Documents")
+            #expect(throws: Errno.noEntry) { try live.volume.lookup("a", in: documents, caller: Self.announcer) }
+        }
+    }
+
+    @Test func itIsGoneOnceItHasBeenAnnounced() throws {
+        try withGhost { live, tmp, announcements in
+            #expect(!live.volume.mayCacheAbsence("a", in: tmp))
+            #expect(live.volume.mayCacheAbsence("b", in: tmp))
+            announcements.finish()
+            #expect(throws: Errno.noEntry) { try live.volume.lookup("a", in: tmp, caller: Self.announcer) }
+            #expect(throws: Errno.noEntry) { try live.volume.unlink("a", in: tmp, caller: Self.announcer) }
+            #expect(live.volume.mayCacheAbsence("a", in: tmp))
+        }
+    }
+
+    /// The kernel would drop the app's new file otherwise.
+    @Test func aNameThatWasMadeAnewIsNotTheAnnouncersToRemove() throws {
+        try withGhost { live, tmp, announcements in
+            try live.make("tmp/a", blocks: 1)
+            #expect(throws: Errno.noEntry) { try live.volume.unlink("a", in: tmp, caller: Self.announcer) }
+            #expect(live.exists("tmp/a") && Files.exists(live.stored("tmp/a")))
+            announcements.finish()
+            #expect(live.exists("tmp/a"))
+            try live.unlink("tmp/a")
+            #expect(!Files.exists(live.stored("tmp/a")))
+        }
+    }
+
+    @Test func oneNamePurgedTwiceIsAGhostUntilTheSecondIsAnnounced() throws {
+        try withGhost { live, tmp, announcements in
+            try live.unlink("Documents/f")
+            try live.make("tmp/a", blocks: 40)
+            let second = Announcements()
+            let handle = try live.create("Documents/g")
+            defer { live.volume.close(handle) }
+            let request = WriteRequest(
+                offset: 0, length: 60 * 4096, isMapped: false, dropsPrivileges: false, pid: 1)
+            let outcome = try live.volume.write(handle, request) { (fd, granted) throws(Errno) in
+                try LiveVolume.put(fd, granted, 0)
+            }
+            #expect(outcome.removals.map { String(decoding: $0.directoryPath, as: UTF8.self) } == ["tmp"])
+            announcements.finish()  // of the first
+            #expect(!live.volume.mayCacheAbsence("a", in: tmp))
+            let done = Tally()
+            live.volume.announce(outcome.removals) { done.add() }
+            #expect(done.value == 0)
+            announcements.finish()
+            #expect(done.value == 1)
+            #expect(live.volume.mayCacheAbsence("a", in: tmp))
+            #expect(second.count == 0)
+        }
+    }
+
+    /// With no announcer (pid 0) a caller that is nobody (pid 0) is not taken for it.
+    @Test func nobodyIsNotTheAnnouncer() throws {
+        try withVolume { live in
+            try live.make("tmp/f", blocks: 1)
+            try live.unlink("tmp/f", caller: .nobody)
+            #expect(!live.exists("tmp/f"))
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import Support
+import Testing
+
+@testable import PurgeVolume
+
+/// The ledger against a model that knows nothing of the code, and against a scan of the store.
+struct VolumeLedgerTests {
+    @Test(arguments: [(11, false), (12, false), (13, true), (14, true)])
+    func randomOperations(seed: UInt64, hasPressure: Bool) throws {
+        try withStore { store in
+            let run = try LedgerRun(store, seed: seed, hasPressure: hasPressure)
+            let steps = Scale.of(1000)
+            for step in 1...steps {
+                try run.step()
+                try run.check(step)
+                if step % 50 == 0 { try run.checkScan(step) }
+                if step % 25 == 0 { try run.checkOrder(step) }
+                if step % 250 == 0 { try run.remount(step) }
+            }
+            run.end()
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import Support
+import Testing
+
+@testable import PurgeVolume
+
+/// Which files a purge takes while others are open, linked, empty or about to be (SPEC section 3).
+struct VolumePurgeTests {
+    private func purged(_ live: LiveVolume) throws -> [String] { try live.events(.purge).compactMap(\.path) }
+
+    @Test func openFilesArePassedOver() throws {
+        try withVolume { live in
+            for name in ["a", "b", "c"] { try live.make("tmp/\(name)", blocks: 10) }
+            let handle = try live.open("tmp/a", O_RDONLY)
+            let second = try live.open("tmp/a", O_RDONLY)
+            #expect(try live.blocks(.storageReclaimable) == 20)
+            try live.command(.storageReclaim, "4096")
+            #expect(try purged(live) == ["tmp/b"])
+            live.volume.close(second)
+            try live.command(.storageReclaim, "4096")
+            #expect(try purged(live) == ["tmp/b", "tmp/c"])
+            live.volume.noteRelease(handle)  // read, not served yet
+            #expect(try live.blocks(.storageReclaimable) == 10)
+            try live.command(.storageReclaim, "4096")
+            #expect(try purged(live) == ["tmp/b", "tmp/c", "tmp/a"])
+            live.volume.close(handle)
+            #expect(live.used == 0)
+        }
+    }
+
+    @Test func aWritePurgesJustEnoughInOrder() throws {
+        try withVolume { live in
+            try live.make("Documents/marked", blocks: 10)
+            try live.mark("Documents/marked", "low")
+            for path in ["Library/Caches/old", "Library/Caches/new", "tmp/old", "tmp/new"] {
+                try live.make(path, blocks: 10)
+            }
+            try live.make("Documents/f", blocks: 15)  // 14 were free
+            #expect(try purged(live) == ["tmp/old"])
+            try live.make("Documents/g", blocks: 35)  // 9 are free
+            #expect(try purged(live) == ["tmp/old", "tmp/new", "Library/Caches/old", "Library/Caches/new"])
+            #expect(
+                try live.events(.purge).map(\.trigger) == [
+                    .importantWrite, .importantWrite, .importantWrite, .importantWrite,
+                ])
+            #expect(try live.events(.purge).map(\.reason) == ["temporary", "temporary", "caches", "caches"])
+            #expect(live.exists("Documents/marked"))
+            for path in ["tmp/old", "Library/Caches/new"] { #expect(!Files.exists(live.stored(path))) }
+        }
+    }
+
+    @Test func whatCannotHelpPurgesNothing() throws {
+        try withVolume { live in
+            try live.make("tmp/a", blocks: 10)
+            let handle = try live.create("Documents/f")
+            defer { live.volume.close(handle) }
+            #expect(throws: Errno.noSpace) { try live.allocate(handle, 0, 0, 65 * 4096) }
+            #expect(throws: Errno.noSpace) { try live.write(handle, at: 0, 65 * 4096, isMapped: true) }
+            #expect(live.exists("tmp/a"))
+            #expect(live.used == 10)
+        }
+    }
+
+    @Test func opportunisticWritesNeverPurge() throws {
+        try withVolume { live in
+            try live.make("tmp/a", blocks: 60)
+            let handle = try live.create("Library/Caches/f")
+            defer { live.volume.close(handle) }
+            #expect(try live.write(handle, at: 0, 10 * 4096) == 4 * 4096)
+            #expect(throws: Errno.noSpace) { try live.write(handle, at: 4 * 4096, 1) }
+            #expect(live.exists("tmp/a"))
+        }
+    }
+
+    @Test func readingAndAllocatingAreNoUses() throws {
+        try withVolume { live in
+            try live.make("tmp/a", blocks: 5)
+            let a = try live.open("tmp/a")
+            try live.make("tmp/b", blocks: 5)
+            try live.allocate(a, 0, 0, 6 * 4096)
+            try live.truncate(a.node, a, 5 * 4096)
+            live.volume.close(a)
+            try live.command(.storageReclaim, "4096")
+            #expect(try purged(live) == ["tmp/a"])
+        }
+    }
+
+    @Test func writingIsAUse() throws {
+        try withVolume { live in
+            try live.make("tmp/a", blocks: 5)
+            let a = try live.open("tmp/a")
+            try live.make("tmp/b", blocks: 5)
+            try live.write(a, at: 0, 1)
+            live.volume.close(a)
+            try live.command(.storageReclaim, "4096")
+            #expect(try purged(live) == ["tmp/b"])
+        }
+    }
+
+    /// Opening the victim while its purge is under way: ESTALE, so that the kernel looks anew.
+    @Test func aFileThatIsBeingPurgedCannotBeOpened() throws {
+        try withVolume { live in
+            try live.make("tmp/a", blocks: 10)
+            let node = try live.node("tmp/a")
+            let job = live.volume.change { live.volume.choose(.all, trigger: .command, pid: 1, &$0) }
+            #expect(live.used == 0)
+            #expect(throws: Errno.stale) {
+                try live.volume.open(node, flags: O_RDONLY, caller: LiveVolume.caller, offersPassthrough: false)
+            }
+            #expect(throws: Errno.stale) {
+                try live.volume.link(node, as: "b", in: live.volume.root, caller: LiveVolume.caller)
+            }
+            // who asks for the name waits until it is gone
+            let volume = live.volume
+            let tmp = try live.node("tmp")
+            let asking = Workers.start(1) { _ in
+                #expect(throws: Errno.noEntry) { try volume.lookup("a", in: tmp, caller: LiveVolume.caller) }
+            }
+            let result = volume.carryOut(try #require(job))
+            volume.announce(result.removals)
+            try asking.join(within: 10)
+            #expect(result.freed == ByteCount(blocks: 10) && !result.hasFailed)
+            #expect(live.used == 0)
+        }
+    }
+
+    @Test func emptyFilesAndLinksGoOnlyByName() throws {
+        try withVolume { live in
+            try live.make("tmp/full", blocks: 1)
+            try live.make("tmp/empty", blocks: 0)
+            try live.symlink("tmp/link")
+            try live.symlink("Library/Caches/link")
+            try live.make("Documents/empty", blocks: 0)
+            #expect(throws: Errno.tryAgain) { try live.command(.storageReclaim, "1M") }
+            #expect(live.exists("tmp/empty") && live.exists("tmp/link"))
+            try live.command(.storageReclaim, "tmp")
+            #expect(!live.exists("tmp/empty") && !live.exists("tmp/link") && live.exists("Library/Caches/link"))
+            #expect(Set(try purged(live)) == ["tmp/full", "tmp/empty", "tmp/link"])
+            try live.command(.storageReclaim, "all")
+            #expect(!live.exists("Library/Caches/link") && live.exists("Documents/empty"))
+        }
+    }
+
+    @Test func othersGoFirstInWholeBlocks() throws {
+        try withVolume { live in
+            try live.command(.storageOthers, "\(20 * 4096)")
+            try live.command(.storageOthersPurgeable, "\(5 * 4096)")
+            try live.make("tmp/a", blocks: 40)
+            try live.make("Documents/f", blocks: 7)  // 4 are free
+            #expect(live.exists("tmp/a"))
+            #expect(try live.blocks(.storageOthersPurgeable) == 2)
+            #expect(try live.blocks(.storageOthers) == 17)
+            try live.make("Documents/g", blocks: 3)
+            #expect(try live.blocks(.storageOthersPurgeable) == 0)
+            #expect(!live.exists("tmp/a"))
+            #expect(try live.events(.purge).map(\.bytes?.bytes) == [3 * 4096, 2 * 4096, 40 * 4096])
+        }
+    }
+}
