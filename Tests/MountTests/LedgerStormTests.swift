@@ -12,9 +12,9 @@ extension Mounts {
         @Test(arguments: Backing.allCases) func everythingAtOnce(backing: Backing) throws {
             try withMount(["--total", "16M", "--others", "1M"], on: backing) { mount in
                 try mount.turnThresholdsOff()
-                let rounds = Scale.of(1500)
+                let rounds = Scale.of(1000)
                 let stale = Tally()
-                for storm in 0..<3 {
+                for storm in 0..<2 {
                     try Workers.run(8) { worker in
                         var random = SeededGenerator(seed: UInt64(storm * 100 + worker))
                         for _ in 0..<rounds { try step(mount, &random, stale) }
