@@ -43,7 +43,13 @@ let package = Package(
             dependencies: ["PurgeVolume", "PurgeStore", "PurgeModel", "PurgeSystem", "Support"],
             swiftSettings: strict),
         .testTarget(
-            name: "MountTests", dependencies: ["Support", "PurgeSystem", "purgefs"],
+            name: "PurgeCommandsTests",
+            dependencies: ["PurgeCommands", "PurgeStore", "PurgeModel", "PurgeSystem"], exclude: ["Help"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PurgeFUSETests", dependencies: ["PurgeFUSE", "PurgeSystem", "Support"], swiftSettings: strict),
+        .testTarget(
+            name: "MountTests", dependencies: ["Support", "PurgeSystem", "purgefs"], exclude: ["Programs"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -35,6 +35,13 @@ final class Notifier: Sendable {
     /// The thread that unlinks through the mount.
     var announcer: pid_t { announcerID.load(ordering: .relaxed) }
 
+    /// A copy reads its source, which the kernel does not know to have moved atime. Attributes
+    /// alone, so that nothing waits for a lock of the kernel's: any thread may call this.
+    func forgetAttributes(of node: Node) {
+        guard let session = OpaquePointer(bitPattern: session.withLock { $0 }) else { return }
+        fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(node.address), -1, 0)
+    }
+
     func announce(_ removals: [Removal], _ then: @escaping @Sendable () -> Void) {
         guard !removals.isEmpty else { return then() }
         queue.add { [self] in
@@ -58,14 +65,13 @@ final class Notifier: Sendable {
             try removal.withName { (name) throws(Errno) in
                 if unlink(name, of: removal, &directory) { return }
                 _ = fuse_lowlevel_notify_delete(
-                    session, fuse_ino_t(removal.directory.address), fuse_ino_t(removal.node.address), name,
-                    strlen(name))
+                    session, fuse_ino_t(removal.directoryID), fuse_ino_t(removal.node.address), name, strlen(name))
             }
         } catch {}
     }
 
-    /// Whether the name is gone for the kernel. Only inside our own mount: were it unmounted
-    /// meanwhile, the path would lead to what lies under it.
+    /// Whether the name is surely gone for the kernel: not when its directory has been moved since.
+    /// Only inside our own mount: were it unmounted meanwhile, the path would lead to what lies under it.
     private func unlink(_ name: CName, of removal: Removal, _ directory: inout OpenDirectory) -> Bool {
         let path =
             (Array(mountpoint.utf8) + [UInt8(ascii: "/")] + removal.directoryPath + [0]).map { CChar(bitPattern: $0) }
@@ -85,6 +91,6 @@ final class Notifier: Sendable {
             guard try System.device(at: descriptor.raw, "") == device.withLock({ $0 }) else { return true }
             try System.unlink(at: descriptor.raw, name)
             return true
-        } catch { return error == .noEntry }
+        } catch { return false }
     }
 }

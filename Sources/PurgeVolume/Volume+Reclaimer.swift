@@ -96,7 +96,9 @@ extension Volume {
         do throws(StoreError) { try journal.saveLastUses(uses) } catch { hooks.report(error) }
     }
 
-    func saveSettings() {
+    func saveSettings() { savingSettings.withLock { _ in writeSettings() } }
+
+    private func writeSettings() {
         let now = state.withLock { state in
             state.settingsAreUnsaved = false
             var settings = settings

@@ -7,7 +7,7 @@ enum HelpText {
     static func overview(_ verbs: [Verb]) -> String {
         let column = verbs.map(\.name.count).max() ?? 0
         var lines = ["purgefs: a simulated iOS app container as a file system", "", "USAGE"]
-        lines += verbs.map { margin + $0.usage }
+        lines += verbs.flatMap { wrapped($0.usage, indent: margin, hanging: margin + margin) }
         lines += [margin + "purgefs help VERB", margin + "purgefs --help | --version", "", "VERBS"]
         lines += verbs.map { margin + padded($0.name, column + 2) + $0.summary }
         lines += ["", "TARGET"]
@@ -23,8 +23,8 @@ enum HelpText {
     }
 
     static let targetMeaning =
-        "A mount point, a path inside one, or a store. Left out: $PURGEFS_MOUNT, else the mount that the "
-        + "working directory is in. A store that is not mounted is worked on in place."
+        "TARGET is a mount point, a path inside one, or a store; left out, $PURGEFS_MOUNT, else the mount that "
+        + "the working directory is in. A store that is not mounted is worked on in place."
 
     /// `purgefs help VERB`.
     static func page(_ verb: Verb) -> String {
@@ -45,11 +45,12 @@ enum HelpText {
 
     /// Names on the left, meanings wrapped on the right; a long name has a line of its own.
     static func table(_ rows: [HelpSection.Line]) -> [String] {
-        let column = min(26, (rows.map(\.name.count).max() ?? 0) + 2)
+        let longest = rows.map(\.name.count).max() ?? 0
+        let column = longest == 0 ? 0 : min(26, longest + 2)
         let indent = margin + padded("", column)
         return rows.flatMap { row in
             var lines = wrapped(row.meaning, indent: indent)
-            if row.name.count + 2 > column {
+            if row.name.count + 2 > column && !row.name.isEmpty {
                 lines.insert(margin + row.name, at: 0)
             } else if let first = lines.first {
                 lines[0] = margin + padded(row.name, column) + first.dropFirst(indent.count)

@@ -71,7 +71,9 @@ enum MountChecks {
     private static func checkDevice() throws(CommandFailure) {
         let device = "/dev/fuse"
         do throws(Errno) {
-            _ = try FileDescriptor.open(device, O_RDWR)
+            // Another kind of file may wait for its other end.
+            let file = try FileDescriptor.open(device, O_RDWR | O_NONBLOCK)
+            guard try System.status(file.raw).st_mode & S_IFMT == S_IFCHR else { throw .noDevice }
         } catch let error where error == .accessDenied {
             throw CommandFailure(
                 what, path: device, "\(error)",

@@ -16,7 +16,8 @@ extension Verb {
         synopsis: "[TARGET] [--follow] [--json] [--path GLOB] [--type TYPE]",
         description: [
             "Prints the journal of a container, the oldest event first: its time, its type, bytes, tier, the reason "
-                + "and what set it off, the process, and the path. " + HelpText.targetMeaning
+                + "and what set it off, the process, and the path.",
+            HelpText.targetMeaning,
         ],
         options: [
             OptionSpec.follow, OptionSpec("json", "print one JSON object a line"), OptionSpec.path, OptionSpec.type,

@@ -16,8 +16,8 @@ extension Verb {
         synopsis: "[TARGET] (--bytes SIZE|--tier TIER|--all) [--dry-run] [--json]",
         description: [
             "Purges, and prints what went and why, in the order in which it went. Files that are open or have several "
-                + "names are passed over. --bytes and --all begin with the purgeable part of the space that others use. "
-                + HelpText.targetMeaning
+                + "names are passed over. --bytes and --all begin with the purgeable part of the space that others use.",
+            HelpText.targetMeaning,
         ],
         options: [
             OptionSpec.bytes, OptionSpec.tier, OptionSpec.all,

@@ -8,7 +8,8 @@ extension Verb {
         description: [
             "Writes values to control files, in the order given. All are looked at before the first is written; "
                 + "one that the container refuses stops the rest. A change is accepted even if it leaves too little "
-                + "room: then purging makes room, and the command returns when that is over."
+                + "room: then purging makes room, and the command returns when that is over.",
+            HelpText.targetMeaning,
         ],
         options: [], operands: 1...(.max),
         sections: [

@@ -11,7 +11,8 @@ extension Verb {
         synopsis: "[TARGET] [--json] [--watch]",
         description: [
             "Shows what the simulated device has, what is in use and by what, which capacity each kind of write "
-                + "finds, the pressure, and what was purged and refused so far. " + HelpText.targetMeaning
+                + "finds, the pressure, and what was purged and refused so far.",
+            HelpText.targetMeaning,
         ],
         options: [
             OptionSpec("json", "print status.json as it is; with --watch one line each time"), OptionSpec.watch,

@@ -1,0 +1,68 @@
+import PurgeModel
+import Testing
+
+@testable import PurgeCommands
+
+struct ArgumentsTests {
+    private static let level = OptionSpec("level", .choice("LEVEL", ["low", "high"], others: ["LOW"]), "")
+    private static let mark = OptionSpec("mark", .optionalChoice("KIND", ["a", "b"]), "")
+    private static let verb = Verb(
+        name: "test", summary: "", synopsis: "", description: [],
+        options: [.total, .mountOptions, .quiet, .readyDescriptor, level, mark], operands: 0...3, exitStatus: []
+    ) { _ in 0 }
+
+    private func parse(_ words: String...) throws(CommandFailure) -> Arguments { try Arguments(words, for: Self.verb) }
+
+    @Test func valuesAreAttachedOrFollow() throws {
+        #expect(try parse("--total", "4K").size(.total) == ByteCount(4096))
+        #expect(try parse("--total=4K").size(.total) == ByteCount(4096))
+        #expect(try parse("-o", "ro").texts(.mountOptions) == ["ro"])
+        #expect(try parse("-oro").texts(.mountOptions) == ["ro"])
+        #expect(try parse("--level=LOW").text(Self.level) == "LOW")
+    }
+
+    @Test func operandsAndOptionsMix() throws {
+        let arguments = try parse("a", "--quiet", "b", "-o", "x", "-")
+        #expect(arguments.operands == ["a", "b", "-"] && arguments.has(.quiet))
+        #expect(arguments.positions == [0, 2, 5])
+    }
+
+    @Test func twoDashesEndOptions() throws {
+        let arguments = try parse("--quiet", "--", "--total", "--")
+        #expect(arguments.operands == ["--total", "--"] && !arguments.has(.total))
+    }
+
+    @Test func theLastCountsAndAllAreKept() throws {
+        let arguments = try parse("--total", "1K", "--total", "2K", "-o", "a", "-o", "b")
+        #expect(arguments.size(.total) == ByteCount(2048))
+        #expect(arguments.texts(.mountOptions) == ["a", "b"])
+    }
+
+    @Test func anOptionalValueIsAttachedOrNotThere() throws {
+        #expect(try parse("--mark", "a").text(Self.mark) == "")
+        #expect(try parse("--mark", "a").operands == ["a"])
+        #expect(try parse("--mark=b").text(Self.mark) == "b")
+    }
+
+    @Test func aCommandKeepsItsOptions() throws {
+        let arguments = try Arguments(["--quiet", "ls", "--quiet", "--", "-l"], for: .run)
+        #expect(arguments.operands == ["ls", "--quiet", "--", "-l"])
+        let other = try Arguments(["--", "--odd", "--total", "x"], for: .run)
+        #expect(other.operands == ["--odd", "--total", "x"] && !other.has(.total))
+    }
+
+    @Test(arguments: [
+        (["--nothing"], "unknown option '--nothing'"), (["-x"], "unknown option '-x'"),
+        (["--o", "ro"], "unknown option '--o'"), (["--total"], "--total SIZE: the value is missing"),
+        (["--quiet=1"], "--quiet takes no value"), (["a", "b", "c", "d"], "unexpected operand 'd'"),
+        (["--level", "mid"], "--level: 'mid' is not one of low, high"),
+        (["--mark=c"], "--mark: 'c' is not one of a, b"), (["--ready-fd", "-1"], "--ready-fd: '-1' is not a number"),
+    ])
+    func wrongWords(words: [String], message: String) {
+        #expect(throws: CommandFailure.usage(message)) { try Arguments(words, for: Self.verb) }
+    }
+
+    @Test(arguments: ["", "x", "-1", "1.5G", "12Q", "9999999T"]) func wrongSizes(text: String) {
+        #expect(throws: CommandFailure.self) { try Arguments(["--total", text], for: Self.verb) }
+    }
+}

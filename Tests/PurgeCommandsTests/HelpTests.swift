@@ -1,0 +1,47 @@
+import Glibc
+import PurgeSystem
+import Testing
+
+@testable import PurgeCommands
+
+/// Each help text is compared whole with a file in Help/. To accept a change:
+/// `PURGEFS_ACCEPT_HELP=1 swift test --filter HelpTests`.
+struct HelpTests {
+    private static let folder = "\(#filePath)".split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/Help"
+
+    private func check(_ text: String, _ name: String) throws {
+        let path = "\(Self.folder)/\(name).txt"
+        if getenv("PURGEFS_ACCEPT_HELP") != nil {
+            try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644).writeAll(Array(text.utf8))
+        }
+        let expected = String(decoding: try FileDescriptor.open(path, O_RDONLY).readAll(), as: UTF8.self)
+        #expect(text == expected)
+    }
+
+    @Test(arguments: [["--help"], ["-h"], ["help"]]) func overview(words: [String]) throws {
+        let session = Session(words)
+        #expect(session.status == 0 && session.messages == "")
+        try check(session.output, "purgefs")
+    }
+
+    @Test(arguments: Verbs.all.map(\.name)) func page(verb: String) throws {
+        for words in [["help", verb], [verb, "--help"], [verb, "-h"], [verb, "x", "--help"]]
+        where words != ["run", "x", "--help"] {
+            let session = Session(words)
+            #expect(session.status == 0 && session.messages == "")
+            try check(session.output, verb)
+        }
+    }
+
+    @Test(arguments: Verbs.all.map(\.name)) func linesFitATerminal(verb: String) throws {
+        let lines = Session("help", verb).output.split(separator: "\n")
+        #expect(lines.allSatisfy { $0.count <= 80 })
+        #expect(lines.contains("EXIT STATUS"))
+    }
+
+    @Test func hiddenOptionsAreHidden() {
+        #expect(!Session("help", "mount").output.contains("ready-fd"))
+    }
+
+    @Test func version() { #expect(Session("--version").output == "purgefs \(Program.version)\n") }
+}

@@ -1,0 +1,62 @@
+import PurgeModel
+import PurgeStore
+import Testing
+
+@testable import PurgeCommands
+
+struct RenderingTests {
+    @Test func bars() {
+        #expect(Bar.ascii.text(0, of: 100, width: 10) == "..........")
+        #expect(Bar.ascii.text(1, of: 1000, width: 10) == "#.........")
+        #expect(Bar.ascii.text(50, of: 100, width: 10) == "#####.....")
+        #expect(Bar.ascii.text(25, then: 25, of: 100, width: 8) == "##==....")
+        #expect(Bar.ascii.text(200, then: 50, of: 100, width: 4) == "####")
+        #expect(Bar.ascii.text(5, of: 0, width: 4) == "....")
+        #expect(Bar.unicode.text(50, of: 100, width: 2) == "█░")
+    }
+
+    @Test func eventLines() {
+        let purge = Event(
+            seq: 7, time: "2026-11-21T09:30:00.123Z", type: .purge, path: "Library/Caches/a\nb", tier: .caches,
+            bytes: ByteCount(65536), reason: "caches", trigger: .importantWrite, pid: 42)
+        #expect(
+            EventText.line(purge)
+                == "2026-11-21T09:30:00.123Z  purge        64.0 KiB  caches      caches < importantWrite     "
+                + "pid 42       Library/Caches/a\\u{a}b")
+        #expect(EventText.line(Event(time: "T", type: .unmount)) == "T  unmount")
+    }
+
+    @Test func eventFilters() {
+        let event = Event(type: .purge, path: "Library/Caches/deep/a.db")
+        #expect(EventFilter().accepts(event))
+        #expect(EventFilter(types: [.purge], glob: "*.db").accepts(event))
+        #expect(EventFilter(glob: "Library/*").accepts(event))
+        #expect(!EventFilter(glob: "tmp/*").accepts(event))
+        #expect(!EventFilter(types: [.mount]).accepts(event))
+        #expect(!EventFilter(glob: "*").accepts(Event(type: .purge)))
+    }
+
+    @Test func status() throws {
+        let capacity = Capacity(
+            total: ByteCount(64 << 20), others: ByteCount(8 << 20), othersPurgeable: ByteCount(2 << 20),
+            used: ByteCount(16 << 20),
+            thresholds: ThresholdSettings.documented.resolved(total: ByteCount(64 << 20)))
+        let usage = StatusReport.Usage(bytes: ByteCount(4 << 20), files: 1)
+        let report = StatusReport(
+            profile: "documented", mountpoint: "/mnt", store: "/store", capacity: capacity,
+            tiers: StatusReport.Tiers { _ in usage },
+            marked: StatusReport.Marked(purgeable: usage, excludedFromBackup: StatusReport.Usage()),
+            pressure: .normal, purging: true, device: .init(state: "unlocked", clock: 0, boots: 1),
+            app: .init(container: "ID", running: true), counters: .init())
+        let lines = StatusText(report: report, bar: .ascii).lines
+        #expect(lines.contains("mounted at        /mnt"))
+        #expect(lines.contains("used                16.0 MiB  ##########.............................."))
+        #expect(
+            lines.contains(
+                "others               8.0 MiB  ####=...................................  (2.0 MiB purgeable)"))
+        #expect(lines.contains("free                40.0 MiB  #########################..............."))
+        #expect(lines.contains("tmp                  4.0 MiB  1 file"))
+        #expect(lines.contains("pressure          normal, purging"))
+        #expect(lines.contains("refused           0 writes"))
+    }
+}

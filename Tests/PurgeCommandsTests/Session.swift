@@ -1,0 +1,25 @@
+import PurgeSystem
+
+@testable import PurgeCommands
+
+/// One call of the program inside this process, with what it printed.
+struct Session {
+    private(set) var status: Int32 = 0
+    private(set) var output = ""
+    private(set) var messages = ""
+
+    init(_ words: String..., failingWith failure: Errno? = nil) { self.init(words, failingWith: failure) }
+
+    init(_ words: [String], failingWith failure: Errno? = nil) {
+        var output = ""
+        var messages = ""
+        let console = Console { (text) throws(Errno) in
+            if let failure { throw failure }
+            output += text
+        } messages: {
+            messages += $0
+        }
+        status = Program.run((["purgefs"] + words).map { Array($0.utf8CString) }, console: console)
+        (self.output, self.messages) = (output, messages)
+    }
+}

@@ -1,0 +1,42 @@
+import Glibc
+import PurgeSystem
+import Testing
+
+@testable import PurgeCommands
+
+struct TreeRemovalTests {
+    /// Deeper than a path or the descriptors of a process go.
+    @Test func removesADeepTree() throws {
+        let root = try System.makeTemporaryDirectory(prefix: "/tmp/purgefs-removal-test.")
+        let parent = try FileDescriptor.open(root, O_RDONLY | O_DIRECTORY)
+        try System.makeDirectory(at: parent.raw, "tree", mode: 0o755)
+        var folder = try parent.open("tree", O_RDONLY | O_DIRECTORY)
+        for level in 0..<1200 {
+            _ = try folder.open("file", O_WRONLY | O_CREAT, mode: 0o600)
+            try System.makeSymbolicLink(to: "/", at: folder.raw, "link")
+            try System.makeDirectory(at: folder.raw, "purgefs-remove.\(level % 7)", mode: 0o755)
+            try System.makeDirectory(at: folder.raw, "deep", mode: 0o755)
+            let next = try folder.open("deep", O_RDONLY | O_DIRECTORY)
+            if level % 5 == 0 { try System.changeMode(next.raw, 0) }
+            folder = next
+        }
+        try TreeRemoval.run("tree", in: parent)
+        #expect(try parent.open(".", O_RDONLY | O_DIRECTORY).names().isEmpty)
+        try TreeRemoval.run("tree", in: parent)  // gone already
+        try System.removeDirectory(at: AT_FDCWD, root)
+    }
+
+    @Test func aRunRemovesOnlyWhatIsItsOwn() throws {
+        #expect(throws: CommandFailure.self) { try RunArea(root: "/tmp").remove() }
+        let area = try RunArea.make(in: "/tmp")
+        let mountpoint = try area.makeMountpoint(container: "ID")
+        #expect(mountpoint == area.root + "/Containers/Data/Application/ID")
+        try System.makeDirectory(at: AT_FDCWD, area.store, mode: 0o755)
+        _ = try FileDescriptor.open(mountpoint + "/kept", O_WRONLY | O_CREAT, mode: 0o600)
+        #expect(throws: CommandFailure.self, "a mount point that is not empty stays") { try area.remove() }
+        try System.unlink(at: AT_FDCWD, mountpoint + "/kept")
+        try area.remove()
+        try area.remove()
+        #expect(throws: Errno.noEntry) { try System.status(ofPath: area.root) }
+    }
+}

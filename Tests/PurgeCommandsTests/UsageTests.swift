@@ -1,0 +1,61 @@
+import Testing
+
+@testable import PurgeCommands
+
+/// Wrong usage: exit status 64, a message, the usage line, nothing on standard output.
+struct UsageTests {
+    @Test(arguments: [
+        [], ["nosuch"], ["device"], ["--nosuch"], ["help", "nosuch"], ["help", "run", "mount"],
+        ["run"], ["run", "--"], ["run", "--report", "x", "true"], ["run", "--total", "x", "true"],
+        ["mount"], ["mount", "s"], ["mount", "s", "m", "x"], ["mount", "--state", "locked", "s", "m"],
+        ["mount", "--profile", "device", "s", "m"], ["mount", "--protection", "secret", "s", "m"],
+        ["unmount"], ["unmount", "a", "b"], ["unmount", "--force", "a"],
+        ["status", "a", "b"], ["status", "--json=1"],
+        ["set"], ["set", "target"], ["set", "storage.total"], ["set", "storage.used=1"], ["set", "storage.nothing=1"],
+        ["set", "storage.total="], ["set", "storage.total=x"], ["set", "storage.total=1M", "storage.others=--1"],
+        ["set", "storage.thresholds=low"], ["set", "storage.thresholds=low=1M,low=2M"],
+        ["set", "storage.thresholds=low=101%"], ["set", "storage.thresholds=middle=1M"],
+        ["mark"], ["mark", "a"], ["mark", "a", "--purgeable", "--not-purgeable"], ["mark", "a", "--purgeable=soon"],
+        ["mark", "a", "--exclude-from-backup", "--include-in-backup"], ["mark", "a", "--protection", "some"],
+        ["purge"], ["purge", "a"], ["purge", "--all", "--tier", "tmp"], ["purge", "--tier", "documents"],
+        ["purge", "--bytes", "much"], ["purge", "a", "b", "--all"],
+        ["events", "a", "b"], ["events", "--type", "nothing"], ["check"], ["check", "a", "b"],
+    ])
+    func isRefused(words: [String]) {
+        let session = Session(words)
+        #expect(session.status == 64)
+        #expect(session.output == "")
+        #expect(session.messages.hasPrefix("purgefs: "))
+        #expect(session.messages.split(separator: "\n").last?.hasPrefix("usage: purgefs ") == true)
+    }
+
+    @Test func namesTheVerbAndItsUsage() {
+        #expect(
+            Session("mount", "s").messages
+                == "purgefs: mount: an operand is missing\nusage: purgefs mount [options] STORE MOUNTPOINT\n")
+        #expect(
+            Session("mount", "--profile", "device", "s", "m").messages.hasPrefix(
+                "purgefs: mount: --profile: profile 'device' is not built yet"))
+    }
+
+    /// Well formed, but there is no such thing: a failure, not wrong usage.
+    @Test(arguments: [
+        ["status", "/nonexistent/x"], ["set", "/nonexistent/x", "storage.total=1G"],
+        ["purge", "/nonexistent/x", "--all"],
+        ["events", "/nonexistent/x"], ["check", "/nonexistent/x"], ["mark", "/nonexistent/x", "--purgeable"],
+        ["unmount", "/nonexistent/x"], ["mount", "/tmp/s", "/nonexistent/x"], ["status", "/dev"],
+    ])
+    func targetsThatAreNone(words: [String]) {
+        let session = Session(words)
+        #expect(session.status == 1)
+        #expect(session.output == "")
+        #expect(session.messages.contains(words.first { $0.hasPrefix("/nonexistent") || $0 == "/dev" } ?? ""))
+        #expect(session.messages.contains("\n  "), "what to do next is missing")
+    }
+
+    @Test func anAnswerThatCannotBeWritten() {
+        let session = Session("--version", failingWith: .noSpace)
+        #expect(session.status == 1)
+        #expect(session.messages.contains("standard output"))
+    }
+}
