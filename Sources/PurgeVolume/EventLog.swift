@@ -16,7 +16,7 @@ public final class EventLog: Sendable {
         var sequence: Int64
         var unwritten: [Event] = []
         var readers: [ObjectIdentifier: EventReader] = [:]
-        var lastRefusal: (path: String?, time: Int64) = (nil, .min)
+        var lastRefusal: (path: String?, time: Int64) = (nil, 0)
         var failure: StoreError?
     }
     private let state: Mutex<State>
@@ -32,17 +32,11 @@ public final class EventLog: Sendable {
     func append(_ events: [Event]) {
         guard !events.isEmpty else { return }
         let now = System.now()
-        let events = Self.withProcesses(events)
+        let events = Self.withProcesses(events.filter { isWanted($0, now) })
+        guard !events.isEmpty else { return }
         let woken = state.withLock { state in
             var lines = ""
             for event in events {
-                if event.type == .refused {
-                    // A program that tries again and again would fill the journal with one fact.
-                    if state.lastRefusal.path == event.path && now - state.lastRefusal.time < Self.refusalSpacing {
-                        continue
-                    }
-                    state.lastRefusal = (event.path, now)
-                }
                 var numbered = event
                 state.sequence += 1
                 numbered.seq = state.sequence
@@ -54,6 +48,19 @@ public final class EventLog: Sendable {
             return Array(state.readers.values)
         }
         for reader in woken { reader.wake() }
+    }
+
+    /// A program that tries again and again on a full device, or a full disk, would fill the journal
+    /// with one fact: of one file one such event a second is kept.
+    private func isWanted(_ event: Event, _ now: Int64) -> Bool {
+        guard event.type == .refused || event.type == .hostFull else { return true }
+        return state.withLock { state in
+            if state.lastRefusal.path == event.path && now - state.lastRefusal.time < Self.refusalSpacing {
+                return false
+            }
+            state.lastRefusal = (event.path, now)
+            return true
+        }
     }
 
     /// FUSE names the thread that asked; people know processes.

@@ -145,11 +145,15 @@ extension Volume {
         guard !range.isEmpty else { return }
         let block = ByteCount.block.bytes
         let extents = state.withLock { _ in node.part?.extents?.charged }
-        guard let extents else { return try writeZeroes(fd, range) }
+        guard let extents else { return try writeZeroes(node, fd, range) }
         for run in extents.runs {
             let bytes = (run.lowerBound * block..<run.upperBound * block).clamped(to: range)
-            if !bytes.isEmpty { try writeZeroes(fd, bytes) }
+            if !bytes.isEmpty { try writeZeroes(node, fd, bytes) }
         }
+    }
+
+    private func writeZeroes(_ node: Node, _ fd: Int32, _ range: Range<Int64>) throws(Errno) {
+        do { try writeZeroes(fd, range) } catch { throw hostError(error, node) }
     }
 
     private func writeZeroes(_ fd: Int32, _ range: Range<Int64>) throws(Errno) {

@@ -109,18 +109,18 @@ extension Volume {
         case .storage(let attribute, let appleForm):
             let text = appleForm == nil ? String(decoding: value, as: UTF8.self) : "1"
             guard let canonical = attribute.canonical(text) else { throw .invalid }
+            var flags = flags
+            if appleForm != nil, try storedValue(of: node, attribute.storeKey) == [UInt8(ascii: "0")] {
+                // Under Apple's names a flag that is `0` is not there.
+                if flags & xattrReplace != 0 { throw .noData }
+                flags = 0
+            }
             try setStorageAttribute(attribute, of: node, to: canonical, flags: flags, caller: caller)
         case .computed: throw .notPermitted
         case .unknown: throw .invalid
         case .plain(let key):
             if key.utf8.count > 255 { throw .range }
-            try locateForChange(node).with { (directory, name) throws(Errno) in
-                try value.withUnsafeBytes { buffer in
-                    Result { () throws(Errno) in
-                        try System.setAttribute(at: directory, name, key, buffer, flags: flags)
-                    }
-                }.get()
-            }
+            try setStored(key, of: node, to: value, flags: flags)
         }
     }
 
@@ -141,14 +141,23 @@ extension Volume {
     }
 
     private func removeStored(_ key: String, of node: Node) throws(Errno) {
-        try locateForChange(node).with { (directory, name) throws(Errno) in
-            try System.removeAttribute(at: directory, name, key)
+        try changing(node) { (location) throws(Errno) in
+            try location.with { (directory, name) throws(Errno) in
+                try System.removeAttribute(at: directory, name, key)
+            }
         }
     }
 
-    /// The kernel holds the inode's lock during setxattr and removexattr.
-    private func locateForChange(_ node: Node) throws(Errno) -> Location {
-        do { return try locate(node) } catch .noEntry { throw .stale }
+    private func setStored(_ key: String, of node: Node, to value: [UInt8], flags: Int32) throws(Errno) {
+        try changing(node) { (location) throws(Errno) in
+            try location.with { (directory, name) throws(Errno) in
+                try value.withUnsafeBytes { buffer in
+                    Result { () throws(Errno) in
+                        try System.setAttribute(at: directory, name, key, buffer, flags: flags)
+                    }
+                }.get()
+            }
+        }
     }
 
     private func setStorageAttribute(
@@ -156,13 +165,7 @@ extension Volume {
     ) throws(Errno) {
         guard node.isRegular || node.isDirectory else { throw .notPermitted }
         if attribute.isForDirectoriesOnly && !node.isDirectory { throw .invalid }
-        try locateForChange(node).with { (directory, name) throws(Errno) in
-            try Array(canonical.utf8).withUnsafeBytes { buffer in
-                Result { () throws(Errno) in
-                    try System.setAttribute(at: directory, name, attribute.storeKey, buffer, flags: flags)
-                }
-            }.get()
-        }
+        try setStored(attribute.storeKey, of: node, to: Array(canonical.utf8), flags: flags)
         remember(attribute, canonical, of: node, pid: caller.pid)
     }
 
@@ -231,3 +234,6 @@ extension NodeFlags {
         if value { insert(flag) } else { remove(flag) }
     }
 }
+
+/// XATTR_REPLACE of setxattr(2).
+private let xattrReplace: Int32 = 2

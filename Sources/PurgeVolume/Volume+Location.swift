@@ -117,6 +117,21 @@ extension Volume {
         throw .stale
     }
 
+    /// Runs `body` on where `node` is, and keeps purges off it meanwhile. For operations in which
+    /// the kernel holds the inode's lock (setattr, setxattr): no rename or unlink comes between.
+    func changing<Value>(
+        _ node: Node, _ body: (Location) throws(Errno) -> Value
+    ) throws(Errno) -> Value {
+        try change { (state) throws(Errno) in
+            if node.flags.contains(.purging) || (node.flags.contains(.unlinked) && node.opens == 0) { throw .stale }
+            lockedHold(node, &state)
+        }
+        defer { unhold(node) }
+        let location: Location
+        do { location = try locate(node) } catch .noEntry { throw .stale }
+        return try body(location)
+    }
+
     /// Runs `body`, which changes what a name stands for, and then `update` under the lock.
     func moving<Value>(
         _ body: () throws(Errno) -> Void, then update: (inout VolumeState) -> Value

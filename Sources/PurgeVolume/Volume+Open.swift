@@ -127,10 +127,11 @@ extension Volume {
     /// The kernel would not have it: this first passthrough open becomes a cached one.
     public func withdrawPassthrough(_ handle: Handle) {
         state.withLock { _ in
-            guard handle.mode == .passthrough, let part = handle.node.part else { return }
+            guard handle.mode == .passthrough || handle.mode == .passthroughDirect, let part = handle.node.part
+            else { return }
             part.passthroughOpens -= 1
             part.cachedOpens += 1
-            handle.mode = .cached
+            handle.mode = handle.mode == .passthrough ? .cached : .direct
         }
     }
 

@@ -84,16 +84,27 @@ extension Volume {
     }
 
     func saveLastUses() {
-        let uses = state.withLock { state in
-            defer { state.unsavedUses = [] }
-            return state.unsavedUses.compactMap { node -> Journal.LastUse? in
-                node.flags.remove(.useUnsaved)
-                guard !node.flags.contains(.unlinked) else { return nil }
-                return Journal.LastUse(inode: node.inode, birth: 0, lastUse: node.lastUse)
+        let (gone, nodes, uses) = state.withLock { state in
+            let nodes = state.unsavedUses.filter { !$0.flags.contains(.unlinked) }
+            for node in state.unsavedUses { node.flags.remove(.useUnsaved) }
+            defer { (state.unsavedUses, state.goneInodes) = ([], []) }
+            return (
+                state.goneInodes, nodes, nodes.map { Journal.LastUse(inode: $0.inode, birth: 0, lastUse: $0.lastUse) }
+            )
+        }
+        do throws(StoreError) {
+            // First those that are gone: their numbers may be in use again.
+            if !gone.isEmpty { try journal.forgetLastUses(of: gone) }
+            if !uses.isEmpty { try journal.saveLastUses(uses) }
+        } catch {
+            hooks.report(error)
+            state.withLock { state in
+                for node in nodes where !node.flags.contains(.useUnsaved) {
+                    node.flags.insert(.useUnsaved)
+                    state.unsavedUses.append(node)
+                }
             }
         }
-        guard !uses.isEmpty else { return }
-        do throws(StoreError) { try journal.saveLastUses(uses) } catch { hooks.report(error) }
     }
 
     func saveSettings(durably: Bool = false) { savingSettings.withLock { _ in writeSettings(durably: durably) } }

@@ -32,9 +32,19 @@ extension Volume {
         of node: Node, handle: Handle?, _ change: AttributeChange
     ) throws(Errno) -> Attributes {
         if node.isControl { return control.attributes(of: node) }
-        if let size = change.size { try setSize(of: node, handle, size, change) }
-        let location: Location
-        do { location = try locate(node) } catch .noEntry { throw .stale }
+        return try changing(node) { (location) throws(Errno) in
+            if let size = change.size { try setSize(of: node, handle, location, size, change) }
+            try apply(change, to: location)
+            if change.accessTime != nil || change.modificationTime != nil {
+                // The next read must reach the backing file, to move atime in the manner of relatime.
+                state.withLock { _ in _ = node.flags.insert(.cacheIsStale) }
+            }
+            return attributes(of: node, try location.status())
+        }
+    }
+
+    /// All but the size.
+    private func apply(_ change: AttributeChange, to location: Location) throws(Errno) {
         if change.changesOwner {
             try dropGroupPrivilege(location, pid: change.pid)
             try location.changeOwner(change.owner ?? uid_t.max, change.group ?? gid_t.max)
@@ -45,10 +55,7 @@ extension Volume {
         if change.accessTime != nil || change.modificationTime != nil {
             let omit = timespec(tv_sec: 0, tv_nsec: utimeOmit)
             try location.setTimes(change.accessTime ?? omit, change.modificationTime ?? omit)
-            // The next read must reach the backing file, to move atime in the manner of relatime.
-            state.withLock { _ in _ = node.flags.insert(.cacheIsStale) }
         }
-        return attributes(of: node, try location.status())
     }
 
     /// chown(2) to -1, -1 comes as a change of nothing: as ever it clears set-user-ID and
@@ -61,7 +68,7 @@ extension Volume {
     }
 
     private func setSize(
-        of node: Node, _ handle: Handle?, _ size: Int64, _ change: AttributeChange
+        of node: Node, _ handle: Handle?, _ location: Location, _ size: Int64, _ change: AttributeChange
     ) throws(Errno) {
         guard node.isRegular else { throw node.isDirectory ? .isDirectory : .invalid }
         if let handle, handle.canWrite {
@@ -69,7 +76,7 @@ extension Volume {
             if change.dropsPrivileges { try dropPrivileges(handle.descriptor, pid: change.pid) }
             return
         }
-        let file = try locate(node).openForWriting()
+        let file = try location.openForWriting()
         try truncate(node, file.raw, to: size, pid: change.pid)
         if change.dropsPrivileges { try dropPrivileges(file.raw, pid: change.pid) }
     }

@@ -21,6 +21,8 @@ struct VolumeState {
     var ghosts: [GhostKey: Node] = [:]
     /// Nodes whose last use is newer than the journal's.
     var unsavedUses: [Node] = []
+    /// Inode numbers whose last use the journal need not keep any longer.
+    var goneInodes: [UInt64] = []
     var settingsAreUnsaved = false
     /// Events that came up under the lock, in order.
     var outbox: [Event] = []

@@ -69,6 +69,7 @@ extension Server {
     /// - Parameter request: nil when it has been answered (BackingFiles.release).
     func release(_ handle: Handle, _ request: fuse_req_t?) {
         if handle.mode == .passthrough || handle.mode == .passthroughDirect { backings.release(handle, request) }
+        if handle.mode == .passthroughDirect { notifier.forgetAttributes(of: handle.node) }
         volume.close(handle)
     }
 
@@ -87,6 +88,8 @@ extension Server {
                 volume.withdrawPassthrough(handle)
                 return (noFlush | keep, 0)
             }
+            // A mapping of this descriptor writes unseen by us and by the attributes that are cached.
+            if handle.mode == .passthroughDirect { notifier.forgetAttributes(of: handle.node) }
             let passthrough = UInt32(SHIM_FOPEN_PASSTHROUGH) | noFlush
             return (handle.mode == .passthrough ? passthrough : passthrough | UInt32(SHIM_FOPEN_DIRECT_IO), id)
         }
