@@ -140,6 +140,10 @@ final class NodePart {
     /// How the kernel does the I/O of the open descriptors.
     var cachedOpens: Int32 = 0
     var passthroughOpens: Int32 = 0
+    /// Writes that are under way; what has to run alone, or waits to; whether such a one runs.
+    var writers: Int32 = 0
+    var soloists: Int32 = 0
+    var isSolo = false
 }
 
 /// The blocks of a file with holes, or with blocks past its end.

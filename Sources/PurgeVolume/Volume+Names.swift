@@ -38,11 +38,25 @@ extension Volume {
         guard try settledEntry(key, in: parent) == nil else { throw .exists }
         let directory = try directoryDescriptor(parent)
         actAs(caller)
-        try body(directory.raw)
-        let status = try System.status(at: directory.raw, name)
-        let node = Node(inode: UInt64(status.st_ino), kind: status.nodeKind, parent: parent, name: key)
-        try inheritProtection(node, from: parent, at: directory.raw, name)
-        return insert(node, key, in: parent, status)
+        do throws(Errno) { try body(directory.raw) } catch { throw hostError(error, parent) }
+        do throws(Errno) {
+            let status = try System.status(at: directory.raw, name)
+            let node = Node(inode: UInt64(status.st_ino), kind: status.nodeKind, parent: parent, name: key)
+            try inheritProtection(node, from: parent, at: directory.raw, name)
+            return insert(node, key, in: parent, status)
+        } catch {
+            withdrawEntry(name, at: directory.raw)
+            throw hostError(error, parent)
+        }
+    }
+
+    /// Takes back what the store has and the tree will not know.
+    func withdrawEntry(_ name: CName, at directory: Int32) {
+        do throws(Errno) {
+            do throws(Errno) { try System.unlink(at: directory, name) } catch .isDirectory {
+                try System.removeDirectory(at: directory, name)
+            }
+        } catch {}  // the next scan finds it
     }
 
     /// A new entry into the tree and the ledger, with a reference for the kernel.
@@ -81,7 +95,7 @@ extension Volume {
             status = try System.status(at: directory.raw, name)
         } catch {
             unhold(node)
-            throw error
+            throw hostError(error, node)
         }
         return change { state in
             lockedUnhold(node)
@@ -137,7 +151,7 @@ extension Volume {
             }
         } catch {
             unhold(node)
-            throw error
+            throw hostError(error, node)
         }
         if let sidecar { store.removeSidecar(sidecar) }
     }

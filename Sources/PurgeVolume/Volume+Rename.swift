@@ -34,7 +34,7 @@ extension Volume {
         } catch {
             if let target { unhold(target) }
             unhold(node)
-            throw error
+            throw hostError(error, node)
         }
         if let sidecar { store.removeSidecar(sidecar) }
     }

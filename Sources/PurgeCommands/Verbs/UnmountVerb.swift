@@ -11,14 +11,16 @@ extension Verb {
             "The mount of a daemon that has died is taken away too.",
         ],
         options: [], operands: 1...1, exitStatus: plainExitStatus
-    ) { (invocation) throws(CommandFailure) in try UnmountVerb.run(invocation.arguments.operands[0]) }
+    ) { (invocation) throws(CommandFailure) in
+        try UnmountVerb.run(invocation.arguments.operands[0], invocation.console)
+    }
 }
 
 private enum UnmountVerb {
     private static let what = "cannot unmount"
     private static let patience = 5000
 
-    static func run(_ path: String) throws(CommandFailure) -> Int32 {
+    static func run(_ path: String, _ console: Console) throws(CommandFailure) -> Int32 {
         let entry = try find(path)
         // This process must not be what keeps the mount busy.
         do throws(Errno) {
@@ -26,6 +28,11 @@ private enum UnmountVerb {
         } catch { throw CommandFailure(what, path: "/", error) }
         let daemon = DaemonEnd(entry)
         try takeAway(entry.mountpoint, path, daemon)
+        // A bind mount, or a copy that another mount was given: the daemon serves that on.
+        if let other = MountEntry.all().last(where: { $0.type == entry.type && $0.source == entry.source }) {
+            console.warn("unmount: \(path): unmounted here; the same container is still mounted at \(other.mountpoint)")
+            return ExitStatus.done
+        }
         guard daemon.wait(milliseconds: 2 * patience) else {
             throw CommandFailure(
                 "unmounted, but its daemon has not ended", path: path,
@@ -51,7 +58,7 @@ private enum UnmountVerb {
                 what, path: path, "still in use\(users.isEmpty ? " (nothing is known of by whom)" : "")",
                 advice: (users + [
                     "End that and try again. At once, with errors for whoever uses it: "
-                        + "fusermount3 -u -z \(path)"
+                        + "fusermount3 -u -z \(mountpoint)"
                 ]).joined(separator: "\n  "))
         case .refused(let error?) where error == .notPermitted:
             throw CommandFailure(what, path: path, error, advice: "Only the user who mounted it and root may.")
