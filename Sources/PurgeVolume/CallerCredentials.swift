@@ -7,6 +7,10 @@ struct CallerCredentials {
     /// CAP_FSETID: may keep set-user-ID and set-group-ID of what it changes.
     private(set) var keepsPrivileges = false
 
+    func mayKeepGroupPrivilege(of status: FileStatus) -> Bool {
+        keepsPrivileges || groups.contains(status.st_gid)
+    }
+
     /// A caller that cannot be seen (gone, or in another pid namespace) has neither.
     init(of pid: Int32) {
         guard pid > 0, let file = try? FileDescriptor.open("/proc/\(pid)/status", 0),

@@ -1,6 +1,6 @@
 import PurgeSystem
 
-/// The name of a directory entry: any bytes but `/` and zero, kept with a zero at its end.
+/// The name of a directory entry or of an attribute: any bytes but zero, kept with one at its end.
 struct Name: Hashable, Sendable {
     private let bytes: [CChar]
     /// NAME_MAX, what every store's file system takes.
@@ -27,6 +27,21 @@ struct Name: Hashable, Sendable {
             }
         }.get()
     }
+
+    func hasPrefix(_ text: StaticString) -> Bool {
+        text.withUTF8Buffer { other in utf8.starts(with: other) }
+    }
+
+    /// Without a prefix that it has.
+    func dropping(_ prefix: StaticString) -> Name {
+        Name(bytes: Array(bytes.dropFirst(prefix.utf8CodeUnitCount)))
+    }
+
+    func prefixed(by prefix: StaticString) -> Name {
+        Name(bytes: prefix.withUTF8Buffer { $0.map { CChar(bitPattern: $0) } } + bytes)
+    }
+
+    private init(bytes: [CChar]) { self.bytes = bytes }
 
     func isEqual(to text: StaticString) -> Bool {
         text.withUTF8Buffer { other in

@@ -14,7 +14,7 @@ struct StoredAttributes {
 
     /// One listxattr, and one getxattr for a mark.
     init(of directory: Int32, _ name: CName?) throws(Errno) {
-        for key in try StoredAttributes.names(of: directory, name) {
+        for key in try StoredAttributes.names(of: directory, name).map(\.text) {
             switch key {
             case StorageAttribute.isPurgeable.storeKey:
                 guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }
@@ -30,21 +30,22 @@ struct StoredAttributes {
     }
 
     /// Every name, in the store's spelling.
-    static func names(of directory: Int32, _ name: CName?) throws(Errno) -> [String] {
+    static func names(of directory: Int32, _ name: CName?) throws(Errno) -> [Name] {
         try withUnsafeTemporaryAllocation(of: CChar.self, capacity: 65536) { buffer in
             Result { () throws(Errno) in
                 var length = 0
                 do throws(Errno) {
                     length = try System.attributeNames(at: directory, name, into: buffer)
                 } catch .notSupported, .notPermitted {}
-                return buffer[..<length].split(separator: 0).map {
-                    String(decoding: $0.lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                // Each ends with the zero that makes it a C string.
+                return buffer[..<length].split(separator: 0).compactMap { name in
+                    UnsafeBufferPointer(rebasing: name).baseAddress.map { Name($0) }
                 }
             }
         }.get()
     }
 
-    static func value(of directory: Int32, _ name: CName?, _ key: String) throws(Errno) -> [UInt8]? {
+    static func value(of directory: Int32, _ name: CName?, _ key: CName) throws(Errno) -> [UInt8]? {
         // Most values are short; the kernel's limit is 64 KiB.
         do { return try value(of: directory, name, key, capacity: 512) } catch .range {
             return try value(of: directory, name, key, capacity: 65536)
@@ -52,7 +53,7 @@ struct StoredAttributes {
     }
 
     private static func value(
-        of directory: Int32, _ name: CName?, _ key: String, capacity: Int
+        of directory: Int32, _ name: CName?, _ key: CName, capacity: Int
     ) throws(Errno) -> [UInt8]? {
         try withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 8) { buffer in
             Result { () throws(Errno) in

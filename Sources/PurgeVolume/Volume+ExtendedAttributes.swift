@@ -11,22 +11,23 @@ enum AttributeName {
     /// An unknown name in our own namespace.
     case unknown
     /// Everything else, with the name under which the store keeps it.
-    case plain(String)
+    case plain(Name)
 
-    static let appleExclusion = "com.apple.metadata:com_apple_backup_excludeItem"
-    static let oldAppleExclusion = "com.apple.MobileBackup"
-    private static let ownPrefix = "user.purgefs."
+    private static let appleExclusion: StaticString = "com.apple.metadata:com_apple_backup_excludeItem"
+    private static let oldAppleExclusion: StaticString = "com.apple.MobileBackup"
+    private static let ownPrefix: StaticString = "user.purgefs."
     /// The store's file system takes no names without one of the four prefixes.
-    static let rawPrefix = "user.purgefs.raw."
-    private static let kernelPrefixes = ["user.", "trusted.", "security.", "system."]
+    private static let rawPrefix: StaticString = "user.purgefs.raw."
+    private static let kernelPrefixes: [StaticString] = ["user.", "trusted.", "security.", "system."]
 
-    init(_ name: String) {
-        if name == Self.appleExclusion {
+    init(_ name: CName) {
+        let name = Name(name)
+        if name.isEqual(to: Self.appleExclusion) {
             self = .storage(.isExcludedFromBackup, appleForm: Self.propertyList)
-        } else if name == Self.oldAppleExclusion {
+        } else if name.isEqual(to: Self.oldAppleExclusion) {
             self = .storage(.isExcludedFromBackup, appleForm: [1])
         } else if name.hasPrefix(Self.ownPrefix) {
-            let own = String(name.dropFirst(Self.ownPrefix.count))
+            let own = name.dropping(Self.ownPrefix).text
             if let attribute = StorageAttribute(rawValue: own) {
                 self = .storage(attribute, appleForm: nil)
             } else if let attribute = ComputedAttribute(rawValue: own) {
@@ -37,7 +38,7 @@ enum AttributeName {
         } else if Self.kernelPrefixes.contains(where: name.hasPrefix) {
             self = .plain(name)
         } else {
-            self = .plain(Self.rawPrefix + name)
+            self = .plain(name.prefixed(by: Self.rawPrefix))
         }
     }
 
@@ -47,10 +48,10 @@ enum AttributeName {
         + [0x08, 0, 0, 0, 0, 0, 0, 0x01, 0x01, 0, 0, 0, 0, 0, 0, 0, 0x01] + [UInt8](repeating: 0, count: 15) + [0x1c]
 
     /// What the app sees of a name in the store; nil for what is ours alone.
-    static func visible(_ stored: String, byRoot: Bool) -> String? {
-        if stored.hasPrefix(rawPrefix) { return String(stored.dropFirst(rawPrefix.count)) }
+    static func visible(_ stored: Name, byRoot: Bool) -> Name? {
+        if stored.hasPrefix(rawPrefix) { return stored.dropping(rawPrefix) }
         if stored.hasPrefix(ownPrefix) {
-            return StorageAttribute(rawValue: String(stored.dropFirst(ownPrefix.count))) == nil ? nil : stored
+            return StorageAttribute(rawValue: stored.dropping(ownPrefix).text) == nil ? nil : stored
         }
         if stored.hasPrefix("trusted.") { return byRoot ? stored : nil }
         return stored
@@ -59,7 +60,7 @@ enum AttributeName {
 
 extension Volume {
     /// The value of an attribute; an empty buffer asks for its length alone.
-    public func extendedAttribute(of node: Node, named name: String, caller: Caller) throws(Errno) -> [UInt8] {
+    public func extendedAttribute(of node: Node, named name: CName, caller: Caller) throws(Errno) -> [UInt8] {
         if node.isControl { throw .noData }
         switch AttributeName(name) {
         case .storage(let attribute, let appleForm):
@@ -70,15 +71,20 @@ extension Volume {
         case .computed(let attribute): return Array(try computed(attribute, of: node).utf8)
         case .unknown: throw .invalid
         case .plain(let key):
-            guard let value = try storedValue(of: node, key) else { throw .noData }
+            let value = try withKey(key) { (key) throws(Errno) in try storedValue(of: node, key) }
+            guard let value else { throw .noData }
             return value
         }
     }
 
-    private func storedValue(of node: Node, _ key: String) throws(Errno) -> [UInt8]? {
-        // ext4 and the kernel end names at 255 bytes; ours has become longer.
-        if key.utf8.count > 255 { throw .range }
-        return try reading(node) { (location) throws(Errno) in
+    /// ext4 and the kernel end names at 255 bytes; ours may have become longer.
+    private func withKey<Value>(_ key: Name, _ body: (CName) throws(Errno) -> Value) throws(Errno) -> Value {
+        if key.length > Name.maximumLength { throw .range }
+        return try key.withCName(body)
+    }
+
+    private func storedValue(of node: Node, _ key: CName) throws(Errno) -> [UInt8]? {
+        try reading(node) { (location) throws(Errno) in
             try location.with { (directory, name) throws(Errno) in
                 try StoredAttributes.value(of: directory, name, key)
             }
@@ -102,7 +108,7 @@ extension Volume {
     }
 
     public func setExtendedAttribute(
-        of node: Node, named name: String, to value: [UInt8], flags: Int32, caller: Caller
+        of node: Node, named name: CName, to value: [UInt8], flags: Int32, caller: Caller
     ) throws(Errno) {
         if node.isControl { throw .notPermitted }
         switch AttributeName(name) {
@@ -119,12 +125,30 @@ extension Volume {
         case .computed: throw .notPermitted
         case .unknown: throw .invalid
         case .plain(let key):
-            if key.utf8.count > 255 { throw .range }
-            try setStored(key, of: node, to: value, flags: flags)
+            try changing(node) { (location) throws(Errno) in
+                try withKey(key) { (key) throws(Errno) in
+                    try setStored(key, at: location, to: value, flags: flags)
+                }
+                if key.isEqual(to: "system.posix_acl_access") {
+                    try dropGroupPrivilegeWithList(location, pid: caller.pid)
+                }
+            }
         }
     }
 
-    public func removeExtendedAttribute(of node: Node, named name: String, caller: Caller) throws(Errno) {
+    private func setStored(
+        _ key: CName, at location: Location, to value: [UInt8], flags: Int32
+    ) throws(Errno) {
+        try location.with { (directory, name) throws(Errno) in
+            try value.withUnsafeBytes { buffer in
+                Result { () throws(Errno) in
+                    try System.setAttribute(at: directory, name, key, buffer, flags: flags)
+                }
+            }.get()
+        }
+    }
+
+    public func removeExtendedAttribute(of node: Node, named name: CName, caller: Caller) throws(Errno) {
         if node.isControl { throw .notPermitted }
         switch AttributeName(name) {
         case .storage(let attribute, let appleForm):
@@ -135,27 +159,14 @@ extension Volume {
         case .computed: throw .notPermitted
         case .unknown: throw .invalid
         case .plain(let key):
-            if key.utf8.count > 255 { throw .range }
-            try removeStored(key, of: node)
+            try withKey(key) { (key) throws(Errno) in try removeStored(key, of: node) }
         }
     }
 
-    private func removeStored(_ key: String, of node: Node) throws(Errno) {
+    private func removeStored(_ key: CName, of node: Node) throws(Errno) {
         try changing(node) { (location) throws(Errno) in
             try location.with { (directory, name) throws(Errno) in
                 try System.removeAttribute(at: directory, name, key)
-            }
-        }
-    }
-
-    private func setStored(_ key: String, of node: Node, to value: [UInt8], flags: Int32) throws(Errno) {
-        try changing(node) { (location) throws(Errno) in
-            try location.with { (directory, name) throws(Errno) in
-                try value.withUnsafeBytes { buffer in
-                    Result { () throws(Errno) in
-                        try System.setAttribute(at: directory, name, key, buffer, flags: flags)
-                    }
-                }.get()
             }
         }
     }
@@ -165,7 +176,9 @@ extension Volume {
     ) throws(Errno) {
         guard node.isRegular || node.isDirectory else { throw .notPermitted }
         if attribute.isForDirectoriesOnly && !node.isDirectory { throw .invalid }
-        try setStored(attribute.storeKey, of: node, to: Array(canonical.utf8), flags: flags)
+        try changing(node) { (location) throws(Errno) in
+            try setStored(attribute.storeKey, at: location, to: Array(canonical.utf8), flags: flags)
+        }
         remember(attribute, canonical, of: node, pid: caller.pid)
     }
 

@@ -17,13 +17,22 @@ extension Volume {
         try System.changeMode(descriptor, mode)
     }
 
-    /// chown(2) of a file by a caller outside its group: the backing's own chown takes the rest.
+    /// chown(2) of a file without group execution: the backing's own chown takes the rest.
     func dropGroupPrivilege(_ location: Location, pid: pid_t) throws(Errno) {
         let status = try location.status()
-        guard status.isRegular, status.st_mode & (S_ISGID | S_IXGRP) == S_ISGID,
-            let mode = status.modeAfterChange(by: pid)
+        guard status.isRegular, status.st_mode & S_IXGRP == 0 else { return }
+        try dropGroupPrivilege(location, status, pid: pid)
+    }
+
+    /// An access control list, whoever sets it: as with chmod(2), also of a directory.
+    func dropGroupPrivilegeWithList(_ location: Location, pid: pid_t) throws(Errno) {
+        try dropGroupPrivilege(location, location.status(), pid: pid)
+    }
+
+    private func dropGroupPrivilege(_ location: Location, _ status: FileStatus, pid: pid_t) throws(Errno) {
+        guard status.st_mode & S_ISGID != 0, !CallerCredentials(of: pid).mayKeepGroupPrivilege(of: status)
         else { return }
-        try location.changeMode(mode)
+        try location.changeMode(status.st_mode & 0o7777 & ~S_ISGID)
     }
 }
 
@@ -34,7 +43,7 @@ extension FileStatus {
         let caller = CallerCredentials(of: pid)
         if caller.keepsPrivileges { return nil }
         var kept = st_mode & ~S_ISUID
-        if st_mode & S_IXGRP != 0 || !caller.groups.contains(st_gid) { kept &= ~S_ISGID }
+        if st_mode & S_IXGRP != 0 || !caller.mayKeepGroupPrivilege(of: self) { kept &= ~S_ISGID }
         return kept == st_mode ? nil : kept & 0o7777
     }
 }

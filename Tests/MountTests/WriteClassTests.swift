@@ -23,7 +23,7 @@ extension Mounts {
                 _ = try file.write(1, at: size)
                 return true
             } catch {
-                guard (error as? Errno) == .noSpace else { throw error }
+                guard error == .noSpace else { throw error }
                 return false
             }
         }

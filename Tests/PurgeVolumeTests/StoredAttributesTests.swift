@@ -48,7 +48,7 @@ struct StoredAttributesTests {
             let directory = try FileDescriptor.open(scratch.path, O_RDONLY | O_DIRECTORY)
             #expect(try StoredAttributes.value(of: directory.raw, "file", "user.long") == value)
             #expect(try StoredAttributes.value(of: directory.raw, "file", "user.none") == nil)
-            #expect(try StoredAttributes.names(of: directory.raw, "file") == ["user.long"])
+            #expect(try StoredAttributes.names(of: directory.raw, "file").map(\.text) == ["user.long"])
         }
     }
 }

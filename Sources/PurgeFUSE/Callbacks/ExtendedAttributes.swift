@@ -11,7 +11,7 @@ extension fuse_lowlevel_ops {
             let server = Server.of(request)
             Reply.to(request) { () throws(Errno) in
                 try server.volume.extendedAttribute(
-                    of: server.node(node), named: Server.text(name), caller: server.caller(request))
+                    of: server.node(node), named: Server.name(name), caller: server.caller(request))
             } _: {
                 $0.value($1, size: size)
             }
@@ -21,7 +21,7 @@ extension fuse_lowlevel_ops {
             let server = Server.of(request)
             Reply.done(request) { () throws(Errno) in
                 try server.volume.setExtendedAttribute(
-                    of: server.node(node), named: Server.text(name),
+                    of: server.node(node), named: Server.name(name),
                     to: [UInt8](UnsafeRawBufferPointer(start: value, count: size)), flags: flags,
                     caller: server.caller(request))
             }
@@ -40,12 +40,8 @@ extension fuse_lowlevel_ops {
             let server = Server.of(request)
             Reply.done(request) { () throws(Errno) in
                 try server.volume.removeExtendedAttribute(
-                    of: server.node(node), named: Server.text(name), caller: server.caller(request))
+                    of: server.node(node), named: Server.name(name), caller: server.caller(request))
             }
         }
     }
-}
-
-extension Server {
-    static func text(_ name: UnsafePointer<CChar>?) -> String { name.map { String(cString: $0) } ?? "" }
 }

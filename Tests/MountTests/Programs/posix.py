@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Runs the checks of posix_*.py on a mount and in a plain directory, and compares.
+
+    posix.py MOUNTED PLAIN [--table docs/POSIX.md] [--only REGEX] [--readonly STAGE] [--show] [--list]
+
+Both directories must be empty. A check whose outcomes differ fails, unless the section
+"Differences" of the table names it; one that the table names and that does not differ fails too.
+`--readonly prepare` makes the tree for the checks of posix_readonly.py in both directories,
+`--readonly check` runs those alone, on a mount that is read-only by now.
+"""
+import argparse
+import importlib
+import json
+import os
+import pathlib
+import re
+import select
+import signal
+import sys
+import time
+import traceback
+
+import posix_check
+
+HERE = pathlib.Path(__file__).resolve().parent
+#: Seconds that one check may take on one side before it counts as hanging.
+DEADLINE = 100
+
+
+def load(readonly):
+    """The checks for a read-only mount, or all others."""
+    for path in sorted(HERE.glob("posix_*.py")):
+        importlib.import_module(path.stem)
+    return {
+        name: function for name, function in posix_check.CHECKS.items()
+        if (function.__module__ == "posix_readonly") == readonly
+    }
+
+
+def listed(table):
+    """Names in the first column of the tables in the section "Differences"."""
+    names, inside = set(), False
+    for line in pathlib.Path(table).read_text().splitlines():
+        if line.startswith("## "):
+            inside = line.strip() == "## Differences"
+        elif inside and line.startswith("| `"):
+            names.update(re.findall(r"`([a-z0-9_]+)`", line.split("|")[1]))
+    return names
+
+
+def run(function, directory):
+    """The check's value, or how it broke."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        run_here(function, directory, writer)
+    os.close(writer)
+    data, end = b"", time.monotonic() + DEADLINE
+    while True:
+        if not select.select([reader], [], [], max(0, end - time.monotonic()))[0]:
+            os.killpg(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            os.close(reader)
+            return {"broken": f"still running after {DEADLINE} s"}
+        chunk = os.read(reader, 65536)
+        if not chunk:
+            break
+        data += chunk
+    os.close(reader)
+    _, status = os.waitpid(pid, 0)
+    return json.loads(data) if data else {"broken": f"ended with wait status {status:#x}"}
+
+
+def run_here(function, directory, writer):
+    os.setpgid(0, 0)
+    try:
+        os.umask(0o022)
+        os.chdir(directory)
+        report = {"value": posix_check.readable(function())}
+    except BaseException as error:
+        report = {"broken": "".join(traceback.format_exception(error))}
+    data = json.dumps(report, sort_keys=True).encode()
+    while data:
+        data = data[os.write(writer, data):]
+    os._exit(0)
+
+
+def compare(name, function, mounted, plain, isolated):
+    """The reports of both sides."""
+    reports = []
+    for place in (mounted, plain):
+        directory = os.path.join(place, name) if isolated else place
+        if isolated:
+            os.mkdir(directory, 0o755)
+            os.chmod(directory, 0o755)
+        reports.append(run(function, directory))
+    return reports
+
+
+def difference(here, there, path=""):
+    """The places where two values differ, one a line."""
+    if isinstance(here, dict) and isinstance(there, dict):
+        keys = sorted(set(here) | set(there))
+        return [line for key in keys for line in difference(here.get(key), there.get(key), f"{path}.{key}")]
+    if isinstance(here, list) and isinstance(there, list) and len(here) == len(there):
+        return [line for at, pair in enumerate(zip(here, there)) for line in difference(*pair, f"{path}[{at}]")]
+    return [] if here == there else [f"    {path or 'value'}: mount {str(here)[:1500]} | plain {str(there)[:1500]}"]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("mounted")
+    parser.add_argument("plain")
+    parser.add_argument("--table")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--readonly", choices=["prepare", "check"])
+    parser.add_argument("--show", action="store_true", help="print every value of the plain side")
+    options = parser.parse_args()
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    checks = load(options.readonly is not None)
+    if options.readonly == "prepare":
+        prepare = sys.modules["posix_readonly"].prepare
+        for place in (options.mounted, options.plain):
+            prepare(place)
+        return 0
+    excused = listed(options.table) if options.table else set()
+    failures, ran, skipped = [], set(), []
+    for name, function in checks.items():
+        if not re.search(options.only, name):
+            continue
+        if function.root and os.geteuid() != 0:
+            skipped.append(name)
+            continue
+        ran.add(name)
+        began = time.monotonic()
+        reports = compare(name, function, options.mounted, options.plain, options.readonly is None)
+        if options.show:
+            print(f"{name} {time.monotonic() - began:.2f} s: {json.dumps(reports[1], sort_keys=True)}")
+        broken = [report["broken"] for report in reports if "broken" in report]
+        if broken:
+            failures.append(f"{name}\n    broken: {broken[0]}")
+        elif reports[0] != reports[1] and name not in excused:
+            failures.append(f"{name}\n" + "\n".join(difference(reports[0]["value"], reports[1]["value"])))
+        elif reports[0] == reports[1] and name in excused:
+            failures.append(f"{name}\n    does not differ, though the table says so")
+    everything = set(load(True)) | set(load(False))
+    failures += [f"{name}\n    is in the table and there is no such check" for name in sorted(excused - everything)]
+    print(f"{len(ran)} checks, {len(ran & excused)} of them listed differences, {len(skipped)} skipped without root")
+    for failure in failures:
+        print(failure)
+    print(f"{len(failures)} failed" if failures else "all as expected")
+    return 1 if failures or not ran else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,187 @@
+"""What the checks of posix_*.py share: the list of checks, and calls whose outcome is a plain value.
+
+A check is a function that runs with a fresh, empty directory as its working directory, in a
+process of its own, and returns a value that JSON can hold and that says nothing of absolute times,
+inode numbers or paths. It runs once on a mount and once in a plain directory; both must agree.
+"""
+import ctypes
+import errno
+import json
+import os
+import signal
+import stat
+import time
+
+CHECKS = {}
+#: Two users without any privilege, and groups; nobody has to know them by name.
+ALICE, BOB, STAFF, CREW = 65001, 65002, 65101, 65102
+
+
+def check(function=None, *, root=False, needs=()):
+    """Adds a check. `root`: needs other users or privileges. `needs`: what the plain side must have."""
+    def add(function):
+        if function.__name__ in CHECKS:
+            raise ValueError(f"two checks are called {function.__name__}")
+        function.root, function.needs = root, needs
+        CHECKS[function.__name__] = function
+        return function
+    return add(function) if function else add
+
+
+def error_name(error):
+    return errno.errorcode.get(error.errno, str(error.errno))
+
+
+def got(function, *arguments, **keywords):
+    """`ok`, or the name of the errno."""
+    try:
+        result = function(*arguments, **keywords)
+    except OSError as error:
+        return error_name(error)
+    if function is os.open:
+        os.close(result)
+    return "ok"
+
+
+def value(function, *arguments, **keywords):
+    """What the call returns, or the name of the errno."""
+    try:
+        result = function(*arguments, **keywords)
+    except OSError as error:
+        return error_name(error)
+    return readable(result)
+
+
+def readable(result):
+    if isinstance(result, bytes):
+        return result.decode("latin-1")
+    if isinstance(result, (list, tuple, set)):
+        return [readable(item) for item in (sorted(result) if isinstance(result, set) else result)]
+    return result
+
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def call(name, *arguments):
+    """A function of the C library; bytes and integers as they are, -1 becomes OSError."""
+    function = getattr(libc, name)
+    function.restype = ctypes.c_long
+    ready = [ctypes.c_long(item) if isinstance(item, int) else item for item in arguments]
+    result = function(*ready)
+    if result in (-1, 0xFFFFFFFF):  # what returns an int leaves the upper half of the register alone
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return result
+
+
+def put(path, content=b"x", mode=0o644):
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    with os.fdopen(descriptor, "wb", buffering=0) as file:
+        view = memoryview(content)
+        while view:
+            view = view[file.write(view):]
+    os.chmod(path, mode)
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def mode(path):
+    return oct(stat.S_IMODE(os.lstat(path).st_mode))
+
+
+def describe(path):
+    """Kind, mode, owner, links and size (of files and links) of a path."""
+    status = os.lstat(path)
+    kind = stat.filemode(status.st_mode)
+    size = status.st_size if stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode) else None
+    return [kind, oct(stat.S_IMODE(status.st_mode)), status.st_uid, status.st_gid, status.st_nlink, size]
+
+
+def names(path="."):
+    return sorted(readable(os.listdir(os.fsencode(path))))
+
+
+def eventually(condition, what, seconds=20):
+    """Waits for a condition; nothing depends on how long it takes."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError(what)
+        os.sched_yield()
+
+
+def tick():
+    """Returns when a new time stamp differs from all that were given before."""
+    def coarse():  # CLOCK_REALTIME_COARSE, which file systems stamp with
+        return time.clock_gettime_ns(5)
+    began = coarse()
+    eventually(lambda: coarse() > began + 4_000_000, "the clock")
+
+
+class Child:
+    """A function in a process of its own; `result` waits for what it returns."""
+
+    def __init__(self, function, *arguments, user=None, group=None, groups=()):
+        self.reader, writer = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            status = 1
+            try:
+                os.close(self.reader)
+                if user is not None:
+                    os.setgroups(list(groups))
+                    os.setresgid(*[user if group is None else group] * 3)
+                    os.setresuid(user, user, user)
+                try:
+                    report = {"value": readable(function(*arguments))}
+                except OSError as error:
+                    report = {"value": "raised " + error_name(error)}
+                data = json.dumps(report).encode()
+                while data:
+                    data = data[os.write(writer, data):]
+                status = 0
+            except BaseException:
+                import traceback
+                traceback.print_exc()
+            finally:
+                os._exit(status)
+        os.close(writer)
+
+    def result(self):
+        data = b""
+        while chunk := os.read(self.reader, 65536):
+            data += chunk
+        os.close(self.reader)
+        _, status = os.waitpid(self.pid, 0)
+        if os.WIFSIGNALED(status):
+            return signal.Signals(os.WTERMSIG(status)).name
+        if status != 0:
+            raise RuntimeError("a child of the check failed")
+        return json.loads(data)["value"]
+
+
+def in_child(function, *arguments, **identity):
+    return Child(function, *arguments, **identity).result()
+
+
+def as_user(user, function, *arguments, group=None, groups=()):
+    """The function's value when an ordinary user runs it."""
+    return in_child(function, *arguments, user=user, group=group, groups=groups)
+
+
+def together(count, function):
+    """The values of `count` processes that begin at the same moment."""
+    reader, writer = os.pipe()
+
+    def wait_and_run(number):
+        os.close(writer)
+        os.read(reader, 1)
+        return function(number)
+    children = [Child(wait_and_run, number) for number in range(count)]
+    os.close(writer)
+    os.close(reader)
+    return [child.result() for child in children]
