@@ -47,7 +47,9 @@ let package = Package(
             dependencies: ["PurgeCommands", "PurgeStore", "PurgeModel", "PurgeSystem"], exclude: ["Help"],
             swiftSettings: strict),
         .testTarget(
-            name: "MountTests", dependencies: ["Support", "PurgeSystem", "purgefs"],
+            name: "PurgeFUSETests", dependencies: ["PurgeFUSE", "PurgeSystem", "Support"], swiftSettings: strict),
+        .testTarget(
+            name: "MountTests", dependencies: ["Support", "PurgeSystem", "purgefs"], exclude: ["Programs"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -64,7 +64,9 @@ int shim_linkat(int from, const char *name, int to, const char *new_name, int fl
 }
 
 int shim_fchmod(int fd, mode_t mode) { return ANSWER(fchmod(fd, mode)); }
-int shim_fchmodat(int dir, const char *name, mode_t mode) { return ANSWER(fchmodat(dir, name, mode, 0)); }
+int shim_fchmodat(int dir, const char *name, mode_t mode) {
+    return ANSWER(fchmodat(dir, name, mode, AT_SYMLINK_NOFOLLOW));
+}
 int shim_fchown(int fd, uid_t owner, gid_t group) { return ANSWER(fchown(fd, owner, group)); }
 int shim_fchownat(int dir, const char *name, uid_t owner, gid_t group) {
     return ANSWER(fchownat(dir, name, owner, group, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH));

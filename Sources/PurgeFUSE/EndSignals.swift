@@ -24,16 +24,26 @@ enum EndSignals {
     /// Unmounts when one comes: at once if nothing is open, else lazily, so that the name is free;
     /// whoever then does not let go in time is cut off. `ended` advances when serving has ended.
     static func watch(_ mountpoint: String, ended: Gate) throws(Errno) {
+        let device = device(at: mountpoint)
         _ = try WorkThread(name: "signals") {
             let seen = ended.generation
             var set = set
             var number: Int32 = 0
             sigwait(&set, &number)
-            if unmount(mountpoint, lazily: false) { return }
-            _ = unmount(mountpoint, lazily: true)
+            // Where ours has been taken away already, another may be mounted by now.
+            if Self.device(at: mountpoint) == device {
+                if unmount(mountpoint, lazily: false) { return }
+                _ = unmount(mountpoint, lazily: true)
+            }
             if ended.wait(while: seen, milliseconds: patience) { return }
             MountService.note("purgefs: \(mountpoint): ended by a signal; programs still had files open in it")
             shim_stop()
+        }
+    }
+
+    private static func device(at path: String) -> Int64? {
+        path.withCString { path in
+            do throws(Errno) { return try System.device(at: AT_FDCWD, path) } catch { return nil }
         }
     }
 

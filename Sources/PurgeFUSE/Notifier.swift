@@ -65,14 +65,13 @@ final class Notifier: Sendable {
             try removal.withName { (name) throws(Errno) in
                 if unlink(name, of: removal, &directory) { return }
                 _ = fuse_lowlevel_notify_delete(
-                    session, fuse_ino_t(removal.directory.address), fuse_ino_t(removal.node.address), name,
-                    strlen(name))
+                    session, fuse_ino_t(removal.directoryID), fuse_ino_t(removal.node.address), name, strlen(name))
             }
         } catch {}
     }
 
-    /// Whether the name is gone for the kernel. Only inside our own mount: were it unmounted
-    /// meanwhile, the path would lead to what lies under it.
+    /// Whether the name is surely gone for the kernel: not when its directory has been moved since.
+    /// Only inside our own mount: were it unmounted meanwhile, the path would lead to what lies under it.
     private func unlink(_ name: CName, of removal: Removal, _ directory: inout OpenDirectory) -> Bool {
         let path =
             (Array(mountpoint.utf8) + [UInt8(ascii: "/")] + removal.directoryPath + [0]).map { CChar(bitPattern: $0) }
@@ -92,6 +91,6 @@ final class Notifier: Sendable {
             guard try System.device(at: descriptor.raw, "") == device.withLock({ $0 }) else { return true }
             try System.unlink(at: descriptor.raw, name)
             return true
-        } catch { return error == .noEntry }
+        } catch { return false }
     }
 }

@@ -29,7 +29,8 @@ struct Reply: ~Copyable {
         var parameters = fuse_entry_param(entry)
         // Only when the request has been interrupted does the kernel not take the entry: FUSE
         // then keeps no reference either.
-        if fuse_reply_entry(request, &parameters) == -ENOENT { Server.of(request).volume.forget(entry.node, count: 1) }
+        let volume = Server.of(request).volume  // the answer frees the request
+        if fuse_reply_entry(request, &parameters) == -ENOENT { volume.forget(entry.node, count: 1) }
         discard self
     }
     /// The name is not there, and the kernel may remember that.

@@ -59,6 +59,7 @@ extension Volume {
     public func forget(_ node: Node, count: UInt64) {
         guard node !== root, !node.isControl else { return }
         let isLast = state.withLock { _ in
+            guard node.lookups > 0 else { return false }
             node.lookups -= min(node.lookups, UInt32(truncatingIfNeeded: count))
             return node.lookups == 0
         }

@@ -20,6 +20,8 @@ public final class EventLog: Sendable {
         var failure: StoreError?
     }
     private let state: Mutex<State>
+    /// Held by whoever writes to the journal: when `flush` returns, what came before it is there.
+    private let flushing = Mutex(())
     private let journal: Journal
 
     init(journal: Journal) {
@@ -68,7 +70,9 @@ public final class EventLog: Sendable {
     }
 
     /// Writes what has come up to the journal. What could not be written is kept for the next time.
-    func flush() {
+    func flush() { flushing.withLock { _ in writeOut() } }
+
+    private func writeOut() {
         let events = state.withLock { state in
             defer { state.unwritten = [] }
             return state.unwritten
@@ -108,7 +112,9 @@ public final class EventReader: Sendable {
         var pending: [UInt8] = []
         var dropped = 0
         var isEnded = false
+        /// For who sleeps in poll(2), and for reads that wait: there may be both at once.
         var onChange: (@Sendable () -> Void)?
+        var onData: (@Sendable () -> Void)?
     }
     private let state = Mutex(State())
 
@@ -126,7 +132,11 @@ public final class EventReader: Sendable {
         }
     }
 
-    fileprivate func wake() { state.withLock { $0.onChange }?() }
+    fileprivate func wake() {
+        let (onChange, onData) = state.withLock { ($0.onChange, $0.onData) }
+        onChange?()
+        onData?()
+    }
 
     fileprivate func end() {
         state.withLock { $0.isEnded = true }
@@ -135,6 +145,9 @@ public final class EventReader: Sendable {
 
     /// Called, on any thread, whenever there is something to read.
     public func onChange(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.onChange = action } }
+
+    /// The same, for reads that wait.
+    public func onData(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.onData = action } }
 
     public var isReadable: Bool { state.withLock { !$0.pending.isEmpty || $0.dropped > 0 || $0.isEnded } }
 

@@ -126,6 +126,9 @@ struct Dentry {
 final class NodePart {
     /// Of a directory.
     var entries: [Name: Node] = [:]
+    /// Of what is no regular file and has no name left, but somebody's descriptor or working
+    /// directory: the way to it. A regular file is reached through its handles.
+    var remains: FileDescriptor?
     /// Of a directory: an O_PATH descriptor, when the cache holds one.
     var descriptor: FileDescriptor?
     var descriptorSlot = -1
@@ -137,6 +140,10 @@ final class NodePart {
     /// How the kernel does the I/O of the open descriptors.
     var cachedOpens: Int32 = 0
     var passthroughOpens: Int32 = 0
+    /// Writes that are under way; what has to run alone, or waits to; whether such a one runs.
+    var writers: Int32 = 0
+    var soloists: Int32 = 0
+    var isSolo = false
 }
 
 /// The blocks of a file with holes, or with blocks past its end.

@@ -32,6 +32,10 @@ extension Volume {
         guard request.length > 0, request.offset >= 0, request.end > 0 else { throw .invalid }
         hooks.beforeSlowWork()
         try dropPrivileges(handle.descriptor, pid: request.pid)
+        return try alone(with: handle.node) { () throws(Errno) in try allocateAlone(handle, request) }
+    }
+
+    private func allocateAlone(_ handle: Handle, _ request: AllocationRequest) throws(Errno) -> [Removal] {
         switch request.mode & ~AllocationRequest.keepSize {
         case 0: return try reserveBlocks(handle, request, zeroes: false)
         case AllocationRequest.zeroRange: return try reserveBlocks(handle, request, zeroes: true)
@@ -69,14 +73,17 @@ extension Volume {
             try allocateBacking(fd, request, size: size, zeroes: zeroes)
         } catch {
             // What the record has now may be more than the backing holds: it counts, and a
-            // truncate or punch frees it.
-            if node.isDenseNow(state) { settle(node, fd, request.blocks) }
+            // truncate or punch frees it. What did not even get there is given back.
+            settle(node, fd, request.blocks)
             announce(removals)
             throw hostError(error, node)
         }
-        if kind.fillsGrownTail, size < request.offset { try emptyGrownTail(node, fd, size) }
-        if !node.isDenseNow(state) {
+        do throws(Errno) {
+            if kind.fillsGrownTail, size < request.offset { try emptyGrownTail(node, fd, size) }
             try noteWritten(node, fd, end: request.keepsSize ? size : max(size, request.end))
+        } catch {
+            announce(removals)
+            throw error
         }
         return removals
     }

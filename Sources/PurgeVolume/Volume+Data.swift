@@ -37,8 +37,9 @@ extension Volume {
         let size = Int64(try System.status(source.descriptor).st_size)
         var request = request
         request.length = Int(max(0, min(Int64(request.length), size - offset)))
-        let outcome = try write(target, request) { (fd, granted) throws(Errno) in
-            var copied = 0
+        let outcome = try write(target, request) { (fd, bytes) throws(Errno) in
+            let granted = bytes.upperBound
+            var copied = bytes.lowerBound
             while copied < granted {
                 let count = try System.copyRange(
                     from: source.descriptor, offset: offset + Int64(copied), to: fd,
@@ -46,7 +47,7 @@ extension Volume {
                 if count == 0 { break }
                 copied += count
             }
-            return copied
+            return copied - bytes.lowerBound
         }
         return outcome
     }

@@ -5,8 +5,8 @@ import PurgeSystem
 enum Location {
     /// An entry of an open directory.
     case entry(FileDescriptor, Name)
-    /// The container itself.
-    case root(FileDescriptor)
+    /// The container itself, or what was removed while somebody had it.
+    case itself(FileDescriptor)
     /// A file without a name, through one of its open descriptors.
     case open(Handle)
 
@@ -14,7 +14,7 @@ enum Location {
         switch self {
         case .entry(let directory, let name):
             try name.withCName { (name) throws(Errno) in try System.status(at: directory.raw, name) }
-        case .root(let descriptor): try System.status(descriptor.raw)
+        case .itself(let descriptor): try System.status(descriptor.raw)
         case .open(let handle): try System.status(handle.descriptor)
         }
     }
@@ -24,7 +24,7 @@ enum Location {
         switch self {
         case .entry(let directory, let name):
             try name.withCName { (name) throws(Errno) in try body(directory.raw, name) }
-        case .root(let descriptor): try body(descriptor.raw, nil)
+        case .itself(let descriptor): try body(descriptor.raw, nil)
         case .open(let handle): try body(handle.descriptor, nil)
         }
     }
@@ -36,7 +36,8 @@ extension Volume {
         while true {
             let (found, directory) = state.withLock { state -> (Location?, Node?) in
                 guard let parent = node.parent else {
-                    if node === root { return (.root(store.container), nil) }
+                    if node === root { return (.itself(store.container), nil) }
+                    if let remains = node.part?.remains { return (.itself(remains), nil) }
                     if let handle = node.firstHandle { return (.open(handle.takeUnretainedValue()), nil) }
                     return (nil, nil)
                 }
@@ -50,7 +51,8 @@ extension Volume {
     }
 
     private func descriptor(of directory: Node, _ state: inout VolumeState) -> FileDescriptor? {
-        directory === root ? store.container : state.descriptors.descriptor(of: directory)
+        directory === root
+            ? store.container : directory.part?.remains ?? state.descriptors.descriptor(of: directory)
     }
 
     /// An O_PATH descriptor of a directory, from the cache or opened on the way down from the

@@ -95,8 +95,11 @@ extension Volume {
     public func readLink(_ node: Node) throws(Errno) -> [CChar] {
         try reading(node) { (location) throws(Errno) in
             try location.with { (directory, name) throws(Errno) in
-                guard let name else { throw Errno.invalid }
-                return try System.readLink(at: directory, name)
+                if let name { return try System.readLink(at: directory, name) }
+                // Without a name, readlinkat(2) reads the link that the descriptor itself is.
+                return try Name("").withCName { (name) throws(Errno) in
+                    try System.readLink(at: directory, name)
+                }
             }
         }
     }

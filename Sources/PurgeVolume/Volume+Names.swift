@@ -38,11 +38,25 @@ extension Volume {
         guard try settledEntry(key, in: parent) == nil else { throw .exists }
         let directory = try directoryDescriptor(parent)
         actAs(caller)
-        try body(directory.raw)
-        let status = try System.status(at: directory.raw, name)
-        let node = Node(inode: UInt64(status.st_ino), kind: status.nodeKind, parent: parent, name: key)
-        try inheritProtection(node, from: parent, at: directory.raw, name)
-        return insert(node, key, in: parent, status)
+        do throws(Errno) { try body(directory.raw) } catch { throw hostError(error, parent) }
+        do throws(Errno) {
+            let status = try System.status(at: directory.raw, name)
+            let node = Node(inode: UInt64(status.st_ino), kind: status.nodeKind, parent: parent, name: key)
+            try inheritProtection(node, from: parent, at: directory.raw, name)
+            return insert(node, key, in: parent, status)
+        } catch {
+            withdrawEntry(name, at: directory.raw)
+            throw hostError(error, parent)
+        }
+    }
+
+    /// Takes back what the store has and the tree will not know.
+    func withdrawEntry(_ name: CName, at directory: Int32) {
+        do throws(Errno) {
+            do throws(Errno) { try System.unlink(at: directory, name) } catch .isDirectory {
+                try System.removeDirectory(at: directory, name)
+            }
+        } catch {}  // the next scan finds it
     }
 
     /// A new entry into the tree and the ledger, with a reference for the kernel.
@@ -81,7 +95,7 @@ extension Volume {
             status = try System.status(at: directory.raw, name)
         } catch {
             unhold(node)
-            throw error
+            throw hostError(error, node)
         }
         return change { state in
             lockedUnhold(node)
@@ -127,17 +141,33 @@ extension Volume {
         let sidecar: String?
         do throws(Errno) {
             let directory = try directoryDescriptor(parent)
+            let left = remains(of: node, name, in: directory)
             sidecar = try moving { () throws(Errno) in
                 try body(directory.raw)
             } then: { state in
                 lockedUnhold(node)
+                defer { lockedLeave(left, of: node) }
                 return removeName(Dentry(directory: parent, name: name), of: node, &state)
             }
         } catch {
             unhold(node)
-            throw error
+            throw hostError(error, node)
         }
         if let sidecar { store.removeSidecar(sidecar) }
+    }
+
+    /// What keeps a directory, link or special file reachable until the kernel forgets it: fstat(2)
+    /// of a removed directory must work. Where it cannot be had, that is ESTALE.
+    func remains(of node: Node, _ name: Name, in directory: FileDescriptor) -> FileDescriptor? {
+        if node.isRegular { return nil }
+        let flags = node.isDirectory ? O_RDONLY | O_DIRECTORY : System.openPath
+        do throws(Errno) {
+            return try name.withCName { (name) throws(Errno) in try directory.open(name, flags) }
+        } catch { return nil }
+    }
+
+    func lockedLeave(_ remains: FileDescriptor?, of node: Node) {
+        if let remains, node.flags.contains(.unlinked) { node.ensuredPart.remains = remains }
     }
 
     /// Takes one name from a node; answers a sidecar that is now nobody's.

@@ -12,10 +12,13 @@ extension Volume {
     ) throws(Errno) -> Handle {
         try reserveOpen(node)
         do throws(Errno) {
-            let descriptor = try reading(node) { (location) throws(Errno) in
-                try openBacking(location, flags)
+            let descriptor = try openOwn(node, flags & ~O_TRUNC)
+            if flags & O_TRUNC != 0 {
+                do throws(Errno) { try empty(node, descriptor, flags) } catch {
+                    System.close(descriptor)
+                    throw error
+                }
             }
-            if flags & O_TRUNC != 0 { try noteTruncated(node, descriptor) }
             return register(node, descriptor, flags, offersPassthrough: offersPassthrough)
         } catch {
             forgetOpen(node)
@@ -52,6 +55,24 @@ extension Volume {
     /// Flags that only make sense in the kernel above us, or would change what a write does.
     private static let strippedFlags = O_APPEND | O_CREAT | O_EXCL | O_NOCTTY | System.openDirect
 
+    /// A descriptor of the node's own file, and not of one that has got its name meanwhile.
+    private func openOwn(_ node: Node, _ flags: Int32) throws(Errno) -> Int32 {
+        var opened: Int32?
+        do throws(Errno) {
+            return try reading(node) { (location) throws(Errno) in
+                if let opened { System.close(opened) }
+                opened = nil
+                let descriptor = try openBacking(location, flags)
+                opened = descriptor
+                guard try UInt64(System.status(descriptor).st_ino) == node.inode else { throw .stale }
+                return descriptor
+            }
+        } catch {
+            if let opened { System.close(opened) }
+            throw error
+        }
+    }
+
     private func openBacking(_ location: Location, _ flags: Int32) throws(Errno) -> Int32 {
         let flags = flags & ~Self.strippedFlags | O_CLOEXEC
         switch location {
@@ -59,7 +80,7 @@ extension Volume {
             return try name.withCName { (name) throws(Errno) in
                 try Self.openPatiently(directory.raw, name, flags | O_NOFOLLOW)
             }
-        case .root: throw .isDirectory
+        case .itself: throw .isDirectory
         case .open(let handle):
             return try System.open(at: AT_FDCWD, "/proc/self/fd/\(handle.descriptor)", flags & ~O_NOFOLLOW)
         }
@@ -173,18 +194,21 @@ extension Volume {
         let directory = try directoryDescriptor(parent)
         actAs(caller)
         let kept = flags & ~(Self.strippedFlags | O_TRUNC) | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        let descriptor = try System.open(at: directory.raw, name, kept, mode: mode)
-        return try adopt(descriptor, key, in: parent, directory.raw, flags)
+        let descriptor: Int32
+        do { descriptor = try System.open(at: directory.raw, name, kept, mode: mode) } catch {
+            throw hostError(error, parent)
+        }
+        do throws(Errno) { return try adopt(descriptor, key, in: parent, directory.raw, flags) } catch {
+            System.close(descriptor)
+            withdrawEntry(name, at: directory.raw)
+            throw hostError(error, parent)
+        }
     }
 
     private func adopt(
         _ descriptor: Int32, _ name: Name, in parent: Node, _ directory: Int32, _ flags: Int32
     ) throws(Errno) -> (Entry, Handle) {
-        let status: FileStatus
-        do { status = try System.status(descriptor) } catch {
-            System.close(descriptor)
-            throw error
-        }
+        let status = try System.status(descriptor)
         let node = Node(inode: UInt64(status.st_ino), kind: .regular, parent: parent, name: name)
         node.opens = 1
         let now = Instant(nanoseconds: System.now())

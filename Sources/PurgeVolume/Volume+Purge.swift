@@ -77,6 +77,9 @@ extension Volume {
     /// must be told of are the caller's to announce, before it answers.
     func carryOut(_ job: PurgeJob) -> PurgeResult {
         hooks.beforeSlowWork()
+        // Names go: see `reading`.
+        moves.add(1, ordering: .acquiringAndReleasing)
+        defer { movesEnded.add(1, ordering: .acquiringAndReleasing) }
         var failed: [PurgeJob.Victim] = []
         var gone: [PurgeJob.Victim] = []
         for victim in job.victims {

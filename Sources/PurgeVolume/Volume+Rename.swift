@@ -22,17 +22,19 @@ extension Volume {
             let source = try directoryDescriptor(parent)
             let destination = try directoryDescriptor(newParent)
             let found = target
+            let left = found.flatMap { remains(of: $0, to.name, in: destination) }
             sidecar = try moving { () throws(Errno) in
                 try System.rename(at: source.raw, name, to: destination.raw, newName, flags: flags)
             } then: { state -> String? in
                 lockedUnhold(node)
                 if let found { lockedUnhold(found) }
+                defer { if let found { lockedLeave(left, of: found) } }
                 return lockedRename(node, from, found, to, flags, &state)
             }
         } catch {
             if let target { unhold(target) }
             unhold(node)
-            throw error
+            throw hostError(error, node)
         }
         if let sidecar { store.removeSidecar(sidecar) }
     }

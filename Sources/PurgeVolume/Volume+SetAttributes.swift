@@ -84,7 +84,7 @@ extension Location {
         switch self {
         case .entry(let directory, let name):
             try name.withCName { (name) throws(Errno) in try directory.open(name, O_WRONLY) }
-        case .root: throw .isDirectory
+        case .itself: throw .isDirectory
         case .open(let handle):
             try FileDescriptor.open("/proc/self/fd/\(handle.descriptor)", O_WRONLY)
         }
@@ -94,7 +94,7 @@ extension Location {
         switch self {
         case .entry(let directory, let name):
             try name.withCName { (name) throws(Errno) in try System.changeMode(at: directory.raw, name, mode) }
-        case .root(let descriptor): try System.changeMode(descriptor.raw, mode)
+        case .itself(let descriptor): try System.changeMode(descriptor.raw, mode)
         case .open(let handle): try System.changeMode(handle.descriptor, mode)
         }
     }

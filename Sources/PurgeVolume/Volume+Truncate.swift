@@ -6,6 +6,10 @@ import PurgeSystem
 extension Volume {
     /// ftruncate(2) to `size`: frees every block past the new end, allocates nothing.
     func truncate(_ node: Node, _ fd: Int32, to size: Int64, pid: pid_t) throws(Errno) {
+        try alone(with: node) { () throws(Errno) in try cut(node, fd, to: size, pid: pid) }
+    }
+
+    private func cut(_ node: Node, _ fd: Int32, to size: Int64, pid: pid_t) throws(Errno) {
         let end = ByteCount(size).blocks
         let oldSize = Int64(try System.status(fd).st_size)
         try readyForHole(node, fd, before: end, pid: pid)
@@ -36,13 +40,22 @@ extension Volume {
             offset: last * ByteCount.block.bytes, length: ByteCount.block.bytes)
     }
 
-    /// open(2) with O_TRUNC has emptied the backing file.
-    func noteTruncated(_ node: Node, _ fd: Int32) throws(Errno) {
-        let record = change { state -> ExtentRecord? in
-            state.charge(node, blocks: -node.blocks)
-            defer { node.part?.extents = nil }
-            return node.part?.extents?.record
+    /// open(2) with O_TRUNC, by a descriptor that may be for reading alone.
+    func empty(_ node: Node, _ fd: Int32, _ flags: Int32) throws(Errno) {
+        if flags & O_ACCMODE != O_RDONLY { return try empty(node, fd) }
+        let writer = try FileDescriptor.open("/proc/self/fd/\(fd)", O_WRONLY)
+        try empty(node, writer.raw)
+    }
+
+    private func empty(_ node: Node, _ fd: Int32) throws(Errno) {
+        try alone(with: node) { () throws(Errno) in
+            try System.truncate(fd, 0)
+            let record = change { state -> ExtentRecord? in
+                state.charge(node, blocks: -node.blocks)
+                defer { node.part?.extents = nil }
+                return node.part?.extents?.record
+            }
+            if let record { try store.dropExtentRecord(record, of: fd, nil) }
         }
-        if let record { try store.dropExtentRecord(record, of: fd, nil) }
     }
 }

@@ -34,31 +34,56 @@ public struct WriteOutcome: Sendable {
 }
 
 extension Volume {
-    /// Writes as much as fits: `perform` gets the descriptor and how many bytes it may write.
+    /// Writes as much as fits: `perform` gets the descriptor and which bytes of the request to write.
     public func write(
-        _ handle: Handle, _ request: WriteRequest, perform: (Int32, Int) throws(Errno) -> Int
+        _ handle: Handle, _ request: WriteRequest, perform: (Int32, Range<Int>) throws(Errno) -> Int
+    ) throws(Errno) -> WriteOutcome {
+        guard request.length > 0 else { return WriteOutcome(count: 0, removals: []) }
+        return try besideWrites(of: handle.node) { () throws(Errno) in
+            do throws(Errno) { return try writeBlocks(handle, request, perform) } catch {
+                // Pages that fit, or have their blocks already, are not lost with those that do not.
+                let page = Int(ByteCount.block.bytes)
+                guard error == .noSpace, request.isMapped, request.length > page else { throw error }
+                for start in stride(from: 0, to: request.length, by: page) {
+                    var part = request
+                    part.offset += Int64(start)
+                    part.length = min(page, request.length - start)
+                    do throws(Errno) {
+                        let outcome = try writeBlocks(handle, part) { (fd, bytes) throws(Errno) in
+                            try perform(fd, bytes.lowerBound + start..<bytes.upperBound + start)
+                        }
+                        announce(outcome.removals)
+                    } catch {}  // the first error is the answer
+                }
+                throw error
+            }
+        }
+    }
+
+    private func writeBlocks(
+        _ handle: Handle, _ request: WriteRequest, _ perform: (Int32, Range<Int>) throws(Errno) -> Int
     ) throws(Errno) -> WriteOutcome {
         let node = handle.node
-        guard request.length > 0 else { return WriteOutcome(count: 0, removals: []) }
         try readyForHole(node, handle.descriptor, before: request.blocks.lowerBound, pid: request.pid)
         let demand = Demand(blocks: request.blocks, takesPart: !request.isMapped, pid: request.pid)
         let reservation = try reserve(demand, for: node, wrote: true)
         let granted = Int(min(request.end, reservation.end * ByteCount.block.bytes) - request.offset)
         let removals = try carryOut(reservation, for: node, handle.descriptor, request.blocks)
-        if request.dropsPrivileges { try dropPrivileges(handle.descriptor, pid: request.pid) }
         let oldSize = kind.fillsGrownTail ? sparseSize(node) : nil
-        let count: Int
         do throws(Errno) {
-            count = try perform(handle.descriptor, granted)
+            if request.dropsPrivileges { try dropPrivileges(handle.descriptor, pid: request.pid) }
+            let count = try perform(handle.descriptor, 0..<granted)
+            if count < granted { settle(node, handle.descriptor, request.blocks) }
+            if let oldSize, oldSize < request.offset { try emptyGrownTail(node, handle.descriptor, oldSize) }
+            if !node.isDenseNow(state) {
+                try noteWritten(node, handle.descriptor, end: request.offset + Int64(count))
+            }
+            return WriteOutcome(count: count, removals: removals)
         } catch {
             settle(node, handle.descriptor, request.blocks)
             announce(removals)
             throw hostError(error, node)
         }
-        if count < granted { settle(node, handle.descriptor, request.blocks) }
-        if let oldSize, oldSize < request.offset { try emptyGrownTail(node, handle.descriptor, oldSize) }
-        if !node.isDenseNow(state) { try noteWritten(node, handle.descriptor, end: request.offset + Int64(count)) }
-        return WriteOutcome(count: count, removals: removals)
     }
 
     /// The purge that a reservation asks for. When it fails, what was reserved is given back.

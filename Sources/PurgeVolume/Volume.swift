@@ -18,11 +18,15 @@ public final class Volume: Sendable {
     let state: Mutex<VolumeState>
     /// Advances when a purge has been carried out, or the level or what can be reclaimed has changed.
     let purges = Gate()
+    /// Advances when a file that somebody waits to write or cut is free for that.
+    let turns = Gate()
     /// Advances when the reclaimer has something to look at.
     let reclaimerGate = Gate()
     let hooks: VolumeHooks
     /// Wakes the thread that keeps the journal, to end.
     let journalGate = Gate()
+    /// Held while device.json is written, so that an older state never replaces a newer one.
+    let savingSettings = Mutex(())
     let threads = Mutex<[WorkThread]>([])
     /// Renames and unlinks: a name that was read while none was under way, and since when none
     /// has begun, is right.
@@ -123,6 +127,8 @@ public struct Removal: Sendable {
     public var directoryPath: [UInt8] {
         Array(path.dropLast()).bytes
     }
+    /// The kernel's nodeid of the directory.
+    public var directoryID: UInt64 { path.count == 1 ? 1 : directory.address }
     public func withName<Result>(_ body: (CName) throws(Errno) -> Result) throws(Errno) -> Result {
         try name.withCName(body)
     }

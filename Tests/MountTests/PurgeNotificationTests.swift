@@ -95,6 +95,36 @@ extension Mounts {
             }
         }
 
+        /// Opened first, it is passed over; purged first, the opener sees ENOENT. Never anything between.
+        @Test func openingAgainstPurging() throws {
+            try withMount { mount in
+                try mount.turnThresholdsOff()
+                let isDone = Tally()
+                let opened = Tally()
+                let readers = Workers.start(3) { worker in
+                    var random = SeededGenerator(seed: UInt64(worker))
+                    while isDone.value == 0 {
+                        let path = mount.path("tmp/f\(random.below(6))")
+                        guard let file = try? OpenFile(path, O_RDONLY) else { continue }
+                        opened.add()
+                        let status = try file.status()
+                        guard status.st_nlink == 1, try Files.status(path).st_ino == status.st_ino else {
+                            throw TestFailure("an open file was purged")
+                        }
+                        let content = try file.read(8192)
+                        guard content.allSatisfy({ $0 == 0xA7 }) else { throw TestFailure("wrong content") }
+                    }
+                }
+                for _ in 0..<Scale.of(400) {
+                    for name in 0..<6 where !mount.exists("tmp/f\(name)") { try mount.make("tmp/f\(name)", size: 8192) }
+                    try mount.write("tmp", to: "storage.reclaim")
+                }
+                isDone.add()
+                try readers.join()
+                #expect(opened.value > 0)
+            }
+        }
+
         /// Whoever had it open before, even unlinked, reads on; a folder's descriptor works on.
         @Test func descriptorsKeepWorking() throws {
             try withMount { mount in

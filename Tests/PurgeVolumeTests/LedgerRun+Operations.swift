@@ -62,14 +62,6 @@ extension LedgerRun {
         model.close(open.id)
     }
 
-    private func noSpaceIsZero(_ body: () throws(Errno) -> Int) throws(Errno) -> Int {
-        do {
-            return try body()
-        } catch {
-            guard error == .noSpace else { throw error }
-            return 0
-        }
-    }
     private func compare(_ done: Int, _ expected: ReferenceLedger.Outcome) throws {
         guard Int64(done) == expected.bytes else {
             throw TestFailure("\(lastOperation): took \(done), not \(expected.bytes)")
@@ -105,14 +97,6 @@ extension LedgerRun {
         }
         guard taken == (fails ? nil : done) else { throw TestFailure("\(lastOperation): took \(taken ?? -1)") }
         model.write(open.id, at: offset, count: Int64(done))
-    }
-    private func inputErrorIsNil(_ body: () throws(Errno) -> Int) throws(Errno) -> Int? {
-        do {
-            return try body()
-        } catch {
-            guard error == .input else { throw error }
-            return nil
-        }
     }
 
     private func truncate() throws {

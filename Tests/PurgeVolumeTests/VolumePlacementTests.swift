@@ -188,17 +188,4 @@ struct VolumePlacementTests {
             expect(live, 0, 0, 0)
         }
     }
-
-    @Test func aRefusedRenameChangesNothing() throws {
-        try withVolume { live in
-            try live.make("Library/Caches/f", blocks: 1)
-            try live.make("tmp/g", blocks: 1)
-            #expect(throws: (any Error).self) { try live.rename("Library", "Library/Caches/Library") }
-            #expect(throws: (any Error).self) { try live.rename("tmp/g", "Documents") }
-            #expect(throws: (any Error).self) { try live.rename("tmp/g", "Library/Caches/f", flags: 1) }
-            #expect(throws: (any Error).self) { try live.rename("tmp/none", "Documents/none") }
-            expect(live, 1, 1, 0)
-            #expect(live.exists("tmp/g"))
-        }
-    }
 }

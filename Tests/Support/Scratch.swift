@@ -27,7 +27,10 @@ public final class ScratchRoot: Sendable {
             cat >/dev/null
             awk -v root="\(path)/" 'index($5, root) == 1 {print $5}' /proc/self/mountinfo | tac |
             while read -r mount; do umount -l "$mount"; done
-            rm -rf --one-file-system "\(path)"
+            # A daemon writes to its store until it has ended.
+            for attempt in $(seq 50); do
+              rm -rf --one-file-system "\(path)"; sleep 0.2; test -e "\(path)" || exit 0
+            done
             """
         let fifo = "\(path)/janitor"
         mkfifo(fifo, 0o600)

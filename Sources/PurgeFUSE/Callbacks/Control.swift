@@ -114,7 +114,7 @@ final class ParkedReads: Sendable {
             return false
         }
         if isInterrupted { return entry.pending.take()?.error(.interrupted) ?? () }
-        reader.onChange { [weak self] in self?.resume(reader) }
+        reader.onData { [weak self] in self?.resume(reader) }
         if reader.isReadable { resume(reader) }
     }
 

@@ -28,8 +28,10 @@ extension fuse_lowlevel_ops {
                 let write = WriteRequest(
                     offset: Int64(offset), length: size, isMapped: info.pointee.writepage != 0,
                     dropsPrivileges: RawRequest.current.writeDropsPrivileges, pid: server.caller(request).pid)
-                return try server.volume.write(server.handle(info), write) { (fd, granted) throws(Errno) in
-                    try System.pwriteAll(fd, UnsafeRawBufferPointer(rebasing: data[..<granted]), offset: write.offset)
+                return try server.volume.write(server.handle(info), write) { (fd, bytes) throws(Errno) in
+                    try System.pwriteAll(
+                        fd, UnsafeRawBufferPointer(rebasing: data[bytes]),
+                        offset: write.offset + Int64(bytes.lowerBound))
                 }
             } _: {
                 server.sendWritten($0, $1)

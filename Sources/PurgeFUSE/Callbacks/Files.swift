@@ -18,7 +18,10 @@ extension fuse_lowlevel_ops {
                 let handle = try server.volume.open(
                     node, flags: info.pointee.flags, caller: caller, offersPassthrough: features.passthrough != 0)
                 if RawRequest.current.openDropsPrivileges {
-                    try server.volume.dropPrivileges(handle, pid: caller.pid)
+                    do throws(Errno) { try server.volume.dropPrivileges(handle, pid: caller.pid) } catch {
+                        server.volume.close(handle)
+                        throw error
+                    }
                 }
                 return handle
             } _: { reply, handle in

@@ -71,8 +71,9 @@ final class WorkerPool: Sendable {
                     break
                 }
                 worker.isWatched = true
-                serving.store(number, ordering: .releasing)
-                if watchmanSleeps.load(ordering: .relaxed) { wakeWatchman() }
+                // One order for both: else each could miss what the other has just said.
+                serving.store(number, ordering: .sequentiallyConsistent)
+                if watchmanSleeps.load(ordering: .sequentiallyConsistent) { wakeWatchman() }
                 source.serve(buffer, length)
                 if worker.leads { worker.leads = endWatch(number) }
                 worker.isWatched = false
@@ -128,8 +129,9 @@ final class WorkerPool: Sendable {
     private func watch() {
         var last: UInt64 = 0
         var quiet = 0
-        while !state.withLock({ $0.isEnding }) {
+        while true {
             let seen = watchGate.generation
+            if state.withLock({ $0.isEnding }) { return }
             let now = serving.load(ordering: .acquiring)
             if now != 0 && now == last {
                 let (won, _) = serving.compareExchange(expected: now, desired: 0, ordering: .acquiringAndReleasing)
@@ -138,8 +140,8 @@ final class WorkerPool: Sendable {
             quiet = now == 0 || now == last ? quiet + 1 : 0
             last = now
             if quiet > 100 {
-                watchmanSleeps.store(true, ordering: .releasing)
-                if serving.load(ordering: .acquiring) == 0 { watchGate.wait(while: seen) }
+                watchmanSleeps.store(true, ordering: .sequentiallyConsistent)
+                if serving.load(ordering: .sequentiallyConsistent) == 0 { watchGate.wait(while: seen) }
                 watchmanSleeps.store(false, ordering: .releasing)
                 quiet = 0
             } else {

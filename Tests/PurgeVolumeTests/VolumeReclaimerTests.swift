@@ -1,0 +1,110 @@
+import PurgeModel
+import PurgeSystem
+import Support
+import Testing
+
+@testable import PurgeVolume
+
+/// The thread that purges under pressure.
+struct VolumeReclaimerTests {
+    private static let half = "verylow 10%\nlow 25%\nnearlow 30%\ndesired 50%"
+
+    /// 64 blocks: low below 16 free, desired 32.
+    private func withPressure(_ body: (LiveVolume) throws -> Void) throws {
+        try withVolume { live in
+            try live.command(.storageThresholds, Self.half)
+            try live.volume.startThreads()
+            defer { live.volume.end() }
+            try body(live)
+        }
+    }
+
+    @Test func purgesUntilDesired() throws {
+        try withPressure { live in
+            for name in ["a", "b", "c"] { try live.make("tmp/\(name)", blocks: 16) }
+            #expect(live.exists("tmp/a"))  // 16 are free: not low yet
+            try live.make("Documents/f", blocks: 1)
+            try eventually("desired") { live.volume.controlText(.storagePressure) == "normal\n" }
+            #expect(try live.events(.purge).map(\.path) == ["tmp/a", "tmp/b"])
+            #expect(try live.events(.purge).map(\.trigger) == [.pressure, .pressure])
+            #expect(try live.blocks(.storageAvailable) == 47)
+        }
+    }
+
+    @Test func withoutThreadsNothingPurges() throws {
+        try withVolume { live in
+            try live.make("tmp/a", blocks: 60)
+            try live.command(.storageThresholds, Self.half)
+            #expect(live.volume.controlText(.storagePressure) == "veryLow\n")
+            #expect(live.exists("tmp/a"))
+        }
+    }
+
+    @Test func startsWithWhatIsDue() throws {
+        try withVolume { live in
+            try live.make("tmp/a", blocks: 60)
+            try live.command(.storageThresholds, Self.half)
+            try live.volume.startThreads()
+            try eventually("the purge") { !live.exists("tmp/a") }
+            live.volume.end()
+        }
+    }
+
+    @Test func whatBecomesPurgeableGoes() throws {
+        try withPressure { live in
+            try live.make("Documents/f", blocks: 30)
+            try live.make("Documents/g", blocks: 22)
+            #expect(live.volume.controlText(.storagePressure) == "low\n")
+            try live.mark("Documents/f", "high")
+            try eventually("the marked one") { !live.exists("Documents/f") }
+            #expect(live.exists("Documents/g"))
+            #expect(live.volume.controlText(.storagePressure) == "normal\n")
+        }
+    }
+
+    @Test func aClosedFileGoes() throws {
+        try withPressure { live in
+            let handle = try live.create("tmp/f")
+            try live.write(handle, at: 0, 40 * 4096)
+            try live.make("Documents/g", blocks: 20)
+            #expect(live.volume.controlText(.storagePressure) == "veryLow\n")
+            #expect(live.exists("tmp/f"))
+            live.volume.close(handle)
+            try eventually("the closed one") { !live.exists("tmp/f") }
+        }
+    }
+
+    /// A change of capacity returns when pressure's purging is over too.
+    @Test func aCommandWaitsForIt() throws {
+        try withPressure { live in
+            for name in 0..<10 { try live.make("tmp/\(name)", blocks: 4) }
+            try live.command(.storageOthers, "\(20 * 4096)")
+            #expect(try live.blocks(.storageAvailable) == 32)
+            #expect(live.volume.controlText(.storagePressure) == "normal\n")
+            #expect(!live.volume.status().purging)
+        }
+    }
+
+    @Test func endReturnsUnderPressureWithNothingToPurge() throws {
+        try withPressure { live in
+            try live.make("Documents/f", blocks: 60)
+            try live.command(.storageOthers, "4096")
+            #expect(live.volume.controlText(.storagePressure) == "veryLow\n")
+        }
+    }
+
+    @Test func levelsLastUntilDesired() throws {
+        try withVolume { live in
+            try live.command(.storageThresholds, Self.half)
+            // blocks that others use, level: of 64, limits at 7 (6.4 rounded up), 16, 20 (19.2) and 32 free
+            let steps: [(Int64, String)] = [
+                (44, "normal"), (45, "nearLow"), (33, "nearLow"), (32, "normal"), (49, "low"), (44, "low"),
+                (33, "low"), (32, "normal"), (58, "veryLow"), (57, "low"), (48, "low"), (32, "normal"),
+            ]
+            for (blocks, level) in steps {
+                try live.command(.storageOthers, "\(blocks * 4096)")
+                #expect(live.volume.controlText(.storagePressure) == level + "\n", "at \(blocks)")
+            }
+        }
+    }
+}
