@@ -26,12 +26,12 @@ SOURCES = Sources Tests Package.swift
 export PURGEFS_BINARY = $(BINARY)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build bench ci check lint format install uninstall clean
+.PHONY: help demo test distro-test build bench ci check lint format install uninstall clean
 
 help: ## this list
 	@echo 'purgefs: a simulated iOS app container as a FUSE file system'
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo 'Settings: PREFIX, DESTDIR (install); FILTER=SuiteOrTest, PURGEFS_TEST_SCALE=0.1 (test);'
 	@echo 'BENCH="purge latency", PURGEFS_BENCH_DIR=DIR (bench). A page each: docs/TESTING.md,'
@@ -48,6 +48,9 @@ build: ## build .build/release/purgefs (installs what is missing, on Debian and 
 test: build ## all tests, with real mounts (FILTER=... for some, PURGEFS_TEST_SCALE=0.1 for less of each)
 	@SWIFT=$(SWIFT) $(DEPS) test
 	$(SWIFT) test $(STRICT_FLAGS) $(if $(FILTER),--filter '$(FILTER)')
+
+distro-test: ## the mount tests on Debian 13 with its libfuse 3.17, in a root of its own (as root; FILTER=...)
+	@SWIFT=$(SWIFT) FILTER='$(FILTER)' mount-scripts/distro-test
 
 check: lint ## quick: format and the tests that need no mount
 	$(SWIFT) test $(STRICT_FLAGS) --skip MountTests

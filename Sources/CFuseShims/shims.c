@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "versions.h"
+#include "wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,6 @@ static _Atomic int passthrough_was_refused;
 
 struct fuse_session *shim_session_new(
     int argc, char **argv, const struct fuse_lowlevel_ops *ops, size_t size, void *userdata) {
-    version_set_log();
     struct fuse_args args = {.argc = argc, .argv = argv, .allocated = 0};
     struct fuse_session *session = fuse_session_new(&args, ops, size, userdata);
     fuse_opt_free_args(&args);
@@ -33,7 +33,8 @@ int shim_take_over_io(struct fuse_session *session, unsigned depth) {
     version_stack_depth = depth;
     int fd = fuse_session_fd(session);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-    return version_take_over_io(session);
+    version_begin(session);
+    return wire_take_over(session);
 }
 
 void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists) {
@@ -54,6 +55,18 @@ static unsigned skipped;
 void shim_stop(void) {
     uint64_t one = 1;
     if (write(stop_event, &one, sizeof one) < 0) return;  // it is counting already
+}
+
+// Closing the last descriptor of /dev/fuse fails all that waits for it. In its place comes one that
+// polls as POLLERR, by which fuse_session_unmount knows that the mount is not its any more: the
+// path may be somebody else's mount by now.
+void shim_cut_off(struct fuse_session *session) {
+    struct pollfd p = {.fd = stop_event, .events = POLLIN};
+    int ends[2];
+    if (poll(&p, 1, 0) <= 0 || pipe2(ends, O_CLOEXEC) < 0) return;
+    dup3(ends[1], fuse_session_fd(session), O_CLOEXEC);
+    close(ends[0]);
+    close(ends[1]);
 }
 
 static int64_t monotonic(void) {
@@ -97,7 +110,7 @@ ssize_t shim_receive(struct fuse_session *session, void *buffer, size_t size) {
     ssize_t count = next_request(fuse_session_fd(session), buffer, size);
     if (count < 0) return count;
     const struct fuse_in_header *header = buffer;
-    if (header->opcode == FUSE_INIT) version_note_init(buffer, (size_t)count);
+    if (header->opcode == FUSE_INIT) wire_note_init(buffer, (size_t)count);
     return count;
 }
 

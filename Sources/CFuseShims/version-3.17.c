@@ -15,16 +15,15 @@ static void write_log(enum fuse_log_level level, const char *format, va_list arg
     if (!may_be_refused) vfprintf(stderr, format, arguments);
 }
 
-void version_set_log(void) { fuse_set_log_func(write_log); }
-
-int version_take_over_io(struct fuse_session *session) {
+void version_begin(struct fuse_session *session) {
     (void)session;
-    return 0;
+    fuse_set_log_func(write_log);
 }
 
-void version_note_init(const void *request, size_t size) {
-    (void)request;
-    (void)size;
+void version_complete_init(struct init_reply *reply, uint32_t offered, uint32_t offered2) {
+    (void)reply;
+    (void)offered;
+    (void)offered2;
 }
 
 void version_want(struct fuse_conn_info *connection, uint64_t wanted) {

@@ -5,6 +5,7 @@
 #define VERSIONS_H
 
 #include "CFuseShims.h"
+#include "wire.h"
 
 #define KNOWS_PASSTHROUGH (FUSE_VERSION >= FUSE_MAKE_VERSION(3, 17))
 
@@ -12,10 +13,10 @@
 extern struct shim_features version_agreed;
 extern unsigned version_stack_depth;
 
-void version_set_log(void);
-int version_take_over_io(struct fuse_session *session);
-// INIT as the kernel sent it, before libfuse sees it.
-void version_note_init(const void *request, size_t size);
+// After mounting.
+void version_begin(struct fuse_session *session);
+// The INIT reply on its way to the kernel, and what the kernel has offered in its flags and flags2.
+void version_complete_init(struct init_reply *reply, uint32_t offered, uint32_t offered2);
 // `wanted`: FUSE_CAP_* that every libfuse from 3.14 on has. Adds what makes up struct shim_features.
 void version_want(struct fuse_conn_info *connection, uint64_t wanted);
 int version_backing_open(fuse_req_t request, int fd);

@@ -15,9 +15,12 @@ public struct StoreEvent: Decodable, Equatable, Sendable {
 
     /// What the journal of a store that is not mounted holds, in order.
     public static func journal(of store: String) throws -> [StoreEvent] {
-        let query = "SELECT seq,time,type,path,tier,bytes,reason,trigger,pid FROM events ORDER BY seq"
-        let json = try Program.run("sqlite3", "-readonly", "-json", "\(store)/journal.sqlite", query).succeeded()
-        return json.isEmpty ? [] : try JSONDecoder().decode([StoreEvent].self, from: Data(json.utf8))
+        // Not the shell's own -json: that of SQLite 3.46 (Debian 13) writes control characters wrongly.
+        let fields = ["seq", "time", "type", "path", "tier", "bytes", "reason", "trigger", "pid"]
+        let object = fields.map { "'\($0)',\($0)" }.joined(separator: ",")
+        let query = "SELECT json_group_array(json_object(\(object))) FROM (SELECT * FROM events ORDER BY seq)"
+        let json = try Program.run("sqlite3", "-readonly", "\(store)/journal.sqlite", query).succeeded()
+        return try JSONDecoder().decode([StoreEvent].self, from: Data(json.utf8))
     }
 
     /// Lines as the events file gives them.

@@ -1,0 +1,58 @@
+#define _GNU_SOURCE
+#include "wire.h"
+#include "versions.h"
+
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+// Of the one INIT of this process.
+static struct {
+    uint64_t unique;
+    uint32_t offered, offered2;
+} init;
+
+static void complete_init(struct init_reply *reply) {
+    // A write whose buffer begins within a page spans one page more than its length. No libfuse
+    // lets us ask for more pages than max_write has.
+    if (reply->max_pages) reply->max_pages = 256;
+    version_complete_init(reply, init.offered, init.offered2);
+}
+
+static ssize_t wire_writev(int fd, struct iovec *iov, int count, void *userdata) {
+    (void)userdata;
+    if (init.unique && count == 2 && iov[0].iov_len == sizeof(struct fuse_out_header)) {
+        struct fuse_out_header *header = iov[0].iov_base;
+        if (header->unique == init.unique && iov[1].iov_len >= sizeof(struct init_reply)) {
+            init.unique = 0;
+            complete_init(iov[1].iov_base);
+        }
+    }
+    return writev(fd, iov, count);
+}
+
+static ssize_t wire_read(int fd, void *buffer, size_t size, void *userdata) {
+    (void)userdata;
+    return read(fd, buffer, size);
+}
+
+static ssize_t wire_splice(int in, off_t *in_off, int out, off_t *out_off, size_t size, unsigned flags, void *userdata) {
+    (void)userdata;
+    return splice(in, in_off, out, out_off, size, flags);
+}
+
+int wire_take_over(struct fuse_session *session) {
+    struct fuse_custom_io io = {
+        .writev = wire_writev, .read = wire_read, .splice_receive = wire_splice, .splice_send = wire_splice};
+    return fuse_session_custom_io(session, &io, fuse_session_fd(session));
+}
+
+void wire_note_init(const void *request, size_t size) {
+    const struct fuse_in_header *header = request;
+    if (size < sizeof *header + 20) return;
+    const uint32_t *words = (const uint32_t *)(header + 1);
+    init.unique = header->unique;
+    init.offered = words[3];
+    init.offered2 = words[3] & INIT_EXT ? words[4] : 0;
+}
