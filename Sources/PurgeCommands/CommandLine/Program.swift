@@ -7,8 +7,22 @@ public enum Program {
 
     /// For main.swift: runs this process's command line and answers its exit status.
     public static func runCommandLine() -> Int32 {
+        openStandardDescriptors()
         let words = (0..<Int(CommandLine.argc)).compactMap { CommandLine.unsafeArgv[$0] }.map { System.rawText($0) }
         return run(words, console: .standard())
+    }
+
+    /// A file that is opened must not become standard output by chance: a message would go into it.
+    private static func openStandardDescriptors() {
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
+            do throws(Errno) {
+                _ = try System.status(descriptor)
+            } catch .badDescriptor {
+                do throws(Errno) {
+                    _ = try System.open(at: AT_FDCWD, "/dev/null", O_RDWR)  // takes the lowest free number
+                } catch {}  // without /dev/null it stays closed
+            } catch {}  // whatever it is, it is open
+        }
     }
 
     /// `words` begins with the program's own name.

@@ -88,6 +88,8 @@ extension ControlEndpoint {
     func flushJournal() throws(CommandFailure) {
         do throws(Errno) {
             try write("0", to: "storage.reclaim")
+        } catch .readOnly {
+            // Mounted read-only: what happens is in the journal within a second or so.
         } catch { throw CommandFailure("cannot have the journal written", path: place, error) }
     }
 }

@@ -21,7 +21,7 @@ final class DaemonProcess {
         programName: String, options: [String], store: String, mountpoint: String
     ) throws(CommandFailure) -> DaemonProcess {
         let operands =
-            (store + mountpoint).isEmpty || store.hasPrefix("-") || mountpoint.hasPrefix("-")
+            store.hasPrefix("-") || mountpoint.hasPrefix("-")
             ? ["--", store, mountpoint] : [store, mountpoint]
         let words =
             [

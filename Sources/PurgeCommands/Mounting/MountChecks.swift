@@ -26,20 +26,25 @@ enum MountChecks {
             throw CommandFailure(
                 what, path: path, "the mount point does not exist", advice: "Make it: mkdir -p \(path)")
         } catch .notConnected {
-            throw CommandFailure(
-                what, path: path, "a mount is there whose daemon has ended",
-                advice: "Take it away first: purgefs unmount \(path)")
+            throw deadMount(path)
         } catch { throw CommandFailure(what, path: path, error) }
         guard status.st_mode & S_IFMT == S_IFDIR else {
             throw CommandFailure(
                 what, path: path, "the mount point is not a directory", advice: "Name an empty directory.")
         }
         if let resolved = Places.resolved(path), MountEntry.container(at: resolved) != nil {
+            guard !Places.isDead(resolved) else { throw deadMount(path) }
             throw CommandFailure(
                 what, path: path, "a container is mounted there already",
                 advice: "Name another directory, or unmount that one first: purgefs unmount \(path)")
         }
         try checkEmpty(path)
+    }
+
+    private static func deadMount(_ path: String) -> CommandFailure {
+        CommandFailure(
+            what, path: path, "a mount is there whose daemon has ended",
+            advice: "Take it away first: purgefs unmount \(path)")
     }
 
     private static func checkEmpty(_ path: String) throws(CommandFailure) {

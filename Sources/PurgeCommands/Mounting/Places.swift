@@ -20,6 +20,15 @@ enum Places {
         return above == "/" ? "/\(name)" : "\(above)/\(name)"
     }
 
+    /// Whether a mount is there whose daemon has ended.
+    static func isDead(_ path: String) -> Bool {
+        do throws(Errno) {
+            // Attributes may be cached, this is not.
+            _ = try System.fileSystemStatus(try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY).raw)
+            return false
+        } catch { return error == .notConnected }
+    }
+
     /// An executable of that name in PATH.
     static func program(_ name: String) -> String? {
         let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"

@@ -15,6 +15,7 @@ struct RunPreparation {
     static func make(store named: String?) throws(CommandFailure) -> RunPreparation {
         var refusal: CommandFailure?
         for directory in RunArea.candidates() {
+            RunArea.removeAbandoned(in: directory)
             let area: RunArea
             do throws(CommandFailure) {
                 area = try RunArea.make(in: directory)

@@ -2,13 +2,17 @@ import Glibc
 import PurgeSystem
 
 /// The temporary directory of one `purgefs run`: the mount point, and the store where none was
-/// named. `run` removes it, or its daemon where `run` was killed.
+/// named. `run` removes it, or its daemon where `run` was killed, or the next `run` where both were.
 struct RunArea {
-    private static let prefix = "purgefs-run."
+    static let prefix = "purgefs-run."
     private static let containers = ["Containers", "Data", "Application"]
 
     /// Absolute.
     let root: String
+    /// Locked for as long as the run lasts, so that no other takes it for abandoned.
+    private var directory: FileDescriptor?
+
+    init(root: String) { self.root = root }
 
     var store: String { root + "/store" }
     func mountpoint(container: String) -> String { ([root] + Self.containers + [container]).joined(separator: "/") }
@@ -25,7 +29,11 @@ struct RunArea {
     /// A new one, for this user alone.
     static func make(in directory: String) throws(CommandFailure) -> RunArea {
         do throws(Errno) {
-            return RunArea(root: try System.makeTemporaryDirectory(prefix: "\(directory)/\(prefix)"))
+            var area = RunArea(root: try System.makeTemporaryDirectory(prefix: "\(directory)/\(prefix)"))
+            let opened = try FileDescriptor.open(area.root, O_RDONLY | O_DIRECTORY)
+            try System.lockExclusively(opened.raw)
+            area.directory = opened
+            return area
         } catch {
             throw CommandFailure(
                 "cannot make a temporary directory", path: directory, "\(error)",
