@@ -49,7 +49,7 @@ let package = Package(
         .testTarget(
             name: "PurgeFUSETests", dependencies: ["PurgeFUSE", "PurgeSystem", "Support"], swiftSettings: strict),
         .testTarget(
-            name: "MountTests", dependencies: ["Support", "PurgeSystem", "purgefs"], exclude: ["Programs"],
+            name: "MountTests", dependencies: ["Support", "PurgeSystem", "purgefs"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

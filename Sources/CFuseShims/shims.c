@@ -57,6 +57,18 @@ void shim_stop(void) {
     if (write(stop_event, &one, sizeof one) < 0) return;  // it is counting already
 }
 
+// Closing the last descriptor of /dev/fuse fails all that waits for it. In its place comes one that
+// polls as POLLERR, by which fuse_session_unmount knows that the mount is not its any more: the
+// path may be somebody else's mount by now.
+void shim_cut_off(struct fuse_session *session) {
+    struct pollfd p = {.fd = stop_event, .events = POLLIN};
+    int ends[2];
+    if (poll(&p, 1, 0) <= 0 || pipe2(ends, O_CLOEXEC) < 0) return;
+    dup3(ends[1], fuse_session_fd(session), O_CLOEXEC);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static int64_t monotonic(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

@@ -123,6 +123,9 @@ public enum MountService {
             fuse_session_unmount(session)
             throw StoreError("the mount could not be served: \(error)", path: mountpoint, advice: "Mount it again.")
         }
+        // The notifier may be in a call through the mount that nobody will serve any more, and
+        // both of these wait for it.
+        shim_cut_off(session)
         server.commands.end()
         server.volume.end()
         server.notifier.end()

@@ -12,14 +12,15 @@ extension Store {
     }
 
     /// Replaces device.json as a whole: after a crash at any moment the old or the new one is there.
-    /// One that cannot be read is not replaced.
-    public func saveSettings(_ settings: DeviceSettings) throws(StoreError) {
+    /// One that cannot be read is not replaced. `durably` is for a crash of the machine; that of a
+    /// process loses nothing either way.
+    public func saveSettings(_ settings: DeviceSettings, durably: Bool = true) throws(StoreError) {
         try maySaveSettings.withLock { (maySave) throws(StoreError) in
             if !maySave {
                 _ = try place.readSettings()
                 maySave = true
             }
-            try place.writeSettings(settings)
+            try place.writeSettings(settings, durably: durably)
         }
     }
 }

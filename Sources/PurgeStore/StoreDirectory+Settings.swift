@@ -40,9 +40,9 @@ extension StoreDirectory {
         }
     }
 
-    func writeSettings(_ settings: DeviceSettings) throws(StoreError) {
+    func writeSettings(_ settings: DeviceSettings, durably: Bool = true) throws(StoreError) {
         do {
-            try replaceSettings(with: Array((JSONText.encode(settings, pretty: true) + "\n").utf8))
+            try replaceSettings(with: Array((JSONText.encode(settings, pretty: true) + "\n").utf8), durably: durably)
         } catch { throw .failed("the settings cannot be saved", path: pathOf(Self.settingsName), error) }
     }
 
@@ -55,16 +55,16 @@ extension StoreDirectory {
         do { try System.unlink(at: descriptor.raw, name) } catch .noEntry {}
     }
 
-    private func replaceSettings(with content: [UInt8]) throws(Errno) {
+    private func replaceSettings(with content: [UInt8], durably: Bool) throws(Errno) {
         do {
             let file = try makeFresh(Self.newSettingsName)
             try file.writeAll(content)
-            try System.sync(file.raw)
+            if durably { try System.sync(file.raw) }
             try System.rename(at: descriptor.raw, Self.newSettingsName, to: descriptor.raw, Self.settingsName)
         } catch {
             try remove(Self.newSettingsName)
             throw error
         }
-        try System.sync(descriptor.raw)
+        if durably { try System.sync(descriptor.raw) }
     }
 }

@@ -40,7 +40,7 @@ public final class OfflineVolume {
     /// Writes back what changed and gives up the lock.
     public func close() throws(StoreError) {
         volume.saveLastUses()
-        volume.saveSettings()
+        volume.saveSettings(durably: true)
         volume.events.flush()
         if let failure = volume.events.failure { throw failure }
         volume.journal.close()

@@ -29,7 +29,7 @@ extension Volume {
         events.flush()
         events.endReaders()
         saveLastUses()
-        saveSettings()
+        saveSettings(durably: true)
         journal.close()
     }
 
@@ -96,9 +96,9 @@ extension Volume {
         do throws(StoreError) { try journal.saveLastUses(uses) } catch { hooks.report(error) }
     }
 
-    func saveSettings() { savingSettings.withLock { _ in writeSettings() } }
+    func saveSettings(durably: Bool = false) { savingSettings.withLock { _ in writeSettings(durably: durably) } }
 
-    private func writeSettings() {
+    private func writeSettings(durably: Bool) {
         let now = state.withLock { state in
             state.settingsAreUnsaved = false
             var settings = settings
@@ -109,6 +109,6 @@ extension Volume {
             settings.counters = state.counters
             return settings
         }
-        do throws(StoreError) { try store.saveSettings(now) } catch { hooks.report(error) }
+        do throws(StoreError) { try store.saveSettings(now, durably: durably) } catch { hooks.report(error) }
     }
 }

@@ -41,22 +41,28 @@ extension Volume {
         guard request.length > 0 else { return WriteOutcome(count: 0, removals: []) }
         return try besideWrites(of: handle.node) { () throws(Errno) in
             do throws(Errno) { return try writeBlocks(handle, request, perform) } catch {
-                // Pages that fit, or have their blocks already, are not lost with those that do not.
-                let page = Int(ByteCount.block.bytes)
-                guard error == .noSpace, request.isMapped, request.length > page else { throw error }
-                for start in stride(from: 0, to: request.length, by: page) {
-                    var part = request
-                    part.offset += Int64(start)
-                    part.length = min(page, request.length - start)
-                    do throws(Errno) {
-                        let outcome = try writeBlocks(handle, part) { (fd, bytes) throws(Errno) in
-                            try perform(fd, bytes.lowerBound + start..<bytes.upperBound + start)
-                        }
-                        announce(outcome.removals)
-                    } catch {}  // the first error is the answer
-                }
+                if error == .noSpace, request.isMapped { overwritePages(handle, request, perform) }
                 throw error
             }
+        }
+    }
+
+    /// Overwriting in place always works: the pages of a refused write-back that have their blocks
+    /// already are not lost with those that find no room.
+    private func overwritePages(
+        _ handle: Handle, _ request: WriteRequest, _ perform: (Int32, Range<Int>) throws(Errno) -> Int
+    ) {
+        let page = Int(ByteCount.block.bytes)
+        for start in stride(from: 0, to: request.length, by: page) {
+            var part = request
+            part.offset += Int64(start)
+            part.length = min(page, request.length - start)
+            guard state.withLock({ _ in handle.node.missing(in: part.blocks) }) == 0 else { continue }
+            do throws(Errno) {
+                _ = try writeBlocks(handle, part) { (fd, bytes) throws(Errno) in
+                    try perform(fd, bytes.lowerBound + start..<bytes.upperBound + start)
+                }
+            } catch {}  // the request has failed anyway
         }
     }
 

@@ -118,9 +118,13 @@ extension LiveVolume {
     /// One write(2) and what it took.
     @discardableResult
     func write(_ handle: Handle, at offset: Int64, _ count: Int, isMapped: Bool = false) throws(Errno) -> Int {
-        try write(handle, at: offset, count, isMapped: isMapped) { (fd, granted) throws(Errno) in
-            try Self.put(fd, granted, offset)
+        let request = WriteRequest(
+            offset: offset, length: count, isMapped: isMapped, dropsPrivileges: false, pid: Self.pid)
+        let outcome = try volume.write(handle, request) { (fd, bytes) throws(Errno) in
+            try Self.put(fd, bytes.count, offset + Int64(bytes.lowerBound))
         }
+        volume.announce(outcome.removals)
+        return outcome.count
     }
     @discardableResult
     func write(
@@ -129,7 +133,7 @@ extension LiveVolume {
     ) throws(Errno) -> Int {
         let request = WriteRequest(
             offset: offset, length: count, isMapped: isMapped, dropsPrivileges: dropsPrivileges, pid: Self.pid)
-        let outcome = try volume.write(handle, request, perform: perform)
+        let outcome = try volume.write(handle, request) { (fd, bytes) throws(Errno) in try perform(fd, bytes.count) }
         volume.announce(outcome.removals)
         return outcome.count
     }

@@ -27,6 +27,8 @@ struct VictimQueueTests {
         var random: SeededGenerator
         var queue = VictimQueue()
         var listed: [Listed] = []
+        /// The queue does not hold its nodes.
+        private var all: [Node] = []
         let root = Node(inode: 1, kind: .directory, parent: nil, name: Name(""))
         let directories: [Node]
         private var made: UInt64 = 100
@@ -53,6 +55,7 @@ struct VictimQueueTests {
             let file = Listed(node: node, step: random.below(3), urgency: random.below(3), path: prefix + name)
             queue.insert(node, rank: file.rank)
             listed.append(file)
+            all.append(node)
         }
         mutating func remove() {
             guard !listed.isEmpty else { return }

@@ -97,8 +97,8 @@ struct VolumeGhostTests {
             defer { live.volume.close(handle) }
             let request = WriteRequest(
                 offset: 0, length: 60 * 4096, isMapped: false, dropsPrivileges: false, pid: 1)
-            let outcome = try live.volume.write(handle, request) { (fd, granted) throws(Errno) in
-                try LiveVolume.put(fd, granted, 0)
+            let outcome = try live.volume.write(handle, request) { (fd, bytes) throws(Errno) in
+                try LiveVolume.put(fd, bytes.count, 0)
             }
             #expect(outcome.removals.map { String(decoding: $0.directoryPath, as: UTF8.self) } == ["tmp"])
             announcements.finish()  // of the first

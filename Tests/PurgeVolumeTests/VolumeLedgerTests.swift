@@ -9,13 +9,13 @@ struct VolumeLedgerTests {
     func randomOperations(seed: UInt64, hasPressure: Bool) throws {
         try withStore { store in
             let run = try LedgerRun(store, seed: seed, hasPressure: hasPressure)
-            let steps = Scale.of(1000)
+            let steps = Scale.of(700)
             for step in 1...steps {
                 try run.step()
                 try run.check(step)
                 if step % 50 == 0 { try run.checkScan(step) }
                 if step % 25 == 0 { try run.checkOrder(step) }
-                if step % 250 == 0 { try run.remount(step) }
+                if step % 175 == 0 { try run.remount(step) }
             }
             run.end()
         }

@@ -1,3 +1,4 @@
+import Glibc
 import PurgeModel
 import PurgeSystem
 import Support
@@ -74,14 +75,26 @@ struct VolumeReclaimerTests {
         }
     }
 
-    /// A change of capacity returns when pressure's purging is over too.
+    /// A change of capacity returns when pressure's purging is over too, announcements and all.
     @Test func aCommandWaitsForIt() throws {
-        try withPressure { live in
+        let (begun, done) = (Tally(), Tally())
+        var hooks = VolumeHooks()
+        hooks.announce = { _, then in
+            begun.add()
+            usleep(100_000)  // the kernel takes its time
+            done.add()
+            then()
+        }
+        try withVolume(hooks: hooks) { live in
+            try live.command(.storageThresholds, Self.half)
             for name in 0..<10 { try live.make("tmp/\(name)", blocks: 4) }
+            try live.volume.startThreads()
             try live.command(.storageOthers, "\(20 * 4096)")
+            #expect(begun.value > 0 && done.value == begun.value)
             #expect(try live.blocks(.storageAvailable) == 32)
             #expect(live.volume.controlText(.storagePressure) == "normal\n")
             #expect(!live.volume.status().purging)
+            live.volume.end()
         }
     }
 

@@ -22,6 +22,21 @@ public enum MountTable {
     /// The uppermost mount at exactly this path.
     public static func entry(at path: String) -> Entry? { entries().last { $0.mountpoint == path } }
 
+    /// A process that made its own mount namespace meanwhile (`unshare -m` of somebody else on this machine)
+    /// has a copy of every mount of that time, and each keeps a daemon alive: takes those of this mount away.
+    public static func removeCopies(of mountpoint: String) {
+        func namespace(_ process: String) -> String? {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/ns/mnt")
+        }
+        var seen = [namespace("self")]
+        for process in (try? Files.names(in: "/proc")) ?? [] where Int(process) != nil {
+            guard let other = namespace(process), !seen.contains(other) else { continue }
+            seen.append(other)
+            guard Files.text("/proc/\(process)/mountinfo").contains(" \(mountpoint) ") else { continue }
+            _ = try? Program.run("nsenter", "-m", "-t", process, "umount", "-l", mountpoint)
+        }
+    }
+
     /// Blanks and the like stand there as \040.
     private static func unescaped(_ field: Substring) -> String {
         ["\\040": " ", "\\011": "\t", "\\012": "\n", "\\134": "\\"].reduce(String(field)) {

@@ -64,6 +64,9 @@ public final class TestMount: Sendable {
     /// For whoever has unmounted in another way.
     public func awaitEnd() throws {
         guard let daemon else { return }
+        if (try? eventually(within: 1, "a quick end", { daemon.status() != nil })) == nil {
+            MountTable.removeCopies(of: root)
+        }
         let status = try daemon.wait(within: 30)
         let log = daemon.errors
         forgetDaemon()
