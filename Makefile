@@ -50,7 +50,7 @@ test: build ## all tests, with real mounts (FILTER=... for some, PURGEFS_TEST_SC
 	$(SWIFT) test $(STRICT_FLAGS) $(if $(FILTER),--filter '$(FILTER)')
 
 distro-test: ## the mount tests on Debian 13 with its libfuse 3.17, in a root of its own (as root; FILTER=...)
-	@SWIFT=$(SWIFT) FILTER='$(FILTER)' mount-scripts/distro-test
+	@exec env SWIFT=$(SWIFT) FILTER='$(FILTER)' mount-scripts/distro-test
 
 check: lint ## quick: format and the tests that need no mount
 	$(SWIFT) test $(STRICT_FLAGS) --skip MountTests
