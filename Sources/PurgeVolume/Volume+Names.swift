@@ -67,7 +67,7 @@ extension Volume {
             state.place(node)
             state.enter(node)
             if node.isRegular { state.noteUse(node, at: now) }
-            lockedGrant(node)
+            lockedGrant(node, &state)
             return Entry(node: node, attributes: lockedAttributes(of: node, status))
         }
     }
@@ -104,7 +104,7 @@ extension Volume {
             parent.ensuredPart.entries[key] = node
             state.place(node)
             state.enter(node)
-            lockedGrant(node)
+            lockedGrant(node, &state)
             return Entry(node: node, attributes: lockedAttributes(of: node, status))
         }
     }

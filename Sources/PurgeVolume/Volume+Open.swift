@@ -97,12 +97,12 @@ extension Volume {
         _ node: Node, _ descriptor: Int32, _ flags: Int32, offersPassthrough: Bool
     ) -> Handle {
         let canWrite = flags & O_ACCMODE != O_RDONLY
-        return state.withLock { _ in
+        return state.withLock { state in
             let mode = lockedMode(node, canWrite: canWrite, offersPassthrough: offersPassthrough)
             let handle = Handle(node: node, descriptor: descriptor, canWrite: canWrite, mode: mode)
             handle.keepsCache = !node.flags.contains(.cacheIsStale)
             if mode == .cached { node.flags.remove(.cacheIsStale) }
-            link(handle)
+            link(handle, &state)
             return handle
         }
     }
@@ -136,14 +136,16 @@ extension Volume {
     }
 
     /// The kernel's reference to the handle is taken here and dropped in `close`.
-    private func link(_ handle: Handle) {
+    private func link(_ handle: Handle, _ state: inout VolumeState) {
         let node = handle.node
+        state.openFiles += 1
         handle.next = node.firstHandle
         node.firstHandle = Unmanaged.passRetained(handle)
         handle.next?._withUnsafeGuaranteedRef { $0.previous = node.firstHandle }
     }
 
-    private func unlink(_ handle: Handle) {
+    private func unlink(_ handle: Handle, _ state: inout VolumeState) {
+        state.openFiles -= 1
         if let previous = handle.previous {
             previous._withUnsafeGuaranteedRef { $0.next = handle.next }
         } else {
@@ -160,7 +162,7 @@ extension Volume {
         let sidecar = change { state -> String? in
             guard !handle.isNoted else { return nil }
             handle.isNoted = true
-            unlink(handle)
+            unlink(handle, &state)
             switch handle.mode {
             case .cached, .direct: handle.node.part?.cachedOpens -= 1
             case .passthrough, .passthroughDirect: handle.node.part?.passthroughOpens -= 1
@@ -222,12 +224,12 @@ extension Volume {
             let handle = Handle(
                 node: node, descriptor: descriptor, canWrite: flags & O_ACCMODE != O_RDONLY, mode: .cached)
             handle.mode = lockedMode(node, canWrite: handle.canWrite, offersPassthrough: false)
-            link(handle)
+            link(handle, &state)
             parent.ensuredPart.entries[name] = node
             state.place(node)
             state.enter(node)
             state.noteUse(node, at: now)
-            lockedGrant(node)
+            lockedGrant(node, &state)
             return (Entry(node: node, attributes: lockedAttributes(of: node, status)), handle)
         }
     }

@@ -27,6 +27,12 @@ struct VolumeState {
     /// Events that came up under the lock, in order.
     var outbox: [Event] = []
     var descriptors: DescriptorRing
+    /// Nodes of which the kernel holds references.
+    var knownNodes = 0
+    /// References that the kernel gave back without having had them.
+    var overdrawnNodes = 0
+    /// Handles that the kernel holds.
+    var openFiles = 0
 
     struct GhostKey: Hashable {
         var directory: ObjectIdentifier
