@@ -198,7 +198,7 @@ extension Volume {
     /// The last name and the last descriptor are gone: the bytes are free.
     func letGo(_ node: Node, _ state: inout VolumeState) -> String? {
         state.withdraw(node)
-        state.goneInodes.append(node.inode)
+        state.noteGone(node)
         node.blocks = 0
         defer { node.part?.extents = nil }
         return node.part?.extents?.record.sidecar

@@ -124,7 +124,7 @@ extension Volume {
         node.flags.insert(.unlinked)
         node.flags.remove(.purging)
         node.blocks = 0
-        state.goneInodes.append(node.inode)
+        state.noteGone(node)
         defer { node.part?.extents = nil }
         return node.part?.extents?.record.sidecar
     }
