@@ -53,7 +53,7 @@ extension Volume {
     }
 
     /// Flags that only make sense in the kernel above us, or would change what a write does.
-    private static let strippedFlags = O_APPEND | O_CREAT | O_EXCL | O_NOCTTY | System.openDirect
+    static let strippedFlags = O_APPEND | O_CREAT | O_EXCL | O_NOCTTY | System.openDirect
 
     /// A descriptor of the node's own file, and not of one that has got its name meanwhile.
     private func openOwn(_ node: Node, _ flags: Int32) throws(Errno) -> Int32 {
@@ -98,13 +98,22 @@ extension Volume {
     ) -> Handle {
         let canWrite = flags & O_ACCMODE != O_RDONLY
         return state.withLock { state in
-            let mode = lockedMode(node, canWrite: canWrite, offersPassthrough: offersPassthrough)
-            let handle = Handle(node: node, descriptor: descriptor, canWrite: canWrite, mode: mode)
+            let handle = lockedHandle(
+                node, descriptor, canWrite: canWrite, offersPassthrough: offersPassthrough, &state)
             handle.keepsCache = !node.flags.contains(.cacheIsStale)
-            if mode == .cached { node.flags.remove(.cacheIsStale) }
-            link(handle, &state)
+            if handle.mode == .cached { node.flags.remove(.cacheIsStale) }
             return handle
         }
+    }
+
+    /// A handle that counts among the node's; under the lock.
+    func lockedHandle(
+        _ node: Node, _ descriptor: Int32, canWrite: Bool, offersPassthrough: Bool, _ state: inout VolumeState
+    ) -> Handle {
+        let mode = lockedMode(node, canWrite: canWrite, offersPassthrough: offersPassthrough)
+        let handle = Handle(node: node, descriptor: descriptor, canWrite: canWrite, mode: mode)
+        link(handle, &state)
+        return handle
     }
 
     /// How the kernel is to do this descriptor's I/O: while one open is passed through, all are;
@@ -221,10 +230,8 @@ extension Volume {
             }
         }
         return change { state in
-            let handle = Handle(
-                node: node, descriptor: descriptor, canWrite: flags & O_ACCMODE != O_RDONLY, mode: .cached)
-            handle.mode = lockedMode(node, canWrite: handle.canWrite, offersPassthrough: false)
-            link(handle, &state)
+            let canWrite = flags & O_ACCMODE != O_RDONLY
+            let handle = lockedHandle(node, descriptor, canWrite: canWrite, offersPassthrough: false, &state)
             parent.ensuredPart.entries[name] = node
             state.place(node)
             state.enter(node)
