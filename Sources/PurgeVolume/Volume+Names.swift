@@ -67,7 +67,7 @@ extension Volume {
             state.place(node)
             state.enter(node)
             if node.isRegular { state.noteUse(node, at: now) }
-            lockedGrant(node)
+            lockedGrant(node, &state)
             return Entry(node: node, attributes: lockedAttributes(of: node, status))
         }
     }
@@ -97,7 +97,7 @@ extension Volume {
         return change { state in
             lockedUnhold(node)
             lockedLink(node, key, in: parent, &state)
-            lockedGrant(node)
+            lockedGrant(node, &state)
             return Entry(node: node, attributes: lockedAttributes(of: node, status))
         }
     }
@@ -193,7 +193,7 @@ extension Volume {
     /// The last name and the last descriptor are gone: the bytes are free.
     func letGo(_ node: Node, _ state: inout VolumeState) -> String? {
         state.withdraw(node)
-        state.goneInodes.append(node.inode)
+        state.noteGone(node)
         node.blocks = 0
         defer { node.part?.extents = nil }
         return node.part?.extents?.record.sidecar

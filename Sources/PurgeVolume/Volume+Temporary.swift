@@ -35,8 +35,8 @@ extension Volume {
             state.enter(node)
             state.noteUse(node, at: now)
             // O_TMPFILE is for writers alone (open(2)).
-            let handle = lockedHandle(node, descriptor, canWrite: true, offersPassthrough: false)
-            lockedGrant(node)
+            let handle = lockedHandle(node, descriptor, canWrite: true, offersPassthrough: false, &state)
+            lockedGrant(node, &state)
             return (Entry(node: node, attributes: lockedAttributes(of: node, status)), handle)
         }
     }
