@@ -13,7 +13,7 @@ struct Reply: ~Copyable {
     deinit { fuse_reply_err(request, EIO) }
 
     consuming func error(_ error: Errno) {
-        fuse_reply_err(request, error.code)
+        fuse_reply_err(request, error == .stale ? Server.of(request).answerToStale(request).code : error.code)
         discard self
     }
     consuming func done() {

@@ -12,7 +12,7 @@ extension Mounts {
         @Test(arguments: Backing.allCases) func everythingAtOnce(backing: Backing) throws {
             try withMount(["--total", "16M", "--others", "1M"], on: backing) { mount in
                 try mount.turnThresholdsOff()
-                let rounds = Scale.of(1000)
+                let rounds = Scale.of(400)
                 let stale = Tally()
                 for storm in 0..<2 {
                     try Workers.run(8) { worker in

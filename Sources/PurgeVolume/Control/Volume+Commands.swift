@@ -82,7 +82,6 @@ extension Volume {
         }
         var freed = ByteCount.zero
         if let job { freed = purgeAndWait(job).freed }
-        saveSettings()
         events.flush()
         if case .bytes(let wanted) = command, freed < wanted { throw .tryAgain }
     }
