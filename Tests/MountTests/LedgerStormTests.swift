@@ -10,9 +10,9 @@ extension Mounts {
         static let places = ["Documents", "Library/Caches", "tmp", "Library"]
 
         @Test(arguments: Backing.allCases) func everythingAtOnce(backing: Backing) throws {
-            try withMount(["--total", "16M", "--others", "1M"], on: backing) { mount in
+            try withMount(["--total", "16M", "--others", "1M"], on: backing, deadline: 600) { mount in
                 try mount.turnThresholdsOff()
-                let rounds = Scale.of(1000)
+                let rounds = Scale.of(600)
                 let stale = Tally()
                 for storm in 0..<2 {
                     try Workers.run(8) { worker in
