@@ -2,12 +2,12 @@ import CFuseShims
 import Glibc
 import PurgeSystem
 
-/// SIGTERM, SIGINT and SIGHUP end the mount in an orderly way.
+/// SIGTERM, SIGINT and SIGHUP end the mount in an orderly way; SIGUSR1 asks for the census.
 enum EndSignals {
     private static var set: sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
-        for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&set, signal) }
+        for signal in [SIGTERM, SIGINT, SIGHUP, SIGUSR1] { sigaddset(&set, signal) }
         return set
     }
 
@@ -23,13 +23,18 @@ enum EndSignals {
 
     /// Unmounts when one comes: at once if nothing is open, else lazily, so that the name is free;
     /// whoever then does not let go in time is cut off. `ended` advances when serving has ended.
-    static func watch(_ mountpoint: String, ended: Gate) throws(Errno) {
+    static func watch(
+        _ mountpoint: String, ended: Gate, census: @escaping @Sendable () -> Void
+    ) throws(Errno) {
         let device = device(at: mountpoint)
         _ = try WorkThread(name: "signals") {
             let seen = ended.generation
             var set = set
             var number: Int32 = 0
-            sigwait(&set, &number)
+            repeat {
+                sigwait(&set, &number)
+                if number == SIGUSR1 { census() }
+            } while number == SIGUSR1
             // Where ours has been taken away already, another may be mounted by now.
             if Self.device(at: mountpoint) == device {
                 if unmount(mountpoint, lazily: false) { return }

@@ -112,7 +112,9 @@ public enum MountService {
                 do throws(Errno) { try pool.run() } catch { note("purgefs: error: no worker thread: \(error)") }
                 ended.advance()
             }
-            try EndSignals.watch(mountpoint, ended: ended)
+            try EndSignals.watch(mountpoint, ended: ended) {
+                note("purgefs: census: \(server.volume.census().line)")
+            }
             try server.notifier.begin(session: session)
             let events = server.volume.events
             try MountWatch.start(mountpoint) { events.endReaders() }
@@ -129,6 +131,7 @@ public enum MountService {
         server.commands.end()
         server.volume.end()
         server.notifier.end()
+        warnOfLosses(server.volume.census())
         fuse_session_unmount(session)
         fuse_session_destroy(session)
     }
@@ -144,6 +147,13 @@ public enum MountService {
                     + "the simulated device \(free.inWords)\n"
                     + "  Writes beyond the real disk fail with EIO. Use a smaller --total or another disk.")
         }
+    }
+
+    /// What the kernel still held says nothing: once it has begun to unmount it tells of no forget,
+    /// and not of every release.
+    private static func warnOfLosses(_ census: Census) {
+        guard census.unclosed != 0 || census.overdrawn != 0 else { return }
+        note("purgefs: warning: files left unclosed, or references counted wrong: \(census.line)")
     }
 
     static func note(_ message: String) {

@@ -50,18 +50,26 @@ extension Volume {
     }
 
     /// One more reference of the kernel; under the lock.
-    func lockedGrant(_ node: Node) {
-        if node.lookups == 0 { _ = Unmanaged.passRetained(node) }
+    func lockedGrant(_ node: Node, _ state: inout VolumeState) {
+        if node.lookups == 0 {
+            _ = Unmanaged.passRetained(node)
+            state.knownNodes += 1
+        }
         node.lookups += 1
     }
 
     /// The kernel has dropped `count` references.
     public func forget(_ node: Node, count: UInt64) {
         guard node !== root, !node.isControl else { return }
-        let isLast = state.withLock { _ in
-            guard node.lookups > 0 else { return false }
-            node.lookups -= min(node.lookups, UInt32(truncatingIfNeeded: count))
-            return node.lookups == 0
+        let isLast = state.withLock { state in
+            guard count <= node.lookups else {
+                state.overdrawnNodes += 1
+                return false
+            }
+            node.lookups -= UInt32(count)
+            guard node.lookups == 0, count > 0 else { return false }
+            state.knownNodes -= 1
+            return true
         }
         if isLast { Unmanaged.passUnretained(node).release() }
     }

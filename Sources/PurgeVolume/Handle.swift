@@ -1,5 +1,6 @@
 import Glibc
 import PurgeSystem
+import Synchronization
 
 /// How the kernel does the reads and mappings of an open file.
 public enum InputOutputMode: Sendable {
@@ -16,6 +17,8 @@ public enum InputOutputMode: Sendable {
 /// One open file. The kernel's fh is this object's address, retained from open to release.
 public final class Handle: @unchecked Sendable {
     // @unchecked: the vars are guarded by the lock of `Volume.state`; `descriptor` is not changed.
+    /// Of all volumes of this process; for the census.
+    static let alive = Atomic<Int>(0)
     public let node: Node
     public let descriptor: Int32
     public let canWrite: Bool
@@ -31,9 +34,13 @@ public final class Handle: @unchecked Sendable {
         self.descriptor = descriptor
         self.canWrite = canWrite
         self.mode = mode
+        Self.alive.add(1, ordering: .relaxed)
     }
 
-    deinit { System.close(descriptor) }
+    deinit {
+        System.close(descriptor)
+        Self.alive.subtract(1, ordering: .relaxed)
+    }
 
     public var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
 }

@@ -14,6 +14,9 @@ public enum NodeKind: UInt8, Sendable {
 /// Every `var` is guarded by the lock of `Volume.state`; that is what makes it Sendable.
 /// There is one for each entry of the store, so its size is what a file costs in memory.
 public final class Node: @unchecked Sendable {
+    /// Of all volumes of this process; for the census.
+    static let alive = Atomic<Int>(0)
+
     public let inode: UInt64
     public let kind: NodeKind
     /// Changed only by Volume's own functions, under its lock.
@@ -43,7 +46,10 @@ public final class Node: @unchecked Sendable {
         self.kind = kind
         self.parent = parent
         self.name = name
+        Self.alive.add(1, ordering: .relaxed)
     }
+
+    deinit { Self.alive.subtract(1, ordering: .relaxed) }
 }
 
 struct NodeFlags: OptionSet {

@@ -30,6 +30,7 @@ extension Volume {
     /// fallocate(2): plain, KEEP_SIZE, PUNCH_HOLE and ZERO_RANGE. All or nothing.
     public func allocate(_ handle: Handle, _ request: AllocationRequest) throws(Errno) -> [Removal] {
         guard request.length > 0, request.offset >= 0, request.end > 0 else { throw .invalid }
+        try checkEnd(request.end)
         hooks.beforeSlowWork()
         try dropPrivileges(handle.descriptor, pid: request.pid)
         return try alone(with: handle.node) { () throws(Errno) in try allocateAlone(handle, request) }

@@ -4,6 +4,13 @@ import PurgeSystem
 
 // Reading, seeking, syncing and copying.
 extension Volume {
+    /// Offsets up to here can be counted in blocks and back. Most stores end sooner, with the same error.
+    private static let maximumFileSize: Int64 = 1 << 62
+
+    func checkEnd(_ end: Int64) throws(Errno) {
+        if end > Self.maximumFileSize { throw .fileTooLarge }
+    }
+
     public func seek(_ handle: Handle, offset: Int64, whence: Int32) throws(Errno) -> Int64 {
         guard whence == SEEK_DATA_NUMBER || whence == SEEK_HOLE_NUMBER else { throw .invalid }
         return try System.seek(handle.descriptor, offset, whence)

@@ -5,6 +5,9 @@ import Synchronization
 
 /// An open directory: a stream of the backing's records, read ahead by a block.
 public final class DirectoryHandle: Sendable {
+    /// Of all volumes of this process; for the census.
+    static let alive = Atomic<Int>(0)
+
     let node: Node
     private let descriptor: FileDescriptor?
     private struct Stream {
@@ -20,7 +23,10 @@ public final class DirectoryHandle: Sendable {
     init(node: Node, descriptor: FileDescriptor?) {
         self.node = node
         self.descriptor = descriptor
+        Self.alive.add(1, ordering: .relaxed)
     }
+
+    deinit { Self.alive.subtract(1, ordering: .relaxed) }
 
     public var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
 

@@ -38,9 +38,9 @@ extension Volume {
             status = try System.status(at: directoryDescriptor(parent).raw, cName)
         } catch .noEntry { return nil }
         guard UInt64(status.st_ino) == node.inode else { return nil }
-        return state.withLock { _ -> Entry? in
+        return state.withLock { state -> Entry? in
             guard parent.part?.entries[name] === node else { return nil }
-            lockedGrant(node)
+            lockedGrant(node, &state)
             return Entry(node: node, attributes: lockedAttributes(of: node, status))
         }
     }

@@ -67,7 +67,7 @@ extension Volume {
             state.place(node)
             state.enter(node)
             if node.isRegular { state.noteUse(node, at: now) }
-            lockedGrant(node)
+            lockedGrant(node, &state)
             return Entry(node: node, attributes: lockedAttributes(of: node, status))
         }
     }
@@ -88,10 +88,7 @@ extension Volume {
         try reserveForLink(node)
         let status: FileStatus
         do throws(Errno) {
-            try locate(node).with { (from, fromName) throws(Errno) in
-                guard let fromName else { throw Errno.noEntry }
-                try System.link(at: from, fromName, to: directory.raw, name)
-            }
+            try linkBacking(node, to: directory.raw, name)
             status = try System.status(at: directory.raw, name)
         } catch {
             unhold(node)
@@ -99,20 +96,18 @@ extension Volume {
         }
         return change { state in
             lockedUnhold(node)
-            state.withdraw(node)
-            node.ensuredPart.furtherNames.append(Dentry(directory: parent, name: key))
-            parent.ensuredPart.entries[key] = node
-            state.place(node)
-            state.enter(node)
-            lockedGrant(node)
+            lockedLink(node, key, in: parent, &state)
+            lockedGrant(node, &state)
             return Entry(node: node, attributes: lockedAttributes(of: node, status))
         }
     }
 
-    /// Counts the file as open, so that it is passed over while it is being linked.
+    /// Counts the file as open, so that it is passed over while it is being linked. Of those without
+    /// a name the kernel lets only open ones come that were made so.
     private func reserveForLink(_ node: Node) throws(Errno) {
         try change { (state) throws(Errno) in
-            if !node.flags.isDisjoint(with: [.purging, .unlinked]) { throw .stale }
+            if node.flags.contains(.purging) { throw .stale }
+            if node.flags.contains(.unlinked) && node.firstHandle == nil { throw .noEntry }
             lockedHold(node, &state)
         }
     }
@@ -198,7 +193,7 @@ extension Volume {
     /// The last name and the last descriptor are gone: the bytes are free.
     func letGo(_ node: Node, _ state: inout VolumeState) -> String? {
         state.withdraw(node)
-        state.goneInodes.append(node.inode)
+        state.noteGone(node)
         node.blocks = 0
         defer { node.part?.extents = nil }
         return node.part?.extents?.record.sidecar

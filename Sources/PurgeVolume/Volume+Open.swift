@@ -53,7 +53,7 @@ extension Volume {
     }
 
     /// Flags that only make sense in the kernel above us, or would change what a write does.
-    private static let strippedFlags = O_APPEND | O_CREAT | O_EXCL | O_NOCTTY | System.openDirect
+    static let strippedFlags = O_APPEND | O_CREAT | O_EXCL | O_NOCTTY | System.openDirect
 
     /// A descriptor of the node's own file, and not of one that has got its name meanwhile.
     private func openOwn(_ node: Node, _ flags: Int32) throws(Errno) -> Int32 {
@@ -97,14 +97,23 @@ extension Volume {
         _ node: Node, _ descriptor: Int32, _ flags: Int32, offersPassthrough: Bool
     ) -> Handle {
         let canWrite = flags & O_ACCMODE != O_RDONLY
-        return state.withLock { _ in
-            let mode = lockedMode(node, canWrite: canWrite, offersPassthrough: offersPassthrough)
-            let handle = Handle(node: node, descriptor: descriptor, canWrite: canWrite, mode: mode)
+        return state.withLock { state in
+            let handle = lockedHandle(
+                node, descriptor, canWrite: canWrite, offersPassthrough: offersPassthrough, &state)
             handle.keepsCache = !node.flags.contains(.cacheIsStale)
-            if mode == .cached { node.flags.remove(.cacheIsStale) }
-            link(handle)
+            if handle.mode == .cached { node.flags.remove(.cacheIsStale) }
             return handle
         }
+    }
+
+    /// A handle that counts among the node's; under the lock.
+    func lockedHandle(
+        _ node: Node, _ descriptor: Int32, canWrite: Bool, offersPassthrough: Bool, _ state: inout VolumeState
+    ) -> Handle {
+        let mode = lockedMode(node, canWrite: canWrite, offersPassthrough: offersPassthrough)
+        let handle = Handle(node: node, descriptor: descriptor, canWrite: canWrite, mode: mode)
+        link(handle, &state)
+        return handle
     }
 
     /// How the kernel is to do this descriptor's I/O: while one open is passed through, all are;
@@ -136,14 +145,16 @@ extension Volume {
     }
 
     /// The kernel's reference to the handle is taken here and dropped in `close`.
-    private func link(_ handle: Handle) {
+    private func link(_ handle: Handle, _ state: inout VolumeState) {
         let node = handle.node
+        state.openFiles += 1
         handle.next = node.firstHandle
         node.firstHandle = Unmanaged.passRetained(handle)
         handle.next?._withUnsafeGuaranteedRef { $0.previous = node.firstHandle }
     }
 
-    private func unlink(_ handle: Handle) {
+    private func unlink(_ handle: Handle, _ state: inout VolumeState) {
+        state.openFiles -= 1
         if let previous = handle.previous {
             previous._withUnsafeGuaranteedRef { $0.next = handle.next }
         } else {
@@ -160,7 +171,7 @@ extension Volume {
         let sidecar = change { state -> String? in
             guard !handle.isNoted else { return nil }
             handle.isNoted = true
-            unlink(handle)
+            unlink(handle, &state)
             switch handle.mode {
             case .cached, .direct: handle.node.part?.cachedOpens -= 1
             case .passthrough, .passthroughDirect: handle.node.part?.passthroughOpens -= 1
@@ -219,15 +230,13 @@ extension Volume {
             }
         }
         return change { state in
-            let handle = Handle(
-                node: node, descriptor: descriptor, canWrite: flags & O_ACCMODE != O_RDONLY, mode: .cached)
-            handle.mode = lockedMode(node, canWrite: handle.canWrite, offersPassthrough: false)
-            link(handle)
+            let canWrite = flags & O_ACCMODE != O_RDONLY
+            let handle = lockedHandle(node, descriptor, canWrite: canWrite, offersPassthrough: false, &state)
             parent.ensuredPart.entries[name] = node
             state.place(node)
             state.enter(node)
             state.noteUse(node, at: now)
-            lockedGrant(node)
+            lockedGrant(node, &state)
             return (Entry(node: node, attributes: lockedAttributes(of: node, status)), handle)
         }
     }

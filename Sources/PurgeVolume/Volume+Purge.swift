@@ -124,7 +124,7 @@ extension Volume {
         node.flags.insert(.unlinked)
         node.flags.remove(.purging)
         node.blocks = 0
-        state.goneInodes.append(node.inode)
+        state.noteGone(node)
         defer { node.part?.extents = nil }
         return node.part?.extents?.record.sidecar
     }
@@ -197,7 +197,7 @@ extension Volume {
         guard isAnnouncer(caller) else { return nil }
         return state.withLock { state in
             guard let node = state.ghosts[.init(directory: ObjectIdentifier(parent), name: name)] else { return nil }
-            lockedGrant(node)
+            lockedGrant(node, &state)
             var status = stat()
             status.st_ino = UInt(node.inode)
             status.st_mode = S_IFREG | 0o600

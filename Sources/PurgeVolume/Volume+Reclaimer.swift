@@ -78,6 +78,8 @@ extension Volume {
             journalGate.wait(while: seen, milliseconds: 1000)
             events.flush()
             if state.withLock({ $0.settingsAreUnsaved }) { saveSettings() }
+            // Freed here, outside the lock.
+            _ = state.withLock { $0.dropGoneUses() }
             seconds += 1
             if seconds % Self.secondsBetweenSaves == 0 { saveLastUses() }
         }
@@ -85,12 +87,8 @@ extension Volume {
 
     func saveLastUses() {
         let (gone, nodes, uses) = state.withLock { state in
-            let nodes = state.unsavedUses.filter { !$0.flags.contains(.unlinked) }
-            for node in state.unsavedUses { node.flags.remove(.useUnsaved) }
-            defer { (state.unsavedUses, state.goneInodes) = ([], []) }
-            return (
-                state.goneInodes, nodes, nodes.map { Journal.LastUse(inode: $0.inode, birth: 0, lastUse: $0.lastUse) }
-            )
+            let (gone, nodes) = state.takeUnsavedUses()
+            return (gone, nodes, nodes.map { Journal.LastUse(inode: $0.inode, birth: 0, lastUse: $0.lastUse) })
         }
         do throws(StoreError) {
             // First those that are gone: their numbers may be in use again.

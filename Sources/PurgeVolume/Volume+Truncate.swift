@@ -10,6 +10,7 @@ extension Volume {
     }
 
     private func cut(_ node: Node, _ fd: Int32, to size: Int64, pid: pid_t) throws(Errno) {
+        try checkEnd(size)
         let end = ByteCount(size).blocks
         let oldSize = Int64(try System.status(fd).st_size)
         try readyForHole(node, fd, before: end, pid: pid)

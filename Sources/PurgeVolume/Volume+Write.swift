@@ -70,6 +70,7 @@ extension Volume {
         _ handle: Handle, _ request: WriteRequest, _ perform: (Int32, Range<Int>) throws(Errno) -> Int
     ) throws(Errno) -> WriteOutcome {
         let node = handle.node
+        try checkEnd(request.end)
         try readyForHole(node, handle.descriptor, before: request.blocks.lowerBound, pid: request.pid)
         let demand = Demand(blocks: request.blocks, takesPart: !request.isMapped, pid: request.pid)
         let reservation = try reserve(demand, for: node, wrote: true)

@@ -23,10 +23,18 @@ struct VolumeState {
     var unsavedUses: [Node] = []
     /// Inode numbers whose last use the journal need not keep any longer.
     var goneInodes: [UInt64] = []
+    /// How many of `unsavedUses` are files that are gone, kept in memory by that list alone.
+    private var goneUses = 0
     var settingsAreUnsaved = false
     /// Events that came up under the lock, in order.
     var outbox: [Event] = []
     var descriptors: DescriptorRing
+    /// Nodes of which the kernel holds references.
+    var knownNodes = 0
+    /// References that the kernel gave back without having had them.
+    var overdrawnNodes = 0
+    /// Handles that the kernel holds.
+    var openFiles = 0
 
     struct GhostKey: Hashable {
         var directory: ObjectIdentifier
@@ -121,6 +129,35 @@ extension VolumeState {
             unsavedUses.append(node)
         }
         if wasOffered { offer(node) }
+    }
+
+    /// The last name and the last descriptor of the node are gone.
+    mutating func noteGone(_ node: Node) {
+        goneInodes.append(node.inode)
+        if node.flags.contains(.useUnsaved) { goneUses += 1 }
+    }
+
+    /// Takes the uses that the journal has to be told of.
+    mutating func takeUnsavedUses() -> (gone: [UInt64], used: [Node]) {
+        let used = unsavedUses.filter { !$0.flags.contains(.unlinked) }
+        for node in unsavedUses { node.flags.remove(.useUnsaved) }
+        defer { (unsavedUses, goneInodes, goneUses) = ([], [], 0) }
+        return (goneInodes, used)
+    }
+
+    /// Lets go of nodes of files that are gone, once they are half of the list: a program may make
+    /// and remove files faster than the journal is written.
+    mutating func dropGoneUses() -> [Node] {
+        guard goneUses * 2 >= unsavedUses.count, goneUses > 0 else { return [] }
+        var dropped: [Node] = []
+        unsavedUses.removeAll { node in
+            guard node.flags.contains(.unlinked), node.opens == 0 else { return false }
+            node.flags.remove(.useUnsaved)
+            dropped.append(node)
+            return true
+        }
+        goneUses = 0
+        return dropped
     }
 }
 

@@ -33,9 +33,14 @@ extension fuse_lowlevel_ops {
             guard let request, let info else { return }
             let server = Server.of(request)
             Reply.to(request) { () throws(Errno) in
-                try server.volume.create(
+                let caller = server.caller(request)
+                if RawRequest.current.isTemporary {
+                    return try server.volume.makeTemporary(
+                        in: server.node(parent), mode: mode, flags: info.pointee.flags, caller: caller)
+                }
+                return try server.volume.create(
                     Server.name(name), in: server.node(parent), mode: mode, flags: info.pointee.flags,
-                    caller: server.caller(request), offersPassthrough: false)
+                    caller: caller, offersPassthrough: false)
             } _: { reply, made in
                 info.pointee.fh = made.1.address
                 let (flags, _) = server.flags(of: made.1, request)

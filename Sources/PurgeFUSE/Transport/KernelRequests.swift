@@ -60,7 +60,9 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
     }
 
     func serve(_ buffer: UnsafeMutableRawBufferPointer, _ length: Int) {
-        RawRequest.current = RawRequest(buffer)
+        let request = RawRequest(buffer)
+        if request.opcode == .temporary { request.becomeCreate(buffer) }
+        RawRequest.current = request
         shim_process(session, buffer.baseAddress, length)
     }
 }
@@ -78,6 +80,7 @@ struct RawRequest {
         case fallocate = 43
         case copyFileRange = 47
         case syncfs = 50
+        case temporary = 51
     }
 
     private let base: UnsafeRawPointer?
@@ -100,6 +103,14 @@ struct RawRequest {
     var openDropsPrivileges: Bool { word(44, UInt32.self) & 1 != 0 }
     /// FATTR_KILL_SUIDGID of fuse_setattr_in.valid
     var changeDropsPrivileges: Bool { word(40, UInt32.self) & (1 << 11) != 0 }
+
+    /// FUSE_TMPFILE, of which libfuse 3.14 does not know: its body and its answer are those of
+    /// FUSE_CREATE, so it goes on as one. May go when no libfuse older than 3.17 is left.
+    func becomeCreate(_ buffer: UnsafeMutableRawBufferPointer) {
+        buffer.storeBytes(of: Opcode.create.rawValue, toByteOffset: 4, as: UInt32.self)
+    }
+    /// A FUSE_CREATE that was one; the name has no meaning then. open(2) has no O_TMPFILE in others.
+    var isTemporary: Bool { word(40) & System.openTemporary == System.openTemporary }
 
     /// The request that this thread serves.
     static var current: RawRequest {

@@ -1,0 +1,35 @@
+import Synchronization
+
+/// What is alive in a volume, to find what was lost. Objects are counted for the whole process,
+/// which serves one volume.
+public struct Census: Sendable {
+    /// Nodes: of entries, and of unlinked files that are in use.
+    public var nodes: Int
+    /// Nodes of which the kernel holds references.
+    public var known: Int
+    /// Files that the kernel has open.
+    public var files: Int
+    /// Directories that are open.
+    public var directories: Int
+    /// Files that the kernel has closed and we have not.
+    public var unclosed: Int
+    /// References that the kernel gave back without having had them.
+    public var overdrawn: Int
+
+    /// One line of `name=value`.
+    public var line: String {
+        "nodes=\(nodes) known=\(known) files=\(files) directories=\(directories) "
+            + "unclosed=\(unclosed) overdrawn=\(overdrawn)"
+    }
+}
+
+extension Volume {
+    public func census() -> Census {
+        state.withLock { state in
+            Census(
+                nodes: Node.alive.load(ordering: .relaxed), known: state.knownNodes, files: state.openFiles,
+                directories: DirectoryHandle.alive.load(ordering: .relaxed),
+                unclosed: Handle.alive.load(ordering: .relaxed) - state.openFiles, overdrawn: state.overdrawnNodes)
+        }
+    }
+}
