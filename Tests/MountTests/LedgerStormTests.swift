@@ -10,7 +10,7 @@ extension Mounts {
         static let places = ["Documents", "Library/Caches", "tmp", "Library"]
 
         @Test(arguments: Backing.allCases) func everythingAtOnce(backing: Backing) throws {
-            try withMount(["--total", "16M", "--others", "1M"], on: backing) { mount in
+            try withMount(["--total", "16M", "--others", "1M"], on: backing, deadline: 600) { mount in
                 try mount.turnThresholdsOff()
                 let rounds = Scale.of(400)
                 let stale = Tally()

@@ -152,7 +152,7 @@ public final class TestMount: Sendable {
 ///   - mounted: false if `body` mounts itself.
 public func withMount<R>(
     _ options: [String] = ["--total", "64M"], on backing: Backing = .ext4, tmpfsSize: String = "2G",
-    deadline: Double = 120,
+    deadline: Double = 240,
     mounted: Bool = true, _ body: (TestMount) throws -> R
 ) throws -> R {
     try Scratch.with("mount") { scratch in
