@@ -14,43 +14,11 @@ extension FileDescriptor {
         do { return try System.status(at: raw, name).st_mode & S_IFMT } catch .noEntry { return nil }
     }
 
-    /// Names of all entries but `.` and `..`, from where this descriptor stands.
+    /// Names of all entries but `.` and `..`, from where this descriptor stands; bytes that are no
+    /// UTF-8 become U+FFFD.
     func entryNames() throws(Errno) -> [String] {
-        var names: [String] = []
-        var buffer = [UInt8](repeating: 0, count: 32768)
-        while true {
-            let count = try buffer.withUnsafeMutableBytes { bytes in
-                Result { () throws(Errno) in try System.directoryEntries(raw, into: bytes) }
-            }.get()
-            if count == 0 { return names }
-            names += Self.names(in: buffer[..<count])
-        }
-    }
-
-    /// struct linux_dirent64: inode (8), offset (8), record length (2), type (1), name, zero.
-    private static func names(in records: ArraySlice<UInt8>) -> [String] {
-        var names: [String] = []
-        var start = records.startIndex
-        while start + 19 < records.endIndex {
-            let length = Int(records[start + 16]) | Int(records[start + 17]) << 8
-            let name = records[(start + 19)..<(start + length)].prefix { $0 != 0 }
-            let text = String(decoding: name, as: UTF8.self)
-            if text != "." && text != ".." { names.append(text) }
-            start += length
-        }
-        return names
-    }
-
-    /// The whole content of a file that cannot be read at an offset, or has no size (/proc).
-    func readSequentially() throws(Errno) -> [UInt8] {
-        var content: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65536)
-        while true {
-            let count = try chunk.withUnsafeMutableBytes { buffer in
-                Result { () throws(Errno) in try System.read(raw, buffer) }
-            }.get()
-            if count == 0 { return content }
-            content += chunk[..<count]
+        try names().map { name in
+            String(decoding: name.dropLast().lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
     }
 }

@@ -7,7 +7,7 @@ extension StoreDirectory {
     static func holder(of directory: FileDescriptor) -> Int32? {
         do {
             let status = try System.status(directory.raw)
-            let table = try FileDescriptor.open("/proc/locks", O_RDONLY).readSequentially()
+            let table = try FileDescriptor.open("/proc/locks", O_RDONLY).readToEnd()
             guard
                 let pid = holder(
                     device: status.st_dev, inode: status.st_ino, in: String(decoding: table, as: UTF8.self))
