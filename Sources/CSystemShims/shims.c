@@ -63,7 +63,14 @@ int shim_linkat(int from, const char *name, int to, const char *new_name, int fl
     return ANSWER(linkat(from, name, to, new_name, flags));
 }
 
-int shim_fchmod(int fd, mode_t mode) { return ANSWER(fchmod(fd, mode)); }
+// Descriptors opened with O_PATH take neither fchmod nor futimens, but their paths in /proc do.
+#define PROC_PATH(fd) char p_[32]; snprintf(p_, sizeof p_, "/proc/self/fd/%d", fd)
+int shim_fchmod(int fd, mode_t mode) {
+    if (fchmod(fd, mode) == 0) return 0;
+    if (errno != EBADF) return -errno;
+    PROC_PATH(fd);
+    return ANSWER(chmod(p_, mode));
+}
 int shim_fchmodat(int dir, const char *name, mode_t mode) {
     return ANSWER(fchmodat(dir, name, mode, AT_SYMLINK_NOFOLLOW));
 }
@@ -71,7 +78,12 @@ int shim_fchown(int fd, uid_t owner, gid_t group) { return ANSWER(fchown(fd, own
 int shim_fchownat(int dir, const char *name, uid_t owner, gid_t group) {
     return ANSWER(fchownat(dir, name, owner, group, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH));
 }
-int shim_futimens(int fd, const struct timespec times[2]) { return ANSWER(futimens(fd, times)); }
+int shim_futimens(int fd, const struct timespec times[2]) {
+    if (futimens(fd, times) == 0) return 0;
+    if (errno != EBADF) return -errno;
+    PROC_PATH(fd);
+    return ANSWER(utimensat(AT_FDCWD, p_, times, 0));
+}
 int shim_utimensat(int dir, const char *name, const struct timespec times[2]) {
     return ANSWER(utimensat(dir, name, times, AT_SYMLINK_NOFOLLOW));
 }

@@ -49,6 +49,12 @@ struct Reply: ~Copyable {
         fuse_reply_attr(request, &status, attributes.mayBeCached ? CacheTime.long : 0)
         discard self
     }
+    /// To FUSE_STATX; `birth` in nanoseconds since 1970.
+    consuming func attributes(_ attributes: Attributes, birth: Int64?) {
+        var status = attributes.status
+        shim_reply_statx(request, &status, birth ?? .min, attributes.mayBeCached ? CacheTime.long : 0)
+        discard self
+    }
     consuming func open(_ handle: UInt64, flags: UInt32, backing: Int32 = 0) -> Bool {
         let code = shim_reply_open(request, handle, flags, backing)
         discard self

@@ -224,21 +224,10 @@ extension Volume {
     }
 
     private func creationDate(of node: Node) throws(Errno) -> String {
-        try reading(node) { (location) throws(Errno) in
-            try location.with { (directory, name) throws(Errno) in
-                do throws(Errno) {
-                    let born =
-                        if let name { try System.birthTime(at: directory, name) } else {
-                            try System.birthTime(at: directory, "")
-                        }
-                    return Instant(nanoseconds: born).iso8601
-                } catch .noData {
-                    // The store's file system keeps no birth time: the last change is the nearest.
-                    let time = try location.status().st_mtim
-                    return Instant(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec)).iso8601
-                }
-            }
-        }
+        if let born = try birth(of: node) { return Instant(nanoseconds: born).iso8601 }
+        // The last change is the nearest.
+        let time = try attributes(of: node).status.st_mtim
+        return Instant(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec)).iso8601
     }
 }
 

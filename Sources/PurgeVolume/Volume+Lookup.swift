@@ -92,6 +92,19 @@ extension Volume {
         return attributes(of: node, status)
     }
 
+    /// In nanoseconds since 1970; nil where the store's file system keeps none.
+    public func birth(of node: Node) throws(Errno) -> Int64? {
+        if node.isControl { return nil }
+        return try reading(node) { (location) throws(Errno) in
+            try location.with { (directory, name) throws(Errno) in
+                do throws(Errno) {
+                    if let name { return try System.birthTime(at: directory, name) }
+                    return try System.birthTime(at: directory, "")
+                } catch .noData { return nil }
+            }
+        }
+    }
+
     public func readLink(_ node: Node) throws(Errno) -> [CChar] {
         try reading(node) { (location) throws(Errno) in
             try location.with { (directory, name) throws(Errno) in

@@ -38,6 +38,8 @@ int shim_backing_close(fuse_req_t request, int id);
 
 // The answer to OPEN with any flags and a backing id, 0 for none.
 int shim_reply_open(fuse_req_t request, uint64_t handle, uint32_t flags, int32_t backing_id);
+// The answer to FUSE_STATX; birth in nanoseconds since 1970, INT64_MIN where the store keeps none.
+int shim_reply_statx(fuse_req_t request, const struct stat *status, int64_t birth, double timeout);
 // Data straight from a file, spliced.
 int shim_reply_file(fuse_req_t request, int fd, int64_t offset, size_t size);
 

@@ -9,6 +9,7 @@ extension fuse_lowlevel_ops {
         operations.getattr = { request, node, _ in
             guard let request else { return }
             let server = Server.of(request)
+            if RawRequest.current.isStatx { return server.attributesWithBirth(request, server.node(node)) }
             Reply.to(request) { () throws(Errno) in
                 try server.volume.attributes(of: server.node(node))
             } _: {
@@ -31,6 +32,17 @@ extension fuse_lowlevel_ops {
             guard let request else { return }
             let server = Server.of(request)
             Reply(request).statistics(server.volume.statistics(at: server.node(node)))
+        }
+    }
+}
+
+extension Server {
+    /// FUSE_STATX, which comes when somebody asks for the birth time.
+    fileprivate func attributesWithBirth(_ request: fuse_req_t, _ node: Node) {
+        Reply.to(request) { () throws(Errno) in
+            (try volume.attributes(of: node), try volume.birth(of: node))
+        } _: {
+            $0.attributes($1.0, birth: $1.1)
         }
     }
 }

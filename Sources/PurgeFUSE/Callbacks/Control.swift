@@ -48,7 +48,8 @@ extension Server {
     ) {
         guard self.node(node).isControl else {
             if let poll { fuse_pollhandle_destroy(poll) }
-            return Reply(request).error(.notImplemented)
+            // ENOSYS would end all polling of this mount, that of the control files too.
+            return Reply(request).poll(UInt32(POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM))
         }
         Reply.to(request) { () throws(Errno) in
             try control(info)

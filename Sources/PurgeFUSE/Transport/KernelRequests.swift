@@ -61,7 +61,11 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
 
     func serve(_ buffer: UnsafeMutableRawBufferPointer, _ length: Int) {
         let request = RawRequest(buffer)
-        if request.opcode == .temporary { request.becomeCreate(buffer) }
+        switch request.opcode {
+        case .temporary: RawRequest.rewrite(buffer, as: .create)
+        case .statx: RawRequest.rewrite(buffer, as: .getattr)
+        default: break
+        }
         RawRequest.current = request
         shim_process(session, buffer.baseAddress, length)
     }
@@ -70,6 +74,7 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
 /// The parts of a request that libfuse does not hand on.
 struct RawRequest {
     enum Opcode: UInt32 {
+        case getattr = 3
         case open = 14
         case read = 15
         case write = 16
@@ -81,6 +86,7 @@ struct RawRequest {
         case copyFileRange = 47
         case syncfs = 50
         case temporary = 51
+        case statx = 52
     }
 
     private let base: UnsafeRawPointer?
@@ -104,13 +110,21 @@ struct RawRequest {
     /// FATTR_KILL_SUIDGID of fuse_setattr_in.valid
     var changeDropsPrivileges: Bool { word(40, UInt32.self) & (1 << 11) != 0 }
 
-    /// FUSE_TMPFILE, of which libfuse 3.14 does not know: its body and its answer are those of
-    /// FUSE_CREATE, so it goes on as one. May go when no libfuse older than 3.17 is left.
-    func becomeCreate(_ buffer: UnsafeMutableRawBufferPointer) {
-        buffer.storeBytes(of: Opcode.create.rawValue, toByteOffset: 4, as: UInt32.self)
+    /// FUSE_TMPFILE and FUSE_STATX, of which libfuse 3.14 does not know, begin as FUSE_CREATE and
+    /// FUSE_GETATTR do, so they go on as these. May go when no libfuse older than 3.18 is left.
+    static func rewrite(_ buffer: UnsafeMutableRawBufferPointer, as opcode: Opcode) {
+        let original = RawRequest(buffer).opcode?.rawValue ?? 0
+        buffer.storeBytes(of: opcode.rawValue, toByteOffset: 4, as: UInt32.self)
+        buffer.storeBytes(of: UInt16(truncatingIfNeeded: original), toByteOffset: rewrittenFrom, as: UInt16.self)
     }
-    /// A FUSE_CREATE that was one; the name has no meaning then. open(2) has no O_TMPFILE in others.
-    var isTemporary: Bool { word(40) & System.openTemporary == System.openTemporary }
+    /// fuse_in_header.padding, zero from the kernel.
+    private static let rewrittenFrom = 38
+    private func was(_ opcode: Opcode) -> Bool { UInt32(word(Self.rewrittenFrom, UInt16.self)) == opcode.rawValue }
+
+    /// A FUSE_CREATE that was FUSE_TMPFILE: the name has no meaning.
+    var isTemporary: Bool { was(.temporary) }
+    /// A FUSE_GETATTR that was FUSE_STATX.
+    var isStatx: Bool { was(.statx) }
 
     /// The request that this thread serves.
     static var current: RawRequest {

@@ -24,7 +24,7 @@ import posix_check
 
 HERE = pathlib.Path(__file__).resolve().parent
 #: Seconds that one check may take on one side before it counts as hanging.
-DEADLINE = 100
+DEADLINE = 60
 
 
 def load(readonly):
@@ -48,12 +48,12 @@ def listed(table):
     return names
 
 
-def run(function, directory):
+def run(function, directory, protect=None):
     """The check's value, or how it broke."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
-        run_here(function, directory, writer)
+        run_here(function, directory, writer, protect)
     os.close(writer)
     data, end = b"", time.monotonic() + DEADLINE
     while True:
@@ -71,11 +71,13 @@ def run(function, directory):
     return json.loads(data) if data else {"broken": f"ended with wait status {status:#x}"}
 
 
-def run_here(function, directory, writer):
+def run_here(function, directory, writer, protect):
     os.setpgid(0, 0)
     try:
         os.umask(0o022)
         os.chdir(directory)
+        if protect:
+            protect(directory)
         report = {"value": posix_check.readable(function())}
     except BaseException as error:
         report = {"broken": "".join(traceback.format_exception(error))}
@@ -85,16 +87,20 @@ def run_here(function, directory, writer):
     os._exit(0)
 
 
-def compare(name, function, mounted, plain, isolated):
-    """The reports of both sides."""
+def compare(name, function, mounted, plain):
+    """The reports of both sides, each from a directory of its own."""
     reports = []
     for place in (mounted, plain):
-        directory = os.path.join(place, name) if isolated else place
-        if isolated:
-            os.mkdir(directory, 0o755)
-            os.chmod(directory, 0o755)
+        directory = os.path.join(place, name)
+        os.mkdir(directory, 0o755)
+        os.chmod(directory, 0o755)
         reports.append(run(function, directory))
     return reports
+
+
+def compare_readonly(name, function, mounted, plain):
+    """The same, in the tree that `prepare` has made."""
+    return [run(function, mounted), run(function, plain, sys.modules["posix_readonly"].protect)]
 
 
 def difference(here, there, path=""):
@@ -133,7 +139,7 @@ def main():
             continue
         ran.add(name)
         began = time.monotonic()
-        reports = compare(name, function, options.mounted, options.plain, options.readonly is None)
+        reports = (compare_readonly if options.readonly else compare)(name, function, options.mounted, options.plain)
         if options.show:
             print(f"{name} {time.monotonic() - began:.2f} s: {json.dumps(reports[1], sort_keys=True)}")
         broken = [report["broken"] for report in reports if "broken" in report]
