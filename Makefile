@@ -26,7 +26,7 @@ SOURCES = Sources Tests Package.swift
 export PURGEFS_BINARY = $(BINARY)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test distro-test build bench ci check lint format install uninstall clean
+.PHONY: help demo test distro-test suites build bench ci check lint format install uninstall clean
 
 help: ## this list
 	@echo 'purgefs: a simulated iOS app container as a FUSE file system'
@@ -65,6 +65,10 @@ lint: ## say what `make format` would change
 format: ## format the Swift sources in place
 	@SWIFT=$(SWIFT) $(DEPS) build
 	$(SWIFT) format -i -r $(SOURCES)
+
+suites: build ## others' suites, on a mount and in a plain directory (SUITES="fio postgres" for some; as root)
+	@SWIFT=$(SWIFT) $(DEPS) suites
+	@PURGEFS=$(BINARY) python3 mount-scripts/suites $(SUITES)
 
 bench: build ## compare with the native directory, tmpfs and bindfs (BENCH="files purge latency mount memory cpu")
 	@SWIFT=$(SWIFT) $(DEPS) bench

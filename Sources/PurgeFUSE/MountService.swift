@@ -105,7 +105,8 @@ public enum MountService {
     private static func run(
         _ session: OpaquePointer, _ server: Server, _ mountpoint: String, _ whenReady: () -> Void
     ) throws(StoreError) {
-        let pool = WorkerPool(source: KernelRequests(session: session, server: server))
+        let pool = WorkerPool(
+            source: KernelRequests(session: session, server: server), limit: server.volume.budget.workers)
         do throws(Errno) {
             let ended = Gate()
             let serving = try WorkThread(name: "serving") {

@@ -1,6 +1,8 @@
 import Glibc
 
 extension Errno {
+    /// The whole system, here the file system, has no descriptor left.
+    public static let tooManyFiles = Errno(ENFILE)
     /// The daemon behind a FUSE mount has ended.
     public static let notConnected = Errno(ENOTCONN)
     public static let noProcess = Errno(ESRCH)

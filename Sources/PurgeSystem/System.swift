@@ -190,6 +190,12 @@ extension System {
         try SystemCall.done { shim_flock(fd, LOCK_EX | LOCK_NB) }
     }
     public static func threadID() -> Int32 { shim_gettid() }
+    /// The soft RLIMIT_NOFILE.
+    public static func descriptorLimit() -> Int {
+        var limits = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+        return Int(clamping: limits.rlim_cur)
+    }
     /// The process that a thread belongs to; nil when it has ended or cannot be seen.
     public static func process(ofThread thread: pid_t) -> pid_t? {
         do throws(Errno) {

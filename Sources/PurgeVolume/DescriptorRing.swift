@@ -5,9 +5,11 @@ struct DescriptorRing {
     private var slots: [Node?] = []
     private var free: [Int] = []
     private var hand = 0
-    private let limit: Int
+    /// Directories that are in the ring.
+    private(set) var count = 0
+    private(set) var limit: Int
 
-    init(limit: Int) { self.limit = max(8, limit) }
+    init(limit: Int) { self.limit = max(DescriptorBudget.leastDirectories, limit) }
 
     /// The cached descriptor, marked as used.
     func descriptor(of directory: Node) -> FileDescriptor? {
@@ -21,38 +23,39 @@ struct DescriptorRing {
         guard part.descriptor == nil else { return }
         part.descriptor = descriptor
         part.descriptorWasUsed = true
+        while count >= limit { evict() }
+        count += 1
         if let slot = free.popLast() {
             slots[slot] = directory
             part.descriptorSlot = slot
-        } else if slots.count < limit {
+        } else {
             part.descriptorSlot = slots.count
             slots.append(directory)
-        } else {
-            part.descriptorSlot = evict()
-            slots[part.descriptorSlot] = directory
         }
+    }
+
+    /// From now on there are at most `limit`.
+    mutating func setLimit(_ limit: Int) {
+        self.limit = max(DescriptorBudget.leastDirectories, limit)
+        while count > self.limit { evict() }
     }
 
     mutating func remove(_ directory: Node) {
         guard let part = directory.part, part.descriptorSlot >= 0 else { return }
         slots[part.descriptorSlot] = nil
         free.append(part.descriptorSlot)
+        count -= 1
         part.descriptorSlot = -1
         part.descriptor = nil
     }
 
-    /// Makes room by dropping the first directory that was not used since the hand last passed.
-    private mutating func evict() -> Int {
+    /// Drops the first directory that was not used since the hand last passed.
+    private mutating func evict() {
         while true {
             hand = (hand + 1) % slots.count
-            guard let part = slots[hand]?.part else { return hand }
-            if part.descriptorWasUsed {
-                part.descriptorWasUsed = false
-            } else {
-                part.descriptor = nil
-                part.descriptorSlot = -1
-                return hand
-            }
+            guard let directory = slots[hand], let part = directory.part else { continue }
+            if !part.descriptorWasUsed { return remove(directory) }
+            part.descriptorWasUsed = false
         }
     }
 }

@@ -78,7 +78,9 @@ public struct DirectoryEntry {
 
 extension Volume {
     public func openDirectory(_ node: Node) throws(Errno) -> DirectoryHandle {
-        DirectoryHandle(node: node, descriptor: node.isControl ? nil : try readableDirectory(node))
+        if node.isControl { return DirectoryHandle(node: node, descriptor: nil) }
+        try admit()
+        return DirectoryHandle(node: node, descriptor: try readableDirectory(node))
     }
 
     /// Hands out entries from cookie `offset` on, until `body` answers false or the end.

@@ -32,10 +32,22 @@ extension Volume {
         let now = Instant(nanoseconds: System.now())
         try change { (state) throws(Errno) in
             if node.flags.contains(.purging) || (node.flags.contains(.unlinked) && node.opens == 0) { throw .stale }
+            try lockedAdmit(&state)
             state.retract(node)
             node.opens += 1
             state.noteUse(node, at: now)
         }
+    }
+
+    /// Whether the app may have one descriptor more: ENFILE if not, and others go on. Directories
+    /// that are kept open make room.
+    func admit() throws(Errno) { try state.withLock { (state) throws(Errno) in try lockedAdmit(&state) } }
+
+    private func lockedAdmit(_ state: inout VolumeState) throws(Errno) {
+        let files = state.openFiles + DirectoryHandle.alive.load(ordering: .relaxed)
+        guard files < budget.files else { throw .tooManyFiles }
+        let room = budget.directories(beside: files + 1)
+        if room != state.descriptors.limit { state.descriptors.setLimit(room) }
     }
 
     func forgetOpen(_ node: Node) {
@@ -203,6 +215,7 @@ extension Volume {
                 throw error
             }
         }
+        try admit()
         let directory = try directoryDescriptor(parent)
         actAs(caller)
         let kept = flags & ~(Self.strippedFlags | O_TRUNC) | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC

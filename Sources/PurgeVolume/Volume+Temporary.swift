@@ -9,6 +9,7 @@ extension Volume {
         in directory: Node, mode: mode_t, flags: Int32, caller: Caller
     ) throws(Errno) -> (Entry, Handle) {
         if directory.isControl { throw .notPermitted }
+        try admit()
         let place = try directoryDescriptor(directory)
         actAs(caller)
         let kept = flags & ~Self.strippedFlags | System.openTemporary | O_CLOEXEC

@@ -37,6 +37,7 @@ public final class Volume: Sendable {
     /// Whether the store's file system keeps POSIX access control lists.
     public let keepsAccessControlLists: Bool
     let kind: BackingKind
+    public let budget: DescriptorBudget
 
     /// Opens and scans: the ledger is right when this returns.
     public init(
@@ -49,9 +50,8 @@ public final class Volume: Sendable {
         self.mountpoint = mountpoint
         self.hooks = hooks
         events = EventLog(journal: journal)
-        var limits = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
-        state = Mutex(VolumeState(settings: settings, descriptorLimit: min(1024, Int(limits.rlim_cur) / 4)))
+        budget = DescriptorBudget(limit: System.descriptorLimit())
+        state = Mutex(VolumeState(settings: settings, descriptorLimit: budget.directories))
         do throws(Errno) {
             kind = BackingKind(fileSystemType: try System.fileSystemType(store.container.raw))
             let status = try System.status(store.container.raw)

@@ -80,6 +80,19 @@ struct DescriptorRingTests {
         #expect(Self.kept(ring, nodes + [new]).count == 7)
     }
 
+    @Test func aLowerLimitDropsAtOnceAndAHigherOneLetsInMore() throws {
+        var ring = DescriptorRing(limit: 20)
+        let nodes = (1...30).map(Self.directory)
+        for node in nodes { ring.insert(try Self.open(), of: node) }
+        ring.setLimit(9)
+        #expect(Self.kept(ring, nodes).count == 9)
+        ring.insert(try Self.open(), of: Self.directory(31))
+        #expect(Self.kept(ring, nodes).count == 8)
+        ring.setLimit(20)
+        for node in nodes where ring.descriptor(of: node) == nil { ring.insert(try Self.open(), of: node) }
+        #expect(ring.count == 20)
+    }
+
     @Test func theFirstDescriptorStays() throws {
         var ring = DescriptorRing(limit: 8)
         let node = Self.directory(1)

@@ -11,7 +11,7 @@ import Synchronization
 /// a leader that has been busy with one request for some milliseconds.
 final class WorkerPool: Sendable {
     /// Threads at most; that many requests can be slow at once.
-    private static let limit = 48
+    private let limit: Int
     private static let watchInterval: Int64 = 2
 
     private struct State {
@@ -27,7 +27,10 @@ final class WorkerPool: Sendable {
     private let serving = Atomic<UInt64>(0)
     private let source: any RequestSource
 
-    init(source: any RequestSource) { self.source = source }
+    init(source: any RequestSource, limit: Int = 48) {
+        self.source = source
+        self.limit = limit
+    }
 
     /// Serves until the source ends.
     func run() throws(Errno) {
@@ -97,7 +100,7 @@ final class WorkerPool: Sendable {
 
     /// Somebody else reads from now on.
     fileprivate func passLead() {
-        let mustAdd = state.withLock { $0.idle == 0 && $0.threads.count < Self.limit && !$0.isEnding }
+        let mustAdd = state.withLock { $0.idle == 0 && $0.threads.count < limit && !$0.isEnding }
         if mustAdd {
             // Without a new thread the lead waits for the first that is free.
             do { try addWorker() } catch {}

@@ -1,0 +1,98 @@
+"""Other people's test suites, each on a plain directory and on a mount.
+
+    python3 mount-scripts/suites [SUITE...]      all if none is named
+    make suites SUITES="fio postgres"
+
+Suites:
+  fio         fio with verify: buffered, O_DIRECT, libaio, io_uring, mmap, several jobs
+  stress      stress-ng's file system class with --verify, in turn and all at once
+  cpython     CPython's own tests, the temporary directory on the mount
+  postgres    initdb, pgbench, kill -9 of everything, recovery, pg_amcheck, pg_checksums
+  operations  a million mixed operations: no descriptor, memory or reference lost
+  files       100,000 files, the daemon with 256 descriptors
+
+A result that differs from that in the plain directory is a failure, as is anything that the mount
+leaves wrong: a warning in the daemon's log, `du` beside `storage.used`, `purgefs check` of the
+store. Ends with 1 then. What is known to differ is named, with its reason, in the suite's KNOWN.
+
+Environment:
+  PURGEFS             the binary (.build/release/purgefs)
+  PURGEFS_SUITES_DIR  where the scratch directory is made (/var/tmp)
+  PURGEFS_TEST_SCALE  multiplies durations and counts (1)
+
+Needs root, and the packages of `mount-scripts/install-deps suites`.
+"""
+import os
+import signal
+import sys
+
+sys.dont_write_bytecode = True
+import cpython
+import files
+import fio
+import operations
+import places
+import postgres
+import report
+import stress
+
+SUITES = {"fio": fio, "stress": stress, "cpython": cpython, "postgres": postgres, "operations": operations,
+          "files": files}
+
+
+def main(names):
+    if any(name not in SUITES for name in names):
+        print(__doc__.strip(), file=sys.stderr)
+        return 64
+    if os.geteuid() != 0:
+        print("suites: needs root (mount namespaces, drop_caches, other users' files)", file=sys.stderr)
+        return 1
+    enter_own_namespace()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
+    table = report.Table()
+    try:
+        with places.Scratch() as scratch:
+            for name in names or SUITES:
+                run(name, scratch, table)
+    except KeyboardInterrupt:
+        return 130
+    table.summary()
+    return 1 if table.failed else 0
+
+
+def run(name, scratch, table):
+    suite = SUITES[name]
+    print(f"\n{name}", flush=True)
+    plain = collect(suite, scratch.plain(name))
+    with scratch.mount(name, getattr(suite, "DESCRIPTORS", None)) as mount:
+        mounted = collect(suite, mount)
+        mounted["after it"] = mount.state()
+    mounted["unmounted"] = mount.end
+    table.compare(name, plain, mounted, getattr(suite, "KNOWN", {}))
+
+
+def collect(suite, place):
+    """Case by case: its result, and the seconds since the one before."""
+    results = {}
+    clock = places.Clock()
+    try:
+        for case, result in suite.run_suite(place):
+            results[case] = report.Result(result, clock.lap())
+            print(f"  {place.name:5}  {case:14} {report.shorten(result)}", flush=True)
+    except (places.Failed, OSError) as failure:
+        results[report.BROKEN] = report.Result(str(failure), clock.lap())
+    place.clear()
+    return results
+
+
+def enter_own_namespace():
+    """So that no mount of ours is copied into, and kept alive by, another's namespace."""
+    if os.environ.get("PURGEFS_SUITES_UNSHARED"):
+        return
+    os.environ["PURGEFS_SUITES_UNSHARED"] = "1"
+    os.execvp("unshare", ["unshare", "-m", "--propagation", "slave", sys.executable, os.path.dirname(__file__)]
+              + sys.argv[1:])
+
+
+sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,65 @@
+"""CPython's own tests, by Debian's interpreter, with all their files in the place."""
+import glob
+import os
+import xml.etree.ElementTree
+
+from places import HERE, Failed, remove, run, succeed
+
+PYTHON = "/usr/bin/python3.11"
+LIBRARY = "/usr/lib/python3.11/test"
+MODULES = ["test_os", "test_posix", "test_shutil", "test_tempfile", "test_mmap", "test_pathlib", "test_zipfile",
+           "test_tarfile", "test_sqlite3", "test_dbm", "test_mailbox", "test_largefile", "test_fcntl", "test_glob"]
+# Kept between runs, beside what else is built.
+CACHE = os.path.normpath(os.path.join(HERE, "../../.build/suites"))
+
+
+def test_sqlite3():
+    """A directory with a package `test` that has test_sqlite3 too: Debian's package leaves it out,
+    Debian's source has it."""
+    top = os.path.join(CACHE, "python")
+    if os.path.exists(os.path.join(top, "test", "test_sqlite3")):
+        return top
+    fetched = os.path.join(CACHE, "source")
+    remove(fetched)
+    os.makedirs(os.path.join(fetched, "lists", "partial"))
+    with open(os.path.join(fetched, "sources.list"), "w") as file:
+        file.write("deb-src http://deb.debian.org/debian bookworm main\n")
+    apt = ["apt-get", "-o", f"Dir::Etc::SourceList={fetched}/sources.list", "-o", "Dir::Etc::SourceParts=/dev/null",
+           "-o", f"Dir::State::Lists={fetched}/lists", "-o", "APT::Sandbox::User=root"]
+    succeed([*apt, "update"])
+    succeed([*apt, "source", "--tar-only", "python3.11"], cwd=fetched)
+    archive = glob.glob(os.path.join(fetched, "python3.11*.orig.tar.*"))
+    if not archive:
+        raise Failed("apt-get has fetched no source of Python")
+    remove(top)
+    os.makedirs(os.path.join(top, "test"))
+    for path in glob.glob(f"{LIBRARY}/*"):
+        os.symlink(path, os.path.join(top, "test", os.path.basename(path)))
+    succeed(["tar", "-C", top, "-xf", archive[0], "--strip-components=2", "--wildcards", "*/Lib/test/test_sqlite3/*"])
+    remove(fetched)
+    return top
+
+
+def run_suite(place):
+    if not os.path.exists(f"{LIBRARY}/test_os.py"):
+        raise Failed(f"no tests in {LIBRARY}: mount-scripts/install-deps suites")
+    for module in MODULES:
+        yield module, run_module(place, module)
+
+
+def run_module(place, module):
+    results = os.path.join(place.outside, f"{module}.xml")
+    environment = {**os.environ, "TMPDIR": place.work, "PYTHONDONTWRITEBYTECODE": "1"}
+    for name in ("PYTHONPATH", "PYTHONHOME"):
+        environment.pop(name, None)
+    if module == "test_sqlite3":
+        environment["PYTHONPATH"] = test_sqlite3()
+    done = run([PYTHON, "-m", "test", "-u", "largefile", "--tempdir", place.work, "--junit-xml", results, module],
+               env=environment, cwd=place.work, timeout=900)
+    if not os.path.exists(results):
+        raise Failed(f"{module}: no results: {done.stdout[-2000:]}")
+    outcomes = {module: f"exit {done.returncode}"}
+    for case in xml.etree.ElementTree.parse(results).iter("testcase"):
+        marks = [part.tag for part in case if part.tag in ("failure", "error", "skipped")]
+        outcomes[case.get("name")] = marks[0] if marks else "passed"
+    return outcomes

@@ -1,0 +1,91 @@
+"""A million mixed operations (mixed.py), twice: the first million warms up, and what the second
+leaves behind in the daemon is lost."""
+import os
+import subprocess
+import sys
+
+from places import HERE, Failed, drop_caches, run, scaled, wait_until
+
+PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
+PROCESSES = 2
+#: Fragments of the heap; a lost object for every operation would be a hundred times as much.
+ALLOWED_GROWTH = 1 << 20
+
+
+def run_suite(place):
+    each = scaled(1_000_000, 1000) // PROCESSES
+    if place.daemon:
+        before = settled(place)
+    yield "warming up", work(place, each, 1)
+    if place.daemon:
+        warm = settled(place)
+    yield "a million", work(place, each, 1)
+    if place.daemon:
+        after = settled(place)
+        yield "inodes", inodes(before, warm, after)
+        yield "descriptors", descriptors(warm, after)
+        yield "memory", memory(warm, after)
+
+
+def work(place, operations, seed):
+    """Runs the program several times at once, each in a folder of its own."""
+    workers = []
+    for number in range(PROCESSES):
+        folder = os.path.join(place.work, str(number))
+        os.makedirs(folder, exist_ok=True)
+        workers.append(subprocess.Popen(
+            [PYTHON, "-B", os.path.join(HERE, "mixed.py"), folder, str(seed + number), str(operations)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+    said = [worker.communicate()[0].strip() for worker in workers]
+    return ", ".join(f"exit {worker.returncode}: {text[-300:]}" for worker, text in zip(workers, said))
+
+
+class Sample:
+    def __init__(self, place):
+        self.census = place.census()
+        self.resident = place.resident()
+        self.kinds = {}
+        for name in os.listdir(f"/proc/{place.daemon.pid}/fd"):
+            try:
+                target = os.readlink(f"/proc/{place.daemon.pid}/fd/{name}")
+            except OSError:
+                continue
+            # Each worker thread has a pipe of its own to splice with, and their number follows the load.
+            kind = "pipe" if target.startswith("pipe:") else os.path.basename(target)
+            self.kinds[kind] = self.kinds.get(kind, 0) + 1
+
+    def descriptors(self):
+        return sum(count for kind, count in self.kinds.items() if kind != "pipe")
+
+
+def settled(place):
+    """After the kernel has dropped what it knew and the daemon has let go of files that are gone."""
+    os.sync()
+    drop_caches()
+    wait_until(lambda: place.census()["known"] == 0, 10)
+    drop_caches()
+    wait_until(lambda: place.census()["nodes"] <= 64, 30)
+    return Sample(place)
+
+
+def inodes(before, warm, after):
+    names = ("known", "files", "directories", "unclosed", "overdrawn")
+    found = {name: after.census[name] for name in names}
+    if any(found.values()):
+        return f"left: {found}"
+    # The folders of the two processes are new since `before`.
+    if warm.census["nodes"] != after.census["nodes"] or after.census["nodes"] > before.census["nodes"] + PROCESSES + 1:
+        return f"nodes: {before.census['nodes']} before, {warm.census['nodes']}, {after.census['nodes']} after"
+    return f"ok: {after.census['nodes']} nodes as before, none known to the kernel, nothing open"
+
+
+def descriptors(warm, after):
+    if after.descriptors() > warm.descriptors():
+        return f"{warm.kinds} before, {after.kinds} after"
+    return f"ok: {after.descriptors()} and {after.kinds.get('pipe', 0)} of pipes, {warm.descriptors()} before"
+
+
+def memory(warm, after):
+    growth = after.resident - warm.resident
+    text = f"{growth >> 10} KiB more, {after.resident >> 10} KiB in all"
+    return f"ok: {text}" if growth <= ALLOWED_GROWTH else text

@@ -1,0 +1,233 @@
+"""Where a suite works: a plain directory, or a mount with its own store, daemon and log."""
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+from report import Result
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+PURGEFS = os.environ.get("PURGEFS") or os.path.join(HERE, "../../.build/release/purgefs")
+SCALE = float(os.environ.get("PURGEFS_TEST_SCALE", "1"))
+TOTAL = 32 << 30
+
+
+class Failed(Exception):
+    """A suite cannot go on."""
+
+
+class Clock:
+    def __init__(self):
+        self.last = time.monotonic()
+
+    def lap(self):
+        now = time.monotonic()
+        self.last, before = now, self.last
+        return now - before
+
+
+def scaled(full, least=1):
+    return max(least, int(full * SCALE))
+
+
+def run(command, timeout=600, **options):
+    """The ended process, its output as text; Failed when the time is over."""
+    try:
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, errors="replace", start_new_session=True, **options) as process:
+            try:
+                output, _ = process.communicate(timeout=timeout)
+            except BaseException as error:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+                if isinstance(error, subprocess.TimeoutExpired):
+                    raise Failed(f"{' '.join(command)[:200]}: not done after {timeout} s") from None
+                raise
+    except FileNotFoundError:
+        raise Failed(f"{command[0]} is not installed: mount-scripts/install-deps suites") from None
+    return subprocess.CompletedProcess(command, process.returncode, output)
+
+
+def succeed(command, **options):
+    done = run(command, **options)
+    if done.returncode:
+        raise Failed(f"{' '.join(command)[:200]} ended with {done.returncode}: {done.stdout[-2000:]}")
+    return done.stdout
+
+
+def wait_until(condition, seconds=30):
+    """Whether it came true in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def drop_caches():
+    """Names and inodes that nobody uses; twice, since those used of late survive the first time."""
+    for _ in range(3):
+        with open("/proc/sys/vm/drop_caches", "w") as file:
+            file.write("2")
+
+
+def remove(path):
+    """Everything below, but never across a mount point."""
+    subprocess.run(["rm", "-rf", "--one-file-system", path], check=False)
+
+
+class Scratch:
+    """The one directory in which anything is left while a run lasts."""
+
+    def __enter__(self):
+        self.root = tempfile.mkdtemp(prefix="pfs.", dir=os.environ.get("PURGEFS_SUITES_DIR", "/var/tmp"))
+        os.chmod(self.root, 0o755)
+        return self
+
+    def __exit__(self, *_):
+        remove(self.root)
+
+    def folder(self, *names):
+        path = os.path.join(self.root, *names)
+        os.makedirs(path)
+        return path
+
+    def plain(self, suite):
+        # As long as the path in a mount: names of sockets must fit in 108 bytes.
+        return Place("plain", self.folder(suite, "plain", "point", "Documents", "work"),
+                     self.folder(suite, "plain", "outside"))
+
+    def mount(self, suite, descriptors):
+        return MountedPlace(self, suite, descriptors)
+
+
+class Place:
+    """A plain directory."""
+    daemon = None
+
+    def __init__(self, name, work, outside):
+        self.name = name
+        #: Where the suite works.
+        self.work = work
+        #: Its logs and other things that are not to be tested, on the plain file system.
+        self.outside = outside
+
+    def remount(self):
+        os.sync()
+
+    def clear(self):
+        remove(self.work)
+
+
+class MountedPlace(Place):
+    """A directory in a mount. Unmounted at the end of a `with`, whatever happens."""
+
+    def __init__(self, scratch, suite, descriptors):
+        super().__init__("mount", None, scratch.folder(suite, "mount", "outside"))
+        self.store = os.path.join(scratch.root, suite, "mount", "store")
+        self.point = scratch.folder(suite, "mount", "point")
+        self.log = os.path.join(self.outside, "daemon.log")
+        self.descriptors = descriptors
+        self.end = Result("was never unmounted")
+
+    def __enter__(self):
+        self.mount()
+        self.work = os.path.join(self.point, "Documents", "work")
+        os.mkdir(self.work)
+        return self
+
+    def __exit__(self, *_):
+        clock = Clock()
+        value = self.unmount() or self.check()
+        self.end = Result(value or "ok: the daemon ended with 0, its log empty; the store is in order", clock.lap())
+
+    def mount(self):
+        disk = os.statvfs(os.path.dirname(self.store))
+        total = min(TOTAL, int(disk.f_bavail * disk.f_frsize * 0.9))
+        command = [PURGEFS, "mount", "--foreground", "--allow-other", "--total", str(total), self.store, self.point]
+        with open(self.log, "a") as log:
+            self.daemon = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                           start_new_session=True, preexec_fn=self.limit)
+        ready = os.path.join(self.point, ".purgefs", "status.json")
+        if not wait_until(lambda: os.path.exists(ready) or self.daemon.poll() is not None):
+            raise Failed("the mount does not work")
+        if self.daemon.poll() is not None:
+            raise Failed(f"the daemon ended with {self.daemon.returncode}: {self.said()[-2000:]}")
+
+    def limit(self):
+        if self.descriptors:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (self.descriptors, self.descriptors))
+
+    def said(self):
+        with open(self.log, errors="replace") as file:
+            return file.read()
+
+    def unmount(self):
+        """What was wrong, or nothing."""
+        if self.daemon is None:
+            return "had never been mounted"
+        done = subprocess.run([PURGEFS, "unmount", self.point], capture_output=True, text=True, check=False)
+        wrong = f"unmount: {done.stderr}" if done.returncode else ""
+        if done.returncode:
+            subprocess.run(["umount", "-l", self.point], capture_output=True, check=False)
+        if not wait_until(lambda: self.daemon.poll() is not None):
+            os.killpg(self.daemon.pid, signal.SIGKILL)
+            self.daemon.wait()
+            wrong = wrong or "the daemon did not end"
+        if not wrong and self.daemon.returncode:
+            wrong = f"the daemon ended with {self.daemon.returncode}: {self.said()[-2000:]}"
+        warnings = [line for line in self.said().splitlines() if not line.startswith("purgefs: census:")]
+        self.daemon = None
+        return wrong or (f"the log says: {' / '.join(warnings)[-2000:]}" if warnings else "")
+
+    def crash(self):
+        """kill -9 of the daemon."""
+        self.daemon.kill()
+        self.daemon.wait()
+        self.daemon = None
+        subprocess.run(["umount", "-l", self.point], capture_output=True, check=False)
+
+    def check(self):
+        done = subprocess.run([PURGEFS, "check", self.store], capture_output=True, text=True, check=False)
+        return f"check: {done.stdout}{done.stderr}" if done.returncode else ""
+
+    def remount(self):
+        wrong = self.unmount()
+        if wrong:
+            raise Failed(wrong)
+        self.mount()
+
+    def control(self, name):
+        with open(os.path.join(self.point, ".purgefs", name)) as file:
+            return file.read().strip()
+
+    def state(self):
+        """The ledger beside the files, while mounted."""
+        clock = Clock()
+        used = int(self.control("storage.used"))
+        found = int(succeed(["du", "-s", "-B1", self.point]).split()[0])
+        value = "ok: du and storage.used agree" if used == found else f"storage.used is {used}, du says {found}"
+        return Result(value, clock.lap())
+
+    def resident(self):
+        with open(f"/proc/{self.daemon.pid}/status") as file:
+            return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmRSS:"))
+
+    def open_descriptors(self):
+        return len(os.listdir(f"/proc/{self.daemon.pid}/fd"))
+
+    def census(self):
+        """What the daemon says that is alive in it (SIGUSR1)."""
+        before = self.census_lines()
+        self.daemon.send_signal(signal.SIGUSR1)
+        if not wait_until(lambda: len(self.census_lines()) > len(before)):
+            raise Failed("no census")
+        return {name: int(value) for name, value in (word.split("=") for word in self.census_lines()[-1].split()[2:])}
+
+    def census_lines(self):
+        with open(self.log, errors="replace") as file:
+            return [line for line in file.read().splitlines() if line.startswith("purgefs: census:")]
