@@ -42,7 +42,9 @@ final class Server: Sendable {
 
     /// ESTALE makes the kernel look the name up anew, once; a second time it would reach the app,
     /// which no local file system does to it. Then the file is simply not there.
+    /// An OPEN may be one that makes the file (the kernel does not say), so it stays ESTALE.
     func answerToStale(_ request: fuse_req_t) -> Errno {
+        if RawRequest.current.opcode == .open { return .stale }
         let thread = fuse_req_ctx(request).pointee.pid
         let now = System.now()
         return staleAnswers.withLock { answers in
