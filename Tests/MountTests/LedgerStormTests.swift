@@ -26,8 +26,8 @@ extension Mounts {
                     try check(mount, "storm \(storm) on \(backing), after a remount")
                 }
                 // An open that loses to two purges in a row sees it, since the kernel tries again once.
-                // More than a few would be another fault.
-                #expect(stale.value <= 3, "hardly ever ESTALE")
+                // More than a few in 6,400 steps would be another fault.
+                #expect(stale.value <= 20, "hardly ever ESTALE")
             }
         }
 
