@@ -129,6 +129,7 @@ public enum MountService {
         // The notifier may be in a call through the mount that nobody will serve any more, and
         // both of these wait for it.
         shim_cut_off(session)
+        server.retries.end()
         server.commands.end()
         server.volume.end()
         server.notifier.end()

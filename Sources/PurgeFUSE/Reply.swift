@@ -13,7 +13,8 @@ struct Reply: ~Copyable {
     deinit { fuse_reply_err(request, EIO) }
 
     consuming func error(_ error: Errno) {
-        fuse_reply_err(request, error == .stale ? Server.of(request).answerToStale(request).code : error.code)
+        if error == .stale { Server.of(request).retries.begin(fuse_req_ctx(request).pointee.pid) }
+        fuse_reply_err(request, error.code)
         discard self
     }
     consuming func done() {

@@ -1,10 +1,8 @@
 import CFuse
 import CFuseShims
 import Glibc
-import PurgeStore
 import PurgeSystem
 import PurgeVolume
-import Synchronization
 
 /// What the callbacks of one mount need: reached from a request by `of`.
 final class Server: Sendable {
@@ -13,16 +11,14 @@ final class Server: Sendable {
     let commands: WorkQueue
     let backings: BackingFiles
     let streams = ParkedReads()
-    /// When a thread was last answered ESTALE, by its id.
-    private let staleAnswers = Mutex<[pid_t: Int64]>([:])
-    /// 5 ms: the second attempt of the kernel comes at once.
-    private static let staleRetryTime: Int64 = 5_000_000
+    let retries: Retries
 
     init(volume: Volume, notifier: Notifier, commands: WorkQueue) {
         self.volume = volume
         self.notifier = notifier
         self.commands = commands
         backings = BackingFiles()
+        retries = Retries(volume: volume)
     }
 
     static func of(_ request: fuse_req_t) -> Server {
@@ -38,24 +34,6 @@ final class Server: Sendable {
     func caller(_ request: fuse_req_t) -> Caller {
         let context = fuse_req_ctx(request).pointee
         return Caller(owner: context.uid, group: context.gid, pid: context.pid, umask: context.umask)
-    }
-
-    /// ESTALE makes the kernel look the name up anew, once; a second time it would reach the app,
-    /// which no local file system does to it. Then the file is simply not there.
-    /// An OPEN may be one that makes the file (the kernel does not say), so it stays ESTALE.
-    func answerToStale(_ request: fuse_req_t) -> Errno {
-        if RawRequest.current.opcode == .open { return .stale }
-        let thread = fuse_req_ctx(request).pointee.pid
-        let now = System.now()
-        return staleAnswers.withLock { answers in
-            if let last = answers[thread], now - last < Self.staleRetryTime {
-                answers[thread] = nil
-                return .noEntry
-            }
-            if answers.count > 256 { answers = answers.filter { now - $0.value < Self.staleRetryTime } }
-            answers[thread] = now
-            return .stale
-        }
     }
 
     /// The object that a handle of the kernel stands for.

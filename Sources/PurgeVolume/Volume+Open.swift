@@ -26,16 +26,31 @@ extension Volume {
         }
     }
 
+    /// A descriptor that keeps a file there, or reachable, and is no use of it; nil for what is no file.
+    public func keep(_ node: Node) throws(Errno) -> Handle? {
+        guard node.isRegular else { return nil }
+        try reserveOpen(node, isUse: false)
+        do throws(Errno) {
+            let descriptor = try openOwn(node, O_RDONLY)
+            return state.withLock { state in
+                lockedHandle(node, descriptor, canWrite: false, offersPassthrough: false, &state)
+            }
+        } catch {
+            forgetOpen(node)
+            throw error
+        }
+    }
+
     /// Opening and choosing victims are in one order (SPEC section 3): a file that a purge has
     /// chosen is gone for who comes after, and ESTALE makes the kernel look its name up anew.
-    private func reserveOpen(_ node: Node) throws(Errno) {
+    private func reserveOpen(_ node: Node, isUse: Bool = true) throws(Errno) {
         let now = Instant(nanoseconds: System.now())
         try change { (state) throws(Errno) in
             if node.flags.contains(.purging) || (node.flags.contains(.unlinked) && node.opens == 0) { throw .stale }
             try lockedAdmit(&state)
             state.retract(node)
             node.opens += 1
-            state.noteUse(node, at: now)
+            if isUse { state.noteUse(node, at: now) }
         }
     }
 

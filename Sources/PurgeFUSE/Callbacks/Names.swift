@@ -12,8 +12,10 @@ extension fuse_lowlevel_ops {
             let parent = server.node(parent)
             do throws(Errno) {
                 // Found before a Reply is made: a Reply that is not sent answers EIO.
-                let entry = try server.volume.lookup(
-                    Server.name(name), in: parent, caller: server.caller(request))
+                let caller = server.caller(request)
+                let entry = try server.retries.lookup(caller.pid) { () throws(Errno) in
+                    try server.volume.lookup(Server.name(name), in: parent, caller: caller)
+                }
                 Reply(request).entry(entry)
             } catch .noEntry {
                 Reply(request).absent(mayBeCached: server.volume.mayCacheAbsence(name, in: parent))

@@ -67,14 +67,20 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
         default: break
         }
         RawRequest.current = request
+        let thread = request.thread
+        let isWayThere = request.isWayToFile
         shim_process(session, buffer.baseAddress, length)
+        server.retries.settle(thread, isWayThere: isWayThere)
     }
 }
 
 /// The parts of a request that libfuse does not hand on.
 struct RawRequest {
     enum Opcode: UInt32 {
+        case lookup = 1
+        case forget = 2
         case getattr = 3
+        case readlink = 5
         case open = 14
         case read = 15
         case write = 16
@@ -82,6 +88,7 @@ struct RawRequest {
         case fsync = 20
         case fsyncdir = 30
         case create = 35
+        case batchForget = 42
         case fallocate = 43
         case copyFileRange = 47
         case syncfs = 50
@@ -99,6 +106,15 @@ struct RawRequest {
 
     var opcode: Opcode? { Opcode(rawValue: word(4)) }
     var node: fuse_ino_t { fuse_ino_t(word(16, UInt64.self)) }
+    /// The calling thread; 0 when it is in another PID namespace.
+    var thread: pid_t { pid_t(bitPattern: word(32, UInt32.self)) }
+    /// Whether a call on a path sends it before that which the call is about.
+    var isWayToFile: Bool {
+        switch opcode {
+        case .lookup, .getattr, .statx, .readlink, .forget, .batchForget: true
+        default: false
+        }
+    }
     /// The fh of a request that begins with one.
     var firstWord: UInt64 { word(40) }
     /// fuse_read_in.size
