@@ -9,7 +9,11 @@ import PurgeVolume
 struct Reply: ~Copyable {
     private let request: fuse_req_t
 
-    init(_ request: fuse_req_t) { self.request = request }
+    /// To be made when the work is done.
+    init(_ request: fuse_req_t) {
+        self.request = request
+        Server.of(request).retries.settle(RawRequest.current)
+    }
     deinit { fuse_reply_err(request, EIO) }
 
     consuming func error(_ error: Errno) {

@@ -12,14 +12,16 @@ import Synchronization
 final class Retries: Sendable {
     private struct Retry {
         var began: Int64
-        var kept: Handle?
+        /// Two at most: link(2) looks up two names.
+        var kept: [Handle] = []
     }
     private let volume: Volume
     /// By the calling thread.
     private let retries = Mutex<[pid_t: Retry]>([:])
     private let areAny = Atomic<Bool>(false)
-    /// 50 ms: the kernel tries again at once. A thread that was killed meanwhile never does.
-    private static let patience: Int64 = 50_000_000
+    /// 250 ms: the kernel tries again at once, where it gets the CPU. It never does when the thread was
+    /// killed meanwhile, or when the second look-up was all that it wanted.
+    private static let patience: Int64 = 250_000_000
 
     init(volume: Volume) { self.volume = volume }
 
@@ -27,11 +29,10 @@ final class Retries: Sendable {
     func begin(_ thread: pid_t) {
         guard thread != 0 else { return }
         let old = retries.withLock { retries in
-            let old = retries.updateValue(Retry(began: System.now()), forKey: thread)
             areAny.store(true, ordering: .releasing)
-            return old
+            return retries.updateValue(Retry(began: System.now()), forKey: thread)
         }
-        if let kept = old?.kept { volume.close(kept) }
+        for handle in old?.kept ?? [] { volume.close(handle) }
     }
 
     /// The entry that `find` looks up, kept if the thread is trying again.
@@ -52,37 +53,37 @@ final class Retries: Sendable {
     }
 
     private func keep(_ handle: Handle, for thread: pid_t) {
-        let old = retries.withLock { retries -> Handle? in
-            let old = retries[thread]?.kept
-            if retries[thread] == nil { return handle }
-            retries[thread]?.kept = handle
-            return old
+        let superfluous = retries.withLock { retries -> Handle? in
+            guard var retry = retries[thread] else { return handle }
+            retry.kept.append(handle)
+            let oldest = retry.kept.count > 2 ? retry.kept.removeFirst() : nil
+            retries[thread] = retry
+            return oldest
         }
-        if let old { volume.close(old) }
+        if let superfluous { volume.close(superfluous) }
     }
 
-    /// A request of that thread has been served.
-    /// - Parameter isWayThere: It belongs to the way to the file, so the call itself is still to come.
-    func settle(_ thread: pid_t, isWayThere: Bool) {
+    /// A request is about to be answered: what was kept for that call is not any longer.
+    func settle(_ request: RawRequest) {
         guard areAny.load(ordering: .acquiring) else { return }
+        let finished = request.isByTheWay ? 0 : request.thread
         let now = System.now()
+        end { !$0.1.kept.isEmpty && $0.0 == finished || now - $0.1.began > Self.patience }
+    }
+
+    /// Nothing is kept any more: somebody is about to read how much there is, or nobody asks at all.
+    func end() {
+        guard areAny.load(ordering: .acquiring) else { return }
+        end { _ in true }
+    }
+
+    private func end(where isOver: ((pid_t, Retry)) -> Bool) {
         let over = retries.withLock { retries in
-            let over = retries.filter {
-                $0.value.kept != nil && $0.key == thread && !isWayThere || now - $0.value.began > Self.patience
-            }
+            let over = retries.filter { isOver(($0.key, $0.value)) }
             for thread in over.keys { retries[thread] = nil }
             areAny.store(!retries.isEmpty, ordering: .releasing)
-            return over.values.compactMap(\.kept)
+            return over.values.flatMap(\.kept)
         }
         for handle in over { volume.close(handle) }
-    }
-
-    /// Nobody asks any more.
-    func end() {
-        let kept = retries.withLock { retries in
-            defer { retries = [:] }
-            return retries.values.compactMap(\.kept)
-        }
-        for handle in kept { volume.close(handle) }
     }
 }

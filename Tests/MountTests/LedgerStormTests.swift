@@ -31,7 +31,8 @@ extension Mounts {
 
         private func check(_ mount: TestMount, _ label: Comment) throws {
             let storage = try mount.status().storage
-            #expect(try Files.chargedTree(mount.root) == storage.used, label)
+            let tree = try Files.chargedTree(mount.root)
+            #expect(tree == storage.used, label)
             #expect(storage.total - storage.others - storage.used == storage.available, label)
             let tiers = try mount.status().tiers
             #expect(tiers.temporary.bytes + tiers.caches.bytes + tiers.persistent.bytes == storage.used, label)

@@ -11,7 +11,10 @@ extension fuse_lowlevel_ops {
             guard let request, let info else { return }
             let server = Server.of(request)
             let node = server.node(node)
-            if node.isControl { return server.openControl(request, node) }
+            if node.isControl {
+                if info.pointee.flags & O_ACCMODE != O_WRONLY { server.retries.end() }
+                return server.openControl(request, node)
+            }
             Reply.to(request) { () throws(Errno) in
                 let features = shim_features()
                 let caller = server.caller(request)

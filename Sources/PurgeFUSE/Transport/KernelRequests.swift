@@ -67,10 +67,7 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
         default: break
         }
         RawRequest.current = request
-        let thread = request.thread
-        let isWayThere = request.isWayToFile
         shim_process(session, buffer.baseAddress, length)
-        server.retries.settle(thread, isWayThere: isWayThere)
     }
 }
 
@@ -78,7 +75,6 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
 struct RawRequest {
     enum Opcode: UInt32 {
         case lookup = 1
-        case forget = 2
         case getattr = 3
         case readlink = 5
         case open = 14
@@ -86,9 +82,10 @@ struct RawRequest {
         case write = 16
         case release = 18
         case fsync = 20
+        case getxattr = 22
+        case releaseDirectory = 29
         case fsyncdir = 30
         case create = 35
-        case batchForget = 42
         case fallocate = 43
         case copyFileRange = 47
         case syncfs = 50
@@ -108,10 +105,12 @@ struct RawRequest {
     var node: fuse_ino_t { fuse_ino_t(word(16, UInt64.self)) }
     /// The calling thread; 0 when it is in another PID namespace.
     var thread: pid_t { pid_t(bitPattern: word(32, UInt32.self)) }
-    /// Whether a call on a path sends it before that which the call is about.
-    var isWayToFile: Bool {
+    /// Whether it can come before the request that a call on a path is about: on the way to the file,
+    /// for a question of the kernel's own (the capabilities of a file that is about to be cut), or
+    /// without the thread having to wait for it.
+    var isByTheWay: Bool {
         switch opcode {
-        case .lookup, .getattr, .statx, .readlink, .forget, .batchForget: true
+        case .lookup, .getattr, .statx, .getxattr, .readlink, .read, .release, .releaseDirectory: true
         default: false
         }
     }
