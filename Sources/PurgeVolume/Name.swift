@@ -1,3 +1,4 @@
+import Glibc
 import PurgeSystem
 
 /// The name of a directory entry or of an attribute: any bytes but zero, kept with one at its end.
@@ -9,14 +10,25 @@ struct Name: Hashable, Sendable {
     var length: Int { bytes.count - 1 }
 
     init(_ name: CName) {
-        var length = 0
-        while name[length] != 0 { length += 1 }
-        bytes = Array(UnsafeBufferPointer(start: name, count: length + 1))
+        bytes = Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1))
     }
 
     init(_ text: StaticString) {
         bytes = text.withUTF8Buffer { $0.map { CChar(bitPattern: $0) } } + [0]
     }
+
+    // What [CChar] offers goes byte by byte.
+    static func == (left: Name, right: Name) -> Bool {
+        left.bytes.withUnsafeBytes { left in
+            right.bytes.withUnsafeBytes { right in
+                guard left.count == right.count, let first = left.baseAddress, let second = right.baseAddress
+                else { return left.count == right.count }
+                return memcmp(first, second, left.count) == 0
+            }
+        }
+    }
+
+    func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
 
     func withCName<Result>(_ body: (CName) throws(Errno) -> Result) throws(Errno) -> Result {
         // A Swift array of CChar with a zero at its end passes as a C string.

@@ -30,6 +30,11 @@ public final class DirectoryHandle: Sendable {
 
     public var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
 
+    func status(of name: CName) -> FileStatus? {
+        guard let descriptor else { return nil }
+        return try? System.status(at: descriptor.raw, name)
+    }
+
     /// Hands out records from cookie `offset` on, until `body` answers false or the end.
     func forEach(from offset: Int64, _ body: (DirectoryRecord, CName) -> Bool) throws(Errno) {
         guard let descriptor else { return }
@@ -90,17 +95,19 @@ extension Volume {
     ) throws(Errno) {
         if handle.node.isControl { return control.read(handle.node, offset: offset, body) }
         try handle.forEach(from: offset) { record, name in
-            give(record, name, in: handle.node, withAttributes, body)
+            give(record, name, of: handle, withAttributes, body)
         }
     }
 
     private func give(
-        _ record: DirectoryRecord, _ name: CName, in directory: Node, _ withAttributes: Bool,
+        _ record: DirectoryRecord, _ name: CName, of handle: DirectoryHandle, _ withAttributes: Bool,
         _ body: (DirectoryEntry) -> Bool
     ) -> Bool {
+        let directory = handle.node
         var entry: Entry?
         if withAttributes && !DirectoryBlock.isDot(name) {
-            do throws(Errno) { entry = try lookup(name, in: directory, caller: .nobody) } catch {
+            entry = handle.status(of: name).flatMap { lookup(Name(name), $0, in: directory) }
+            do throws(Errno) { if entry == nil { entry = try lookup(name, in: directory, caller: .nobody) } } catch {
                 // It went between the listing and the look: the listing is as old as that.
                 if error == .noEntry { return true }
             }

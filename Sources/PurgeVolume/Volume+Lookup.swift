@@ -27,8 +27,7 @@ extension Volume {
     private func lookupOnce(
         _ name: Name, _ cName: CName, in parent: Node, caller: Caller
     ) throws(Errno) -> Entry? {
-        let node = try settledEntry(name, in: parent)
-        guard let node else {
+        guard try settledEntry(name, in: parent) != nil else {
             if let ghost = ghost(name, in: parent, caller: caller) { return ghost }
             // The kernel hands on up to 1024 bytes and leaves the limit to us.
             throw name.length > Name.maximumLength ? .nameTooLong : .noEntry
@@ -37,9 +36,15 @@ extension Volume {
         do {
             status = try System.status(at: directoryDescriptor(parent).raw, cName)
         } catch .noEntry { return nil }
-        guard UInt64(status.st_ino) == node.inode else { return nil }
-        return state.withLock { state -> Entry? in
-            guard parent.part?.entries[name] === node else { return nil }
+        return lookup(name, status, in: parent)
+    }
+
+    /// The entry of which that is the status; nil where it is another's by now, or a purge has chosen it.
+    func lookup(_ name: Name, _ status: FileStatus, in parent: Node) -> Entry? {
+        state.withLock { state -> Entry? in
+            guard let node = parent.part?.entries[name], node.inode == UInt64(status.st_ino),
+                !node.flags.contains(.purging)
+            else { return nil }
             lockedGrant(node, &state)
             return Entry(node: node, attributes: lockedAttributes(of: node, status))
         }
