@@ -70,7 +70,7 @@ suites: build ## others' suites, on a mount and in a plain directory (SUITES="fi
 	@SWIFT=$(SWIFT) $(DEPS) suites
 	@PURGEFS=$(BINARY) python3 mount-scripts/suites $(SUITES)
 
-bench: build ## compare with the native directory, tmpfs and bindfs (BENCH="files purge latency mount memory cpu")
+bench: build ## compare with the native directory, tmpfs and bindfs (BENCH="files purge latency mount scale memory cpu")
 	@SWIFT=$(SWIFT) $(DEPS) bench
 	@PURGEFS=$(BINARY) mount-scripts/bench $(BENCH)
 

@@ -8,7 +8,6 @@ struct PurgeJob {
         var node: Node
         var directory: Node
         var name: Name
-        var path: [Name]
         var reason: PurgeReason
         var bytes: ByteCount
         var tier: Tier
@@ -19,8 +18,9 @@ struct PurgeJob {
     var pid: pid_t
 }
 
-/// What became of a purge.
+/// What became of a purge, or of a part of it.
 struct PurgeResult {
+    /// The names that are gone.
     var removals: [Removal]
     var freed: ByteCount
     /// The store would not let go of a file, which has been put back into the ledger.
@@ -55,8 +55,8 @@ extension Volume {
         state.capacity.reclaimableFiles -= node.charged
         guard let directory = node.parent else { return nil }
         let victim = PurgeJob.Victim(
-            node: node, directory: directory, name: node.name, path: node.path(), reason: reason,
-            bytes: node.charged, tier: node.standing.tier)
+            node: node, directory: directory, name: node.name, reason: reason, bytes: node.charged,
+            tier: node.standing.tier)
         node.flags.insert(.purging)
         state.withdraw(node)
         return victim
@@ -73,36 +73,66 @@ extension Volume {
         return plan
     }
 
+    /// Files that go in one step: who needs one of their names waits no longer than for that.
+    private static let batch = 256
+
     /// Removes the files of a purge from the store and from the tree. The names that the kernel
     /// must be told of are the caller's to announce, before it answers.
     func carryOut(_ job: PurgeJob) -> PurgeResult {
+        var result = PurgeResult(removals: [], freed: .zero, hasFailed: false)
+        carryOut(job) { part in
+            result.removals += part.removals
+            result.freed += part.freed
+            result.hasFailed = result.hasFailed || part.hasFailed
+        }
+        return result
+    }
+
+    /// The same; `report` gets what became of each batch.
+    private func carryOut(_ job: PurgeJob, report: (PurgeResult) -> Void) {
         hooks.beforeSlowWork()
+        if job.fromOthers > .zero {
+            recordOthers(job)
+            report(PurgeResult(removals: [], freed: job.fromOthers, hasFailed: false))
+        }
+        for start in stride(from: 0, to: job.victims.count, by: Self.batch) {
+            report(remove(job.victims[start..<min(start + Self.batch, job.victims.count)], job))
+        }
+        change { state in
+            state.purgesUnderWay -= 1
+            state.counters.purgedBytes += job.fromOthers.bytes
+            state.settingsAreUnsaved = true
+        }
+        purges.advance()
+    }
+
+    private func remove(_ victims: ArraySlice<PurgeJob.Victim>, _ job: PurgeJob) -> PurgeResult {
         // Names go: see `reading`.
         moves.add(1, ordering: .acquiringAndReleasing)
         defer { movesEnded.add(1, ordering: .acquiringAndReleasing) }
         var failed: [PurgeJob.Victim] = []
         var gone: [PurgeJob.Victim] = []
-        for victim in job.victims {
+        for victim in victims {
             if remove(victim) { gone.append(victim) } else { failed.append(victim) }
         }
-        var sidecars: [String] = []
-        change { state in
+        let freed = gone.reduce(.zero) { $0 + $1.bytes }
+        let (removals, sidecars) = change { state -> ([Removal], [String]) in
+            let removals = gone.map {
+                Removal(directory: $0.directory, node: $0.node, name: $0.name, path: $0.node.path())
+            }
             for victim in gone {
                 state.ghosts[.init(directory: ObjectIdentifier(victim.directory), name: victim.name)] = victim.node
-                if let sidecar = detach(victim, &state) { sidecars.append(sidecar) }
             }
+            let sidecars = gone.compactMap { detach($0, &state) }
             for victim in failed { reinstate(victim.node, &state) }
-            state.purgesUnderWay -= 1
             state.counters.purgedFiles += Int64(gone.count)
-            state.counters.purgedBytes += gone.reduce(job.fromOthers) { $0 + $1.bytes }.bytes
-            state.settingsAreUnsaved = true
+            state.counters.purgedBytes += freed.bytes
+            return (removals, sidecars)
         }
         purges.advance()
         for sidecar in sidecars { store.removeSidecar(sidecar) }
-        record(job, gone)
-        return PurgeResult(
-            removals: gone.map { Removal(directory: $0.directory, node: $0.node, name: $0.name, path: $0.path) },
-            freed: gone.reduce(job.fromOthers) { $0 + $1.bytes }, hasFailed: !failed.isEmpty)
+        record(gone, removals, job)
+        return PurgeResult(removals: removals, freed: freed, hasFailed: !failed.isEmpty)
     }
 
     private func remove(_ victim: PurgeJob.Victim) -> Bool {
@@ -135,21 +165,21 @@ extension Volume {
         state.enter(node)
     }
 
-    private func record(_ job: PurgeJob, _ gone: [PurgeJob.Victim]) {
-        var list: [Event] = []
-        if job.fromOthers > .zero {
-            list.append(
+    private func recordOthers(_ job: PurgeJob) {
+        events.append([
+            Event(
+                type: .purge, bytes: job.fromOthers, reason: PurgeReason.others.rawValue, trigger: job.trigger,
+                pid: job.pid == 0 ? nil : job.pid)
+        ])
+    }
+
+    private func record(_ gone: [PurgeJob.Victim], _ removals: [Removal], _ job: PurgeJob) {
+        events.append(
+            zip(gone, removals).map { victim, removal in
                 Event(
-                    type: .purge, bytes: job.fromOthers, reason: PurgeReason.others.rawValue, trigger: job.trigger,
-                    pid: job.pid == 0 ? nil : job.pid))
-        }
-        for victim in gone {
-            list.append(
-                Event(
-                    type: .purge, path: victim.path.text, tier: victim.tier, bytes: victim.bytes,
-                    reason: victim.reason.rawValue, trigger: job.trigger, pid: job.pid == 0 ? nil : job.pid))
-        }
-        events.append(list)
+                    type: .purge, path: removal.path.text, tier: victim.tier, bytes: victim.bytes,
+                    reason: victim.reason.rawValue, trigger: job.trigger, pid: job.pid == 0 ? nil : job.pid)
+            })
     }
 
     /// Tells the kernel and writes the journal, without waiting for either.
@@ -176,13 +206,20 @@ extension Volume {
         events.flush()
     }
 
-    /// A purge from beginning to end: returns when every name is gone for everybody.
+    /// A purge from beginning to end: returns when every name is gone for everybody. The kernel is
+    /// told of one batch while the next is removed.
     func purgeAndWait(_ job: PurgeJob) -> PurgeResult {
-        let result = carryOut(job)
-        let isDone = Gate()
-        let seen = isDone.generation
-        announce(result.removals) { isDone.advance() }
-        isDone.wait(while: seen)
+        var result = PurgeResult(removals: [], freed: .zero, hasFailed: false)
+        let announced = Gate()
+        var before = announced.generation &- 1
+        carryOut(job) { part in
+            result.freed += part.freed
+            result.hasFailed = result.hasFailed || part.hasFailed
+            announced.wait(while: before)
+            before = announced.generation
+            announce(part.removals) { announced.advance() }
+        }
+        announced.wait(while: before)
         return result
     }
 }

@@ -94,7 +94,7 @@ extension Volume {
             node.flags.insert(.purging)
             state.withdraw(node)
             return PurgeJob.Victim(
-                node: node, directory: directory, name: node.name, path: node.path(), reason: .command, bytes: .zero,
+                node: node, directory: directory, name: node.name, reason: .command, bytes: .zero,
                 tier: node.standing.tier)
         }
         guard !victims.isEmpty else { return job }
