@@ -74,7 +74,10 @@ int shim_fchmod(int fd, mode_t mode) {
 int shim_fchmodat(int dir, const char *name, mode_t mode) {
     return ANSWER(fchmodat(dir, name, mode, AT_SYMLINK_NOFOLLOW));
 }
-int shim_fchown(int fd, uid_t owner, gid_t group) { return ANSWER(fchown(fd, owner, group)); }
+// Not fchown, which takes no descriptor opened with O_PATH.
+int shim_fchown(int fd, uid_t owner, gid_t group) {
+    return ANSWER(fchownat(fd, "", owner, group, AT_EMPTY_PATH));
+}
 int shim_fchownat(int dir, const char *name, uid_t owner, gid_t group) {
     return ANSWER(fchownat(dir, name, owner, group, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH));
 }

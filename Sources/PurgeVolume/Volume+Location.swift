@@ -122,10 +122,14 @@ extension Volume {
     func changing<Value>(
         _ node: Node, _ body: (Location) throws(Errno) -> Value
     ) throws(Errno) -> Value {
-        try change { (state) throws(Errno) in
+        let remains = try change { (state) throws(Errno) -> FileDescriptor? in
+            // Out of reach of any purge, and let go of already.
+            if let remains = node.part?.remains { return remains }
             if node.flags.contains(.purging) || (node.flags.contains(.unlinked) && node.opens == 0) { throw .stale }
             lockedHold(node, &state)
+            return nil
         }
+        if let remains { return try body(.itself(remains)) }
         defer { unhold(node) }
         let location: Location
         do { location = try locate(node) } catch .noEntry { throw .stale }

@@ -1,3 +1,4 @@
+import Glibc
 import PurgeModel
 import PurgeSystem
 import Support
@@ -76,6 +77,37 @@ struct VolumeNameTests {
             #expect(throws: Errno.stale) {
                 try live.volume.open(node, flags: 0, caller: LiveVolume.caller, offersPassthrough: false)
             }
+            live.volume.forget(node, count: 1)
+        }
+    }
+
+    /// What the kernel has open by itself: a directory, and a FIFO, which is never opened here.
+    @Test(arguments: [S_IFDIR | 0o755, S_IFIFO | 0o644])
+    func whatWasRemovedWhileInUseCanBeChanged(_ mode: mode_t) throws {
+        try withVolume { live in
+            let (parent, name) = try live.place("tmp/e")
+            if mode & S_IFMT == S_IFDIR {
+                try live.makeDirectory("tmp/e")
+            } else {
+                let made = try live.volume.makeNode(name, in: parent, mode: mode, device: 0, caller: LiveVolume.caller)
+                live.volume.forget(made.node, count: 1)
+            }
+            let node = try live.volume.lookup(name, in: parent, caller: LiveVolume.caller).node
+            if node.isDirectory { try live.removeDirectory("tmp/e") } else { try live.unlink("tmp/e") }
+            var change = AttributeChange(caller: LiveVolume.caller)
+            change.mode = 0o600
+            change.owner = geteuid()
+            change.modificationTime = timespec(tv_sec: 5, tv_nsec: 6)
+            let status = try live.volume.setAttributes(of: node, handle: nil, change).status
+            #expect(status.st_mode & 0o7777 == 0o600 && status.st_nlink == 0)
+            #expect(status.st_mtim.tv_sec == 5 && status.st_mtim.tv_nsec == 6)
+            if node.isDirectory {
+                try live.volume.setExtendedAttribute(
+                    of: node, named: "user.a", to: [1], flags: 0, caller: LiveVolume.caller)
+                #expect(
+                    try live.volume.extendedAttribute(of: node, named: "user.a", caller: LiveVolume.caller) == [1])
+            }
+            #expect(live.used == 0 && live.volume.status().tiers.temporary.files == 0)
             live.volume.forget(node, count: 1)
         }
     }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs the checks of posix_*.py on a mount and in a plain directory, and compares.
 
-    posix.py MOUNTED PLAIN [--table docs/POSIX.md] [--only REGEX] [--readonly STAGE] [--show] [--list]
+    posix.py MOUNTED PLAIN [--table docs/POSIX.md] [--only REGEX] [--readonly STAGE]
+             [--report FILE] [--show] [--list]
 
 Both directories must be empty. A check whose outcomes differ fails, unless the section
 "Differences" of the table names it; one that the table names and that does not differ fails too.
@@ -113,47 +114,61 @@ def difference(here, there, path=""):
     return [] if here == there else [f"    {path or 'value'}: mount {str(here)[:1500]} | plain {str(there)[:1500]}"]
 
 
-def main():
-    parser = argparse.ArgumentParser()
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("mounted")
     parser.add_argument("plain")
     parser.add_argument("--table")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", metavar="REGEX")
     parser.add_argument("--readonly", choices=["prepare", "check"])
+    parser.add_argument("--report", metavar="FILE", help="write the outcome there as JSON, too")
     parser.add_argument("--show", action="store_true", help="print every value of the plain side")
-    options = parser.parse_args()
+    parser.add_argument("--list", action="store_true", help="print the names of the checks and run none")
+    return parser.parse_args()
+
+
+def judge(reports, is_listed):
+    """What is wrong with a check, or nothing."""
+    broken = [report["broken"] for report in reports if "broken" in report]
+    if broken:
+        return f"    broken: {broken[0]}"
+    if reports[0] != reports[1]:
+        return None if is_listed else "\n".join(difference(reports[0]["value"], reports[1]["value"]))
+    return "    does not differ, though the table says so" if is_listed else None
+
+
+def main():
+    options = arguments()
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    checks = load(options.readonly is not None)
+    checks = {name: function for name, function in load(options.readonly is not None).items()
+              if re.search(options.only, name)}
+    if options.list:
+        print("\n".join(checks))
+        return 0
     if options.readonly == "prepare":
-        prepare = sys.modules["posix_readonly"].prepare
         for place in (options.mounted, options.plain):
-            prepare(place)
+            sys.modules["posix_readonly"].prepare(place)
         return 0
     excused = listed(options.table) if options.table else set()
-    failures, ran, skipped = [], set(), []
-    for name, function in checks.items():
-        if not re.search(options.only, name):
-            continue
-        if function.root and os.geteuid() != 0:
-            skipped.append(name)
-            continue
-        ran.add(name)
+    skipped = [name for name, function in checks.items() if function.root and os.geteuid() != 0]
+    ran = [name for name in checks if name not in skipped]
+    failures = {}
+    for name in ran:
         began = time.monotonic()
-        reports = (compare_readonly if options.readonly else compare)(name, function, options.mounted, options.plain)
+        both = compare_readonly if options.readonly else compare
+        reports = both(name, checks[name], options.mounted, options.plain)
         if options.show:
             print(f"{name} {time.monotonic() - began:.2f} s: {json.dumps(reports[1], sort_keys=True)}")
-        broken = [report["broken"] for report in reports if "broken" in report]
-        if broken:
-            failures.append(f"{name}\n    broken: {broken[0]}")
-        elif reports[0] != reports[1] and name not in excused:
-            failures.append(f"{name}\n" + "\n".join(difference(reports[0]["value"], reports[1]["value"])))
-        elif reports[0] == reports[1] and name in excused:
-            failures.append(f"{name}\n    does not differ, though the table says so")
-    everything = set(load(True)) | set(load(False))
-    failures += [f"{name}\n    is in the table and there is no such check" for name in sorted(excused - everything)]
-    print(f"{len(ran)} checks, {len(ran & excused)} of them listed differences, {len(skipped)} skipped without root")
-    for failure in failures:
-        print(failure)
+        if wrong := judge(reports, name in excused):
+            failures[name] = wrong
+    for name in sorted(excused - set(posix_check.CHECKS)):
+        failures[name] = "    is in the table and there is no such check"
+    if options.report:
+        report = {"ran": ran, "listed": sorted(excused & set(ran)), "skipped": skipped, "failures": failures}
+        pathlib.Path(options.report).write_text(json.dumps(report))
+    print(f"{len(ran)} checks, {len(excused & set(ran))} of them listed differences, {len(skipped)} skipped without root")
+    for name, wrong in failures.items():
+        print(f"{name}\n{wrong}")
     print(f"{len(failures)} failed" if failures else "all as expected")
     return 1 if failures or not ran else 0
 

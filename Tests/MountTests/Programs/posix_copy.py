@@ -205,7 +205,8 @@ def ioctl_of_files():
 def ioctl_of_inode_flags():
     source, _ = pair(10)
     FS_IOC_GETFLAGS, FS_IOC_SETFLAGS = 0x80086601, 0x40086602
-    return [got(fcntl.ioctl, source, FS_IOC_GETFLAGS, bytes(8)), got(fcntl.ioctl, source, FS_IOC_SETFLAGS, bytes(8))]
+    flags = bytearray(8)
+    return [got(fcntl.ioctl, source, FS_IOC_GETFLAGS, flags), got(fcntl.ioctl, source, FS_IOC_SETFLAGS, flags)]
 
 
 @check

@@ -183,7 +183,7 @@ def listing_by_several_processes_while_it_changes():
     fill(2000)
 
     def churn():
-        for number in range(3000):
+        for number in range(1000):
             put(f"x{number % 50}")
             os.unlink(f"x{number % 50}")
         return True
@@ -195,6 +195,19 @@ def listing_by_several_processes_while_it_changes():
         found = [name for name in os.listdir(".") if name.startswith("f")]
         complete.append(len(found) == 2000 and len(set(found)) == 2000)
     return [all(complete), len(names())]
+
+
+@check
+def listing_ends_though_each_entry_is_renamed():
+    """What comes in behind the reader does not keep it reading for ever."""
+    fill(3000)
+    stream, count = Stream(), 0
+    while (record := stream.read()) and count < 100_000:
+        if record[0] not in (b".", b".."):
+            count += 1
+            os.rename(record[0], b"again%d" % count)
+    stream.close()
+    return [3000 <= count < 100_000, len(names())]
 
 
 @check

@@ -4,7 +4,7 @@ import shutil
 import socket
 import stat
 
-from posix_check import call, check, got, put, value
+from posix_check import call, check, got, in_child, put, value
 
 LONG = b"n" * 255
 
@@ -107,7 +107,7 @@ SINGLE = {
     "unlink": lambda path: os.unlink(path),
     "rmdir": lambda path: os.rmdir(path),
     "unlinkat_bad_flag": lambda path: got(lambda: call("unlinkat", -100, path, 0x7)),
-    "chdir": lambda path: got(lambda: os.chdir(path)) if path != b"none" else got(os.stat, path),
+    "chdir": lambda path: in_child(got, os.chdir, path),
     "listdir": lambda path: len(os.listdir(path)) >= 0,
     "truncate": lambda path: os.truncate(path, 3),
     "truncate_negative": lambda path: os.truncate(path, -1),
@@ -148,6 +148,22 @@ def utime_raw(path, nanoseconds):
     import ctypes
     times = (ctypes.c_long * 4)(1, nanoseconds, 2, 0)
     return call("utimensat", -100, path, times, 0)
+
+
+@check
+def errors_of_unknown_flags():
+    """Each call that takes flags, with one that no system has."""
+    put("f")
+    os.mkdir("d")
+    descriptor, unknown = os.open("f", os.O_RDWR), 1 << 27
+    calls = {
+        "linkat": (-100, b"f", -100, b"h", unknown), "unlinkat": (-100, b"f", unknown), "renameat2": (-100, b"f", -100, b"g", unknown),
+        "fchownat": (-100, b"f", -1, -1, unknown), "utimensat": (-100, b"f", None, unknown), "faccessat": (-100, b"f", 4, unknown),
+        "fallocate": (descriptor, unknown, 0, 1), "copy_file_range": (descriptor, None, descriptor, None, 0, unknown),
+        "sync_file_range": (descriptor, 0, 0, unknown), "posix_fadvise": (descriptor, 0, 0, 99), "mknod": (b"n", 0o160000, 0),
+        "statx": (-100, b"f", unknown, 0x7FF, b"x" * 256), "name_to_handle_at": (-100, b"f", b"x" * 200, b"x" * 8, unknown),
+    }
+    return {name: value(call, name, *arguments) for name, arguments in calls.items()} | {"names": sorted(os.listdir("."))}
 
 
 def add(name, operation):

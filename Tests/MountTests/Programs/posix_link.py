@@ -136,6 +136,18 @@ def name_of_any_bytes():
 
 
 @check
+def name_of_each_single_byte():
+    """All but the slash and the end of a string, the dot being there already."""
+    each = [bytes([number]) for number in range(1, 256) if number != 0x2F]
+    made = [got(put, name, name) for name in each]
+    found = sorted(os.listdir(b"."))
+    result = [made.count("ok"), made[0x2E - 1], found == sorted(set(each) - {b"."}), all(content(name) == name for name in found)]
+    for name in found:
+        os.rename(name, name + b"\xff")
+    return result + [sorted(os.listdir(b".")) == sorted(name + b"\xff" for name in found)]
+
+
+@check
 def name_of_a_directory_of_any_bytes():
     for name in NAMES:
         os.makedirs(name + b"/" + name)

@@ -161,8 +161,8 @@ def record_locks_outlive_exec():
         lock(mine, WRITE, 10, 10)
         fcntl.flock(os.open("g", os.O_RDWR), fcntl.LOCK_EX)
         os.dup2(reader, 0)
-        os.set_inheritable(tell, True)
-        os.execl("/bin/sh", "sh", "-c", f"echo x >&{tell}; read line")
+        os.dup2(tell, 1)
+        os.execl("/bin/sh", "sh", "-c", "echo x; read line")
     os.read(ready, 1)
     result = [elsewhere(holder, WRITE, 10, 1), got(fcntl.flock, os.open("g", os.O_RDWR), fcntl.LOCK_EX | fcntl.LOCK_NB)]
     os.write(writer, b"go\n")

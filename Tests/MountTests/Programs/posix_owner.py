@@ -35,6 +35,38 @@ def chown_by_each_caller():
     return result
 
 
+@check(root=True)
+def chown_by_an_owner_to_groups():
+    """To each group of which the owner is a member, in whatever way, and to no other."""
+    os.chmod(".", 0o777)
+    result = {}
+    for bits in (0o644, 0o2755, 0o2644, 0o6711):
+        for own_groups in ((), (CREW,), (STAFF, CREW), tuple(range(70_000, 70_100)) + (CREW,)):
+            for wanted in (STAFF, CREW, 70_050, ALICE, 65200):
+                put("f")
+                own("f", group=ALICE, bits=bits)
+                outcome = as_user(ALICE, lambda: [got(os.chown, "f", -1, wanted), got(os.chown, "f", ALICE, wanted),
+                                                  got(os.chmod, "f", bits)], group=ALICE, groups=own_groups)
+                result[f"{bits:o} {len(own_groups)} {wanted}"] = [outcome, describe("f")]
+                os.unlink("f")
+    return result
+
+
+@check(root=True)
+def chmod_setgid_of_a_group_of_others():
+    """Stays off unless the owner is in the file's group, as its own or among the further ones."""
+    os.chmod(".", 0o777)
+    result = {}
+    for group, groups in ((CREW, ()), (STAFF, ()), (CREW, (65200,)), (CREW, (65200, STAFF)), (CREW, tuple(range(70_000, 70_300)) + (STAFF,))):
+        for kind in ("file", "directory"):
+            put("e") if kind == "file" else os.mkdir("e")
+            own("e", bits=0o600)
+            as_user(ALICE, lambda: os.chmod("e", 0o2775), group=group, groups=groups)
+            result[f"{kind} {group} {len(groups)}"] = mode("e")
+            os.unlink("e") if kind == "file" else os.rmdir("e")
+    return result
+
+
 def chown_nothing(bits, *callers):
     os.chmod(".", 0o777)
     result = {}

@@ -1,8 +1,9 @@
 """rename(2) and renameat2(2) in every corner: itself, hard links, over what is there, into itself, flags."""
 import os
+import select
 import shutil
 
-from posix_check import call, check, content, describe, got, names, put, value
+from posix_check import Child, call, check, content, describe, got, names, put, value
 
 NOREPLACE, EXCHANGE, WHITEOUT = 1, 2, 4
 
@@ -185,6 +186,60 @@ def rename_of_a_deep_tree_is_seen_at_once():
     os.stat("a/" + deep)
     os.rename("a", "b")
     return [got(os.stat, "a/" + deep), content("b/" + deep), got(os.mkdir, "a"), got(os.stat, "a/0")]
+
+
+def while_it_is_replaced(replace, look):
+    """What `look` saw while another process replaced `f` a thousand times."""
+    put("f", b"a" * 5000)
+    put("g", b"b" * 5000)
+
+    def churn():
+        for _ in range(1000):
+            replace()
+        return True
+    child, seen = Child(churn), set()
+    while select.select([child.reader], [], [], 0)[0] == []:
+        seen.add(value(look))
+    return [child.result(), sorted(seen)]
+
+
+def whole():
+    data = content("f")
+    return "whole" if len(data) == 5000 and len(set(data)) == 1 else "torn"
+
+
+@check
+def rename_over_leaves_no_gap():
+    """There is always a file of this name, and it is the old one or the new one, whole."""
+    def replace():
+        put("next", bytes([os.urandom(1)[0]]) * 5000)
+        os.rename("next", "f")
+    return while_it_is_replaced(replace, whole)
+
+
+@check
+def rename_exchange_leaves_no_gap():
+    return while_it_is_replaced(lambda: renameat2("f", "g", EXCHANGE), whole)
+
+
+@check
+def rename_of_the_working_directory_meanwhile():
+    """getcwd(3) and `..` are right at every moment, whatever a directory above is called just then."""
+    os.makedirs("a/b/c")
+
+    top = os.open(".", os.O_PATH)
+    os.chdir("a/b/c")
+
+    def churn():
+        for _ in range(500):
+            os.rename("a", "other", src_dir_fd=top, dst_dir_fd=top)
+            os.rename("other", "a", src_dir_fd=top, dst_dir_fd=top)
+        return True
+    child = Child(churn)
+    inode, good = os.stat("..").st_ino, True
+    while select.select([child.reader], [], [], 0)[0] == []:
+        good = good and os.getcwd().endswith("/b/c") and os.stat("..").st_ino == inode and names() == []
+    return [child.result(), good]
 
 
 @check

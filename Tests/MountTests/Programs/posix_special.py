@@ -200,5 +200,10 @@ def poll_and_select_of_files():
     poll = select.poll()
     poll.register(descriptor, select.POLLIN | select.POLLOUT | select.POLLPRI)
     ready = poll.poll(0)
-    epoll = select.epoll()
-    return [[event for _, event in ready], got(epoll.register, descriptor), len(select.select([descriptor], [descriptor], [], 0)[0])]
+    return [[event for _, event in ready], len(select.select([descriptor], [descriptor], [], 0)[0])]
+
+
+@check
+def epoll_of_a_plain_file():
+    put("f", b"content")
+    return got(select.epoll().register, os.open("f", os.O_RDWR))

@@ -163,7 +163,7 @@ def xattr_stays_with_the_file():
     os.setxattr("h", "user.b", b"2")
     put("g", b"rewritten")
     os.truncate("g", 0)
-    os.chmod("g", 0o400)
+    os.chmod("g", 0o600)
     result += [visible("g")]
     descriptor = os.open("g", os.O_RDONLY)
     os.unlink("g")

@@ -1,0 +1,59 @@
+import Support
+import Testing
+
+extension Mounts {
+    /// What POSIX and Linux say of files (docs/POSIX.md): the checks of Programs/posix_*.py, each on a mount
+    /// and in a plain directory beside the store.
+    @Suite struct PosixTests {
+        /// Gives `body` an empty directory on a mount that lets other users in, and one beside the store.
+        private func withBoth(
+            _ options: [String] = [], on backing: Backing = .ext4,
+            _ body: (_ mount: TestMount, _ mounted: String, _ plain: String) throws -> Void
+        ) throws {
+            try withMount(["--total", "512M", "--allow-other"] + options, on: backing, deadline: 1300) { mount in
+                let (mounted, plain) = (mount.path("Documents/posix"), "\(mount.store)-plain")
+                for directory in [mounted, plain] { try Files.makeDirectory(directory) }
+                try body(mount, mounted, plain)
+            }
+        }
+
+        @Test func everyCheckAgrees() throws {
+            try withBoth { mount, mounted, plain in
+                try PosixReport(mounted: mounted, plain: plain, scratch: mount.scratch).expectAgreement(atLeast: 320)
+            }
+        }
+
+        /// Where the store's file system has a say, and all kinds of them say the same.
+        @Test(arguments: Backing.allCases.filter { $0 != .ext4 })
+        func storesOnOtherFileSystems(backing: Backing) throws {
+            try withBoth(on: backing) { mount, mounted, plain in
+                let report = try PosixReport(
+                    mounted: mounted, plain: plain,
+                    only: "^(permission|chown|chmod|setid_cleared|setid_directory|acl|name|temporary|unlinked|append)_",
+                    scratch: mount.scratch)
+                report.expectAgreement(atLeast: 60)
+            }
+        }
+
+        /// `-o suid,dev`, as root may mount: what the default keeps away works, too.
+        @Test func setuidProgramsAndDevicesWhereTheyAreAllowed() throws {
+            try withBoth(["-o", "suid,dev"]) { mount, mounted, plain in
+                let report = try PosixReport(
+                    mounted: mounted, plain: plain, table: nil, only: "^device_nodes|^programs_",
+                    scratch: mount.scratch)
+                report.expectAgreement(atLeast: 4)
+            }
+        }
+
+        @Test func readOnlyMount() throws {
+            try withBoth { mount, mounted, plain in
+                let prepare = [Program.python, PosixReport.program, mounted, plain, "--readonly", "prepare"]
+                try Program.run(prepare).succeeded()
+                try mount.remount(["--allow-other", "-o", "ro"])
+                let report = try PosixReport(
+                    mounted: mounted, plain: plain, readOnly: "check", scratch: mount.scratch)
+                report.expectAgreement(atLeast: 4)
+            }
+        }
+    }
+}
