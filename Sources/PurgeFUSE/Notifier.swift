@@ -46,7 +46,7 @@ final class Notifier: Sendable {
         guard !removals.isEmpty else { return then() }
         queue.add { [self] in
             var directory = OpenDirectory()
-            for removal in removals { tell(removal, &directory) }
+            for removal in removals where removal.concernsKernel { tell(removal, &directory) }
             then()
         }
     }

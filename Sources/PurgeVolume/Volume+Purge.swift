@@ -118,10 +118,12 @@ extension Volume {
         let freed = gone.reduce(.zero) { $0 + $1.bytes }
         let (removals, sidecars) = change { state -> ([Removal], [String]) in
             let removals = gone.map {
-                Removal(directory: $0.directory, node: $0.node, name: $0.name, path: $0.node.path())
+                Removal(
+                    directory: $0.directory, node: $0.node, name: $0.name, path: $0.node.path(),
+                    concernsKernel: $0.directory === root || $0.directory.lookups > 0)
             }
-            for victim in gone {
-                state.ghosts[.init(directory: ObjectIdentifier(victim.directory), name: victim.name)] = victim.node
+            for removal in removals where removal.concernsKernel {
+                state.ghosts[.init(directory: ObjectIdentifier(removal.directory), name: removal.name)] = removal.node
             }
             let sidecars = gone.compactMap { detach($0, &state) }
             for victim in failed { reinstate(victim.node, &state) }

@@ -116,12 +116,14 @@ public struct VolumeHooks: Sendable {
     public init() {}
 }
 
-/// A purged name that the kernel must be told of.
+/// A purged name.
 public struct Removal: Sendable {
     public let directory: Node
     public let node: Node
     let name: Name
     let path: [Name]
+    /// Of a directory that the kernel does not know it remembers no name, and nobody watches it.
+    public let concernsKernel: Bool
 
     /// Path of the directory, below the mount point.
     public var directoryPath: [UInt8] {

@@ -31,10 +31,11 @@ struct VolumeGhostTests {
         }
     }
 
-    /// `tmp/a` purged by a write to `Documents/f`, and not announced yet.
+    /// `tmp/a` purged by a write to `Documents/f`, and not announced yet; the kernel knows `tmp`.
     private func withGhost(_ body: (LiveVolume, Node, Announcements) throws -> Void) throws {
         let announcements = Announcements()
         try withVolume(hooks: announcements.hooks) { live in
+            _ = try live.volume.lookup("tmp", in: live.volume.root, caller: LiveVolume.caller)
             try live.make("tmp/a", blocks: 40)
             try live.make("Documents/f", blocks: 60)
             #expect(announcements.count == 1)
@@ -110,6 +111,20 @@ struct VolumeGhostTests {
             #expect(done.value == 1)
             #expect(live.volume.mayCacheAbsence("a", in: tmp))
             #expect(second.count == 0)
+        }
+    }
+
+    /// The kernel remembers nothing of a directory that it does not know.
+    @Test func ofAnUnknownDirectoryNothingIsToBeTold() throws {
+        let announcements = Announcements()
+        try withVolume(hooks: announcements.hooks) { live in
+            try live.make("tmp/a", blocks: 40)
+            let tmp = try live.node("tmp")
+            let job = try #require(live.volume.change { live.volume.choose(.all, trigger: .command, pid: 1, &$0) })
+            let result = live.volume.carryOut(job)
+            #expect(result.removals.map(\.concernsKernel) == [false])
+            #expect(live.volume.mayCacheAbsence("a", in: tmp))
+            live.volume.announce(result.removals)
         }
     }
 
