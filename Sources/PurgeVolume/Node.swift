@@ -150,6 +150,8 @@ final class NodePart {
     var writers: Int32 = 0
     var soloists: Int32 = 0
     var isSolo = false
+    /// More is charged than the backing got.
+    var isUnsettled = false
 }
 
 /// The blocks of a file with holes, or with blocks past its end.

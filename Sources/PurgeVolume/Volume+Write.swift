@@ -39,7 +39,7 @@ extension Volume {
         _ handle: Handle, _ request: WriteRequest, perform: (Int32, Range<Int>) throws(Errno) -> Int
     ) throws(Errno) -> WriteOutcome {
         guard request.length > 0 else { return WriteOutcome(count: 0, removals: []) }
-        return try besideWrites(of: handle.node) { () throws(Errno) in
+        return try besideWrites(of: handle.node, handle.descriptor) { () throws(Errno) in
             do throws(Errno) { return try writeBlocks(handle, request, perform) } catch {
                 if error == .noSpace, request.isMapped { overwritePages(handle, request, perform) }
                 throw error
@@ -75,32 +75,30 @@ extension Volume {
         let demand = Demand(blocks: request.blocks, takesPart: !request.isMapped, pid: request.pid)
         let reservation = try reserve(demand, for: node, wrote: true)
         let granted = Int(min(request.end, reservation.end * ByteCount.block.bytes) - request.offset)
-        let removals = try carryOut(reservation, for: node, handle.descriptor, request.blocks)
+        let removals = try carryOut(reservation, for: node)
         let oldSize = kind.fillsGrownTail ? sparseSize(node) : nil
         do throws(Errno) {
             if request.dropsPrivileges { try dropPrivileges(handle.descriptor, pid: request.pid) }
             let count = try perform(handle.descriptor, 0..<granted)
-            if count < granted { settle(node, handle.descriptor, request.blocks) }
+            if count < granted { settleLater(node) }
             if let oldSize, oldSize < request.offset { try emptyGrownTail(node, handle.descriptor, oldSize) }
             if !node.isDenseNow(state) {
                 try noteWritten(node, handle.descriptor, end: request.offset + Int64(count))
             }
             return WriteOutcome(count: count, removals: removals)
         } catch {
-            settle(node, handle.descriptor, request.blocks)
+            settleLater(node)
             announce(removals)
             throw hostError(error, node)
         }
     }
 
     /// The purge that a reservation asks for. When it fails, what was reserved is given back.
-    private func carryOut(
-        _ reservation: Reservation, for node: Node, _ descriptor: Int32, _ blocks: Range<Int64>
-    ) throws(Errno) -> [Removal] {
+    func carryOut(_ reservation: Reservation, for node: Node) throws(Errno) -> [Removal] {
         guard let job = reservation.job else { return [] }
         let done = carryOut(job)
         guard done.hasFailed else { return done.removals }
-        settle(node, descriptor, blocks)
+        settleLater(node)
         announce(done.removals)
         throw .input
     }
@@ -130,13 +128,13 @@ extension Volume {
         guard isPassed else { return try makeSparse(node, descriptor) }
         let range = blocks..<block
         let reservation = try reserve(Demand(blocks: range, takesPart: false, pid: pid), for: node, wrote: false)
-        announce(try carryOut(reservation, for: node, descriptor, range))
+        announce(try carryOut(reservation, for: node))
         do throws(Errno) {
             try System.allocate(
                 descriptor, mode: 0, offset: blocks * ByteCount.block.bytes,
                 length: Int64(range.count) * ByteCount.block.bytes)
         } catch {
-            settle(node, descriptor, range)
+            settleLater(node)
             throw hostError(error, node)
         }
     }
@@ -145,12 +143,12 @@ extension Volume {
     func makeSparse(_ node: Node, _ descriptor: Int32) throws(Errno) {
         let size = Int64(try System.status(descriptor).st_size)
         let blocks = state.withLock { _ in node.blocks }
-        var record = ExtentRecord(runs: blocks > 0 ? ExtentSet(0..<blocks) : ExtentSet())
+        var record = ExtentRecord(runs: ExtentSet(0..<blocks))
         do { try store.setExtentRecord(&record, of: descriptor, nil) } catch { throw hostError(error, node) }
         state.withLock { _ in
             guard node.isDense else { return }
-            node.ensuredPart.extents = FileExtents(
-                charged: blocks > 0 ? ExtentSet(0..<blocks) : ExtentSet(), record: record, size: size)
+            // A write beside this one may have charged more by now.
+            node.ensuredPart.extents = FileExtents(charged: ExtentSet(0..<node.blocks), record: record, size: size)
         }
     }
 
@@ -178,9 +176,10 @@ extension Volume {
         if let full { try makeDense(node, descriptor, full) }
     }
 
-    /// The record of a file that has every block up to its end and none beyond.
+    /// The record of a file that has every block up to its end and none beyond; nil while it may be
+    /// that blocks are only reserved.
     func lockedFullRecord(_ node: Node) -> ExtentRecord? {
-        guard let extents = node.part?.extents,
+        guard let part = node.part, part.writers <= 1, !part.isUnsettled, let extents = part.extents,
             extents.charged.isExactly(below: ByteCount(extents.size).blocks)
         else { return nil }
         return extents.record
