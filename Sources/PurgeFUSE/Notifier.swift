@@ -43,7 +43,6 @@ final class Notifier: Sendable {
     }
 
     func announce(_ removals: [Removal], _ then: @escaping @Sendable () -> Void) {
-        guard !removals.isEmpty else { return then() }
         queue.add { [self] in
             var directory = OpenDirectory()
             for removal in removals where removal.concernsKernel { tell(removal, &directory) }

@@ -9,10 +9,10 @@ import PurgeVolume
 struct Reply: ~Copyable {
     private let request: fuse_req_t
 
-    /// To be made when the work is done.
+    /// To be made when the work is done: what was kept for a second attempt is let go of here.
     init(_ request: fuse_req_t) {
         self.request = request
-        Server.of(request).retries.settle(RawRequest.current)
+        Server.of(request).retries.finish(RawRequest.current)
     }
     deinit { fuse_reply_err(request, EIO) }
 

@@ -11,7 +11,8 @@ import Synchronization
 /// is kept open until the call has come: nothing purges it, and unlinked it can still be used.
 final class Retries: Sendable {
     private struct Retry {
-        var began: Int64
+        /// When it was last heard of.
+        var time = System.uptime()
         /// Two at most: link(2) looks up two names.
         var kept: [Handle] = []
     }
@@ -22,6 +23,9 @@ final class Retries: Sendable {
     /// 250 ms: the kernel tries again at once, where it gets the CPU. It never does when the thread was
     /// killed meanwhile, or when the second look-up was all that it wanted.
     private static let patience: Int64 = 250_000_000
+    /// 10 ms, once somebody wants to know how much there is: a call that comes so soon would have the
+    /// file open by itself.
+    private static let shortPatience: Int64 = 10_000_000
 
     init(volume: Volume) { self.volume = volume }
 
@@ -30,7 +34,7 @@ final class Retries: Sendable {
         guard thread != 0 else { return }
         let old = retries.withLock { retries in
             areAny.store(true, ordering: .releasing)
-            return retries.updateValue(Retry(began: System.now()), forKey: thread)
+            return retries.updateValue(Retry(), forKey: thread)
         }
         for handle in old?.kept ?? [] { volume.close(handle) }
     }
@@ -38,8 +42,13 @@ final class Retries: Sendable {
     /// The entry that `find` looks up, kept if the thread is trying again.
     func lookup(_ thread: pid_t, _ find: () throws(Errno) -> Entry) throws(Errno) -> Entry {
         guard areAny.load(ordering: .acquiring), retries.withLock({ $0[thread] != nil }) else { return try find() }
-        while true {
-            let entry = try find()
+        for _ in 0..<100 {
+            let entry: Entry
+            do throws(Errno) { entry = try find() } catch {
+                // Nothing there to be used.
+                finish { $0.0 == thread && $0.1.kept.isEmpty }
+                throw error
+            }
             do throws(Errno) {
                 if let handle = try volume.keep(entry.node) { keep(handle, for: thread) }
                 return entry
@@ -50,11 +59,13 @@ final class Retries: Sendable {
                 return entry
             }
         }
+        return try find()
     }
 
     private func keep(_ handle: Handle, for thread: pid_t) {
         let superfluous = retries.withLock { retries -> Handle? in
             guard var retry = retries[thread] else { return handle }
+            retry.time = System.uptime()
             retry.kept.append(handle)
             let oldest = retry.kept.count > 2 ? retry.kept.removeFirst() : nil
             retries[thread] = retry
@@ -64,20 +75,24 @@ final class Retries: Sendable {
     }
 
     /// A request is about to be answered: what was kept for that call is not any longer.
-    func settle(_ request: RawRequest) {
+    func finish(_ request: RawRequest) {
         guard areAny.load(ordering: .acquiring) else { return }
-        let finished = request.isByTheWay ? 0 : request.thread
-        let now = System.now()
-        end { !$0.1.kept.isEmpty && $0.0 == finished || now - $0.1.began > Self.patience }
+        let thread = request.isByTheWay ? 0 : request.thread
+        let now = System.uptime()
+        finish { !$0.1.kept.isEmpty && $0.0 == thread || now - $0.1.time > Self.patience }
     }
 
-    /// Nothing is kept any more: somebody is about to read how much there is, or nobody asks at all.
-    func end() {
+    /// Somebody is about to read how much there is, or to change it.
+    func finishOld() {
         guard areAny.load(ordering: .acquiring) else { return }
-        end { _ in true }
+        let now = System.uptime()
+        finish { now - $0.1.time > Self.shortPatience }
     }
 
-    private func end(where isOver: ((pid_t, Retry)) -> Bool) {
+    /// Nobody asks any more.
+    func end() { finish { _ in true } }
+
+    private func finish(where isOver: ((pid_t, Retry)) -> Bool) {
         let over = retries.withLock { retries in
             let over = retries.filter { isOver(($0.key, $0.value)) }
             for thread in over.keys { retries[thread] = nil }

@@ -8,7 +8,6 @@ final class WorkQueue: Sendable {
         var work: [@Sendable () -> Void] = []
         var isEnding = false
         var thread: WorkThread?
-        var threadID: Int32 = 0
     }
     private let state = Mutex(State())
     private let gate = Gate()
@@ -17,9 +16,6 @@ final class WorkQueue: Sendable {
         let thread = try WorkThread(name: name) { [self] in run() }
         state.withLock { $0.thread = thread }
     }
-
-    /// The kernel's id of the thread; 0 before it runs.
-    var threadID: Int32 { state.withLock { $0.threadID } }
 
     func add(_ work: @escaping @Sendable () -> Void) {
         state.withLock { $0.work.append(work) }
@@ -37,7 +33,6 @@ final class WorkQueue: Sendable {
     }
 
     private func run() {
-        state.withLock { $0.threadID = System.threadID() }
         while true {
             let seen = gate.generation
             let (batch, isEnding) = state.withLock { state in

@@ -212,10 +212,15 @@ extension System {
     public static func setUmask(_ mask: mode_t) { shim_umask(mask) }
     /// Who owns what this thread creates.
     public static func actAs(owner: uid_t, group: gid_t) { shim_set_fs_identity(owner, group) }
+    /// Nanoseconds since some time in the past; never goes back.
+    public static func uptime() -> Int64 { nanoseconds(CLOCK_MONOTONIC) }
     /// Nanoseconds since 1970.
     public static func now() -> Int64 {
+        nanoseconds(CLOCK_REALTIME)
+    }
+    private static func nanoseconds(_ clock: clockid_t) -> Int64 {
         var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
+        clock_gettime(clock, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

@@ -1,8 +1,7 @@
 import CSystemShims
 import Glibc
 
-/// The one way to the kernel. Every wrapper passes through `run`, so this is where EINTR is
-/// retried and where a test can make a call fail.
+/// The one way to the kernel. Every wrapper passes through `run`: this is where EINTR is retried.
 public enum SystemCall {
     /// A shim's answer (>= 0, or -errno) as a result or an error.
     @inline(__always)

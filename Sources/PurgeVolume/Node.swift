@@ -69,7 +69,7 @@ struct NodeFlags: OptionSet {
     /// The kernel is to drop its pages at the next open: they may have been changed behind its
     /// cache, or a read that they would serve has to be seen.
     static let cacheIsStale = NodeFlags(rawValue: 64)
-    /// Root owns none of its bytes twice: counted in the ledger.
+    /// Its blocks are in the ledger's numbers.
     static let counted = NodeFlags(rawValue: 128)
 }
 
@@ -150,8 +150,6 @@ final class NodePart {
     var writers: Int32 = 0
     var soloists: Int32 = 0
     var isSolo = false
-    /// More is charged than the backing got.
-    var isUnsettled = false
 }
 
 /// The blocks of a file with holes, or with blocks past its end.

@@ -33,8 +33,7 @@ extension Volume {
         try checkEnd(request.end)
         hooks.beforeSlowWork()
         try dropPrivileges(handle.descriptor, pid: request.pid)
-        return try alone(with: handle.node, handle.descriptor) { () throws(Errno) in try allocateAlone(handle, request)
-        }
+        return try alone(with: handle.node) { () throws(Errno) in try allocateAlone(handle, request) }
     }
 
     private func allocateAlone(_ handle: Handle, _ request: AllocationRequest) throws(Errno) -> [Removal] {
@@ -60,14 +59,23 @@ extension Volume {
         }
         let demand = Demand(blocks: request.blocks, takesPart: false, pid: request.pid)
         let reservation = try reserve(demand, for: node, wrote: false)
-        let removals = try carryOut(reservation, for: node)
+        var removals: [Removal] = []
+        if let job = reservation.job {
+            let done = carryOut(job)
+            removals = done.removals
+            if done.hasFailed {
+                settle(node, fd, request.blocks)
+                announce(removals)
+                throw .input
+            }
+        }
         do throws(Errno) {
             try changeRecord(node, fd) { $0.insert(request.blocks) }
             try allocateBacking(fd, request, size: size, zeroes: zeroes)
         } catch {
             // What the record has now may be more than the backing holds: it counts, and a
             // truncate or punch frees it. What did not even get there is given back.
-            settleLater(node)
+            settle(node, fd, request.blocks)
             announce(removals)
             throw hostError(error, node)
         }

@@ -4,45 +4,50 @@ import PurgeSystem
 // the file in between. The kernel's own lock of an inode leaves out open(2) with O_TRUNC, the
 // write-back of mapped pages and asynchronous direct writes.
 extension Volume {
-    /// Runs a write: beside other writes of the file, but beside nothing that frees or allocates.
-    func besideWrites<Value>(
-        of node: Node, _ descriptor: Int32, _ body: () throws(Errno) -> Value
+    /// Runs a write of `blocks`. One that overwrites what is there goes beside others of its kind; one
+    /// that needs new blocks runs alone, since it and the file's map change together.
+    func inWriteOrder<Value>(
+        with node: Node, _ blocks: Range<Int64>, _ body: () throws(Errno) -> Value
     ) throws(Errno) -> Value {
+        var overwrites = true
         awaitTurn(of: node) { part in
+            overwrites = node.isDense && node.missing(in: blocks) == 0
+            guard overwrites else { return true }
             guard part.soloists == 0 else { return false }
             part.writers += 1
             return true
         }
+        guard overwrites else { return try alone(with: node, body) }
         defer {
-            let (isAwaited, isUnsettled) = state.withLock { _ in
+            let isAwaited = state.withLock { _ in
                 let part = node.ensuredPart
                 part.writers -= 1
-                return (part.writers == 0 && part.soloists > 0, part.isUnsettled)
+                return part.writers == 0 && part.soloists > 0
             }
             if isAwaited { turns.advance() }
-            if isUnsettled { alone(with: node, descriptor) {} }
         }
         return try body()
     }
 
     /// Runs what frees or allocates blocks of the file: beside nothing else that changes its data.
-    func alone<Value, Failure>(
-        with node: Node, _ descriptor: Int32, _ body: () throws(Failure) -> Value
-    ) throws(Failure) -> Value {
+    func alone<Value>(with node: Node, _ body: () throws(Errno) -> Value) throws(Errno) -> Value {
         // From here on no further write begins, so the wait ends.
-        state.withLock { _ in node.ensuredPart.soloists += 1 }
-        awaitTurn(of: node) { part in
+        let begin = { (part: NodePart) -> Bool in
             guard part.writers == 0, !part.isSolo else { return false }
             part.isSolo = true
             return true
         }
+        let hasBegun = state.withLock { _ in
+            node.ensuredPart.soloists += 1
+            return begin(node.ensuredPart)
+        }
+        if !hasBegun { awaitTurn(of: node, begin) }
         defer {
-            if state.withLock({ _ in node.part?.isUnsettled ?? false }) { settle(node, descriptor) }
             state.withLock { _ in
                 node.ensuredPart.isSolo = false
                 node.ensuredPart.soloists -= 1
             }
-            turns.advance()
+            if turnsAreAwaited.load(ordering: .sequentiallyConsistent) > 0 { turns.advance() }
         }
         return try body()
     }
@@ -51,6 +56,8 @@ extension Volume {
     private func awaitTurn(of node: Node, _ begin: (NodePart) -> Bool) {
         if state.withLock({ _ in begin(node.ensuredPart) }) { return }
         hooks.beforeSlowWork()
+        turnsAreAwaited.add(1, ordering: .sequentiallyConsistent)
+        defer { turnsAreAwaited.subtract(1, ordering: .sequentiallyConsistent) }
         while true {
             let seen = turns.generation
             if state.withLock({ _ in begin(node.ensuredPart) }) { return }

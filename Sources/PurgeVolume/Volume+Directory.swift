@@ -30,9 +30,9 @@ public final class DirectoryHandle: Sendable {
 
     public var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
 
-    func status(of name: CName) -> FileStatus? {
-        guard let descriptor else { return nil }
-        return try? System.status(at: descriptor.raw, name)
+    func status(of name: CName) throws(Errno) -> FileStatus {
+        guard let descriptor else { throw .noEntry }
+        return try System.status(at: descriptor.raw, name)
     }
 
     /// Hands out records from cookie `offset` on, until `body` answers false or the end.
@@ -106,8 +106,7 @@ extension Volume {
         let directory = handle.node
         var entry: Entry?
         if withAttributes && !DirectoryBlock.isDot(name) {
-            entry = handle.status(of: name).flatMap { lookup(Name(name), $0, in: directory) }
-            do throws(Errno) { if entry == nil { entry = try lookup(name, in: directory, caller: .nobody) } } catch {
+            do throws(Errno) { entry = try lookup(name, listedBy: handle) } catch {
                 // It went between the listing and the look: the listing is as old as that.
                 if error == .noEntry { return true }
             }
@@ -120,6 +119,20 @@ extension Volume {
             DirectoryEntry(name: name, inode: inode, next: record.next, type: record.type, entry: entry))
         if !taken, let entry { forget(entry.node, count: 1) }
         return taken
+    }
+}
+
+extension Volume {
+    /// With one look at the tree, if nothing moves meanwhile: an inode number could be another file's.
+    private func lookup(_ name: CName, listedBy handle: DirectoryHandle) throws(Errno) -> Entry {
+        let began = moves.load(ordering: .acquiring)
+        let isQuiet = movesEnded.load(ordering: .acquiring) == began
+        let status = try handle.status(of: name)
+        if isQuiet, let entry = lookup(Name(name), status, in: handle.node) {
+            if moves.load(ordering: .acquiring) == began { return entry }
+            forget(entry.node, count: 1)
+        }
+        return try lookup(name, in: handle.node, caller: .nobody)
     }
 }
 

@@ -201,7 +201,7 @@ extension Volume {
 
     /// A new entry takes its directory's protection class (SPEC section 4).
     func inheritProtection(_ node: Node, from parent: Node, at directory: Int32, _ name: CName?) throws(Errno) {
-        guard parent.flags.contains(.ownProtection), node.isRegular || node.isDirectory,
+        guard node.isRegular || node.isDirectory, state.withLock({ _ in parent.flags.contains(.ownProtection) }),
             let value = try storedValue(of: parent, StorageAttribute.fileProtection.storeKey)
         else { return }
         try store.setAttribute(of: directory, name, StorageAttribute.fileProtection.storeKey, value)

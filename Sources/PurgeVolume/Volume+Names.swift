@@ -89,7 +89,10 @@ extension Volume {
         let status: FileStatus
         do throws(Errno) {
             try linkBacking(node, to: directory.raw, name)
-            status = try System.status(at: directory.raw, name)
+            do throws(Errno) { status = try System.status(at: directory.raw, name) } catch {
+                withdrawEntry(name, at: directory.raw)
+                throw error
+            }
         } catch {
             unhold(node)
             throw hostError(error, node)

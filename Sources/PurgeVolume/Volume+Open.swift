@@ -144,13 +144,14 @@ extension Volume {
     }
 
     /// How the kernel is to do this descriptor's I/O: while one open is passed through, all are;
-    /// while one is cached, none is (FUSE.md, Passthrough, rule 5).
+    /// while one is cached, none is (FUSE.md, Passthrough, rule 5). None begins while a truncate(2)
+    /// may be about to make a hole, which a mapping could then fill unseen.
     private func lockedMode(_ node: Node, canWrite: Bool, offersPassthrough: Bool) -> InputOutputMode {
         let passed = node.part?.passthroughOpens ?? 0
         let cached = node.part?.cachedOpens ?? 0
         let begins =
             offersPassthrough && !canWrite && passed == 0 && cached == 0 && node.isDense
-            && node.blocks >= Self.passthroughBlocks
+            && node.blocks >= Self.passthroughBlocks && (node.part?.soloists ?? 0) == 0
         if passed > 0 || begins {
             node.ensuredPart.passthroughOpens += 1
             if canWrite { node.flags.insert(.cacheIsStale) }
@@ -252,10 +253,8 @@ extension Volume {
         let node = Node(inode: UInt64(status.st_ino), kind: .regular, parent: parent, name: name)
         node.opens = 1
         let now = Instant(nanoseconds: System.now())
-        if parent.flags.contains(.ownProtection) {
-            try name.withCName { (name) throws(Errno) in
-                try inheritProtection(node, from: parent, at: directory, name)
-            }
+        try name.withCName { (name) throws(Errno) in
+            try inheritProtection(node, from: parent, at: directory, name)
         }
         return change { state in
             let canWrite = flags & O_ACCMODE != O_RDONLY

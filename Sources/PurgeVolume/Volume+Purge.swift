@@ -73,7 +73,7 @@ extension Volume {
         return plan
     }
 
-    /// Files that go in one step: who needs one of their names waits no longer than for that.
+    /// Files that go in one step.
     private static let batch = 256
 
     /// Removes the files of a purge from the store and from the tree. The names that the kernel
@@ -209,18 +209,19 @@ extension Volume {
     }
 
     /// A purge from beginning to end: returns when every name is gone for everybody. The kernel is
-    /// told of one batch while the next is removed.
+    /// told of one batch while the next is removed; nothing waits for that between batches, since
+    /// whoever holds the kernel's lock of a directory may wait for a name of a later one.
     func purgeAndWait(_ job: PurgeJob) -> PurgeResult {
         var result = PurgeResult(removals: [], freed: .zero, hasFailed: false)
-        let announced = Gate()
-        var before = announced.generation &- 1
         carryOut(job) { part in
             result.freed += part.freed
             result.hasFailed = result.hasFailed || part.hasFailed
-            announced.wait(while: before)
-            before = announced.generation
-            announce(part.removals) { announced.advance() }
+            announce(part.removals) {}
         }
+        // Announcements come in order: after this one, all of them have.
+        let announced = Gate()
+        let before = announced.generation
+        announce([]) { announced.advance() }
         announced.wait(while: before)
         return result
     }

@@ -63,17 +63,10 @@ extension Volume {
                 reason: node.standing.writeClass == .important ? "important" : "opportunistic", pid: pid))
     }
 
-    /// A call failed or did less than was reserved for it. Other writes may have reserved what they
-    /// have not written yet, so the ledger is brought in line once the file is nobody's (`alone`).
-    func settleLater(_ node: Node) { state.withLock { _ in node.ensuredPart.isUnsettled = true } }
-
-    /// The ledger in line with the backing again; only while nothing else changes the file's data.
-    func settle(_ node: Node, _ descriptor: Int32) {
-        let (isDense, end) = state.withLock { _ in
-            node.part?.isUnsettled = false
-            return (node.isDense, node.part?.extents?.charged.runs.last?.upperBound ?? 0)
-        }
-        if isDense {
+    /// The ledger in line with the backing again, after a call failed or did less than was reserved.
+    /// Only what runs alone reserves anything, so nothing of another call is given back.
+    func settle(_ node: Node, _ descriptor: Int32, _ blocks: Range<Int64>) {
+        if node.isDenseNow(state) {
             guard let status = try? System.status(descriptor) else { return }
             change { state in
                 guard node.isDense else { return }
@@ -81,9 +74,12 @@ extension Volume {
             }
             return
         }
-        guard var charged = try? dataExtents(of: descriptor, in: 0..<end) else { return }
+        guard let data = try? dataExtents(of: descriptor, in: blocks) else { return }
         change { state in
             guard let extents = node.part?.extents else { return }
+            var charged = extents.charged
+            charged.remove(blocks)
+            charged = charged.union(data)
             for run in extents.record.runs.runs { charged.insert(run) }
             node.part?.extents?.charged = charged
             state.charge(node, blocks: charged.count - node.blocks)

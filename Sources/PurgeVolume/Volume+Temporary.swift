@@ -59,6 +59,8 @@ extension Volume {
             node.flags.remove(.unlinked)
             node.parent = directory
             node.name = name
+            // The journal was not told of its uses while it had no name.
+            state.noteUse(node, at: node.lastUse)
         } else {
             node.ensuredPart.furtherNames.append(Dentry(directory: directory, name: name))
         }

@@ -6,7 +6,7 @@ import PurgeSystem
 extension Volume {
     /// ftruncate(2) to `size`: frees every block past the new end, allocates nothing.
     func truncate(_ node: Node, _ fd: Int32, to size: Int64, pid: pid_t) throws(Errno) {
-        try alone(with: node, fd) { () throws(Errno) in try cut(node, fd, to: size, pid: pid) }
+        try alone(with: node) { () throws(Errno) in try cut(node, fd, to: size, pid: pid) }
     }
 
     private func cut(_ node: Node, _ fd: Int32, to size: Int64, pid: pid_t) throws(Errno) {
@@ -49,7 +49,7 @@ extension Volume {
     }
 
     private func empty(_ node: Node, _ fd: Int32) throws(Errno) {
-        try alone(with: node, fd) { () throws(Errno) in
+        try alone(with: node) { () throws(Errno) in
             try System.truncate(fd, 0)
             let record = change { state -> ExtentRecord? in
                 state.charge(node, blocks: -node.blocks)

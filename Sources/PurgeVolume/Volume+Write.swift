@@ -39,7 +39,7 @@ extension Volume {
         _ handle: Handle, _ request: WriteRequest, perform: (Int32, Range<Int>) throws(Errno) -> Int
     ) throws(Errno) -> WriteOutcome {
         guard request.length > 0 else { return WriteOutcome(count: 0, removals: []) }
-        return try besideWrites(of: handle.node, handle.descriptor) { () throws(Errno) in
+        return try inWriteOrder(with: handle.node, request.blocks) { () throws(Errno) in
             do throws(Errno) { return try writeBlocks(handle, request, perform) } catch {
                 if error == .noSpace, request.isMapped { overwritePages(handle, request, perform) }
                 throw error
@@ -75,30 +75,32 @@ extension Volume {
         let demand = Demand(blocks: request.blocks, takesPart: !request.isMapped, pid: request.pid)
         let reservation = try reserve(demand, for: node, wrote: true)
         let granted = Int(min(request.end, reservation.end * ByteCount.block.bytes) - request.offset)
-        let removals = try carryOut(reservation, for: node)
+        let removals = try carryOut(reservation, for: node, handle.descriptor, request.blocks)
         let oldSize = kind.fillsGrownTail ? sparseSize(node) : nil
         do throws(Errno) {
             if request.dropsPrivileges { try dropPrivileges(handle.descriptor, pid: request.pid) }
             let count = try perform(handle.descriptor, 0..<granted)
-            if count < granted { settleLater(node) }
+            if count < granted { settle(node, handle.descriptor, request.blocks) }
             if let oldSize, oldSize < request.offset { try emptyGrownTail(node, handle.descriptor, oldSize) }
             if !node.isDenseNow(state) {
                 try noteWritten(node, handle.descriptor, end: request.offset + Int64(count))
             }
             return WriteOutcome(count: count, removals: removals)
         } catch {
-            settleLater(node)
+            settle(node, handle.descriptor, request.blocks)
             announce(removals)
             throw hostError(error, node)
         }
     }
 
     /// The purge that a reservation asks for. When it fails, what was reserved is given back.
-    func carryOut(_ reservation: Reservation, for node: Node) throws(Errno) -> [Removal] {
+    private func carryOut(
+        _ reservation: Reservation, for node: Node, _ descriptor: Int32, _ blocks: Range<Int64>
+    ) throws(Errno) -> [Removal] {
         guard let job = reservation.job else { return [] }
         let done = carryOut(job)
         guard done.hasFailed else { return done.removals }
-        settleLater(node)
+        settle(node, descriptor, blocks)
         announce(done.removals)
         throw .input
     }
@@ -128,13 +130,13 @@ extension Volume {
         guard isPassed else { return try makeSparse(node, descriptor) }
         let range = blocks..<block
         let reservation = try reserve(Demand(blocks: range, takesPart: false, pid: pid), for: node, wrote: false)
-        announce(try carryOut(reservation, for: node))
+        announce(try carryOut(reservation, for: node, descriptor, range))
         do throws(Errno) {
             try System.allocate(
                 descriptor, mode: 0, offset: blocks * ByteCount.block.bytes,
                 length: Int64(range.count) * ByteCount.block.bytes)
         } catch {
-            settleLater(node)
+            settle(node, descriptor, range)
             throw hostError(error, node)
         }
     }
@@ -143,12 +145,12 @@ extension Volume {
     func makeSparse(_ node: Node, _ descriptor: Int32) throws(Errno) {
         let size = Int64(try System.status(descriptor).st_size)
         let blocks = state.withLock { _ in node.blocks }
-        var record = ExtentRecord(runs: ExtentSet(0..<blocks))
+        var record = ExtentRecord(runs: blocks > 0 ? ExtentSet(0..<blocks) : ExtentSet())
         do { try store.setExtentRecord(&record, of: descriptor, nil) } catch { throw hostError(error, node) }
         state.withLock { _ in
             guard node.isDense else { return }
-            // A write beside this one may have charged more by now.
-            node.ensuredPart.extents = FileExtents(charged: ExtentSet(0..<node.blocks), record: record, size: size)
+            node.ensuredPart.extents = FileExtents(
+                charged: blocks > 0 ? ExtentSet(0..<blocks) : ExtentSet(), record: record, size: size)
         }
     }
 
@@ -176,10 +178,9 @@ extension Volume {
         if let full { try makeDense(node, descriptor, full) }
     }
 
-    /// The record of a file that has every block up to its end and none beyond; nil while it may be
-    /// that blocks are only reserved.
+    /// The record of a file that has every block up to its end and none beyond.
     func lockedFullRecord(_ node: Node) -> ExtentRecord? {
-        guard let part = node.part, part.writers <= 1, !part.isUnsettled, let extents = part.extents,
+        guard let extents = node.part?.extents,
             extents.charged.isExactly(below: ByteCount(extents.size).blocks)
         else { return nil }
         return extents.record

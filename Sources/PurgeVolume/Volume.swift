@@ -20,6 +20,8 @@ public final class Volume: Sendable {
     let purges = Gate()
     /// Advances when a file that somebody waits to write or cut is free for that.
     let turns = Gate()
+    /// Threads that wait at `turns`.
+    let turnsAreAwaited = Atomic<Int>(0)
     /// Advances when the reclaimer has something to look at.
     let reclaimerGate = Gate()
     let hooks: VolumeHooks

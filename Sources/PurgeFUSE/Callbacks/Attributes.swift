@@ -31,7 +31,7 @@ extension fuse_lowlevel_ops {
         operations.statfs = { request, node in
             guard let request else { return }
             let server = Server.of(request)
-            server.retries.end()
+            server.retries.finishOld()
             Reply(request).statistics(server.volume.statistics(at: server.node(node)))
         }
     }

@@ -102,7 +102,7 @@ final class ParkedReads: Sendable {
 
     func park(_ pending: PendingReply, _ request: fuse_req_t, _ reader: EventReader, size: Int) {
         let entry = Parked(pending, request, reader, size)
-        // Retained for libfuse's interrupt callback, which may come at any time until the answer.
+        // libfuse's interrupt callback, which may come at any time until the answer, only compares it.
         fuse_req_interrupt_func(
             request,
             { request, data in

@@ -55,6 +55,7 @@ extension fuse_lowlevel_ops {
                     AllocationRequest(
                         mode: mode, offset: Int64(offset), length: Int64(length), pid: server.caller(request).pid))
             } _: { reply, removals in
+                if removals.isEmpty { return reply.done() }
                 let pending = reply.later()
                 server.volume.announce(removals) { pending.take()?.done() }
             }

@@ -12,7 +12,7 @@ extension fuse_lowlevel_ops {
             let server = Server.of(request)
             let node = server.node(node)
             if node.isControl {
-                if info.pointee.flags & O_ACCMODE != O_WRONLY { server.retries.end() }
+                server.retries.finishOld()
                 return server.openControl(request, node)
             }
             Reply.to(request) { () throws(Errno) in
