@@ -3,7 +3,8 @@ import glob
 import os
 import xml.etree.ElementTree
 
-from places import HERE, Failed, remove, run, succeed
+from places import HERE, remove
+from processes import Failed, run, succeed
 
 PYTHON = "/usr/bin/python3.11"
 LIBRARY = "/usr/lib/python3.11/test"

@@ -4,7 +4,8 @@ import os
 import subprocess
 import sys
 
-from places import HERE, Failed, drop_caches, run, scaled, wait_until
+from places import HERE, drop_caches, scaled
+from processes import wait_until
 
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 PROCESSES = 2

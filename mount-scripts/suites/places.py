@@ -1,22 +1,19 @@
 """Where a suite works: a plain directory, or a mount with its own store, daemon and log."""
 import os
 import resource
-import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
+from processes import Failed, end_children, succeed, uninterrupted, wait_until
 from report import Result
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 PURGEFS = os.environ.get("PURGEFS") or os.path.join(HERE, "../../.build/release/purgefs")
 SCALE = float(os.environ.get("PURGEFS_TEST_SCALE", "1"))
 TOTAL = 32 << 30
-
-
-class Failed(Exception):
-    """A suite cannot go on."""
 
 
 class Clock:
@@ -33,43 +30,8 @@ def scaled(full, least=1):
     return max(least, int(full * SCALE))
 
 
-def run(command, timeout=600, **options):
-    """The ended process, its output as text; Failed when the time is over."""
-    try:
-        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, errors="replace", start_new_session=True, **options) as process:
-            try:
-                output, _ = process.communicate(timeout=timeout)
-            except BaseException as error:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.communicate()
-                if isinstance(error, subprocess.TimeoutExpired):
-                    raise Failed(f"{' '.join(command)[:200]}: not done after {timeout} s") from None
-                raise
-    except FileNotFoundError:
-        raise Failed(f"{command[0]} is not installed: mount-scripts/install-deps suites") from None
-    return subprocess.CompletedProcess(command, process.returncode, output)
-
-
-def succeed(command, **options):
-    done = run(command, **options)
-    if done.returncode:
-        raise Failed(f"{' '.join(command)[:200]} ended with {done.returncode}: {done.stdout[-2000:]}")
-    return done.stdout
-
-
-def wait_until(condition, seconds=30):
-    """Whether it came true in time."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
-
-
 def drop_caches():
-    """Names and inodes that nobody uses; twice, since those used of late survive the first time."""
+    """Names and inodes that nobody uses; again and again, since those used of late survive the first time."""
     for _ in range(3):
         with open("/proc/sys/vm/drop_caches", "w") as file:
             file.write("2")
@@ -89,7 +51,11 @@ class Scratch:
         return self
 
     def __exit__(self, *_):
-        remove(self.root)
+        with uninterrupted():
+            end_children()
+            remove(self.root)
+        if os.path.exists(self.root):
+            print(f"suites: could not remove {self.root}", file=sys.stderr)
 
     def folder(self, *names):
         path = os.path.join(self.root, *names)
@@ -116,8 +82,15 @@ class Place:
         #: Its logs and other things that are not to be tested, on the plain file system.
         self.outside = outside
 
+    def say(self, case, text):
+        print(f"  {self.name:5}  {case:14} {text}", flush=True)
+
     def remount(self):
         os.sync()
+
+    def end_programs(self):
+        """Whatever the suite has left running."""
+        end_children()
 
     def clear(self):
         remove(self.work)
@@ -135,14 +108,20 @@ class MountedPlace(Place):
         self.end = Result("was never unmounted")
 
     def __enter__(self):
-        self.mount()
         self.work = os.path.join(self.point, "Documents", "work")
-        os.mkdir(self.work)
+        try:
+            self.mount()
+            os.mkdir(self.work)
+        except BaseException:
+            with uninterrupted():
+                self.unmount()
+            raise
         return self
 
     def __exit__(self, *_):
         clock = Clock()
-        value = self.unmount() or self.check()
+        with uninterrupted():
+            value = self.unmount() or self.check()
         self.end = Result(value or "ok: the daemon ended with 0, its log empty; the store is in order", clock.lap())
 
     def mount(self):
@@ -158,6 +137,9 @@ class MountedPlace(Place):
         if self.daemon.poll() is not None:
             raise Failed(f"the daemon ended with {self.daemon.returncode}: {self.said()[-2000:]}")
 
+    def end_programs(self):
+        end_children(keep=self.daemon and self.daemon.pid)
+
     def limit(self):
         if self.descriptors:
             resource.setrlimit(resource.RLIMIT_NOFILE, (self.descriptors, self.descriptors))
@@ -169,7 +151,7 @@ class MountedPlace(Place):
     def unmount(self):
         """What was wrong, or nothing."""
         if self.daemon is None:
-            return "had never been mounted"
+            return "was not mounted any more"
         done = subprocess.run([PURGEFS, "unmount", self.point], capture_output=True, text=True, check=False)
         wrong = f"unmount: {done.stderr}" if done.returncode else ""
         if done.returncode:

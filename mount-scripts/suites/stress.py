@@ -1,7 +1,8 @@
 """stress-ng's file system class with --verify."""
 import re
 
-from places import run, scaled
+from places import scaled
+from processes import run
 
 # These do not use the directory that they are given: they mount the root directory and binderfs
 # somewhere, read all of /proc, and sync every file system of the machine.
