@@ -26,6 +26,7 @@ Needs root, and the packages of `mount-scripts/install-deps suites`.
 """
 import os
 import signal
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -97,7 +98,7 @@ def collect(suite, place):
         for case, result in suite.run_suite(place):
             results[case] = report.Result(result, clock.lap())
             place.say(case, report.shorten(result))
-    except (processes.Failed, OSError) as failure:
+    except (processes.Failed, OSError, subprocess.SubprocessError) as failure:
         results[report.BROKEN] = report.Result(str(failure), clock.lap())
         place.say(report.BROKEN, report.shorten(str(failure)))
     finally:

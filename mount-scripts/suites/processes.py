@@ -21,7 +21,8 @@ def run(command, timeout=600, **options):
             try:
                 output, _ = process.communicate(timeout=timeout)
             except BaseException as error:
-                os.killpg(process.pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
                 if isinstance(error, subprocess.TimeoutExpired):
                     raise Failed(f"{' '.join(command)[:200]}: not done after {timeout} s") from None
                 raise
