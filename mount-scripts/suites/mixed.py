@@ -202,7 +202,8 @@ class Mixed:
         self.folders.append(path)
 
     def remove_folder(self):
-        empty = [one for one in self.folders if not any(path.startswith(one + "/") for path in self.files + self.folders)]
+        paths = self.files + self.folders
+        empty = [one for one in self.folders if not any(path.startswith(one + "/") for path in paths)]
         if not empty or len(self.folders) < 2:
             return
         path = self.random.choice(empty)
