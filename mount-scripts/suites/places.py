@@ -17,6 +17,8 @@ TOTAL = 32 << 30
 
 
 class Clock:
+    """Seconds from lap to lap."""
+
     def __init__(self):
         self.last = time.monotonic()
 
@@ -27,6 +29,7 @@ class Clock:
 
 
 def scaled(full, least=1):
+    """A count or duration times PURGEFS_TEST_SCALE."""
     return max(least, int(full * SCALE))
 
 
@@ -149,7 +152,7 @@ class MountedPlace(Place):
             return file.read()
 
     def unmount(self):
-        """What was wrong, or nothing."""
+        """What was wrong, or nothing. Afterwards neither the mount nor the daemon is there."""
         if self.daemon is None:
             return "was not mounted any more"
         done = subprocess.run([PURGEFS, "unmount", self.point], capture_output=True, text=True, check=False)
@@ -174,6 +177,7 @@ class MountedPlace(Place):
         subprocess.run(["umount", "-l", self.point], capture_output=True, check=False)
 
     def check(self):
+        """What `purgefs check` finds wrong in the store, or nothing."""
         done = subprocess.run([PURGEFS, "check", self.store], capture_output=True, text=True, check=False)
         return f"check: {done.stdout}{done.stderr}" if done.returncode else ""
 

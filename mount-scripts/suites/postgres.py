@@ -47,6 +47,8 @@ def run_suite(place):
 
 
 class Server:
+    """A PostgreSQL server of user postgres, its data in the place, its socket and log outside."""
+
     def __init__(self, place):
         self.place = place
         self.user = pwd.getpwnam("postgres")
@@ -166,6 +168,7 @@ class Server:
         self.place.mount()
 
     def recover(self):
+        """Starts it after a crash; whether it replayed its log, and what is lost of `promised`."""
         pid_file = os.path.join(self.data, "postmaster.pid")
         if not os.path.exists(pid_file):
             raise Failed("no postmaster.pid: it was not a crash")
