@@ -66,6 +66,8 @@ def main(names):
                 run(name, scratch, table)
     except KeyboardInterrupt:
         return complain("interrupted", 130)
+    except OSError as error:
+        return complain(error)
     table.summary()
     return 1 if table.failed else 0
 
