@@ -81,7 +81,8 @@ def run(name, scratch, table):
     suite = SUITES[name]
     print(f"\n{name}", flush=True)
     plain = collect(suite, scratch.plain(name))
-    mount, mounted = scratch.mount(name, getattr(suite, "DESCRIPTORS", None)), {}
+    mount = scratch.mount(name, getattr(suite, "DESCRIPTORS", None), getattr(suite, "ENVIRONMENT", None))
+    mounted = {}
     try:
         with mount:
             mounted = collect(suite, mount)

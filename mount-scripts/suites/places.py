@@ -73,8 +73,8 @@ class Scratch:
         return Place("plain", self.folder(suite, "plain", "point", "Documents", "work"),
                      self.folder(suite, "plain", "outside"))
 
-    def mount(self, suite, descriptors):
-        return MountedPlace(self, suite, descriptors)
+    def mount(self, suite, descriptors=None, environment=None):
+        return MountedPlace(self, suite, descriptors, environment)
 
 
 class Place:
@@ -105,12 +105,14 @@ class Place:
 class MountedPlace(Place):
     """A directory in a mount. Unmounted at the end of a `with`, whatever happens."""
 
-    def __init__(self, scratch, suite, descriptors):
+    def __init__(self, scratch, suite, descriptors, environment):
         super().__init__("mount", None, scratch.folder(suite, "mount", "outside"))
         self.store = os.path.join(scratch.root, suite, "mount", "store")
         self.point = scratch.folder(suite, "mount", "point")
         self.log = os.path.join(self.outside, "daemon.log")
+        #: How many the daemon may have, if not as many as we.
         self.descriptors = descriptors
+        self.environment = {**os.environ, **(environment or {})}
         self.end = Result("was never unmounted")
 
     def __enter__(self):
@@ -136,7 +138,7 @@ class MountedPlace(Place):
         command = [PURGEFS, "mount", "--foreground", "--allow-other", "--total", str(total), self.store, self.point]
         with open(self.log, "a") as log:
             self.daemon = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                           start_new_session=True, preexec_fn=self.limit)
+                                           env=self.environment, start_new_session=True, preexec_fn=self.limit)
         ready = os.path.join(self.point, ".purgefs", "status.json")
         if not wait_until(lambda: os.path.exists(ready) or self.daemon.poll() is not None):
             raise Failed("the mount does not work")
