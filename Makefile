@@ -34,8 +34,8 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo 'Settings: PREFIX, DESTDIR (install); FILTER=SuiteOrTest, PURGEFS_TEST_SCALE=0.1 (test);'
-	@echo 'BENCH="purge latency", PURGEFS_BENCH_DIR=DIR (bench). A page each: docs/TESTING.md,'
-	@echo 'mount-scripts/bench --help.'
+	@echo 'SUITES="fio postgres" (suites); BENCH="purge latency", PURGEFS_BENCH_DIR=DIR (bench).'
+	@echo 'A page each: docs/TESTING.md, python3 mount-scripts/suites --help, mount-scripts/bench --help.'
 
 demo: build ## fill a 64 MiB container with a real program and see what is purged
 	@SWIFT=$(SWIFT) $(DEPS) demo

@@ -125,6 +125,43 @@ extension Mounts {
             }
         }
 
+        /// Whoever holds the kernel's lock of a directory may wait for a name that a purge has not come
+        /// to yet, while the purge's announcements wait for that lock.
+        @Test func aFolderInUseWhileAllOfItIsPurged() throws {
+            try withMount { mount in
+                try mount.turnThresholdsOff()
+                for round in 0..<3 {
+                    let folder = mount.path("Library/Caches/\(round)")
+                    try mount.makeDirectory("Library/Caches/\(round)")
+                    let count = Scale.of(3000)
+                    for number in 0..<count { try mount.make("Library/Caches/\(round)/f\(number)", size: 1) }
+                    try mount.remount()
+                    let isDone = Tally()
+                    let users = Workers.start(3) { worker in
+                        var random = SeededGenerator(seed: UInt64(worker))
+                        while isDone.value == 0 {
+                            let path = "\(folder)/f\(random.below(count))"
+                            do {
+                                switch worker {
+                                case 0:
+                                    for name in try Files.names(in: folder) {
+                                        _ = try? Files.status("\(folder)/\(name)")
+                                    }
+                                case 1: try Files.unlink(path)
+                                default: _ = try Files.status(path)
+                                }
+                            } catch let error as Errno where error == .noEntry {}
+                        }
+                    }
+                    try mount.write("caches", to: "storage.reclaim")
+                    isDone.add()
+                    try users.join()
+                    #expect(try Files.names(in: folder) == [])
+                    #expect(try mount.number("storage.used") == 0)
+                }
+            }
+        }
+
         /// Whoever had it open before, even unlinked, reads on; a folder's descriptor works on.
         @Test func descriptorsKeepWorking() throws {
             try withMount { mount in

@@ -15,6 +15,8 @@ A result that differs from that in the plain directory is a failure, as is anyth
 leaves wrong: a warning in the daemon's log, `du` beside `storage.used`, `purgefs check` of the
 store. Ends with 1 then. What is known to differ is named, with its reason, in the suite's KNOWN.
 
+Ctrl-C, or any failure, ends what runs, unmounts and removes the scratch directory.
+
 Environment:
   PURGEFS             the binary (.build/release/purgefs)
   PURGEFS_SUITES_DIR  where the scratch directory is made (/var/tmp)
@@ -24,6 +26,7 @@ Needs root, and the packages of `mount-scripts/install-deps suites`.
 """
 import os
 import signal
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -33,6 +36,7 @@ import fio
 import operations
 import places
 import postgres
+import processes
 import report
 import stress
 
@@ -41,13 +45,18 @@ SUITES = {"fio": fio, "stress": stress, "cpython": cpython, "postgres": postgres
 
 
 def main(names):
-    if any(name not in SUITES for name in names):
-        print(__doc__.strip(), file=sys.stderr)
-        return 64
+    if any(name in ("-h", "--help") for name in names):
+        print(__doc__.strip())
+        return 0
+    unknown = [name for name in names if name not in SUITES]
+    if unknown:
+        return complain(f"no suite is called {', '.join(unknown)}; there are: {', '.join(SUITES)}", 64)
     if os.geteuid() != 0:
-        print("suites: needs root (mount namespaces, drop_caches, other users' files)", file=sys.stderr)
-        return 1
+        return complain("needs root (mount namespaces, drop_caches, other users' files)")
+    if not os.access(places.PURGEFS, os.X_OK):
+        return complain(f"no program {places.PURGEFS}: make build, or set PURGEFS to the binary")
     enter_own_namespace()
+    processes.adopt_orphans()
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     table = report.Table()
@@ -56,18 +65,30 @@ def main(names):
             for name in names or SUITES:
                 run(name, scratch, table)
     except KeyboardInterrupt:
-        return 130
+        return complain("interrupted", 130)
+    except OSError as error:
+        return complain(error)
     table.summary()
     return 1 if table.failed else 0
+
+
+def complain(text, status=1):
+    print(f"suites: {text}", file=sys.stderr)
+    return status
 
 
 def run(name, scratch, table):
     suite = SUITES[name]
     print(f"\n{name}", flush=True)
     plain = collect(suite, scratch.plain(name))
-    with scratch.mount(name, getattr(suite, "DESCRIPTORS", None)) as mount:
-        mounted = collect(suite, mount)
-        mounted["after it"] = mount.state()
+    mount = scratch.mount(name, getattr(suite, "DESCRIPTORS", None), getattr(suite, "ENVIRONMENT", None))
+    mounted = {}
+    try:
+        with mount:
+            mounted = collect(suite, mount)
+            mounted["after it"] = mount.state()
+    except (processes.Failed, OSError) as failure:
+        mounted.setdefault(report.BROKEN, report.Result(str(failure)))
     mounted["unmounted"] = mount.end
     table.compare(name, plain, mounted, getattr(suite, "KNOWN", {}))
 
@@ -79,9 +100,12 @@ def collect(suite, place):
     try:
         for case, result in suite.run_suite(place):
             results[case] = report.Result(result, clock.lap())
-            print(f"  {place.name:5}  {case:14} {report.shorten(result)}", flush=True)
-    except (places.Failed, OSError) as failure:
+            place.say(case, report.shorten(result))
+    except (processes.Failed, OSError, subprocess.SubprocessError) as failure:
         results[report.BROKEN] = report.Result(str(failure), clock.lap())
+        place.say(report.BROKEN, report.shorten(str(failure)))
+    finally:
+        place.end_programs()
     place.clear()
     return results
 

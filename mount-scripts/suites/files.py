@@ -4,7 +4,8 @@ import hashlib
 import os
 import resource
 
-from places import Failed, drop_caches, scaled
+from places import drop_caches, scaled
+from processes import Failed
 
 DESCRIPTORS = 256
 EACH = 100  # files, in each folder
@@ -113,8 +114,7 @@ def many_open(place):
                 raise
         if len(held) < 50:
             raise Failed(f"only {len(held)} files could be opened")
-        if place.daemon:
-            print(f"         mount: {len(held)} files were open at once")
+        place.say("", f"{len(held)} files were open at once")
         drop_caches()
         answer = use_names(place.work)
         return f"{answer}, all readable: {all(file.read(1).isdigit() for file in held)}"

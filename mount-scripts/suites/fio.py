@@ -1,8 +1,11 @@
 """fio with verify: what each case wrote is read back at once, and again after a remount."""
-from places import run, scaled
+import json
 
-SIZE = 64  # MiB, each job
-COMMON = ["--randrepeat=1", "--randseed=7", "--verify=crc32c", "--verify_fatal=1", "--minimal"]
+from places import scaled
+from processes import run
+
+SIZE = scaled(64, 4)  # MiB, each job
+COMMON = ["--randrepeat=1", "--randseed=7", "--verify=crc32c", "--verify_fatal=1", "--group_reporting"]
 CASES = {
     "buffered": ["--rw=randwrite", "--bs=4k", "--numjobs=4", "--ioengine=psync"],
     "unaligned": ["--rw=randwrite", "--bsrange=512-32k", "--bs_unaligned", "--numjobs=4", "--ioengine=psync"],
@@ -11,26 +14,30 @@ CASES = {
     "io_uring": ["--rw=randwrite", "--bs=4k", "--numjobs=2", "--ioengine=io_uring", "--iodepth=16", "--direct=1"],
     "mmap": ["--rw=randwrite", "--bs=4k", "--numjobs=4", "--ioengine=mmap"],
     "one file": ["--rw=randwrite", "--bs=4k", "--numjobs=4", "--ioengine=psync", "--filename=one",
-                 f"--offset_increment={scaled(SIZE, 4)}m"],
+                 f"--offset_increment={SIZE}m"],
     "large": ["--rw=write", "--bs=1m", "--numjobs=2", "--ioengine=sync"],
     "fsync": ["--rw=randwrite", "--bs=8k", "--numjobs=2", "--ioengine=psync", "--fsync=64"],
     "no fallocate": ["--rw=randwrite", "--bs=4k", "--numjobs=2", "--ioengine=psync", "--fallocate=none"],
     "read beside": ["--rw=randrw", "--bsrange=512-32k", "--numjobs=4", "--ioengine=psync", "--verify_backlog=128",
                     "--verify_async=2"],
 }
-
-
-def fio(place, case, options):
-    done = run(["fio", f"--name={case.replace(' ', '-')}", f"--directory={place.work}", f"--size={scaled(SIZE, 4)}m",
-                *COMMON, *CASES[case], *options], cwd=place.outside)
-    wrong = [line for line in done.stdout.splitlines() if line and not line[0].isdigit()]
-    return f"exit {done.returncode}" + (f": {wrong[0]}" if done.returncode and wrong else "")
-
+# What verifies while it writes cannot be verified alone.
+ONCE = ["read beside"]
 
 
 def run_suite(place):
     for case in CASES:
         yield case, fio(place, case, ["--do_verify=1"])
     place.remount()
-    # What verifies while it writes cannot be verified alone.
-    yield "remounted", {case: fio(place, case, ["--verify_only"]) for case in CASES if case != "read beside"}
+    yield "remounted", {case: fio(place, case, ["--verify_only"]) for case in CASES if case not in ONCE}
+
+
+def fio(place, case, options):
+    """How it ended, and how much it has read back; what was read and wrong ends it at once."""
+    done = run(["fio", f"--name={case.replace(' ', '-')}", f"--directory={place.work}", f"--size={SIZE}m", *COMMON,
+                *CASES[case], *options, "--output-format=json"], cwd=place.outside)
+    said, brace, _ = done.stdout.partition("{")  # remarks come before the report
+    if done.returncode or not brace:
+        return f"exit {done.returncode}: {' / '.join(said.split(chr(10)))[-300:]}"
+    results, _ = json.JSONDecoder().raw_decode(done.stdout, len(said))
+    return f"exit 0: {sum(job['read']['io_bytes'] for job in results['jobs'])} bytes read"

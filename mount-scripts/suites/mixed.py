@@ -17,6 +17,8 @@ BLOCK = bytes(range(256)) * 16
 
 
 class Mixed:
+    """Files and folders below one directory, and beside each what must be found there."""
+
     def __init__(self, directory, seed):
         self.random = random.Random(seed)
         self.seen = hashlib.sha256()
@@ -202,7 +204,8 @@ class Mixed:
         self.folders.append(path)
 
     def remove_folder(self):
-        empty = [one for one in self.folders if not any(path.startswith(one + "/") for path in self.files + self.folders)]
+        paths = self.files + self.folders
+        empty = [one for one in self.folders if not any(path.startswith(one + "/") for path in paths)]
         if not empty or len(self.folders) < 2:
             return
         path = self.random.choice(empty)
@@ -238,6 +241,8 @@ class Mixed:
 
 
 class File:
+    """What a file must hold, and how many names it has."""
+
     def __init__(self, content):
         self.content = content
         self.links = 1

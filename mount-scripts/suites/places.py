@@ -1,25 +1,27 @@
 """Where a suite works: a plain directory, or a mount with its own store, daemon and log."""
 import os
 import resource
-import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
+from processes import Failed, end_children, succeed, uninterrupted, wait_until
 from report import Result
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 PURGEFS = os.environ.get("PURGEFS") or os.path.join(HERE, "../../.build/release/purgefs")
 SCALE = float(os.environ.get("PURGEFS_TEST_SCALE", "1"))
 TOTAL = 32 << 30
-
-
-class Failed(Exception):
-    """A suite cannot go on."""
+CENSUS = "purgefs: census:"
+# Its progress, each second, while a mount reads a large store.
+READING = "purgefs: reading the store:"
 
 
 class Clock:
+    """Seconds from lap to lap."""
+
     def __init__(self):
         self.last = time.monotonic()
 
@@ -30,46 +32,12 @@ class Clock:
 
 
 def scaled(full, least=1):
+    """A count or duration times PURGEFS_TEST_SCALE."""
     return max(least, int(full * SCALE))
 
 
-def run(command, timeout=600, **options):
-    """The ended process, its output as text; Failed when the time is over."""
-    try:
-        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, errors="replace", start_new_session=True, **options) as process:
-            try:
-                output, _ = process.communicate(timeout=timeout)
-            except BaseException as error:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.communicate()
-                if isinstance(error, subprocess.TimeoutExpired):
-                    raise Failed(f"{' '.join(command)[:200]}: not done after {timeout} s") from None
-                raise
-    except FileNotFoundError:
-        raise Failed(f"{command[0]} is not installed: mount-scripts/install-deps suites") from None
-    return subprocess.CompletedProcess(command, process.returncode, output)
-
-
-def succeed(command, **options):
-    done = run(command, **options)
-    if done.returncode:
-        raise Failed(f"{' '.join(command)[:200]} ended with {done.returncode}: {done.stdout[-2000:]}")
-    return done.stdout
-
-
-def wait_until(condition, seconds=30):
-    """Whether it came true in time."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
-
-
 def drop_caches():
-    """Names and inodes that nobody uses; twice, since those used of late survive the first time."""
+    """Names and inodes that nobody uses; again and again, since those used of late survive the first time."""
     for _ in range(3):
         with open("/proc/sys/vm/drop_caches", "w") as file:
             file.write("2")
@@ -89,7 +57,11 @@ class Scratch:
         return self
 
     def __exit__(self, *_):
-        remove(self.root)
+        with uninterrupted():
+            end_children()
+            remove(self.root)
+        if os.path.exists(self.root):
+            print(f"suites: could not remove {self.root}", file=sys.stderr)
 
     def folder(self, *names):
         path = os.path.join(self.root, *names)
@@ -101,8 +73,8 @@ class Scratch:
         return Place("plain", self.folder(suite, "plain", "point", "Documents", "work"),
                      self.folder(suite, "plain", "outside"))
 
-    def mount(self, suite, descriptors):
-        return MountedPlace(self, suite, descriptors)
+    def mount(self, suite, descriptors=None, environment=None):
+        return MountedPlace(self, suite, descriptors, environment)
 
 
 class Place:
@@ -116,8 +88,15 @@ class Place:
         #: Its logs and other things that are not to be tested, on the plain file system.
         self.outside = outside
 
+    def say(self, case, text):
+        print(f"  {self.name:5}  {case:14} {text}", flush=True)
+
     def remount(self):
         os.sync()
+
+    def end_programs(self):
+        """Whatever the suite has left running."""
+        end_children()
 
     def clear(self):
         remove(self.work)
@@ -126,24 +105,32 @@ class Place:
 class MountedPlace(Place):
     """A directory in a mount. Unmounted at the end of a `with`, whatever happens."""
 
-    def __init__(self, scratch, suite, descriptors):
+    def __init__(self, scratch, suite, descriptors, environment):
         super().__init__("mount", None, scratch.folder(suite, "mount", "outside"))
         self.store = os.path.join(scratch.root, suite, "mount", "store")
         self.point = scratch.folder(suite, "mount", "point")
         self.log = os.path.join(self.outside, "daemon.log")
+        #: How many the daemon may have, if not as many as we.
         self.descriptors = descriptors
+        self.environment = {**os.environ, **(environment or {})}
         self.end = Result("was never unmounted")
 
     def __enter__(self):
-        self.mount()
         self.work = os.path.join(self.point, "Documents", "work")
-        os.mkdir(self.work)
+        try:
+            self.mount()
+            os.mkdir(self.work)
+        except BaseException:
+            with uninterrupted():
+                self.unmount()
+            raise
         return self
 
     def __exit__(self, *_):
         clock = Clock()
-        value = self.unmount() or self.check()
-        self.end = Result(value or "ok: the daemon ended with 0, its log empty; the store is in order", clock.lap())
+        with uninterrupted():
+            value = self.unmount() or self.check()
+        self.end = Result(value or "ok: the daemon ended with 0, nothing wrong in its log; store in order", clock.lap())
 
     def mount(self):
         disk = os.statvfs(os.path.dirname(self.store))
@@ -151,12 +138,15 @@ class MountedPlace(Place):
         command = [PURGEFS, "mount", "--foreground", "--allow-other", "--total", str(total), self.store, self.point]
         with open(self.log, "a") as log:
             self.daemon = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                           start_new_session=True, preexec_fn=self.limit)
+                                           env=self.environment, start_new_session=True, preexec_fn=self.limit)
         ready = os.path.join(self.point, ".purgefs", "status.json")
         if not wait_until(lambda: os.path.exists(ready) or self.daemon.poll() is not None):
             raise Failed("the mount does not work")
         if self.daemon.poll() is not None:
             raise Failed(f"the daemon ended with {self.daemon.returncode}: {self.said()[-2000:]}")
+
+    def end_programs(self):
+        end_children(keep=self.daemon and self.daemon.pid)
 
     def limit(self):
         if self.descriptors:
@@ -167,9 +157,9 @@ class MountedPlace(Place):
             return file.read()
 
     def unmount(self):
-        """What was wrong, or nothing."""
+        """What was wrong, or nothing. Afterwards neither the mount nor the daemon is there."""
         if self.daemon is None:
-            return "had never been mounted"
+            return "was not mounted any more"
         done = subprocess.run([PURGEFS, "unmount", self.point], capture_output=True, text=True, check=False)
         wrong = f"unmount: {done.stderr}" if done.returncode else ""
         if done.returncode:
@@ -180,7 +170,7 @@ class MountedPlace(Place):
             wrong = wrong or "the daemon did not end"
         if not wrong and self.daemon.returncode:
             wrong = f"the daemon ended with {self.daemon.returncode}: {self.said()[-2000:]}"
-        warnings = [line for line in self.said().splitlines() if not line.startswith("purgefs: census:")]
+        warnings = [line for line in self.said().splitlines() if not line.startswith((CENSUS, READING))]
         self.daemon = None
         return wrong or (f"the log says: {' / '.join(warnings)[-2000:]}" if warnings else "")
 
@@ -192,6 +182,7 @@ class MountedPlace(Place):
         subprocess.run(["umount", "-l", self.point], capture_output=True, check=False)
 
     def check(self):
+        """What `purgefs check` finds wrong in the store, or nothing."""
         done = subprocess.run([PURGEFS, "check", self.store], capture_output=True, text=True, check=False)
         return f"check: {done.stdout}{done.stderr}" if done.returncode else ""
 
@@ -230,4 +221,4 @@ class MountedPlace(Place):
 
     def census_lines(self):
         with open(self.log, errors="replace") as file:
-            return [line for line in file.read().splitlines() if line.startswith("purgefs: census:")]
+            return [line for line in file.read().splitlines() if line.startswith(CENSUS)]

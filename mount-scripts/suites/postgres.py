@@ -6,7 +6,8 @@ import subprocess
 import threading
 import time
 
-from places import Failed, run, scaled, wait_until
+from places import scaled
+from processes import Failed, children, run, wait_until
 
 PROGRAMS = "/usr/lib/postgresql/15/bin"
 PORT = "54320"
@@ -46,6 +47,8 @@ def run_suite(place):
 
 
 class Server:
+    """A PostgreSQL server of user postgres, its data in the place, its socket and log outside."""
+
     def __init__(self, place):
         self.place = place
         self.user = pwd.getpwnam("postgres")
@@ -102,10 +105,10 @@ class Server:
 
     def bench(self, seconds):
         done = self.run("pgbench", "-n", "-T", str(seconds), "-c", "4", "-j", "2", "postgres", timeout=seconds + 120)
-        rates = [line for line in done.stdout.splitlines() if line.startswith("tps")]
-        print(f"         {self.place.name}: {rates[0] if rates else done.stdout[-500:]}")
-        failed = [line for line in done.stdout.splitlines() if "failed transactions" in line]
-        return f"exit {done.returncode}, {failed[0] if failed else 'nothing said'}, sums agree: {self.sql(BALANCES)}"
+        said = {name: value for name, _, value in (line.partition(": ") for line in done.stdout.splitlines())}
+        self.place.say("", f"{said.get('number of transactions actually processed', 'no')} transactions")
+        failed = said.get("number of failed transactions", done.stdout[-500:])
+        return f"exit {done.returncode}, transactions failed: {failed}, sums agree: {self.sql(BALANCES)}"
 
     # A crash while transactions are being committed.
 
@@ -155,7 +158,8 @@ class Server:
                 except ProcessLookupError:
                     pass
             self.process.wait()
-            wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in family))
+            for pid in family:
+                os.waitpid(pid, 0)  # adopted from it
         self.process = None
 
     def kill_with_the_file_system(self):
@@ -164,6 +168,7 @@ class Server:
         self.place.mount()
 
     def recover(self):
+        """Starts it after a crash; whether it replayed its log, and what is lost of `promised`."""
         pid_file = os.path.join(self.data, "postmaster.pid")
         if not os.path.exists(pid_file):
             raise Failed("no postmaster.pid: it was not a crash")
@@ -174,7 +179,7 @@ class Server:
             news = file.read()
         kept = self.sql(f"select count(*) from promises where n <= {self.promised}")
         lost = self.promised - int(kept)
-        print(f"         {self.place.name}: {self.promised} rows had been committed, {lost} of them are lost")
+        self.place.say("", f"{self.promised} rows had been committed, {lost} of them are lost")
         return (f"by replay: {'automatic recovery in progress' in news and 'redo done' in news}, "
                 f"committed rows lost: {lost}, sums agree: {self.sql(BALANCES)}")
 
@@ -217,16 +222,3 @@ class Server:
             sums = [self.run("psql", "-XqAt", "-c", query, database).stdout for database in ("postgres", "restored")]
             same += sums[0] == sums[1]
         return f"exits {codes}, tables restored the same: {same} of {len(tables)}, server exit {self.stop()}"
-
-
-def children(pid):
-    """Processes whose parent this is."""
-    found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{name}/stat") as file:
-                if int(file.read().rpartition(")")[2].split()[1]) == pid:
-                    found.append(int(name))
-        except OSError:
-            continue
-    return found

@@ -1,4 +1,5 @@
 """The results of both places beside each other."""
+import collections
 from dataclasses import dataclass
 from typing import Union
 
@@ -11,12 +12,11 @@ class Result:
 
 
 def shorten(value):
+    """One line: of many tests, how many came to the same."""
     if isinstance(value, dict):
-        kinds = {}
-        for line in value.values():
-            kind = line.split(":")[0]
-            kinds[kind] = kinds.get(kind, 0) + 1
-        return ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+        kinds = collections.Counter(line.split(":")[0] for line in value.values())
+        return ", ".join(f"{count} {kind}" if count > 1 or not kind.startswith("exit") else kind
+                         for kind, count in sorted(kinds.items()))
     return value if len(value) <= 90 else value[:87] + "..."
 
 
@@ -33,30 +33,38 @@ BROKEN = "broken off"
 
 
 class Table:
+    """What each case came to, and what it is to be taken for."""
+
     def __init__(self):
         self.rows = []
         self.details = []
         self.failed = 0
 
     def compare(self, suite, plain, mounted, known):
+        """Case by case. `known` has for a case and a line of its differences the reason for it."""
         for case in [*plain, *(case for case in mounted if case not in plain)]:
             a, b = plain.get(case), mounted.get(case)
             if case == BROKEN:
                 found = [f"{place} {result.value}" for place, result in (("plain", a), ("mount", b)) if result]
             elif a is None:  # of the mount alone: must be in order
-                found = [] if b.value.startswith("ok") else [b.value]
+                said = shorten(b.value)
+                found = [] if said.startswith("ok") else [said]
+            elif b is None and BROKEN in mounted:  # said once, there
+                found = []
             else:
                 found = differences(a.value, b.value if b else "nothing")
-            excused = [line for line in found if (case, line.split(":")[0]) in known]
+            excused = [line for line in found if (case, line) in known]
             found = [line for line in found if line not in excused]
             self.failed += len(found)
             verdict = "DIFFERS" if found else "same" if a else "ok"
             if excused and not found:
                 verdict = "known"
+            if b is None and not found:
+                verdict = "not run"
             self.rows.append((suite, case, verdict, a.seconds if a else None, b.seconds if b else None,
                               shorten((b or a).value)))
             self.details += [f"{suite}, {case}: {line}" for line in found]
-            self.details += [f"{suite}, {case}: {line}\n    known: {known[case, line.split(':')[0]]}" for line in excused]
+            self.details += [f"{suite}, {case}: {line}\n    known: {known[case, line]}" for line in excused]
 
     def summary(self):
         """Everything once more, side by side."""
