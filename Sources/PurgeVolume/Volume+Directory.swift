@@ -35,6 +35,21 @@ public final class DirectoryHandle: Sendable {
         return try System.status(at: descriptor.raw, name)
     }
 
+    /// Looks at up to `count` of the records that have been read ahead.
+    func warmUp(_ count: Int, beforehand: () -> Void) {
+        let block = stream.withLock { Array($0.block[$0.rest]) }
+        guard let descriptor, !block.isEmpty else { return }
+        beforehand()
+        var left = count
+        block.withUnsafeBytes { block in
+            _ = DirectoryBlock.walk(block) { _, name in
+                do throws(Errno) { _ = try System.status(at: descriptor.raw, name) } catch {}  // it is gone
+                left -= 1
+                return left > 0
+            }
+        }
+    }
+
     /// Hands out records from cookie `offset` on, until `body` answers false or the end.
     func forEach(from offset: Int64, _ body: (DirectoryRecord, CName) -> Bool) throws(Errno) {
         guard let descriptor else { return }
@@ -97,6 +112,12 @@ extension Volume {
         try handle.forEach(from: offset) { record, name in
             give(record, name, of: handle, withAttributes, body)
         }
+    }
+
+    /// Brings what will be asked for next into the store's caches, while the reader is busy with the
+    /// `count` entries that it has been given.
+    public func warmUp(_ handle: DirectoryHandle, after count: Int) {
+        handle.warmUp(count) { hooks.beforeSlowWork() }
     }
 
     private func give(

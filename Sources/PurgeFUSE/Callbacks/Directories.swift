@@ -49,15 +49,20 @@ extension Server {
     ) {
         withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer in
             var used = 0
+            var count = 0
             Reply.to(request) { () throws(Errno) in
-                try volume.readDirectory(directory(info), offset: offset, withAttributes: isPlus) { entry in
+                let handle = try directory(info)
+                try volume.readDirectory(handle, offset: offset, withAttributes: isPlus) { entry in
                     let length = add(entry, to: buffer, at: used, request, isPlus: isPlus)
                     guard used + length <= size else { return false }
                     used += length
+                    count += 1
                     return true
                 }
-            } _: { reply, _ in
+                return handle
+            } _: { reply, handle in
                 reply.bytes(UnsafeRawBufferPointer(rebasing: buffer[..<used]))
+                if isPlus { volume.warmUp(handle, after: count) }
             }
         }
     }
