@@ -11,8 +11,8 @@ import Synchronization
 /// is kept open until the call has come: nothing purges it, and unlinked it can still be used.
 final class Retries: Sendable {
     private struct Retry {
-        /// When it was last heard of.
-        var time = System.uptime()
+        let began = System.uptime()
+        var keptSince: Int64?
         /// Two at most: link(2) looks up two names.
         var kept: [Handle] = []
     }
@@ -23,9 +23,8 @@ final class Retries: Sendable {
     /// 250 ms: the kernel tries again at once, where it gets the CPU. It never does when the thread was
     /// killed meanwhile, or when the second look-up was all that it wanted.
     private static let patience: Int64 = 250_000_000
-    /// 10 ms, once somebody wants to know how much there is: a call that comes so soon would have the
-    /// file open by itself.
-    private static let shortPatience: Int64 = 10_000_000
+    /// 50 ms, once somebody else needs room: a call that comes so soon would have the file open by itself.
+    private static let shortPatience: Int64 = 50_000_000
 
     init(volume: Volume) { self.volume = volume }
 
@@ -65,7 +64,7 @@ final class Retries: Sendable {
     private func keep(_ handle: Handle, for thread: pid_t) {
         let superfluous = retries.withLock { retries -> Handle? in
             guard var retry = retries[thread] else { return handle }
-            retry.time = System.uptime()
+            retry.keptSince = System.uptime()
             retry.kept.append(handle)
             let oldest = retry.kept.count > 2 ? retry.kept.removeFirst() : nil
             retries[thread] = retry
@@ -79,14 +78,14 @@ final class Retries: Sendable {
         guard areAny.load(ordering: .acquiring) else { return }
         let thread = request.isByTheWay ? 0 : request.thread
         let now = System.uptime()
-        finish { !$0.1.kept.isEmpty && $0.0 == thread || now - $0.1.time > Self.patience }
+        finish { !$0.1.kept.isEmpty && $0.0 == thread || now - $0.1.began > Self.patience }
     }
 
-    /// Somebody is about to read how much there is, or to change it.
-    func finishOld() {
+    /// Somebody is about to read how much room there is, or to use it.
+    func finishOld(except thread: pid_t = 0) {
         guard areAny.load(ordering: .acquiring) else { return }
         let now = System.uptime()
-        finish { now - $0.1.time > Self.shortPatience }
+        finish { $0.0 != thread && now - ($0.1.keptSince ?? now) > Self.shortPatience }
     }
 
     /// Nobody asks any more.

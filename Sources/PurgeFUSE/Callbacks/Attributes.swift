@@ -31,7 +31,6 @@ extension fuse_lowlevel_ops {
         operations.statfs = { request, node in
             guard let request else { return }
             let server = Server.of(request)
-            server.retries.finishOld()
             Reply(request).statistics(server.volume.statistics(at: server.node(node)))
         }
     }

@@ -67,6 +67,7 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
         default: break
         }
         RawRequest.current = request
+        if request.usesRoom { server.retries.finishOld(except: request.thread) }
         shim_process(session, buffer.baseAddress, length)
     }
 }
@@ -76,10 +77,12 @@ struct RawRequest {
     enum Opcode: UInt32 {
         case lookup = 1
         case getattr = 3
+        case setattr = 4
         case readlink = 5
         case open = 14
         case read = 15
         case write = 16
+        case statfs = 17
         case release = 18
         case fsync = 20
         case getxattr = 22
@@ -111,6 +114,13 @@ struct RawRequest {
     var isByTheWay: Bool {
         switch opcode {
         case .lookup, .getattr, .statx, .getxattr, .readlink, .read, .release, .releaseDirectory: true
+        default: false
+        }
+    }
+    /// Whether it may need blocks, or tell of them.
+    var usesRoom: Bool {
+        switch opcode {
+        case .write, .fallocate, .copyFileRange, .setattr, .statfs: true
         default: false
         }
     }

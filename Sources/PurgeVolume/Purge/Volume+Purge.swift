@@ -112,15 +112,23 @@ extension Volume {
         defer { movesEnded.add(1, ordering: .acquiringAndReleasing) }
         var failed: [PurgeJob.Victim] = []
         var gone: [PurgeJob.Victim] = []
-        for victim in victims {
-            if remove(victim) { gone.append(victim) } else { failed.append(victim) }
+        var paths: [[Name]] = []
+        // While the files are there, so are their directories.
+        let before = state.withLock { _ in victims.map { $0.node.path() } }
+        for (victim, path) in zip(victims, before) {
+            guard remove(victim) else {
+                failed.append(victim)
+                continue
+            }
+            gone.append(victim)
+            paths.append(path)
         }
         let freed = gone.reduce(.zero) { $0 + $1.bytes }
         let (removals, sidecars) = change { state -> ([Removal], [String]) in
-            let removals = gone.map {
+            let removals = zip(gone, paths).map { victim, path in
                 Removal(
-                    directory: $0.directory, node: $0.node, name: $0.name, path: $0.node.path(),
-                    concernsKernel: $0.directory === root || $0.directory.lookups > 0)
+                    directory: victim.directory, node: victim.node, name: victim.name, path: path,
+                    concernsKernel: victim.directory === root || victim.directory.lookups > 0)
             }
             for removal in removals where removal.concernsKernel {
                 state.ghosts[.init(directory: ObjectIdentifier(removal.directory), name: removal.name)] = removal.node

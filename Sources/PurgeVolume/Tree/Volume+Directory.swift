@@ -149,7 +149,8 @@ extension Volume {
         let began = moves.load(ordering: .acquiring)
         let isQuiet = movesEnded.load(ordering: .acquiring) == began
         let status = try handle.status(of: name)
-        if isQuiet, let entry = lookup(Name(name), status, in: handle.node) {
+        let isReserved = handle.node === root && ControlTree.isReserved(name)
+        if isQuiet, !isReserved, let entry = lookup(Name(name), status, in: handle.node) {
             if moves.load(ordering: .acquiring) == began { return entry }
             forget(entry.node, count: 1)
         }
