@@ -42,12 +42,7 @@ final class Retries: Sendable {
     func lookup(_ thread: pid_t, _ find: () throws(Errno) -> Entry) throws(Errno) -> Entry {
         guard areAny.load(ordering: .acquiring), retries.withLock({ $0[thread] != nil }) else { return try find() }
         for _ in 0..<100 {
-            let entry: Entry
-            do throws(Errno) { entry = try find() } catch {
-                // Nothing there to be used.
-                finish { $0.0 == thread && $0.1.kept.isEmpty }
-                throw error
-            }
+            let entry = try find()
             do throws(Errno) {
                 if let handle = try volume.keep(entry.node) { keep(handle, for: thread) }
                 return entry
@@ -86,6 +81,13 @@ final class Retries: Sendable {
         guard areAny.load(ordering: .acquiring) else { return }
         let now = System.uptime()
         finish { $0.0 != thread && now - ($0.1.keptSince ?? now) > Self.shortPatience }
+    }
+
+    /// Somebody is about to read how much there is: a file that has lost its name is in nobody's way.
+    func finishNameless() {
+        guard areAny.load(ordering: .acquiring) else { return }
+        finishOld()
+        finish { $0.1.kept.contains { self.volume.isNameless($0) } }
     }
 
     /// Nobody asks any more.

@@ -31,6 +31,7 @@ extension fuse_lowlevel_ops {
         operations.statfs = { request, node in
             guard let request else { return }
             let server = Server.of(request)
+            server.retries.finishNameless()
             Reply(request).statistics(server.volume.statistics(at: server.node(node)))
         }
     }

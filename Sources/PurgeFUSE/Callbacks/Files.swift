@@ -12,7 +12,11 @@ extension fuse_lowlevel_ops {
             let server = Server.of(request)
             let node = server.node(node)
             if node.isControl {
-                server.retries.finishOld()
+                if info.pointee.flags & O_ACCMODE == O_WRONLY {
+                    server.retries.finishOld()
+                } else {
+                    server.retries.finishNameless()
+                }
                 return server.openControl(request, node)
             }
             Reply.to(request) { () throws(Errno) in

@@ -82,7 +82,6 @@ struct RawRequest {
         case open = 14
         case read = 15
         case write = 16
-        case statfs = 17
         case release = 18
         case fsync = 20
         case getxattr = 22
@@ -117,10 +116,10 @@ struct RawRequest {
         default: false
         }
     }
-    /// Whether it may need blocks, or tell of them.
+    /// Whether it may need blocks.
     var usesRoom: Bool {
         switch opcode {
-        case .write, .fallocate, .copyFileRange, .setattr, .statfs: true
+        case .write, .fallocate, .copyFileRange, .setattr: true
         default: false
         }
     }

@@ -41,6 +41,11 @@ extension Volume {
         }
     }
 
+    /// Whether the last name of the file is gone.
+    public func isNameless(_ handle: Handle) -> Bool {
+        state.withLock { _ in handle.node.flags.contains(.unlinked) }
+    }
+
     /// Opening and choosing victims are in one order (SPEC section 3): a file that a purge has
     /// chosen is gone for who comes after, and ESTALE makes the kernel look its name up anew.
     private func reserveOpen(_ node: Node, isUse: Bool = true) throws(Errno) {
