@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
+#include <linux/openat2.h>
 #include <linux/securebits.h>
 #include <sched.h>
 #include <unistd.h>
@@ -18,6 +19,21 @@
 #define ANSWER(call) ({ __typeof__(call) r_ = (call); r_ < 0 ? -errno : r_; })
 
 int shim_openat(int dir, const char *name, int flags, mode_t mode) { return ANSWER(openat(dir, name, flags, mode)); }
+int shim_open_in_mount(int dir, const char *path, int flags) {
+    struct open_how how = {
+        .flags = (uint64_t)flags, .resolve = RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS};
+    int fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
+    // Before Linux 5.6, and where a sandbox does not know the call.
+    if (fd < 0 && (errno == ENOSYS || errno == EPERM)) return shim_openat(dir, path, flags, 0);
+    return fd < 0 ? -errno : fd;
+}
+int shim_leave_descriptors(void) {
+    if (syscall(SYS_close_range, 0u, ~0u, 2u /* CLOSE_RANGE_UNSHARE */) == 0) return 0;
+    // Before Linux 5.9.
+    if (unshare(CLONE_FILES) < 0) return -errno;
+    for (int fd = (int)sysconf(_SC_OPEN_MAX); fd >= 0; fd--) close(fd);
+    return 0;
+}
 int shim_close(int fd) { return ANSWER(close(fd)); }
 ssize_t shim_pread(int fd, void *b, size_t n, int64_t o) { return ANSWER(pread(fd, b, n, o)); }
 ssize_t shim_pwrite(int fd, const void *b, size_t n, int64_t o) { return ANSWER(pwrite(fd, b, n, o)); }

@@ -45,7 +45,7 @@ public enum MountService {
     private static func hooks(_ notifier: Notifier) -> VolumeHooks {
         var hooks = VolumeHooks()
         hooks.beforeSlowWork = { Worker.willBeSlow() }
-        hooks.announce = { notifier.announce($0, $1) }
+        hooks.announce = { notifier.announce($0) }
         hooks.announcer = { notifier.announcer }
         hooks.report = { note("purgefs: error: \($0)") }
         return hooks

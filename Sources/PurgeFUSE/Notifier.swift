@@ -5,9 +5,14 @@ import PurgeVolume
 import Synchronization
 
 /// Tells the kernel of purged names, from a thread of its own: never from a request's, which
-/// would wait for a lock that the kernel holds for that very request (FUSE.md).
+/// would wait for a lock that the kernel holds for that very request.
+///
+/// The thread has no descriptor but those it opens itself. It can be inside the mount when the daemon
+/// is killed, and stays there until the connection ends, which is when nobody has /dev/fuse open any more:
+/// with the daemon's descriptors it would wait for itself, and everybody in the mount with it.
 final class Notifier: Sendable {
     private let queue = WorkQueue()
+    private let announcements = Announcements()
     private let mountpoint: String
     private let session = Mutex<UInt>(0)
     /// Of our mount, to tell it from what lies under it.
@@ -18,7 +23,13 @@ final class Notifier: Sendable {
 
     func start() throws(Errno) {
         try queue.start(name: "notifier")
-        queue.add { [self] in announcerID.store(System.threadID(), ordering: .sequentiallyConsistent) }
+        queue.add { [self] in
+            announcerID.store(System.threadID(), ordering: .sequentiallyConsistent)
+            do throws(Errno) { try System.leaveDescriptors() } catch {
+                MountService.note("purgefs: warning: the notifier shares the daemon's descriptors: \(error)")
+            }
+        }
+        try announcements.start(notifier: { [self] in announcer }, forget: { [self] in forget($0) })
     }
 
     /// From now on there is a mount to tell.
@@ -30,66 +41,79 @@ final class Notifier: Sendable {
         self.device.withLock { $0 = device }
     }
 
-    func end() { queue.end() }
+    func end() {
+        queue.end()
+        announcements.end()
+    }
 
     /// The thread that unlinks through the mount.
     var announcer: pid_t { announcerID.load(ordering: .relaxed) }
 
     /// A copy reads its source, which the kernel does not know to have moved atime. Attributes
-    /// alone, so that nothing waits for a lock of the kernel's: any thread may call this.
+    /// alone, so that nothing waits for a lock of the kernel's: any thread may call this but the notifier's.
     func forgetAttributes(of node: Node) {
         guard let session = OpaquePointer(bitPattern: session.withLock { $0 }) else { return }
         fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(node.address), -1, 0)
     }
 
-    func announce(_ removals: [Removal], _ then: @escaping @Sendable () -> Void) {
+    /// The kernel asks for the attributes of a purged file before it uses the name, is told that they are stale, and
+    /// looks the name up anew; it reads its directory anew too. None of this takes the directory's lock.
+    private func forget(_ removals: [Removal]) {
+        guard let session = OpaquePointer(bitPattern: session.withLock { $0 }) else { return }
+        var directory: UInt64 = 0
+        for removal in removals where removal.concernsKernel {
+            fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(removal.node.address), -1, 0)
+            guard removal.directoryID != directory else { continue }
+            directory = removal.directoryID
+            fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(directory), 0, 0)
+        }
+    }
+
+    func announce(_ announcement: Announcement) {
+        announcements.add(announcement)
+        let names = announcement.removals.map { $0.concernsKernel ? $0.purgedName : nil }
         queue.add { [self] in
             var directory = OpenDirectory()
-            for removal in removals where removal.concernsKernel { tell(removal, &directory) }
-            then()
+            var unreached: [Int] = []
+            for (index, name) in names.enumerated() {
+                guard let name else { continue }
+                if !unlink(name, &directory) { unreached.append(index) }
+                announcements.advance()
+            }
+            announcements.finishNext(unreached: unreached)
         }
     }
 
     /// The directory of the last removal: the next is often in the same.
     private struct OpenDirectory {
-        var path: [CChar] = []
+        var path: [UInt8] = []
         var descriptor: FileDescriptor?
     }
 
-    /// unlink(2) through the mount wakes watchers and drops the name. Where it may not (a directory
-    /// that the daemon's user cannot write) the kernel is told to forget the name.
-    private func tell(_ removal: Removal, _ directory: inout OpenDirectory) {
-        guard let session = OpaquePointer(bitPattern: session.withLock { $0 }) else { return }
+    /// unlink(2) through the mount wakes watchers and drops the name. false where it may not (in a directory
+    /// that the daemon's user cannot write), or the directory has been moved since.
+    private func unlink(_ name: PurgedName, _ directory: inout OpenDirectory) -> Bool {
         do throws(Errno) {
-            try removal.withName { (name) throws(Errno) in
-                if unlink(name, of: removal, &directory) { return }
-                _ = fuse_lowlevel_notify_delete(
-                    session, fuse_ino_t(removal.directoryID), fuse_ino_t(removal.node.address), name, strlen(name))
-            }
-        } catch {}
-    }
-
-    /// Whether the name is surely gone for the kernel: not when its directory has been moved since.
-    /// Only inside our own mount: were it unmounted meanwhile, the path would lead to what lies under it.
-    private func unlink(_ name: CName, of removal: Removal, _ directory: inout OpenDirectory) -> Bool {
-        let path =
-            (Array(mountpoint.utf8) + [UInt8(ascii: "/")] + removal.directoryPath + [0]).map { CChar(bitPattern: $0) }
-        do throws(Errno) {
-            if directory.path != path {
+            let path = name.directoryPath
+            if directory.descriptor == nil || directory.path != path {
                 directory = OpenDirectory()
-                let raw = try path.withUnsafeBufferPointer { path in
-                    Result { () throws(Errno) in
-                        guard let base = path.baseAddress else { throw Errno.noEntry }
-                        return try System.open(at: AT_FDCWD, base, System.openPath | O_DIRECTORY | O_CLOEXEC)
-                    }
-                }.get()
-                directory.descriptor = FileDescriptor(adopting: raw)
+                directory.descriptor = try open(path)
                 directory.path = path
             }
-            guard let descriptor = directory.descriptor else { return false }
-            guard try System.device(at: descriptor.raw, "") == device.withLock({ $0 }) else { return true }
-            try System.unlink(at: descriptor.raw, name)
+            guard let descriptor = directory.descriptor else { return true }
+            try name.withName { (name) throws(Errno) in try System.unlink(at: descriptor.raw, name) }
             return true
         } catch { return false }
+    }
+
+    /// nil when our mount is gone: the path would lead to what lies under it. What is mounted inside
+    /// is left alone, since it may never answer.
+    private func open(_ path: [UInt8]) throws(Errno) -> FileDescriptor? {
+        let root = try FileDescriptor.open(mountpoint, System.openPath | O_DIRECTORY)
+        guard try System.device(at: root.raw, "") == device.withLock({ $0 }) else { return nil }
+        if path.isEmpty { return root }
+        let name = path.map { CChar(bitPattern: $0) } + [0]
+        return try FileDescriptor(
+            adopting: System.openInMount(root.raw, name, System.openPath | O_DIRECTORY | O_CLOEXEC))
     }
 }

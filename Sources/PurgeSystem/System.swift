@@ -15,6 +15,13 @@ public enum System {
     public static func open(at dir: Int32, _ name: CName, _ flags: Int32, mode: mode_t = 0) throws(Errno) -> Int32 {
         try SystemCall.run { shim_openat(dir, name, flags, mode) }
     }
+    /// A path below a directory that leads through no symbolic link and into no other mount; nothing is asked of one.
+    public static func openInMount(_ dir: Int32, _ path: [CChar], _ flags: Int32) throws(Errno) -> Int32 {
+        try SystemCall.run { shim_open_in_mount(dir, path, flags) }
+    }
+    /// From now on this thread has a descriptor table of its own, with nothing in it. Objects that own
+    /// descriptors of the process must not come to their end on it.
+    public static func leaveDescriptors() throws(Errno) { try SystemCall.done { shim_leave_descriptors() } }
     /// Never retried: Linux has freed the number even on EINTR.
     public static func close(_ fd: Int32) { _ = shim_close(fd) }
 }
@@ -195,6 +202,16 @@ extension System {
         var limits = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
         return Int(clamping: limits.rlim_cur)
+    }
+    /// Whether a thread of this process is in a wait that signals do not end, as for a lock of the kernel's. true
+    /// where that cannot be told.
+    public static func isBlocked(thread: Int32) -> Bool {
+        do throws(Errno) {
+            let stat = try FileDescriptor.open("/proc/self/task/\(thread)/stat", O_RDONLY).readAll()
+            // `pid (name) state ...`; the name may have any characters.
+            guard let end = stat.lastIndex(of: UInt8(ascii: ")")), stat.count > end + 2 else { return true }
+            return stat[end + 2] == UInt8(ascii: "D")
+        } catch { return true }
     }
     /// The process that a thread belongs to; nil when it has ended or cannot be seen.
     public static func process(ofThread thread: pid_t) -> pid_t? {

@@ -15,11 +15,13 @@ public struct Census: Sendable {
     public var unclosed: Int
     /// References that the kernel gave back without having had them.
     public var overdrawn: Int
+    /// Calls that returned before the kernel had been told of what they purged.
+    public var late: Int
 
     /// One line of `name=value`.
     public var line: String {
         "nodes=\(nodes) known=\(known) files=\(files) directories=\(directories) "
-            + "unclosed=\(unclosed) overdrawn=\(overdrawn)"
+            + "unclosed=\(unclosed) overdrawn=\(overdrawn) late=\(late)"
     }
 }
 
@@ -29,7 +31,8 @@ extension Volume {
             Census(
                 nodes: Node.alive.load(ordering: .relaxed), known: state.knownNodes, files: state.openFiles,
                 directories: DirectoryHandle.alive.load(ordering: .relaxed),
-                unclosed: Handle.alive.load(ordering: .relaxed) - state.openFiles, overdrawn: state.overdrawnNodes)
+                unclosed: Handle.alive.load(ordering: .relaxed) - state.openFiles, overdrawn: state.overdrawnNodes,
+                late: lateAnnouncements.load(ordering: .relaxed))
         }
     }
 }

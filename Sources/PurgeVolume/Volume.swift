@@ -36,6 +36,8 @@ public final class Volume: Sendable {
     let movesEnded = Atomic<UInt64>(0)
     let isEnding = Atomic<Bool>(false)
     let reclaimerIsBusy = Atomic<Bool>(false)
+    /// Calls that returned before the kernel had been told of the names that they had purged.
+    let lateAnnouncements = Atomic<Int>(0)
     /// Whether the store's file system keeps POSIX access control lists.
     public let keepsAccessControlLists: Bool
     let kind: BackingKind
@@ -107,15 +109,30 @@ public struct VolumeHooks: Sendable {
     /// The thread is about to do something slow: another one should take its place at the source
     /// of requests.
     public var beforeSlowWork: @Sendable () -> Void = {}
-    /// Tells the kernel, from a thread of its own, that these names are gone, then calls `then`.
-    public var announce: @Sendable (_ removals: [Removal], _ then: @escaping @Sendable () -> Void) -> Void = { $1() }
-
+    /// Tells the kernel of purged names, from a thread of its own.
+    public var announce: @Sendable (Announcement) -> Void = { $0.finish() }
     /// The thread that announces, by its kernel thread id; 0 where there is none.
     public var announcer: @Sendable () -> pid_t = { 0 }
     /// Something failed that no caller is waiting for.
     public var report: @Sendable (StoreError) -> Void = { _ in }
 
     public init() {}
+}
+
+/// Purged names on their way to the kernel.
+public struct Announcement: Sendable {
+    public let removals: [Removal]
+    /// To be called once the kernel has been told of all of them.
+    public let told: @Sendable () -> Void
+    /// To be called once, after that, or before it where the kernel cannot be told in time (`isLate`):
+    /// somebody waits for it. nil where nobody does.
+    public let answer: (@Sendable (_ isLate: Bool) -> Void)?
+
+    /// The kernel has been told.
+    public func finish() {
+        told()
+        answer?(false)
+    }
 }
 
 /// A purged name.
@@ -127,12 +144,25 @@ public struct Removal: Sendable {
     /// Of a directory that the kernel does not know it remembers no name, and nobody watches it.
     public let concernsKernel: Bool
 
-    /// Path of the directory, below the mount point.
-    public var directoryPath: [UInt8] {
-        Array(path.dropLast()).bytes
-    }
+    /// Its name and place.
+    public var purgedName: PurgedName { PurgedName(name: name, path: path) }
     /// The kernel's nodeid of the directory.
     public var directoryID: UInt64 { path.count == 1 ? 1 : directory.address }
+}
+
+/// What the kernel is told of. It holds no node: the last reference to one closes descriptors, and the thread
+/// that tells the kernel has not got them.
+public struct PurgedName: Sendable {
+    private let name: Name
+    private let path: [Name]
+
+    init(name: Name, path: [Name]) {
+        self.name = name
+        self.path = path
+    }
+
+    /// Path of the directory, below the mount point.
+    public var directoryPath: [UInt8] { Array(path.dropLast()).bytes }
     public func withName<Result>(_ body: (CName) throws(Errno) -> Result) throws(Errno) -> Result {
         try name.withCName(body)
     }

@@ -18,7 +18,7 @@ struct VolumeGhostTests {
         var hooks: VolumeHooks {
             var hooks = VolumeHooks()
             hooks.announcer = { VolumeGhostTests.announcer.pid }
-            hooks.announce = { _, then in self.waiting.withLock { $0.append(then) } }
+            hooks.announce = { announcement in self.waiting.withLock { $0.append(announcement.finish) } }
             return hooks
         }
         var count: Int { waiting.withLock { $0.count } }
@@ -101,7 +101,7 @@ struct VolumeGhostTests {
             let outcome = try live.volume.write(handle, request) { (fd, bytes) throws(Errno) in
                 try LiveVolume.put(fd, bytes.count, 0)
             }
-            #expect(outcome.removals.map { String(decoding: $0.directoryPath, as: UTF8.self) } == ["tmp"])
+            #expect(outcome.removals.map { String(decoding: $0.purgedName.directoryPath, as: UTF8.self) } == ["tmp"])
             announcements.finish()  // of the first
             #expect(!live.volume.mayCacheAbsence("a", in: tmp))
             let done = Tally()

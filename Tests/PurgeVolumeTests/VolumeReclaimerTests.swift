@@ -80,11 +80,11 @@ struct VolumeReclaimerTests {
     @Test func aCommandWaitsForIt() throws {
         let (begun, done) = (Tally(), Tally())
         var hooks = VolumeHooks()
-        hooks.announce = { _, then in
+        hooks.announce = { announcement in
             begun.add()
             usleep(100_000)  // the kernel takes its time
             done.add()
-            then()
+            announcement.finish()
         }
         try withVolume(hooks: hooks) { live in
             try live.command(.storageThresholds, Self.half)

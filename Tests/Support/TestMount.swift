@@ -89,6 +89,14 @@ public final class TestMount: Sendable {
         forgetDaemon()
     }
 
+    /// kill -9 of the daemon, which must come to its end; what is left of the mount is the caller's care.
+    public func kill() throws {
+        guard let daemon else { return }
+        daemon.signal(SIGKILL)
+        try daemon.wait(within: 10)
+        forgetDaemon()
+    }
+
     private func forgetDaemon() {
         let old = state.withLock { state in
             defer { state.daemon = nil }

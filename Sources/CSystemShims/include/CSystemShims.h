@@ -13,6 +13,8 @@
 #include "ProcessShims.h"
 
 int shim_openat(int dir, const char *name, int flags, mode_t mode);
+int shim_open_in_mount(int dir, const char *path, int flags);
+int shim_leave_descriptors(void);
 int shim_close(int fd);
 ssize_t shim_pread(int fd, void *buffer, size_t size, int64_t offset);
 ssize_t shim_pwrite(int fd, const void *buffer, size_t size, int64_t offset);

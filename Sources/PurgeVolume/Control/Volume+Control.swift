@@ -2,6 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
+import Synchronization
 
 extension Volume {
     public func openControl(_ node: Node) throws(Errno) -> ControlHandle {
@@ -82,6 +83,7 @@ extension Volume {
             ("excluded.files", report.marked.excludedFromBackup.files),
             ("refused.writes", report.counters.refusedWrites),
             ("purged.files", report.counters.purgedFiles), ("purged.bytes", report.counters.purgedBytes),
+            ("announcements.late", Int64(lateAnnouncements.load(ordering: .relaxed))),
         ]
         return lines.map { "\($0.0) \($0.1)\n" }.joined()
     }

@@ -195,15 +195,19 @@ extension Volume {
     /// Tells the kernel and writes the journal, without waiting for either.
     func announce(_ removals: [Removal]) {
         guard !removals.isEmpty else { return }
-        hooks.announce(removals) { [self] in finishAnnouncement(removals) }
+        hooks.announce(Announcement(removals: removals, told: { [self] in finishAnnouncement(removals) }, answer: nil))
     }
 
-    /// The same; `then` runs once both are done.
+    /// The same; `then` runs once both are done, or earlier where the kernel is kept from being told:
+    /// see `Announcements`.
     public func announce(_ removals: [Removal], then: @escaping @Sendable () -> Void) {
-        hooks.announce(removals) { [self] in
-            finishAnnouncement(removals)
-            then()
-        }
+        hooks.announce(
+            Announcement(
+                removals: removals, told: { [self] in finishAnnouncement(removals) },
+                answer: { [self] isLate in
+                    if isLate { lateAnnouncements.add(1, ordering: .relaxed) }
+                    then()
+                }))
     }
 
     private func finishAnnouncement(_ removals: [Removal]) {
@@ -224,7 +228,7 @@ extension Volume {
         carryOut(job) { part in
             result.freed += part.freed
             result.hasFailed = result.hasFailed || part.hasFailed
-            announce(part.removals) {}
+            announce(part.removals)
         }
         // Announcements come in order: after this one, all of them have.
         let announced = Gate()
