@@ -76,7 +76,7 @@ extension fuse_lowlevel_ops {
             if server.node(node).isControl { return Reply(request).error(.notSupported) }
             Reply.to(request) { () throws(Errno) in
                 let write = WriteRequest(
-                    offset: Int64(toOffset), length: length, isMapped: false, dropsPrivileges: true,
+                    offset: Int64(toOffset), length: length, isMapped: false, dropsPrivileges: false,
                     pid: server.caller(request).pid)
                 let source = try server.handle(info)
                 let outcome = try server.volume.copy(

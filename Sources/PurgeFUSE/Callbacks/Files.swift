@@ -90,7 +90,7 @@ extension Server {
     func flags(of handle: Handle, _ request: fuse_req_t) -> (UInt32, Int32) {
         let noFlush = UInt32(SHIM_FOPEN_NOFLUSH)
         let keep = handle.keepsCache ? UInt32(SHIM_FOPEN_KEEP_CACHE) : 0
-        // Where a shared mapping of a direct descriptor is refused, writers are cached too.
+        // Where direct writes leave the pages of others as they are, writers are cached too.
         let direct = shim_features().direct_io_mmap != 0 ? UInt32(SHIM_FOPEN_DIRECT_IO) : keep
         switch handle.mode {
         case .cached: return (noFlush | keep, 0)

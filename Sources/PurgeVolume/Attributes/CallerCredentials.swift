@@ -4,7 +4,8 @@ import PurgeSystem
 /// only for files with set-user-ID or set-group-ID, which are few.
 struct CallerCredentials {
     private(set) var groups: Set<UInt32> = []
-    /// CAP_FSETID: may keep set-user-ID and set-group-ID of what it changes.
+    /// CAP_FSETID in the initial user namespace: may keep set-user-ID and set-group-ID of what it
+    /// changes. In a namespace of its own anybody has all capabilities, and they say nothing here.
     private(set) var keepsPrivileges = false
 
     func mayKeepGroupPrivilege(of status: FileStatus) -> Bool {
@@ -24,9 +25,16 @@ struct CallerCredentials {
             case "Groups:": groups.formUnion(words.dropFirst().compactMap { UInt32($0) })
             case "CapEff:":
                 let capabilities = words.last.flatMap { UInt64($0, radix: 16) } ?? 0
-                keepsPrivileges = capabilities & 1 << 4 != 0
+                keepsPrivileges = capabilities & 1 << 4 != 0 && Self.isInInitialNamespace(pid)
             default: break
             }
+        }
+    }
+
+    /// Its number is fixed: USER_NS_INIT_INO of <linux/nsfs.h>. One that cannot be seen is another.
+    private static func isInInitialNamespace(_ pid: Int32) -> Bool {
+        do throws(Errno) { return try System.status(ofPath: "/proc/\(pid)/ns/user").st_ino == 0xEFFF_FFFD } catch {
+            return false
         }
     }
 }

@@ -10,11 +10,27 @@ extension Volume {
         try dropPrivileges(handle.descriptor, pid: pid)
     }
 
-    /// Takes both from an open file, if the caller may not keep them.
+    /// Takes both from an open file: the kernel has said that the caller may not keep them.
     func dropPrivileges(_ descriptor: Int32, pid: pid_t) throws(Errno) {
         let status = try System.status(descriptor)
-        guard let mode = status.modeAfterChange(by: pid) else { return }
-        try System.changeMode(descriptor, mode)
+        guard status.hasPrivileges else { return }
+        try drop(from: descriptor, status, by: CallerCredentials(of: pid))
+    }
+
+    /// The same where the kernel says nothing: fallocate and copy_file_range.
+    func dropPrivilegesUnlessCapable(_ descriptor: Int32, pid: pid_t) throws(Errno) {
+        let status = try System.status(descriptor)
+        guard status.hasPrivileges else { return }
+        let caller = CallerCredentials(of: pid)
+        if !caller.keepsPrivileges { try drop(from: descriptor, status, by: caller) }
+    }
+
+    private func drop(
+        from descriptor: Int32, _ status: FileStatus, by caller: CallerCredentials
+    ) throws(Errno) {
+        var kept = status.st_mode & ~S_ISUID
+        if status.st_mode & S_IXGRP != 0 || !caller.mayKeepGroupPrivilege(of: status) { kept &= ~S_ISGID }
+        if kept != status.st_mode { try System.changeMode(descriptor, kept & 0o7777) }
     }
 
     /// chown(2) of a file without group execution: the backing's own chown takes the rest.
@@ -37,13 +53,5 @@ extension Volume {
 }
 
 extension FileStatus {
-    /// nil where nothing goes.
-    fileprivate func modeAfterChange(by pid: pid_t) -> mode_t? {
-        guard isRegular, st_mode & (S_ISUID | S_ISGID) != 0 else { return nil }
-        let caller = CallerCredentials(of: pid)
-        if caller.keepsPrivileges { return nil }
-        var kept = st_mode & ~S_ISUID
-        if st_mode & S_IXGRP != 0 || !caller.mayKeepGroupPrivilege(of: self) { kept &= ~S_ISGID }
-        return kept == st_mode ? nil : kept & 0o7777
-    }
+    fileprivate var hasPrivileges: Bool { isRegular && st_mode & (S_ISUID | S_ISGID) != 0 }
 }

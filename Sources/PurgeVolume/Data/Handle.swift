@@ -4,9 +4,9 @@ import Synchronization
 
 /// How the kernel does the reads and mappings of an open file.
 public enum InputOutputMode: Sendable {
-    /// Through the page cache of our inode.
+    /// Through the page cache of our inode; each write comes to us in its call all the same.
     case cached
-    /// Straight to us, beside cached opens.
+    /// Straight to us, beside cached opens: of descriptors that cannot be mapped.
     case direct
     /// Reads and mappings go to the backing file.
     case passthrough
@@ -21,7 +21,8 @@ public final class Handle: @unchecked Sendable {
     static let alive = Atomic<Int>(0)
     public let node: Node
     public let descriptor: Int32
-    public let canWrite: Bool
+    /// O_RDONLY, O_WRONLY or O_RDWR.
+    let access: Int32
     public internal(set) var mode: InputOutputMode
     /// Whether the kernel may keep what it has cached of the file.
     public internal(set) var keepsCache = true
@@ -29,10 +30,10 @@ public final class Handle: @unchecked Sendable {
     var next: Unmanaged<Handle>?
     var previous: Unmanaged<Handle>?
 
-    init(node: Node, descriptor: Int32, canWrite: Bool, mode: InputOutputMode) {
+    init(node: Node, descriptor: Int32, access: Int32, mode: InputOutputMode) {
         self.node = node
         self.descriptor = descriptor
-        self.canWrite = canWrite
+        self.access = access
         self.mode = mode
         Self.alive.add(1, ordering: .relaxed)
     }
@@ -42,5 +43,6 @@ public final class Handle: @unchecked Sendable {
         Self.alive.subtract(1, ordering: .relaxed)
     }
 
+    public var canWrite: Bool { access != O_RDONLY }
     public var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
 }

@@ -32,7 +32,7 @@ extension Volume {
         guard request.length > 0, request.offset >= 0, request.end > 0 else { throw .invalid }
         try checkEnd(request.end)
         hooks.beforeSlowWork()
-        try dropPrivileges(handle.descriptor, pid: request.pid)
+        try dropPrivilegesUnlessCapable(handle.descriptor, pid: request.pid)
         return try alone(with: handle.node) { () throws(Errno) in try allocateAlone(handle, request) }
     }
 

@@ -45,6 +45,7 @@ extension Volume {
         var request = request
         request.length = Int(max(0, min(Int64(request.length), size - offset)))
         let outcome = try write(target, request) { (fd, bytes) throws(Errno) in
+            try dropPrivilegesUnlessCapable(fd, pid: request.pid)
             let granted = bytes.upperBound
             var copied = bytes.lowerBound
             while copied < granted {

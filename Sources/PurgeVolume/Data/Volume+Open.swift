@@ -33,7 +33,7 @@ extension Volume {
         do throws(Errno) {
             let descriptor = try openOwn(node, O_RDONLY)
             return state.withLock { state in
-                lockedHandle(node, descriptor, canWrite: false, offersPassthrough: false, &state)
+                lockedHandle(node, descriptor, O_RDONLY, offersPassthrough: false, &state)
             }
         } catch {
             forgetOpen(node)
@@ -128,10 +128,8 @@ extension Volume {
     private func register(
         _ node: Node, _ descriptor: Int32, _ flags: Int32, offersPassthrough: Bool
     ) -> Handle {
-        let canWrite = flags & O_ACCMODE != O_RDONLY
-        return state.withLock { state in
-            let handle = lockedHandle(
-                node, descriptor, canWrite: canWrite, offersPassthrough: offersPassthrough, &state)
+        state.withLock { state in
+            let handle = lockedHandle(node, descriptor, flags, offersPassthrough: offersPassthrough, &state)
             handle.keepsCache = !node.flags.contains(.cacheIsStale)
             if handle.mode == .cached { node.flags.remove(.cacheIsStale) }
             return handle
@@ -140,10 +138,12 @@ extension Volume {
 
     /// A handle that counts among the node's; under the lock.
     func lockedHandle(
-        _ node: Node, _ descriptor: Int32, canWrite: Bool, offersPassthrough: Bool, _ state: inout VolumeState
+        _ node: Node, _ descriptor: Int32, _ flags: Int32, offersPassthrough: Bool, _ state: inout VolumeState
     ) -> Handle {
-        let mode = lockedMode(node, canWrite: canWrite, offersPassthrough: offersPassthrough)
-        let handle = Handle(node: node, descriptor: descriptor, canWrite: canWrite, mode: mode)
+        let access = flags & O_ACCMODE
+        let mode = lockedMode(node, access, offersPassthrough: offersPassthrough)
+        if access == O_RDWR { node.ensuredPart.mappableOpens += 1 }
+        let handle = Handle(node: node, descriptor: descriptor, access: access, mode: mode)
         link(handle, &state)
         return handle
     }
@@ -151,7 +151,12 @@ extension Volume {
     /// How the kernel is to do this descriptor's I/O: while one open is passed through, all are;
     /// while one is cached, none is (FUSE.md, Passthrough, rule 5). None begins while a truncate(2)
     /// may be about to make a hole, which a mapping could then fill unseen.
-    private func lockedMode(_ node: Node, canWrite: Bool, offersPassthrough: Bool) -> InputOutputMode {
+    ///
+    /// A shared mapping brings pages into the cache, and a write that goes past them can be lost under
+    /// one that comes back. So what can be mapped for writing is cached, and whoever only writes goes
+    /// past the cache as long as there is none such: it lasts until the last mapping is gone.
+    private func lockedMode(_ node: Node, _ access: Int32, offersPassthrough: Bool) -> InputOutputMode {
+        let canWrite = access != O_RDONLY
         let passed = node.part?.passthroughOpens ?? 0
         let cached = node.part?.cachedOpens ?? 0
         let begins =
@@ -163,7 +168,11 @@ extension Volume {
             return canWrite ? .passthroughDirect : .passthrough
         }
         node.ensuredPart.cachedOpens += 1
-        return canWrite ? .direct : .cached
+        return Self.modeOfCached(node, access)
+    }
+
+    private static func modeOfCached(_ node: Node, _ access: Int32) -> InputOutputMode {
+        access == O_WRONLY && node.part?.mappableOpens == 0 ? .direct : .cached
     }
 
     /// The kernel would not have it: this first passthrough open becomes a cached one.
@@ -173,7 +182,7 @@ extension Volume {
             else { return }
             part.passthroughOpens -= 1
             part.cachedOpens += 1
-            handle.mode = handle.mode == .passthrough ? .cached : .direct
+            handle.mode = Self.modeOfCached(handle.node, handle.access)
         }
     }
 
@@ -205,6 +214,7 @@ extension Volume {
             guard !handle.isNoted else { return nil }
             handle.isNoted = true
             unlink(handle, &state)
+            if handle.access == O_RDWR { handle.node.part?.mappableOpens -= 1 }
             switch handle.mode {
             case .cached, .direct: handle.node.part?.cachedOpens -= 1
             case .passthrough, .passthroughDirect: handle.node.part?.passthroughOpens -= 1
@@ -262,8 +272,7 @@ extension Volume {
             try inheritProtection(node, from: parent, at: directory, name)
         }
         return change { state in
-            let canWrite = flags & O_ACCMODE != O_RDONLY
-            let handle = lockedHandle(node, descriptor, canWrite: canWrite, offersPassthrough: false, &state)
+            let handle = lockedHandle(node, descriptor, flags, offersPassthrough: false, &state)
             parent.ensuredPart.entries[name] = node
             state.place(node)
             state.enter(node)

@@ -146,6 +146,8 @@ final class NodePart {
     /// How the kernel does the I/O of the open descriptors.
     var cachedOpens: Int32 = 0
     var passthroughOpens: Int32 = 0
+    /// Those that can be mapped for writing: O_RDWR.
+    var mappableOpens: Int32 = 0
     /// Writes that are under way; what has to run alone, or waits to; whether such a one runs.
     var writers: Int32 = 0
     var soloists: Int32 = 0

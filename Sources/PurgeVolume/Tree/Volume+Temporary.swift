@@ -17,13 +17,15 @@ extension Volume {
         do { descriptor = try System.open(at: place.raw, ".", kept, mode: mode) } catch {
             throw hostError(error, directory)
         }
-        do throws(Errno) { return try adoptTemporary(descriptor, in: directory) } catch {
+        do throws(Errno) { return try adoptTemporary(descriptor, in: directory, flags) } catch {
             System.close(descriptor)
             throw hostError(error, directory)
         }
     }
 
-    private func adoptTemporary(_ descriptor: Int32, in directory: Node) throws(Errno) -> (Entry, Handle) {
+    private func adoptTemporary(
+        _ descriptor: Int32, in directory: Node, _ flags: Int32
+    ) throws(Errno) -> (Entry, Handle) {
         let status = try System.status(descriptor)
         let node = Node(inode: UInt64(status.st_ino), kind: .regular, parent: directory, name: Name(""))
         try inheritProtection(node, from: directory, at: descriptor, nil)
@@ -35,8 +37,7 @@ extension Volume {
             node.flags.insert(.unlinked)
             state.enter(node)
             state.noteUse(node, at: now)
-            // O_TMPFILE is for writers alone (open(2)).
-            let handle = lockedHandle(node, descriptor, canWrite: true, offersPassthrough: false, &state)
+            let handle = lockedHandle(node, descriptor, flags, offersPassthrough: false, &state)
             lockedGrant(node, &state)
             return (Entry(node: node, attributes: lockedAttributes(of: node, status)), handle)
         }

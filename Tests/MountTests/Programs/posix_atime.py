@@ -108,6 +108,17 @@ def atime_of_what_was_just_written():
     result.append(effect(lambda: put("x", b"changed"), "x"))
     result.append(effect(lambda: content("x"), "x"))
     result.append(effect(lambda: content("x"), "x"))
+    with open("x", "wb", buffering=0) as writer, open("x", "rb", buffering=0) as reader:
+        for _ in range(3):
+            result.append(effect(lambda: writer.write(b"y"), "x"))
+            result.append(effect(lambda: reader.seek(0) or reader.read(3), "x"))
+    return result
+
+
+@check
+def atime_of_what_a_reader_has_written():
+    put("x", b"content")
+    result = []
     with open("x", "r+b", buffering=0) as writer, open("x", "rb", buffering=0) as reader:
         for _ in range(3):
             result.append(effect(lambda: writer.write(b"y"), "x"))
