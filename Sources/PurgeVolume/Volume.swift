@@ -25,10 +25,12 @@ public final class Volume: Sendable {
     /// Advances when the reclaimer has something to look at.
     let reclaimerGate = Gate()
     let hooks: VolumeHooks
-    /// Wakes the thread that keeps the journal, to end.
+    /// Wakes the thread that keeps the journal: to end, or since somebody waits for it.
     let journalGate = Gate()
     /// Held while device.json is written, so that an older state never replaces a newer one.
     let savingSettings = Mutex(())
+    /// Whether the journal's failure has been reported.
+    let journalIsFailing = Atomic<Bool>(false)
     let threads = Mutex<[WorkThread]>([])
     /// Renames and unlinks: a name that was read while none was under way, and since when none
     /// has begun, is right.
@@ -53,7 +55,7 @@ public final class Volume: Sendable {
         self.journal = journal
         self.mountpoint = mountpoint
         self.hooks = hooks
-        events = EventLog(journal: journal)
+        events = EventLog(journal: journal) { [journalGate] in journalGate.advance() }
         budget = DescriptorBudget(limit: System.descriptorLimit())
         state = Mutex(VolumeState(settings: settings, descriptorLimit: budget.directories))
         do throws(Errno) {

@@ -145,6 +145,13 @@ extension VolumeState {
         return (goneInodes, used)
     }
 
+    /// The journal could not be told of these. A record that stays is of no file: a later file of the same
+    /// inode has another birth.
+    mutating func restoreGone(_ inodes: [UInt64]) {
+        if inodes.count + goneInodes.count < Self.goneInodesLimit { goneInodes = inodes + goneInodes }
+    }
+    private static let goneInodesLimit = 1_000_000
+
     /// Lets go of nodes of files that are gone, once they are half of the list: a program may make
     /// and remove files faster than the journal is written.
     mutating func dropGoneUses() -> [Node] {

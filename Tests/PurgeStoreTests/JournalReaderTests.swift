@@ -84,13 +84,22 @@ struct JournalReaderTests {
         #expect(error.path == directory["s/journal.sqlite"])
     }
 
-    /// The files of a writer that was killed are what is in the page cache at that moment.
-    @Test func takesUpWhatAKilledWriterLeft() throws {
+    /// The files of a writer that was killed are what is in the page cache at that moment; here, amid a
+    /// transaction that does not fit SQLite's memory.
+    @Test func takesBackWhatAKilledWriterLeft() throws {
         let journal = try Journal.open(in: store)
         try journal.append(Self.events)
         try journal.saveLastUses([.init(inode: 9, birth: 8, lastUse: Instant(nanoseconds: 7))])
+        try journal.withDatabase { (database) throws(DatabaseError) in
+            try database.execute(
+                """
+                PRAGMA cache_size = 2; BEGIN IMMEDIATE;
+                WITH RECURSIVE n(i) AS (SELECT 6 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+                INSERT INTO events(seq, time, type) SELECT i, 't', 'mark' FROM n
+                """)
+        }
         let other = try Store.open(directory["killed"], creating: true)
-        for part in ["", "-wal", "-shm"] {
+        for part in ["", "-journal"] {
             try directory.copy("s/journal.sqlite\(part)", to: "killed/journal.sqlite\(part)")
         }
         #expect(try JournalReader(storePath: directory["killed"]).events() == Self.events)
@@ -101,14 +110,36 @@ struct JournalReaderTests {
         #expect(try JournalReader(storePath: directory["killed"]).events(.init(after: 4)).map(\.seq) == [5, 6])
     }
 
-    @Test func losesOnlyTheUnfinishedPartOfAWriteThatWasCutOff() throws {
+    /// Versions before kept a write-ahead log. What one left when it was killed is taken up, and no index of it
+    /// is mapped.
+    @Test func takesUpAWriteAheadLog() throws {
         let journal = try Journal.open(in: store)
-        for event in Self.events { try journal.append([event]) }
+        try journal.append([Self.events[0]])
+        journal.close()
+        let old = try Database(path: directory["s/journal.sqlite"], flags: 2)  // SQLITE_OPEN_READWRITE
+        try old.execute("PRAGMA journal_mode = WAL; INSERT INTO events(seq, time, type) VALUES(2, 't', 'mark')")
         let other = try Store.open(directory["killed"], creating: true)
-        try directory.copy("s/journal.sqlite", to: "killed/journal.sqlite")
-        try directory.copy("s/journal.sqlite-wal", to: "killed/journal.sqlite-wal", dropping: 100)
+        for part in ["", "-wal"] {
+            try directory.copy("s/journal.sqlite\(part)", to: "killed/journal.sqlite\(part)")
+        }
         let next = try Journal.open(in: other)
-        #expect(next.lastSequence == 4)
-        #expect(try JournalReader(storePath: directory["killed"]).events() == Array(Self.events[..<4]))
+        #expect(next.lastSequence == 2)
+        #expect(directory.names(in: "killed").filter { $0.hasSuffix("-wal") || $0.hasSuffix("-shm") } == [])
+        try next.append([Event(seq: 3, type: .mount)])
+        #expect(try JournalReader(storePath: directory["killed"]).events().map(\.seq) == [1, 2, 3])
+        let maps = String(decoding: try FileDescriptor.open("/proc/self/maps", O_RDONLY).readAll(), as: UTF8.self)
+        #expect(!maps.contains(directory["killed"]))
+    }
+
+    /// The writer goes on beside a reader that stands amid its reading, once that has let go.
+    @Test func aReaderIsNotInTheWayForLong() throws {
+        let journal = try Journal.open(in: store)
+        try journal.append(Self.events)
+        let reader = try JournalReader(storePath: directory["s"])
+        try reader.visit(.init()) { event in
+            event.seq < 3
+        }
+        try journal.append([Event(seq: 6, type: .mount)])
+        #expect(try reader.events(.init(after: 5)).map(\.seq) == [6])
     }
 }

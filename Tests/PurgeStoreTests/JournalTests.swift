@@ -67,7 +67,5 @@ struct JournalTests {
         #expect(try journal.lastUses() == [.max: old, 12: new])
         try journal.forgetLastUses(of: [12, 13])
         #expect(try journal.lastUses() == [.max: old])
-        try journal.replaceLastUses(with: [new])
-        #expect(try journal.lastUses() == [12: new])
     }
 }

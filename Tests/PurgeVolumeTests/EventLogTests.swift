@@ -55,8 +55,30 @@ struct EventLogTests {
             log.append([refused("a"), event("x"), refused("a")])
             log.append([refused("b"), refused("a")])
             log.flush()
-            #expect(try journal(path).map { $0.path ?? $0.reason } == ["a", "x", "b", "a"])
-            #expect(try journal(path).map(\.seq) == [1, 2, 3, 4])
+            #expect(try journal(path).map { $0.path ?? $0.reason } == ["a", "x", "b"])
+            #expect(try journal(path).map(\.seq) == [1, 2, 3])
+        }
+    }
+
+    @Test func aFullDiskDoesNotHideAFullDevice() throws {
+        try withLog { (log, path) throws in
+            log.append([Event(type: .hostFull, path: "a"), refused("a"), Event(type: .hostFull, path: "a")])
+            log.flush()
+            #expect(try journal(path).map(\.type) == [.hostFull, .refused])
+        }
+    }
+
+    /// What is remembered of refused files is bounded, and what is not told one by one is told as a number.
+    @Test func refusalsOfVeryManyFilesAreToldAsANumber() throws {
+        try withLog { (log, path) throws in
+            let files = 50_000
+            log.append((0..<files).map { refused("f\($0)") })
+            log.flush()
+            let told = try journal(path)
+            let single = told.count { $0.path != nil }
+            #expect(single >= RefusalLimit.files && single < files)
+            let more = told.filter { $0.path == nil }.compactMap { $0.reason?.split(separator: " ").first }
+            #expect(more.compactMap { Int($0) }.reduce(0, +) == files - single)
         }
     }
 
@@ -90,13 +112,49 @@ struct EventLogTests {
         }
     }
 
+    /// Memory for a journal that cannot be written is bounded; what was dropped is told once it can.
+    @Test func aJournalThatCannotBeWrittenForLong() throws {
+        try withLog { (log, path) throws in
+            let limit = EventLog.unwrittenEvents
+            try Program.run("sqlite3", "\(path)/journal.sqlite", "ALTER TABLE events RENAME TO hidden").succeeded()
+            for _ in 0..<12 {
+                log.append((0..<(limit / 10)).map { event("\($0)") })
+                log.flush()
+            }
+            #expect(log.failure != nil)
+            try Program.run("sqlite3", "\(path)/journal.sqlite", "ALTER TABLE hidden RENAME TO events").succeeded()
+            log.flush()
+            log.append([event("after")])
+            log.flush()
+            #expect(log.failure == nil)
+            let kept = try journal(path)
+            #expect(kept.count == limit + 2)
+            #expect(kept[limit].type == .dropped && kept[limit].reason == "\(limit / 5) events")
+            #expect(kept.last?.reason == "after")
+            #expect(kept.last?.seq == Int64(limit + limit / 5 + 2))
+        }
+    }
+
+    @Test func longTextsAreBoundedByTheirBytes() throws {
+        try withLog { (log, path) throws in
+            try Program.run("sqlite3", "\(path)/journal.sqlite", "ALTER TABLE events RENAME TO hidden").succeeded()
+            let text = String(repeating: "x", count: 1 << 20)
+            for _ in 0..<3000 { log.append([event(text)]) }
+            try Program.run("sqlite3", "\(path)/journal.sqlite", "ALTER TABLE hidden RENAME TO events").succeeded()
+            log.flush()
+            let kept = try journal(path)
+            #expect(kept.last?.type == .dropped)
+            #expect(
+                kept.reduce(0) { $0 + ($1.reason?.utf8.count ?? 0) } <= EventLog.unwrittenBytes + EventLog.longestText)
+        }
+    }
+
     @Test func aReaderGetsWhatComesAfterIt() throws {
         try withLog { (log, _) throws in
-            let reader = PurgeVolume.EventReader()
+            log.append([event("before")])
+            let reader = log.addReader()
             let woken = Tally()
             reader.onChange { woken.add() }
-            log.append([event("before")])
-            log.add(reader)
             #expect(reader.take(limit: 100) == nil && !reader.isReadable)
             log.append([event("a"), event("b")])
             #expect(woken.value == 1 && reader.isReadable)
@@ -109,9 +167,7 @@ struct EventLogTests {
 
     @Test func smallReadsGetTheSameBytes() throws {
         try withLog { (log, _) throws in
-            let (whole, pieces) = (PurgeVolume.EventReader(), PurgeVolume.EventReader())
-            log.add(whole)
-            log.add(pieces)
+            let (whole, pieces) = (log.addReader(), log.addReader())
             log.append((0..<20).map { event("\($0)") })
             var bytes: [UInt8] = []
             while let piece = pieces.take(limit: 7) {
@@ -122,47 +178,63 @@ struct EventLogTests {
         }
     }
 
-    /// At 1 MiB a reader loses events, and is told how many once it reads again.
+    /// 1 MiB behind, a reader loses the oldest events, and is told how many.
     @Test func aReaderThatIsTooSlowIsTold() throws {
         try withLog { (log, _) throws in
-            let reader = PurgeVolume.EventReader()
-            log.add(reader)
+            let reader = log.addReader()
             let reason = String(repeating: "x", count: 1000)
             let batches = 1200
             for _ in 0..<batches { log.append([event(reason), event("short")]) }
             let kept = try #require(reader.take(limit: .max))
-            #expect(kept.count <= 1 << 20 && kept.count > (1 << 20) - 2500)
-            let before = try lines(kept)
-            #expect(before.map(\.seq) == (1...Int64(before.count)).map { $0 })
-            let told = try #require(reader.take(limit: .max))
-            let text = String(decoding: told, as: UTF8.self)
-            #expect(text.contains("\"type\":\"dropped\",\"events\":\(2 * batches - before.count)}\n"))
-            #expect(try lines(told).map(\.type) == ["dropped"])
+            #expect(kept.count < (1 << 20) + 100 && kept.count > 900_000)
+            let found = try lines(kept)
+            let missed = 2 * batches - (found.count - 1)
+            #expect(missed > 0 && found.first?.type == "dropped")
+            #expect(String(decoding: kept, as: UTF8.self).contains("\"type\":\"dropped\",\"events\":\(missed)}\n"))
+            #expect(found.dropFirst().map(\.seq) == (Int64(missed + 1)...Int64(2 * batches)).map { $0 })
             #expect(reader.take(limit: 100) == nil)
             log.append([event("after")])
             #expect(try lines(reader.take(limit: .max)).map(\.seq) == [Int64(2 * batches + 1)])
         }
     }
 
-    /// The record stands where the events are missing: before what comes later.
-    @Test func droppedComesBeforeWhatFollows() throws {
+    /// A line that was begun is read to its end, then the record stands where the events are missing.
+    @Test func droppedStandsBetweenWholeLines() throws {
         try withLog { (log, _) throws in
-            let reader = PurgeVolume.EventReader()
-            log.add(reader)
-            log.append([event("first")])
+            let reader = log.addReader()
+            log.append([event("first"), event("second")])
+            let begin = try #require(reader.take(limit: 20))
             log.append((0..<2000).map { _ in event(String(repeating: "x", count: 1000)) })
             log.append([event("last")])
-            #expect(try lines(reader.take(limit: .max)).map(\.type) == ["mark", "dropped", "mark"])
+            let found = try lines(begin + #require(reader.take(limit: .max)))
+            #expect(found.first?.reason == "first" && found[1].type == "dropped" && found.last?.reason == "last")
+            #expect(found.count { $0.type == "dropped" } == 1)
+        }
+    }
+
+    /// All readers share what they have not read.
+    @Test func readersThatNeverReadCostNothing() throws {
+        try withLog { (log, _) throws in
+            func memory() throws -> Int {
+                let fields = Files.text("/proc/self/statm").split(separator: " ")
+                return try #require(Int(fields[1])) * 4096
+            }
+            let before = try memory()
+            let readers = (0..<400).map { _ in log.addReader() }
+            for _ in 0..<20 {
+                log.append((0..<256).map { _ in event(String(repeating: "x", count: 1000)) })
+                log.flush()
+            }
+            #expect(try memory() - before < 150 << 20)
+            #expect(readers.allSatisfy { $0.isReadable })
         }
     }
 
     @Test func theEndIsAnEmptyRead() throws {
         try withLog { (log, _) throws in
-            let (first, second) = (PurgeVolume.EventReader(), PurgeVolume.EventReader())
+            let (first, second) = (log.addReader(), log.addReader())
             let woken = Tally()
             second.onChange { woken.add() }
-            log.add(first)
-            log.add(second)
             log.append([event("a")])
             log.remove(first)
             log.append([event("b")])

@@ -1,10 +1,13 @@
 import CSQLite
+import Glibc
 
 /// What SQLite answered.
 struct DatabaseError: Error, Hashable {
     /// The primary result code, SQLITE_CORRUPT and so on.
     var code: Int32
     var message: String
+    /// errno of the system call that failed, where one did.
+    var systemError: Int32 = 0
 
     /// Extended codes keep their primary part.
     init(code: Int32, message: String) {
@@ -14,14 +17,22 @@ struct DatabaseError: Error, Hashable {
     init(_ handle: OpaquePointer?, code: Int32) {
         let message = handle.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
         self.init(code: code, message: message.map { String(cString: $0) } ?? "code \(code)")
+        if let handle, [SQLITE_IOERR, SQLITE_CANTOPEN].contains(self.code) {
+            systemError = sqlite3_system_errno(handle)
+        }
     }
 
     /// No code of SQLite's.
     static let newerVersion: Int32 = 200
+    static let notAFile = DatabaseError(code: SQLITE_NOTADB, message: "it is not a plain file")
     static let closed = DatabaseError(code: SQLITE_MISUSE, message: "it has been closed")
 
     /// Mending it is for `purgefs check --repair`; nothing else writes to such a file.
-    var isDamage: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
+    /// SQLITE_INTERRUPT: one step took longer than any does in a sound journal.
+    var isDamage: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_INTERRUPT, SQLITE_TOOBIG].contains(code) }
+
+    /// The disk under the store has no room: the journal can wait until it has.
+    var isForLackOfRoom: Bool { code == SQLITE_FULL || systemError == ENOSPC || systemError == EDQUOT }
 
     func error(path: String, store: String) -> StoreError {
         switch code {
@@ -34,7 +45,7 @@ struct DatabaseError: Error, Hashable {
             StoreError(
                 "the journal \(message)", path: path,
                 advice: "Use that version of purgefs; this one leaves the file alone.")
-        case SQLITE_FULL:
+        case _ where isForLackOfRoom:
             StoreError(
                 "the journal cannot be written: \(message)", path: path,
                 advice: "The disk under the store is full: make room there.")

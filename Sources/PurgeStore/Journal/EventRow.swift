@@ -3,6 +3,9 @@ import PurgeModel
 
 /// An event as a row of the table `events`.
 enum EventRow {
+    /// Numbers that a journal can hold: one more can always be given.
+    static let sequences: ClosedRange<Int64> = 1...1 << 62
+
     static let columns = "seq, time, type, path, tier, bytes, reason, trigger, pid"
 
     static func insertion(orIgnore: Bool = false) -> String {
@@ -24,13 +27,14 @@ enum EventRow {
 
     /// The row that `statement`, which selected `columns`, stands on.
     static func event(_ row: borrowing Statement) throws(DatabaseError) -> Event {
-        guard let seq = row.number(0), let time = row.text(1), let type = row.text(2).flatMap(EventType.init(rawValue:))
+        guard let seq = row.number(0), sequences.contains(seq), let time = row.text(1),
+            let type = row.text(2).flatMap(EventType.init(rawValue:))
         else {
             throw DatabaseError(code: SQLITE_CORRUPT, message: "event \(row.number(0) ?? 0) cannot be understood")
         }
         return Event(
             seq: seq, time: time, type: type, path: row.text(3), tier: row.text(4).flatMap(Tier.init(rawValue:)),
-            bytes: row.number(5).map { ByteCount($0) }, reason: row.text(6),
+            bytes: row.number(5).map { ByteCount(max(0, $0)) }, reason: row.text(6),
             trigger: row.text(7).flatMap(PurgeTrigger.init(rawValue:)),
             pid: row.number(8).flatMap { Int32(exactly: $0) })
     }

@@ -1,10 +1,11 @@
+import CSQLite
 import PurgeModel
 
 extension Journal {
     /// When a file was last used, kept over an unmount (SPEC section 3, Last use).
     public struct LastUse: Hashable, Sendable {
         public var inode: UInt64
-        /// Nanoseconds since 1970, or 0: tells the file from a later one with the same inode number.
+        /// A mark of its birth time, or 0 where that is not known: tells the file from a later one with the same inode number.
         public var birth: Int64
         public var lastUse: Instant
 
@@ -20,16 +21,6 @@ extension Journal {
         if uses.isEmpty { return }
         try withDatabase { (database) throws(DatabaseError) in
             try database.transaction { () throws(DatabaseError) in try Self.insert(uses, into: database) }
-        }
-    }
-
-    /// Makes these the only ones; all or none.
-    public func replaceLastUses(with uses: [LastUse]) throws(StoreError) {
-        try withDatabase { (database) throws(DatabaseError) in
-            try database.transaction { () throws(DatabaseError) in
-                try database.execute("DELETE FROM last_uses")
-                try Self.insert(uses, into: database)
-            }
         }
     }
 
@@ -53,7 +44,10 @@ extension Journal {
             let rows = try database.prepare(Self.lastUseSelection)
             while try rows.step() {
                 let use = Self.lastUse(rows)
-                uses[use.inode] = use
+                // By inode, each has one: a tree of pages that leads back into itself has no end.
+                guard uses.updateValue(use, forKey: use.inode) == nil else {
+                    throw DatabaseError(code: SQLITE_CORRUPT, message: "inode \(use.inode) is in it twice")
+                }
             }
             return uses
         }

@@ -1,5 +1,7 @@
 import CSQLite
+import Glibc
 import PurgeModel
+import PurgeSystem
 import Synchronization
 
 /// STORE/journal.sqlite: the events of a store's whole life, and when each file was last used.
@@ -7,32 +9,56 @@ import Synchronization
 public final class Journal: Sendable {
     /// Events beyond this many are dropped, the oldest first.
     public static let capacity: Int64 = 1_000_000
+    /// Milliseconds for which a daemon waits for another program's lock; it tries again each second.
+    private static let patience: Int32 = 1000
 
     private struct State {
         var database: Database?
         var lastSequence: Int64
+        var isClosed = false
     }
     private let state: Mutex<State>
-    private let path: String
-    private let storePath: String
+    private let place: StoreDirectory
     private let capacity: Int64
+    /// Why the journal could not be opened, where it will be tried again at each use.
+    public let openingFailure: StoreError?
 
-    private init(_ state: sending State, store: Store, capacity: Int64) {
+    private init(_ state: sending State, _ place: StoreDirectory, capacity: Int64, failure: StoreError? = nil) {
         self.state = Mutex(state)
-        path = store.place.pathOf(JournalSchema.fileName)
-        storePath = store.path
+        self.place = place
         self.capacity = capacity
+        openingFailure = failure
     }
 
-    /// Makes the journal if there is none. A damaged one is an error, and left as it is.
-    public static func open(in store: Store) throws(StoreError) -> Journal { try open(in: store, capacity: capacity) }
+    /// Makes the journal if there is none. A damaged one is an error, and left as it is. With
+    /// `toleratingFullDisk` one that the disk has no room for is tried again later: files can be deleted
+    /// without it.
+    public static func open(in store: Store, toleratingFullDisk: Bool = false) throws(StoreError) -> Journal {
+        try open(in: store, capacity: capacity, toleratingFullDisk: toleratingFullDisk)
+    }
 
-    static func open(in store: Store, capacity: Int64) throws(StoreError) -> Journal {
-        do {
-            let database = try JournalSchema.openForWriting(store.place.absolutePathOf(JournalSchema.fileName))
-            let last = try database.number("SELECT max(seq) FROM events") ?? 0
-            return Journal(State(database: database, lastSequence: last), store: store, capacity: capacity)
-        } catch { throw error.error(path: store.place.pathOf(JournalSchema.fileName), store: store.path) }
+    static func open(
+        in store: Store, capacity: Int64, toleratingFullDisk: Bool = false
+    ) throws(StoreError) -> Journal {
+        do throws(DatabaseError) {
+            return Journal(try opened(in: store.place), store.place, capacity: capacity)
+        } catch {
+            let failure = error.error(path: store.place.pathOf(JournalSchema.fileName), store: store.path)
+            guard toleratingFullDisk && error.isForLackOfRoom else { throw failure }
+            return Journal(
+                State(database: nil, lastSequence: 0), store.place, capacity: capacity, failure: failure)
+        }
+    }
+
+    private static func opened(in place: StoreDirectory) throws(DatabaseError) -> sending State {
+        try place.checkJournalIsFile()
+        let database = try JournalSchema.openForWriting(
+            place.absolutePathOf(JournalSchema.fileName), patience: patience)
+        let last = try database.number("SELECT max(seq) FROM events") ?? 0
+        guard last == 0 || EventRow.sequences.contains(last) else {
+            throw DatabaseError(code: SQLITE_CORRUPT, message: "it has an event with the number \(last)")
+        }
+        return State(database: database, lastSequence: last)
     }
 
     deinit { state.withLock { Self.close(&$0) } }
@@ -40,11 +66,19 @@ public final class Journal: Sendable {
     /// Of the newest event; 0 when there is none.
     public var lastSequence: Int64 { state.withLock { $0.lastSequence } }
 
+    /// Opens what could not be opened before; the number of its newest event.
+    public func makeReady() throws(StoreError) -> Int64 {
+        try withState { (state) throws(DatabaseError) in
+            _ = try database(&state)
+            return state.lastSequence
+        }
+    }
+
     /// Adds events, whose `seq` the caller has set and which rise; all or none.
     public func append(_ events: [Event]) throws(StoreError) {
         guard let last = events.last?.seq else { return }
         try withState { (state) throws(DatabaseError) in
-            guard let database = state.database else { throw .closed }
+            let database = try database(&state)
             let before = state.lastSequence
             try database.transaction { () throws(DatabaseError) in
                 let insertion = try database.prepare(EventRow.insertion())
@@ -61,10 +95,7 @@ public final class Journal: Sendable {
     func withDatabase<Result: Sendable>(
         _ body: (Database) throws(DatabaseError) -> Result
     ) throws(StoreError) -> Result {
-        try withState { (state) throws(DatabaseError) in
-            guard let database = state.database else { throw .closed }
-            return try body(database)
-        }
+        try withState { (state) throws(DatabaseError) in try body(try database(&state)) }
     }
 
     private func withState<Result: Sendable>(
@@ -72,7 +103,15 @@ public final class Journal: Sendable {
     ) throws(StoreError) -> Result {
         do {
             return try state.withLock { (state) throws(DatabaseError) in try body(&state) }
-        } catch { throw error.error(path: path, store: storePath) }
+        } catch { throw error.error(path: place.pathOf(JournalSchema.fileName), store: place.path) }
+    }
+
+    private func database(_ state: inout State) throws(DatabaseError) -> Database {
+        if state.isClosed { throw .closed }
+        if let database = state.database { return database }
+        state = try Self.opened(in: place)
+        guard let database = state.database else { throw .closed }
+        return database
     }
 
     /// Rarely: only when a hundredth of the capacity has come in since the last time.
@@ -85,12 +124,23 @@ public final class Journal: Sendable {
     }
 
     private static func close(_ state: inout State) {
+        state.isClosed = true
         guard let database = state.database else { return }
         state.database = nil
         do {
-            try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            // The rollback journal goes.
+            try database.execute("PRAGMA journal_mode = DELETE")
         } catch {
-            // Nothing is lost: the events are safe in the -wal file, which the next opening takes up.
+            // Nothing is lost: the empty file is of use to the next opening.
         }
+    }
+}
+
+extension StoreDirectory {
+    /// SQLite would only say that it cannot open it.
+    func checkJournalIsFile() throws(DatabaseError) {
+        let kind: mode_t?
+        do throws(Errno) { kind = try descriptor.kind(of: JournalSchema.fileName) } catch { kind = nil }
+        if let kind, kind != S_IFREG { throw .notAFile }
     }
 }

@@ -12,11 +12,12 @@ extension StoreDirectory {
 
     private func journalFault() -> DatabaseError? {
         do {
+            try checkJournalIsFile()
             guard let database = try JournalSchema.openForReading(absolutePathOf(JournalSchema.fileName)) else {
                 return nil
             }
             try JournalSchema.checkIntegrity(of: database)
-            let rows = try database.prepare("SELECT \(EventRow.columns) FROM events")
+            let rows = try database.prepare("SELECT \(EventRow.columns) FROM events ORDER BY seq")
             while try rows.step() { _ = try EventRow.event(rows) }
             return nil
         } catch { return error }
@@ -35,7 +36,7 @@ extension StoreDirectory {
         } catch { throw error.error(path: pathOf(new), store: path) }
         do throws(Errno) {
             // First the parts that SQLite would apply to the new file, or throw away.
-            for part in ["-wal", "-shm"] where try descriptor.kind(of: name + part) != nil {
+            for part in ["-wal", "-shm", "-journal"] where try descriptor.kind(of: name + part) != nil {
                 try System.rename(at: descriptor.raw, name + part, to: descriptor.raw, aside + part)
             }
             try keep(name, as: aside)

@@ -36,6 +36,7 @@ public final class JournalReader {
             return
         }
         do {
+            try place.checkJournalIsFile()
             database = try JournalSchema.openForReading(place.absolutePathOf(JournalSchema.fileName))
         } catch { throw error.error(path: place.pathOf(JournalSchema.fileName), store: storePath) }
     }
@@ -91,7 +92,14 @@ extension EventRow {
         try rows.bind(filter.after, 1)
         for (index, type) in types.enumerated() { try rows.bind(type, Int32(index) + 2) }
         var events: [Event] = []
-        while try rows.step() { events.append(try event(rows)) }
+        while try rows.step() {
+            let event = try event(rows)
+            // A tree of pages that leads back into itself has no end.
+            guard event.seq > events.last?.seq ?? filter.after else {
+                throw DatabaseError(code: SQLITE_CORRUPT, message: "its events are not in order")
+            }
+            events.append(event)
+        }
         return events
     }
 }

@@ -16,15 +16,15 @@ struct JournalSalvage {
                 try salvage.copyLastUses()
             }
         }
-        // Out of WAL, so that the file stands alone and can be renamed.
-        try target.execute("PRAGMA synchronous = FULL; PRAGMA journal_mode = DELETE")
+        // So that the file stands alone and can be renamed.
+        try target.execute("PRAGMA journal_mode = DELETE")
         return try target.number("SELECT count(*) FROM events") ?? 0
     }
 
     /// nil where nothing is to be had.
     private static func opened(_ path: String) -> Database? {
         do {
-            let database = try Database(path: path, flags: SQLITE_OPEN_READONLY)
+            let database = try JournalSchema.openAsItIs(path)
             // Without this SQLite reads nothing of a file that is shorter than its header says.
             try database.execute("PRAGMA writable_schema = ON")
             return database
@@ -33,24 +33,38 @@ struct JournalSalvage {
 
     /// From both ends towards the damage: a bad page stops the way forward, not the way back.
     private func copyEvents() throws(DatabaseError) {
+        guard isTable("events") else { return }
         let events = "SELECT \(EventRow.columns) FROM events"
         let insertion = try new.prepare(EventRow.insertion(orIgnore: true))
         var last = Int64.min
         let isWhole = try read("\(events) ORDER BY seq") { (row) throws(DatabaseError) in
-            guard let event = try understood(row) else { return }
+            guard let event = try understood(row) else { return true }
+            guard event.seq > last else { return false }
             try EventRow.insert(event, with: insertion)
             last = event.seq
+            return true
         }
         if isWhole { return }
+        var first = Int64.max
         _ = try read("\(events) WHERE seq > \(last) ORDER BY seq DESC") { (row) throws(DatabaseError) in
-            if let event = try understood(row) { try EventRow.insert(event, with: insertion) }
+            guard let event = try understood(row) else { return true }
+            guard event.seq < first else { return false }
+            try EventRow.insert(event, with: insertion)
+            first = event.seq
+            return true
         }
     }
 
     private func copyLastUses() throws(DatabaseError) {
+        guard isTable("last_uses") else { return }
         let insertion = try new.prepare(Journal.lastUseInsertion)
-        _ = try read(Journal.lastUseSelection) { (row) throws(DatabaseError) in
-            try Journal.insert(Journal.lastUse(row), with: insertion)
+        var last: UInt64?
+        _ = try read("\(Journal.lastUseSelection) ORDER BY inode") { (row) throws(DatabaseError) in
+            let use = Journal.lastUse(row)
+            guard use.inode != last else { return false }
+            try Journal.insert(use, with: insertion)
+            last = use.inode
+            return true
         }
     }
 
@@ -59,9 +73,18 @@ struct JournalSalvage {
         do { return try EventRow.event(row) } catch let error where error.isDamage { return nil }
     }
 
-    /// Whether the end was reached; the rows before the first that cannot be read have been given to `body`.
+    /// A view in the place of a table may be without end.
+    private func isTable(_ name: String) -> Bool {
+        do {
+            return try old.number(
+                "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '\(name)' AND rootpage > 0") == 1
+        } catch { return false }
+    }
+
+    /// Whether the end was reached; the rows before the first that cannot be read, or that `body` does not
+    /// want, have been given to it.
     private func read(
-        _ sql: String, _ body: (borrowing Statement) throws(DatabaseError) -> Void
+        _ sql: String, _ body: (borrowing Statement) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) -> Bool {
         let rows: Statement
         do { rows = try old.prepare(sql) } catch { return false }
@@ -69,7 +92,7 @@ struct JournalSalvage {
             do {
                 if try !rows.step() { return true }
             } catch { return false }
-            try body(rows)
+            if try !body(rows) { return false }
         }
     }
 }

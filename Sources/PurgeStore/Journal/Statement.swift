@@ -4,7 +4,7 @@ import CSQLite
 struct Statement: ~Copyable {
     private let handle: OpaquePointer
     private let connection: OpaquePointer
-    /// Keeps the connection open.
+    /// Keeps the connection open, and counts the time of a step.
     private let database: Database
 
     init(_ database: Database, _ connection: OpaquePointer, _ sql: String) throws(DatabaseError) {
@@ -18,9 +18,10 @@ struct Statement: ~Copyable {
 
     /// Whether there is a row to read.
     func step() throws(DatabaseError) -> Bool {
+        database.beginStep()
         switch sqlite3_step(handle) {
-        case SQLITE_ROW: true
-        case SQLITE_DONE: false
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
         case let code: throw DatabaseError(connection, code: code)
         }
     }

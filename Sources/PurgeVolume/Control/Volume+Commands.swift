@@ -70,7 +70,7 @@ extension Volume {
         if let job { _ = purgeAndWait(job) }
         saveSettings()
         awaitReclaimer()
-        events.flush()
+        awaitJournal()
     }
 
     private func reclaim(_ text: String, _ pid: pid_t) throws(Errno) {
@@ -82,7 +82,7 @@ extension Volume {
         }
         var freed = ByteCount.zero
         if let job { freed = purgeAndWait(job).freed }
-        events.flush()
+        awaitJournal()
         if case .bytes(let wanted) = command, freed < wanted { throw .tryAgain }
     }
 

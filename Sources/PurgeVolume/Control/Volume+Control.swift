@@ -7,8 +7,7 @@ import Synchronization
 extension Volume {
     public func openControl(_ node: Node) throws(Errno) -> ControlHandle {
         guard let file = control.file(node) else { throw .isDirectory }
-        let handle = ControlHandle(file: file, reader: file == .events ? EventReader() : nil)
-        if let reader = handle.reader { events.add(reader) }
+        let handle = ControlHandle(file: file, reader: file == .events ? events.addReader() : nil)
         if file == .storagePressure {
             handle.levelChangesSeen = state.withLock { $0.levelChanges }
             control.addPressureReader(handle)

@@ -192,13 +192,13 @@ extension Volume {
             })
     }
 
-    /// Tells the kernel and writes the journal, without waiting for either.
+    /// Tells the kernel, without waiting for it.
     func announce(_ removals: [Removal]) {
         guard !removals.isEmpty else { return }
         hooks.announce(Announcement(removals: removals, told: { [self] in finishAnnouncement(removals) }, answer: nil))
     }
 
-    /// The same; `then` runs once both are done, or earlier where the kernel is kept from being told:
+    /// The same; `then` runs once that is done, or earlier where the kernel is kept from being told:
     /// see `Announcements`.
     public func announce(_ removals: [Removal], then: @escaping @Sendable () -> Void) {
         hooks.announce(
@@ -217,7 +217,6 @@ extension Volume {
                 if state.ghosts[key] === removal.node { state.ghosts[key] = nil }
             }
         }
-        events.flush()
     }
 
     /// A purge from beginning to end: returns when every name is gone for everybody. The kernel is

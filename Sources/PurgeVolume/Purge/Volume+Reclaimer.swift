@@ -7,8 +7,8 @@ import PurgeSystem
 extension Volume {
     /// Victims of one background purge at most, so that nobody waits long for a name.
     private static let reclaimBatch = 256
-    /// Last uses are at most this old after a crash (SPEC section 3).
-    private static let secondsBetweenSaves = 20
+    /// Nanoseconds; last uses are at most 30 s old after a crash (SPEC section 3).
+    private static let timeBetweenSaves: Int64 = 20_000_000_000
 
     public func startThreads() throws(Errno) {
         let reclaiming = try WorkThread(name: "reclaimer") { [self] in reclaimForever() }
@@ -26,7 +26,7 @@ extension Volume {
         purges.advance()
         for thread in threads.withLock({ $0 }) { thread.join() }
         events.append([Event(type: .unmount)])
-        events.flush()
+        flushEvents()
         events.endReaders()
         saveLastUses()
         saveSettings(durably: true)
@@ -72,31 +72,56 @@ extension Volume {
     }
 
     private func keepJournal() {
-        var seconds = 0
+        var saved = System.uptime()
         while !isEnding.load(ordering: .acquiring) {
             let seen = journalGate.generation
-            journalGate.wait(while: seen, milliseconds: 1000)
-            events.flush()
+            flushEvents()
             if state.withLock({ $0.settingsAreUnsaved }) { saveSettings() }
             // Freed here, outside the lock.
             _ = state.withLock { $0.dropGoneUses() }
-            seconds += 1
-            if seconds % Self.secondsBetweenSaves == 0 { saveLastUses() }
+            if System.uptime() - saved > Self.timeBetweenSaves {
+                saved = System.uptime()
+                saveLastUses()
+            }
+            journalGate.wait(while: seen, milliseconds: 1000)
         }
+    }
+
+    private func flushEvents() {
+        events.flush()
+        if let failure = events.failure {
+            reportJournal(failure)
+        } else {
+            journalIsFailing.store(false, ordering: .relaxed)
+        }
+    }
+
+    /// Once, until it can be written again.
+    private func reportJournal(_ error: StoreError) {
+        if !journalIsFailing.exchange(true, ordering: .relaxed) { hooks.report(error) }
+    }
+
+    /// For commands: what has happened is in the journal when they return, if that takes no longer than half a
+    /// second.
+    func awaitJournal() {
+        if threads.withLock({ $0.isEmpty }) { return events.flush() }
+        events.awaitFlush(milliseconds: 500)
     }
 
     func saveLastUses() {
         let (gone, nodes, uses) = state.withLock { state in
             let (gone, nodes) = state.takeUnsavedUses()
-            return (gone, nodes, nodes.map { Journal.LastUse(inode: $0.inode, birth: 0, lastUse: $0.lastUse) })
+            let uses = nodes.map { Journal.LastUse(inode: $0.inode, birth: Int64($0.birthMark), lastUse: $0.lastUse) }
+            return (gone, nodes, uses)
         }
         do throws(StoreError) {
             // First those that are gone: their numbers may be in use again.
             if !gone.isEmpty { try journal.forgetLastUses(of: gone) }
             if !uses.isEmpty { try journal.saveLastUses(uses) }
         } catch {
-            hooks.report(error)
+            reportJournal(error)
             state.withLock { state in
+                state.restoreGone(gone)
                 for node in nodes where !node.flags.contains(.useUnsaved) {
                     node.flags.insert(.useUnsaved)
                     state.unsavedUses.append(node)

@@ -30,6 +30,8 @@ public final class Node: @unchecked Sendable {
     var lookups: UInt32 = 0
     /// Where the node stands in its victim heap, or -1.
     var heapIndex: Int32 = -1
+    /// Tells the file from a later one with the same inode number; 0 where that is not known. See `BirthMark`.
+    var birthMark: UInt32 = 0
     /// The directory of the first name, nil once the last name is gone (and for the root).
     var parent: Node?
     var name: Name

@@ -70,6 +70,7 @@ extension Volume {
         let node = Node(inode: inode, kind: found.status.nodeKind, parent: directory, name: name)
         if !found.status.isDirectory, found.status.st_nlink > 1 { linked[inode] = node }
         try charge(node, found, in: descriptor.raw)
+        node.birthMark = BirthMark.of(found.birth)
         node.lastUse = lastUse(found, journal: uses[inode])
         adopt(found.attributes, by: node)
         state.withLock { state in
@@ -114,14 +115,21 @@ extension Volume {
         node.ensuredPart.extents = FileExtents(charged: charged, record: record, size: size)
     }
 
+    /// A day, in nanoseconds: a clock that was put right since the last mount keeps the order of uses.
+    private static let clockError: Int64 = 86_400_000_000_000
+
     private func lastUse(_ found: Scanned, journal: Journal.LastUse?) -> Instant {
         let status = found.status
         let born = Instant(nanoseconds: found.birth ?? .min)
-        // An older record belongs to a file that had this inode number before.
-        if let journal, journal.lastUse >= born { return journal.lastUse }
+        let now = Instant(nanoseconds: System.now())
+        // Another birth, or an older record, is that of a file that had this inode number before.
+        if let journal, journal.lastUse >= born, BirthMark.isSame(journal.birth, found.birth) {
+            // The machine's clock may have been ahead.
+            return journal.lastUse.nanoseconds > now.nanoseconds &+ Self.clockError ? now : journal.lastUse
+        }
         let written = Instant(seconds: Int64(status.st_mtim.tv_sec), nanoseconds: Int64(status.st_mtim.tv_nsec))
         // An app may have set mtime to any time; data cannot have been written in the future.
-        return max(born, min(written, Instant(nanoseconds: System.now())))
+        return max(born, min(written, now))
     }
 
     private func adopt(_ attributes: StoredAttributes, by node: Node) {
@@ -175,5 +183,25 @@ extension FileStatus {
         case S_IFLNK: .symbolicLink
         default: .special
         }
+    }
+}
+
+/// A file's birth time in 32 bits, which is enough to tell two files of one inode number apart and costs a
+/// node no memory. 0 stands for a birth that is not known.
+enum BirthMark {
+    static func of(_ birth: Int64?) -> UInt32 {
+        guard let birth else { return 0 }
+        // Birth times move in steps of some milliseconds.
+        return max(1, UInt32(truncatingIfNeeded: birth / 1_000_000))
+    }
+
+    /// Of a file that has just been made.
+    static func of(_ descriptor: Int32) -> UInt32 {
+        do throws(Errno) { return of(try System.birthTime(at: descriptor, "")) } catch { return 0 }
+    }
+
+    /// Whether the journal's record may be that of the file.
+    static func isSame(_ recorded: Int64, _ birth: Int64?) -> Bool {
+        recorded == 0 || birth == nil || recorded == Int64(of(birth))
     }
 }

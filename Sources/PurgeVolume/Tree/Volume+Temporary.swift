@@ -28,6 +28,7 @@ extension Volume {
     ) throws(Errno) -> (Entry, Handle) {
         let status = try System.status(descriptor)
         let node = Node(inode: UInt64(status.st_ino), kind: .regular, parent: directory, name: Name(""))
+        node.birthMark = BirthMark.of(descriptor)
         try inheritProtection(node, from: directory, at: descriptor, nil)
         node.opens = 1
         let now = Instant(nanoseconds: System.now())

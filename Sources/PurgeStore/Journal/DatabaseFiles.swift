@@ -1,0 +1,42 @@
+import CSQLite
+import Glibc
+
+/// How SQLite reaches files: a VFS of our own over SQLite's. A store may have been made by somebody who
+/// means harm, and what lies in it must lead nowhere else.
+enum DatabaseFiles {
+    /// For sqlite3_open_v2.
+    static let name = "purgefs"
+    /// SQLITE_OK once the VFS is known to SQLite.
+    static let registration: Int32 = register()
+
+    private static func register() -> Int32 {
+        guard let original = sqlite3_vfs_find(nil) else { return SQLITE_ERROR }
+        _ = original.pointee.xSetSystemCall?(original, "open", unsafeBitCast(open, to: sqlite3_syscall_ptr.self))
+        let copy = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+        copy.initialize(to: original.pointee)
+        copy.pointee.pNext = nil
+        copy.pointee.zName = UnsafePointer(strdup(name))
+        copy.pointee.xOpen = { _, name, file, flags, outFlags in
+            // A rollback journal can name a super-journal, any file of the host: SQLite would read and remove it.
+            guard flags & SQLITE_OPEN_SUPER_JOURNAL == 0, let original = sqlite3_vfs_find(nil),
+                let open = original.pointee.xOpen
+            else { return SQLITE_CANTOPEN }
+            return open(original, name, file, flags, outFlags)
+        }
+        return sqlite3_vfs_register(copy, 0)
+    }
+
+    /// open(2) for SQLite: plain files alone, for their owner alone, never waiting for the other end of a FIFO.
+    /// (SQLite opens a directory to sync it.)
+    private static let open: @convention(c) (UnsafePointer<CChar>?, Int32, Int32) -> Int32 = { path, flags, _ in
+        guard let path else { return -1 }
+        let file = Glibc.open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return -1 }
+        var status = stat()
+        let isJournal = String(cString: path).split(separator: "/").last?.hasPrefix(JournalSchema.fileName) ?? false
+        if fstat(file, &status) == 0, status.st_mode & S_IFMT == (isJournal ? S_IFREG : S_IFDIR) { return file }
+        close(file)
+        errno = ELOOP
+        return -1
+    }
+}

@@ -1,0 +1,213 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import Synchronization
+
+/// What happens in a volume: numbered, handed to live readers at once, written to the journal by
+/// whoever calls `flush`: the journal's own thread. No request waits for that.
+public final class EventLog: Sendable {
+    /// What may wait for a journal that cannot be written: so many events, and bytes that they cost.
+    static let unwrittenEvents = 100_000
+    static let unwrittenBytes = 32 << 20
+    /// Events that wait for the journal's thread, before it is woken.
+    private static let backlog = 10_000
+    /// Bytes of a path or reason that are told: nobody can use a longer path.
+    static let longestText = 16 << 10
+
+    private struct Waiting {
+        var events = 0
+        var bytes = 0
+        var isFull: Bool { events >= unwrittenEvents || bytes >= unwrittenBytes }
+
+        mutating func add(_ event: Event) {
+            events += 1
+            bytes += 256 + (event.path?.utf8.count ?? 0) + (event.reason?.utf8.count ?? 0)
+        }
+    }
+    private struct State {
+        var sequence: Int64
+        /// What is up to here is in the journal, or has been dropped.
+        var settled: Int64
+        var unwritten: [Event] = []
+        /// Of `unwritten`, and of what an earlier flush could not write.
+        var waiting = Waiting()
+        /// Events for which there was no room.
+        var dropped = 0
+        var readers: [ObjectIdentifier: EventReader] = [:]
+        var refusals = RefusalLimit()
+        var failure: StoreError?
+    }
+    private let state: Mutex<State>
+    private let ring = EventRing()
+    /// Held by whoever writes to the journal: when `flush` returns, what came before it is there. Its value is
+    /// what an earlier flush could not write.
+    private let flushing = Mutex<[Event]>([])
+    /// Advances when `flush` has done what it can.
+    private let flushed = Gate()
+    private let journal: Journal
+    /// Asks for a `flush`.
+    private let wakeWriter: @Sendable () -> Void
+
+    init(journal: Journal, wakeWriter: @escaping @Sendable () -> Void = {}) {
+        self.journal = journal
+        self.wakeWriter = wakeWriter
+        let last = journal.lastSequence
+        state = Mutex(State(sequence: last, settled: last))
+    }
+
+    func append(_ events: [Event]) {
+        guard !events.isEmpty else { return }
+        let uptime = System.uptime()
+        let wanted = state.withLock { state in events.filter { state.refusals.admits($0, at: uptime) } }
+        let events = Self.withProcesses(wanted)
+        guard !events.isEmpty else { return }
+        let time = Instant(nanoseconds: System.now()).iso8601
+        let (woken, isMuch) = state.withLock { state in
+            var lines: [[UInt8]] = []
+            for event in events {
+                let numbered = Self.numbered(event, time, &state)
+                Self.keep(numbered, &state)
+                if !state.readers.isEmpty { lines.append(Array((JSONText.encode(numbered) + "\n").utf8)) }
+            }
+            if state.readers.isEmpty { ring.clear() } else { ring.append(lines) }
+            return (Array(state.readers.values), state.waiting.events > Self.backlog && state.failure == nil)
+        }
+        for reader in woken { reader.wake() }
+        if isMuch { wakeWriter() }
+    }
+
+    private static func numbered(_ event: Event, _ time: String, _ state: inout State) -> Event {
+        var event = event
+        state.sequence += 1
+        event.seq = state.sequence
+        event.time = time
+        event.path = event.path.map(shortened)
+        event.reason = event.reason.map(shortened)
+        return event
+    }
+
+    private static func shortened(_ text: String) -> String {
+        text.utf8.count <= longestText ? text : String(decoding: text.utf8.prefix(longestText), as: UTF8.self) + "..."
+    }
+
+    /// For the journal; the newest give way where it cannot be written.
+    private static func keep(_ event: Event, _ state: inout State) {
+        guard state.dropped == 0, !state.waiting.isFull else {
+            state.dropped += 1
+            return
+        }
+        state.unwritten.append(event)
+        state.waiting.add(event)
+    }
+
+    /// FUSE names the thread that asked; people know processes.
+    private static func withProcesses(_ events: [Event]) -> [Event] {
+        var known: [pid_t: pid_t] = [:]
+        return events.map { event in
+            guard let thread = event.pid else { return event }
+            let process = known[thread] ?? System.process(ofThread: thread) ?? thread
+            known[thread] = process
+            var event = event
+            event.pid = process
+            return event
+        }
+    }
+}
+
+// The journal.
+extension EventLog {
+    /// Writes what has come up to the journal. What could not be written is kept for the next time.
+    func flush() {
+        let summary = state.withLock { $0.refusals.takeSummary() }
+        append(summary)
+        flushing.withLock { held in
+            writeOut(&held)
+            if noteDropped() { writeOut(&held) }
+        }
+        flushed.advance()
+    }
+
+    /// Has what has come up written, and waits for that, but not long: the journal may be locked by
+    /// another program, or lie on a slow disk.
+    func awaitFlush(milliseconds: Int64) {
+        let last = state.withLock { $0.sequence }
+        let deadline = System.uptime() + milliseconds * 1_000_000
+        // The first flush that is seen to end may have begun before.
+        for _ in 0..<2 {
+            let seen = flushed.generation
+            let left = (deadline - System.uptime()) / 1_000_000
+            if left <= 0 || state.withLock({ $0.settled >= last }) { return }
+            wakeWriter()
+            flushed.wait(while: seen, milliseconds: left)
+        }
+    }
+
+    private func writeOut(_ held: inout [Event]) {
+        let (new, settled) = state.withLock { state in
+            defer { state.unwritten = [] }
+            return (state.unwritten, state.sequence)
+        }
+        held = held.isEmpty ? new : held + new
+        do throws(StoreError) {
+            if !held.isEmpty {
+                renumber(&held, after: try journal.makeReady())
+                try journal.append(held)
+            }
+            held = []
+            state.withLock { state in
+                state.settled = max(state.settled, settled)
+                state.waiting = state.unwritten.reduce(into: Waiting()) { $0.add($1) }
+                state.failure = nil
+            }
+        } catch {
+            state.withLock { $0.failure = error }
+        }
+    }
+
+    /// A journal that could not be opened until now may have events already.
+    private func renumber(_ events: inout [Event], after last: Int64) {
+        guard let first = events.first?.seq, first <= last else { return }
+        for index in events.indices { events[index].seq += last - first + 1 }
+        state.withLock { $0.sequence += last - first + 1 }
+    }
+
+    /// The journal can be written again: it is told what it has not got.
+    private func noteDropped() -> Bool {
+        let time = Instant(nanoseconds: System.now()).iso8601
+        return state.withLock { state in
+            guard state.failure == nil, state.dropped > 0 else { return false }
+            let event = Event(type: .dropped, reason: "\(state.dropped) events")
+            state.dropped = 0
+            Self.keep(Self.numbered(event, time, &state), &state)
+            return true
+        }
+    }
+
+    /// Why the journal could not be written, if it could not.
+    var failure: StoreError? { state.withLock { $0.failure } }
+}
+
+// Readers.
+extension EventLog {
+    /// One that gets what comes from now on.
+    func addReader() -> EventReader {
+        state.withLock { state in
+            let reader = EventReader(ring)
+            state.readers[ObjectIdentifier(reader)] = reader
+            return reader
+        }
+    }
+    func remove(_ reader: EventReader) {
+        state.withLock { $0.readers[ObjectIdentifier(reader)] = nil }
+        reader.end()
+    }
+    /// Every reader gets its end of file.
+    public func endReaders() {
+        let readers = state.withLock { state in
+            defer { state.readers = [:] }
+            return Array(state.readers.values)
+        }
+        for reader in readers { reader.end() }
+    }
+}

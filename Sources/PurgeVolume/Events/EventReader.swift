@@ -1,0 +1,71 @@
+import PurgeModel
+import PurgeSystem
+import Synchronization
+
+/// One open descriptor of `.purgefs/events`.
+public final class EventReader: Sendable {
+    private struct State {
+        var position: EventRing.Position
+        /// What is left of a line, or of a record, that a read was too small for.
+        var rest: ArraySlice<UInt8> = []
+        /// Where the events of an ended reader end.
+        var end: EventRing.Position?
+        /// For who sleeps in poll(2), and for reads that wait: there may be both at once.
+        var onChange: (@Sendable () -> Void)?
+        var onData: (@Sendable () -> Void)?
+    }
+    private let state: Mutex<State>
+    private let ring: EventRing
+
+    /// Gets what comes from now on.
+    init(_ ring: EventRing) {
+        self.ring = ring
+        state = Mutex(State(position: ring.end))
+    }
+
+    func wake() {
+        let (onChange, onData) = state.withLock { ($0.onChange, $0.onData) }
+        onChange?()
+        onData?()
+    }
+
+    func end() {
+        state.withLock { $0.end = $0.end ?? ring.end }
+        wake()
+    }
+
+    /// Called, on any thread, whenever there is something to read.
+    public func onChange(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.onChange = action } }
+
+    /// The same, for reads that wait.
+    public func onData(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.onData = action } }
+
+    public var isReadable: Bool {
+        state.withLock { $0.end != nil || !$0.rest.isEmpty || ring.has($0.position, before: $0.end) }
+    }
+
+    /// Up to `limit` bytes; empty at the end; nil when there is nothing yet.
+    public func take(limit: Int) -> [UInt8]? {
+        state.withLock { state in
+            var taken: [UInt8] = []
+            while taken.count < limit {
+                if state.rest.isEmpty { state.rest = nextRecord(&state) }
+                if state.rest.isEmpty { break }
+                let piece = state.rest.prefix(limit - taken.count)
+                taken += piece
+                state.rest = state.rest.dropFirst(piece.count)
+            }
+            // Only the bytes that are left, not the line that they are of.
+            state.rest = ArraySlice(Array(state.rest))
+            return taken.isEmpty && state.end == nil ? nil : taken
+        }
+    }
+
+    /// A line, or the record that stands for events this reader was too slow for; empty where there is none.
+    private func nextRecord(_ state: inout State) -> ArraySlice<UInt8> {
+        let (missed, line) = ring.next(&state.position, before: state.end)
+        guard missed > 0 else { return line?[...] ?? [] }
+        let time = Instant(nanoseconds: System.now()).iso8601
+        return Array("{\"time\":\"\(time)\",\"type\":\"dropped\",\"events\":\(missed)}\n".utf8)[...]
+    }
+}

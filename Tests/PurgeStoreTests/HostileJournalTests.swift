@@ -1,0 +1,160 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import Testing
+
+@testable import PurgeStore
+
+/// A journal that somebody has made who means harm: opening it ends, and touches nothing else.
+struct HostileJournalTests {
+    let directory: TemporaryDirectory
+    let path: String
+    init() throws {
+        directory = try TemporaryDirectory()
+        path = directory["s/journal.sqlite"]
+        let journal = try Journal.open(in: try Store.open(directory["s"], creating: true))
+        try journal.append((1...20).map { JournalTests.purge(seq: $0) })
+        try journal.saveLastUses([.init(inode: 9, birth: 8, lastUse: Instant(nanoseconds: 7))])
+        journal.close()
+    }
+
+    private func opening() throws -> StoreError {
+        try storeError {
+            let journal = try Journal.open(in: try Store.open(directory["s"], creating: false))
+            _ = try journal.lastUses()
+            try journal.append([Event(seq: journal.lastSequence + 1, type: .mount)])
+        }
+    }
+    private func change(_ sql: String) throws {
+        try Database(path: path, flags: 2).execute(sql)  // SQLITE_OPEN_READWRITE
+    }
+    /// Opening says that it is damaged, reading too, a repair keeps it aside, and what comes after works.
+    private func isRefusedAndRepaired(keeping events: Int) throws {
+        let error = try opening()
+        #expect(error.what.hasPrefix("the journal is damaged"))
+        #expect(try storeError { _ = try JournalReader(storePath: directory["s"]).events() }.what.contains("damaged"))
+        #expect(try StoreInspection.run(directory["s"], repairing: false).problems.map(\.isRepairable) == [true])
+        _ = try StoreInspection.run(directory["s"], repairing: true)
+        #expect(try StoreInspection.run(directory["s"], repairing: false).problems == [])
+        #expect(try JournalReader(storePath: directory["s"]).events().count == events)
+        let journal = try Journal.open(in: try Store.open(directory["s"], creating: false))
+        try journal.append([Event(seq: journal.lastSequence + 1, type: .mount)])
+    }
+
+    @Test(arguments: [
+        (
+            "events",
+            "seq, 't' AS time, 'mark' AS type, NULL AS path, NULL AS tier, 0 AS bytes, NULL AS reason, NULL AS trigger, 1 AS pid"
+        ),
+        ("last_uses", "seq AS inode, 0 AS birth, 0 AS last_use"),
+    ]) func endlessViews(table: String, columns: String) throws {
+        try change(
+            """
+            DROP TABLE \(table);
+            CREATE VIEW \(table) AS WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n)
+            SELECT \(columns) FROM n
+            """)
+        try isRefusedAndRepaired(keeping: table == "events" ? 0 : 20)
+    }
+
+    @Test func endlessTriggers() throws {
+        try change(
+            """
+            CREATE TRIGGER t BEFORE INSERT ON events BEGIN
+            INSERT INTO last_uses WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n) SELECT i, 0, 0 FROM n; END
+            """)
+        try isRefusedAndRepaired(keeping: 20)
+    }
+
+    @Test func generatedColumns() throws {
+        try change(
+            """
+            DROP TABLE events;
+            CREATE TABLE events(seq INTEGER PRIMARY KEY, time TEXT, type TEXT, path TEXT AS (hex(zeroblob(400000))),
+            tier TEXT, bytes INTEGER, reason TEXT, trigger TEXT, pid INTEGER);
+            INSERT INTO events(seq, time, type) VALUES(1, 't', 'mark')
+            """)
+        try isRefusedAndRepaired(keeping: 1)
+    }
+
+    @Test(arguments: [Int64.max, .max - 1, .min, -1, 0]) func extremeNumbers(seq: Int64) throws {
+        try change("UPDATE events SET seq = \(seq) WHERE seq = 20")
+        if seq > 0 {
+            try isRefusedAndRepaired(keeping: 19)
+        } else {
+            let journal = try Journal.open(in: try Store.open(directory["s"], creating: false))
+            #expect(journal.lastSequence == 19)
+        }
+    }
+
+    /// Anything can be in any column of SQLite.
+    @Test func rowsOfWrongTypes() throws {
+        let values = ["NULL", "x'00ff'", "'text'", "9e999", "-1.5", "\(Int64.min)", "\(Int64.max)", "zeroblob(100000)"]
+        for (index, value) in values.enumerated() {
+            try change(
+                """
+                INSERT INTO events VALUES(\(100 + index), 't', 'mark', \(value), \(value), \(value), \(value), \(value), \(value));
+                INSERT INTO last_uses VALUES(\(100 + index), ifnull(\(value), 0), ifnull(\(value), 0))
+                """)
+        }
+        let journal = try Journal.open(in: try Store.open(directory["s"], creating: false))
+        #expect(try journal.lastUses().count == values.count + 1)
+        #expect(try JournalReader(storePath: directory["s"]).events().count == values.count + 20)
+    }
+
+    @Test func aTextThatIsTooLong() throws {
+        try change("UPDATE events SET path = NULL WHERE seq = 20")
+        // This connection has the limit too.
+        #expect(throws: DatabaseError.self) { try change("UPDATE events SET path = zeroblob(2000000) WHERE seq = 20") }
+    }
+
+    @Test(arguments: ["fifo", "directory", "link"]) func otherKindsOfFile(kind: String) throws {
+        try System.unlink(at: AT_FDCWD, path)
+        switch kind {
+        case "fifo": #expect(mkfifo(path, 0o600) == 0)
+        case "directory": #expect(mkdir(path, 0o700) == 0)
+        default: #expect(symlink(directory["elsewhere"], path) == 0)
+        }
+        try isRefusedAndRepaired(keeping: 0)
+        #expect(!directory.exists("elsewhere"))
+    }
+
+    /// In place of the rollback journal a FIFO would have SQLite wait for its other end.
+    @Test(arguments: ["fifo", "link"]) func anOddRollbackJournal(kind: String) throws {
+        if kind == "fifo" {
+            #expect(mkfifo(path + "-journal", 0o600) == 0)
+        } else {
+            try directory.write("precious", to: "elsewhere")
+            #expect(symlink(directory["elsewhere"], path + "-journal") == 0)
+        }
+        _ = try opening()
+        if kind == "link" { #expect(try directory.read("elsewhere") == "precious") }
+    }
+
+    /// The end of a rollback journal can name a super-journal: SQLite reads that file and removes it.
+    @Test func aSuperJournalIsNotRemoved() throws {
+        try directory.write("precious", to: "elsewhere")
+        let live = try Database(path: path, flags: 2)
+        try live.execute(
+            """
+            PRAGMA journal_mode = DELETE; PRAGMA cache_size = 2; BEGIN IMMEDIATE;
+            WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+            INSERT INTO events(seq, time, type) SELECT i, 't', 'mark' FROM n
+            """)
+        let victim = Array(directory["elsewhere"].utf8)
+        let sum = victim.reduce(0) { $0 &+ UInt32($1) }
+        func number(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
+        let end =
+            number(1_073_741_824 / 4096 + 1) + victim + number(UInt32(victim.count)) + number(sum)
+            + [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
+        let other = try Store.open(directory["killed"], creating: true)
+        for part in ["", "-journal"] {
+            try directory.copy("s/journal.sqlite\(part)", to: "killed/journal.sqlite\(part)")
+        }
+        let tail = try FileDescriptor.open(directory["killed/journal.sqlite-journal"], O_WRONLY | O_APPEND)
+        try tail.writeAll(end)
+        _ = try? Journal.open(in: other)
+        _ = try? JournalReader(storePath: directory["killed"]).events()
+        #expect(try directory.read("elsewhere") == "precious")
+    }
+}
