@@ -18,6 +18,25 @@
 
 #define ANSWER(call) ({ __typeof__(call) r_ = (call); r_ < 0 ? -errno : r_; })
 
+_Thread_local struct shim_faults shim_faults;
+void shim_begin_faults(int64_t after, int code, int64_t count) {
+    shim_faults = (struct shim_faults){.after = after, .count = count, .code = code, .are_set = 1};
+}
+int64_t shim_end_faults(void) {
+    shim_faults.are_set = 0;
+    return shim_faults.hits;
+}
+int shim_take_fault(void) {
+    if (shim_faults.after > 0) {
+        shim_faults.after--;
+        return 0;
+    }
+    if (shim_faults.count <= 0) return 0;
+    shim_faults.count--;
+    shim_faults.hits++;
+    return shim_faults.code;
+}
+
 int shim_openat(int dir, const char *name, int flags, mode_t mode) { return ANSWER(openat(dir, name, flags, mode)); }
 int shim_open_in_mount(int dir, const char *path, int flags) {
     struct open_how how = {
@@ -59,6 +78,9 @@ int64_t shim_birth_time(int dir, const char *name, int flags) {
     struct statx sx;
     if (statx(dir, name, flags | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_BTIME, &sx) < 0) return -errno;
     if (!(sx.stx_mask & STATX_BTIME)) return -ENODATA;
+    // A store may say anything; what is negative would be taken for an error.
+    if (sx.stx_btime.tv_sec < 0) return 0;
+    if (sx.stx_btime.tv_sec >= INT64_MAX / 1000000000) return INT64_MAX;
     return sx.stx_btime.tv_sec * 1000000000LL + sx.stx_btime.tv_nsec;
 }
 int shim_fstatvfs(int fd, struct statvfs *out) { return ANSWER(fstatvfs(fd, out)); }

@@ -141,7 +141,8 @@ public enum MountService {
     /// The app would get EIO where it expects the simulated device to have room.
     private static func warnOfSmallDisk(_ volume: Volume, _ store: Store) {
         guard let disk = try? System.fileSystemStatus(store.container.raw) else { return }
-        let room = ByteCount(Int64(disk.f_bavail) * Int64(disk.f_frsize))
+        let (bytes, overflow) = disk.f_bavail.multipliedReportingOverflow(by: disk.f_frsize)
+        let room = ByteCount(overflow ? .max : Int64(clamping: bytes))
         let free = ByteCount(volume.statistics(at: volume.root).available * 4096)
         if room < free {
             note(

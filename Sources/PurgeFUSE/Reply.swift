@@ -18,7 +18,7 @@ struct Reply: ~Copyable {
 
     consuming func error(_ error: Errno) {
         if error == .stale { Server.of(request).retries.begin(fuse_req_ctx(request).pointee.pid) }
-        fuse_reply_err(request, error.code)
+        fuse_reply_err(request, error.answer)
         discard self
     }
     consuming func done() {

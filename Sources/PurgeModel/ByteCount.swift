@@ -1,18 +1,24 @@
-/// A number of bytes.
+/// A number of bytes. What comes from a caller or a store may be any number: sums and conversions
+/// that would leave the range end at its end.
 public struct ByteCount: Hashable, Comparable, Sendable {
     public var bytes: Int64
 
     public init(_ bytes: Int64) { self.bytes = bytes }
-    public init(blocks: Int64) { bytes = blocks * Self.block.bytes }
+    public init(blocks: Int64) {
+        let (product, overflow) = blocks.multipliedReportingOverflow(by: Self.block.bytes)
+        bytes = overflow ? (blocks < 0 ? .min : .max) : product
+    }
 
     public static let zero = ByteCount(0)
     /// The unit of charging: one 4 KiB block (SPEC section 1, Charged bytes).
     public static let block = ByteCount(4096)
+    /// Where every file ends at the latest, as on ext4 with blocks of this size: 2^32 - 1 blocks.
+    public static let largestFile = ByteCount(blocks: (1 << 32) - 1)
 
     /// Whole blocks in this count, the rest dropped.
     public var wholeBlocks: Int64 { bytes / Self.block.bytes }
     /// Blocks that this many bytes fill or begin.
-    public var blocks: Int64 { (bytes + Self.block.bytes - 1) / Self.block.bytes }
+    public var blocks: Int64 { bytes / Self.block.bytes + (bytes % Self.block.bytes > 0 ? 1 : 0) }
     public var roundedDown: ByteCount { ByteCount(blocks: wholeBlocks) }
     /// Rounded up to a block; a count within a block of Int64.max is rounded down.
     public var roundedUp: ByteCount {
@@ -20,10 +26,16 @@ public struct ByteCount: Hashable, Comparable, Sendable {
     }
 
     public static func < (a: ByteCount, b: ByteCount) -> Bool { a.bytes < b.bytes }
-    public static func + (a: ByteCount, b: ByteCount) -> ByteCount { ByteCount(a.bytes + b.bytes) }
-    public static func - (a: ByteCount, b: ByteCount) -> ByteCount { ByteCount(a.bytes - b.bytes) }
-    public static func += (a: inout ByteCount, b: ByteCount) { a.bytes += b.bytes }
-    public static func -= (a: inout ByteCount, b: ByteCount) { a.bytes -= b.bytes }
+    public static func + (a: ByteCount, b: ByteCount) -> ByteCount {
+        let (sum, overflow) = a.bytes.addingReportingOverflow(b.bytes)
+        return ByteCount(overflow ? (a.bytes < 0 ? .min : .max) : sum)
+    }
+    public static func - (a: ByteCount, b: ByteCount) -> ByteCount {
+        let (difference, overflow) = a.bytes.subtractingReportingOverflow(b.bytes)
+        return ByteCount(overflow ? (a.bytes < 0 ? .min : .max) : difference)
+    }
+    public static func += (a: inout ByteCount, b: ByteCount) { a = a + b }
+    public static func -= (a: inout ByteCount, b: ByteCount) { a = a - b }
 }
 
 extension ByteCount: Codable {

@@ -38,6 +38,17 @@ public struct ExtentSet: Hashable, Sendable {
     /// Blocks of `range` that are not in the set.
     public func missing(in range: Range<Int64>) -> Int64 { Int64(range.count) - count(in: range) }
 
+    /// The blocks of `range` that are not in the set.
+    public func gaps(in range: Range<Int64>) -> ExtentSet {
+        var rest = ExtentSet(range)
+        var at = index(endingAfter: range.lowerBound)
+        while at < runs.count, runs[at].lowerBound < range.upperBound {
+            rest.remove(runs[at])
+            at += 1
+        }
+        return rest
+    }
+
     /// The end of the longest beginning of `range` that misses at most `limit` blocks.
     public func prefixEnd(of range: Range<Int64>, missingAtMost limit: Int64) -> Int64 {
         var left = limit

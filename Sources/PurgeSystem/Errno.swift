@@ -3,7 +3,21 @@ import Glibc
 /// An errno value, as the kernel gave it or as a caller will see it.
 public struct Errno: Error, Equatable, Sendable, CustomStringConvertible {
     public let code: Int32
-    public init(_ code: Int32) { self.code = code }
+    /// Not the kernel's word but ours, of the simulated device.
+    private let isOfDevice: Bool
+
+    public init(_ code: Int32) { self.init(code, isOfDevice: false) }
+    private init(_ code: Int32, isOfDevice: Bool) {
+        self.code = code
+        self.isOfDevice = isOfDevice
+    }
+    public static func == (a: Errno, b: Errno) -> Bool { a.code == b.code }
+
+    /// The simulated device has no room.
+    public static let deviceFull = Errno(ENOSPC, isOfDevice: true)
+    /// What an app gets to see. ENOSPC means the simulated device and nothing else: whatever says
+    /// it of the disk under the store, or of a quota there, is EIO.
+    public var answer: Int32 { (code == ENOSPC || code == EDQUOT) && !isOfDevice ? EIO : code }
 
     public static let notPermitted = Errno(EPERM)
     public static let noEntry = Errno(ENOENT)

@@ -7,9 +7,10 @@ public enum SystemCall {
     @inline(__always)
     static func run<Value: FixedWidthInteger & SignedInteger>(_ call: () -> Value) throws(Errno) -> Value {
         while true {
-            let result = call()
+            let fault = shim_fault()
+            let result = fault == 0 ? call() : Value(-fault)
             if result >= 0 { return result }
-            let code = Int32(truncatingIfNeeded: -result)
+            let code = Int32(truncatingIfNeeded: 0 &- result)
             if code != EINTR { throw Errno(code) }
         }
     }
@@ -17,5 +18,27 @@ public enum SystemCall {
     @inline(__always)
     static func done<Value: FixedWidthInteger & SignedInteger>(_ call: () -> Value) throws(Errno) {
         _ = try run(call)
+    }
+}
+
+/// For tests: system calls of the calling thread that fail without reaching the kernel.
+public struct SystemCallFaults: Sendable {
+    /// Calls that still work.
+    public var after: Int64
+    public var code: Int32
+    /// How many fail from there on.
+    public var count: Int64
+
+    public init(after: Int64, code: Int32, count: Int64 = 1) {
+        self.after = after
+        self.code = code
+        self.count = count
+    }
+
+    /// Runs `body` with these faults; answers what it did and how many of them came up.
+    public func during<Value>(_ body: () throws -> Value) -> (result: Result<Value, any Error>, hits: Int64) {
+        shim_begin_faults(after, code, count)
+        let result = Result { try body() }
+        return (result, shim_end_faults())
     }
 }

@@ -96,6 +96,14 @@ extension LiveVolume {
 
 // Files.
 extension LiveVolume {
+    /// What a call has purged is announced before its outcome is known.
+    private func announcing<Value>(_ body: (inout [Removal]) throws(Errno) -> Value) throws(Errno) -> Value {
+        var purged: [Removal] = []
+        let result: Result<Value, Errno>
+        do throws(Errno) { result = .success(try body(&purged)) } catch { result = .failure(error) }
+        volume.announce(purged)
+        return try result.get()
+    }
     func create(_ path: String) throws(Errno) -> Handle {
         let (parent, name) = try place(path)
         let (entry, handle) = try volume.create(
@@ -120,11 +128,11 @@ extension LiveVolume {
     func write(_ handle: Handle, at offset: Int64, _ count: Int, isMapped: Bool = false) throws(Errno) -> Int {
         let request = WriteRequest(
             offset: offset, length: count, isMapped: isMapped, dropsPrivileges: false, pid: Self.pid)
-        let outcome = try volume.write(handle, request) { (fd, bytes) throws(Errno) in
-            try Self.put(fd, bytes.count, offset + Int64(bytes.lowerBound))
+        return try announcing { (purged) throws(Errno) in
+            try volume.write(handle, request, purged: &purged) { (fd, bytes) throws(Errno) in
+                try Self.put(fd, bytes.count, offset + Int64(bytes.lowerBound))
+            }
         }
-        volume.announce(outcome.removals)
-        return outcome.count
     }
     @discardableResult
     func write(
@@ -133,9 +141,11 @@ extension LiveVolume {
     ) throws(Errno) -> Int {
         let request = WriteRequest(
             offset: offset, length: count, isMapped: isMapped, dropsPrivileges: dropsPrivileges, pid: Self.pid)
-        let outcome = try volume.write(handle, request) { (fd, bytes) throws(Errno) in try perform(fd, bytes.count) }
-        volume.announce(outcome.removals)
-        return outcome.count
+        return try announcing { (purged) throws(Errno) in
+            try volume.write(handle, request, purged: &purged) { (fd, bytes) throws(Errno) in
+                try perform(fd, bytes.count)
+            }
+        }
     }
     static func put(_ fd: Int32, _ count: Int, _ offset: Int64) throws(Errno) -> Int {
         try [UInt8](repeating: 0xA7, count: count).withUnsafeBytes { bytes in
@@ -145,13 +155,15 @@ extension LiveVolume {
 
     func allocate(_ handle: Handle, _ mode: Int32, _ offset: Int64, _ length: Int64) throws(Errno) {
         let request = AllocationRequest(mode: mode, offset: offset, length: length, pid: Self.pid)
-        volume.announce(try volume.allocate(handle, request))
+        try announcing { (purged) throws(Errno) in try volume.allocate(handle, request, purged: &purged) }
     }
     func truncate(_ path: String, _ size: Int64) throws(Errno) { try truncate(try node(path), nil, size) }
     func truncate(_ node: Node, _ handle: Handle?, _ size: Int64) throws(Errno) {
         var change = AttributeChange(caller: Self.caller)
         change.size = size
-        _ = try volume.setAttributes(of: node, handle: handle, change)
+        _ = try announcing { (purged) throws(Errno) in
+            try volume.setAttributes(of: node, handle: handle, change, purged: &purged)
+        }
     }
     /// isPurgeable; nil removes it.
     func mark(_ path: String, _ value: String?) throws(Errno) {

@@ -98,14 +98,15 @@ struct VolumeGhostTests {
             defer { live.volume.close(handle) }
             let request = WriteRequest(
                 offset: 0, length: 60 * 4096, isMapped: false, dropsPrivileges: false, pid: 1)
-            let outcome = try live.volume.write(handle, request) { (fd, bytes) throws(Errno) in
+            var purged: [Removal] = []
+            _ = try live.volume.write(handle, request, purged: &purged) { (fd, bytes) throws(Errno) in
                 try LiveVolume.put(fd, bytes.count, 0)
             }
-            #expect(outcome.removals.map { String(decoding: $0.purgedName.directoryPath, as: UTF8.self) } == ["tmp"])
+            #expect(purged.map { String(decoding: $0.purgedName.directoryPath, as: UTF8.self) } == ["tmp"])
             announcements.finish()  // of the first
             #expect(!live.volume.mayCacheAbsence("a", in: tmp))
             let done = Tally()
-            live.volume.announce(outcome.removals) { done.add() }
+            live.volume.announce(purged) { done.add() }
             #expect(done.value == 0)
             announcements.finish()
             #expect(done.value == 1)

@@ -98,7 +98,8 @@ struct VolumeNameTests {
             change.mode = 0o600
             change.owner = geteuid()
             change.modificationTime = timespec(tv_sec: 5, tv_nsec: 6)
-            let status = try live.volume.setAttributes(of: node, handle: nil, change).status
+            var purged: [Removal] = []
+            let status = try live.volume.setAttributes(of: node, handle: nil, change, purged: &purged).status
             #expect(status.st_mode & 0o7777 == 0o600 && status.st_nlink == 0)
             #expect(status.st_mtim.tv_sec == 5 && status.st_mtim.tv_nsec == 6)
             if node.isDirectory {

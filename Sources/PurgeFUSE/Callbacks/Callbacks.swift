@@ -33,6 +33,29 @@ extension Reply {
         }
     }
 
+    /// The same for what may purge. The answer, an error too, comes when the purged names are gone for
+    /// everybody.
+    static func to<Value: Sendable>(
+        _ request: fuse_req_t, purging body: (inout [Removal]) throws(Errno) -> Value,
+        _ send: @escaping @Sendable (consuming Reply, Value) -> Void
+    ) {
+        var purged: [Removal] = []
+        let result: Result<Value, Errno>
+        do throws(Errno) { result = .success(try body(&purged)) } catch { result = .failure(error) }
+        if purged.isEmpty { return Reply(request).send(result, send) }
+        let pending = Reply(request).later()
+        Server.of(request).volume.announce(purged) { pending.take()?.send(result, send) }
+    }
+
+    private consuming func send<Value>(
+        _ result: Result<Value, Errno>, _ send: (consuming Reply, Value) -> Void
+    ) {
+        switch result {
+        case .success(let value): send(self, value)
+        case .failure(let failure): error(failure)
+        }
+    }
+
     static func done(_ request: fuse_req_t, _ body: () throws(Errno) -> Void) {
         to(request, body) { reply, _ in reply.done() }
     }

@@ -24,17 +24,18 @@ extension fuse_lowlevel_ops {
             let server = Server.of(request)
             let data = UnsafeRawBufferPointer(start: bytes, count: size)
             if server.node(node).isControl { return server.writeControl(request, info, data) }
-            Reply.to(request) { () throws(Errno) in
+            Reply.to(request) { (purged: inout [Removal]) throws(Errno) in
                 let write = WriteRequest(
                     offset: Int64(offset), length: size, isMapped: info.pointee.writepage != 0,
                     dropsPrivileges: RawRequest.current.writeDropsPrivileges, pid: server.caller(request).pid)
-                return try server.volume.write(server.handle(info), write) { (fd, bytes) throws(Errno) in
+                return try server.volume.write(server.handle(info), write, purged: &purged) {
+                    (fd, bytes) throws(Errno) in
                     try System.pwriteAll(
                         fd, UnsafeRawBufferPointer(rebasing: data[bytes]),
                         offset: write.offset + Int64(bytes.lowerBound))
                 }
             } _: {
-                server.sendWritten($0, $1)
+                $0.written($1)
             }
         }
         operations.fsync = { request, node, dataOnly, info in
@@ -49,15 +50,12 @@ extension fuse_lowlevel_ops {
             guard let request else { return }
             let server = Server.of(request)
             if server.node(node).isControl { return Reply(request).error(.notSupported) }
-            Reply.to(request) { () throws(Errno) in
-                try server.volume.allocate(
-                    server.handle(info),
-                    AllocationRequest(
-                        mode: mode, offset: Int64(offset), length: Int64(length), pid: server.caller(request).pid))
-            } _: { reply, removals in
-                if removals.isEmpty { return reply.done() }
-                let pending = reply.later()
-                server.volume.announce(removals) { pending.take()?.done() }
+            Reply.to(request) { (purged: inout [Removal]) throws(Errno) in
+                let allocation = AllocationRequest(
+                    mode: mode, offset: Int64(offset), length: Int64(length), pid: server.caller(request).pid)
+                try server.volume.allocate(server.handle(info), allocation, purged: &purged)
+            } _: { reply, _ in
+                reply.done()
             }
         }
         operations.lseek = { request, node, offset, whence, info in
@@ -74,17 +72,17 @@ extension fuse_lowlevel_ops {
             guard let request else { return }
             let server = Server.of(request)
             if server.node(node).isControl { return Reply(request).error(.notSupported) }
-            Reply.to(request) { () throws(Errno) in
+            Reply.to(request) { (purged: inout [Removal]) throws(Errno) in
                 let write = WriteRequest(
-                    offset: Int64(toOffset), length: length, isMapped: false, dropsPrivileges: false,
-                    pid: server.caller(request).pid)
+                    offset: Int64(toOffset), length: Int(clamping: UInt(bitPattern: length)), isMapped: false,
+                    dropsPrivileges: false, pid: server.caller(request).pid)
                 let source = try server.handle(info)
-                let outcome = try server.volume.copy(
-                    from: source, offset: Int64(offset), to: server.handle(toInfo), write)
+                let count = try server.volume.copy(
+                    from: source, offset: Int64(offset), to: server.handle(toInfo), write, purged: &purged)
                 server.notifier.forgetAttributes(of: source.node)
-                return outcome
+                return count
             } _: {
-                server.sendWritten($0, $1)
+                $0.written($1)
             }
         }
         operations.poll = { request, node, info, poll in
@@ -109,13 +107,6 @@ extension Server {
                 pending.take()?.error(error)
             }
         }
-    }
-
-    /// The answer to a write that may have purged: given once the purged names are gone for all.
-    func sendWritten(_ reply: consuming Reply, _ outcome: WriteOutcome) {
-        if outcome.removals.isEmpty { return reply.written(outcome.count) }
-        let pending = reply.later()
-        volume.announce(outcome.removals) { pending.take()?.written(outcome.count) }
     }
 }
 

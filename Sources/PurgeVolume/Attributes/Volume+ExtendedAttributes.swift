@@ -127,7 +127,7 @@ extension Volume {
         case .plain(let key):
             try changing(node) { (location) throws(Errno) in
                 try withKey(key) { (key) throws(Errno) in
-                    try setStored(key, at: location, to: value, flags: flags)
+                    try setStored(key, of: node, at: location, to: value, flags: flags)
                 }
                 if key.isEqual(to: "system.posix_acl_access") {
                     try dropGroupPrivilegeWithList(location, pid: caller.pid)
@@ -137,15 +137,28 @@ extension Volume {
     }
 
     private func setStored(
-        _ key: CName, at location: Location, to value: [UInt8], flags: Int32
+        _ key: CName, of node: Node, at location: Location, to value: [UInt8], flags: Int32
     ) throws(Errno) {
-        try location.with { (directory, name) throws(Errno) in
-            try value.withUnsafeBytes { buffer in
-                Result { () throws(Errno) in
-                    try System.setAttribute(at: directory, name, key, buffer, flags: flags)
-                }
-            }.get()
+        do throws(Errno) {
+            try location.with { (directory, name) throws(Errno) in
+                try value.withUnsafeBytes { buffer in
+                    Result { () throws(Errno) in
+                        try System.setAttribute(at: directory, name, key, buffer, flags: flags)
+                    }
+                }.get()
+            }
+        } catch {
+            // ext4 says the same when a file's attributes are more than it keeps of one file.
+            if error == .noSpace, hostHasRoom() { throw .tooBig }
+            throw hostError(error, node)
         }
+    }
+
+    private func hostHasRoom() -> Bool {
+        do throws(Errno) {
+            let disk = try System.fileSystemStatus(store.container.raw)
+            return (geteuid() == 0 ? disk.f_bfree : disk.f_bavail) > 16
+        } catch { return false }
     }
 
     public func removeExtendedAttribute(of node: Node, named name: CName, caller: Caller) throws(Errno) {
@@ -177,7 +190,7 @@ extension Volume {
         guard node.isRegular || node.isDirectory else { throw .notPermitted }
         if attribute.isForDirectoriesOnly && !node.isDirectory { throw .invalid }
         try changing(node) { (location) throws(Errno) in
-            try setStored(attribute.storeKey, at: location, to: Array(canonical.utf8), flags: flags)
+            try setStored(attribute.storeKey, of: node, at: location, to: Array(canonical.utf8), flags: flags)
         }
         remember(attribute, canonical, of: node, pid: caller.pid)
     }

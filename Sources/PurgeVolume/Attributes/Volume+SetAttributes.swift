@@ -27,13 +27,14 @@ public struct AttributeChange: Sendable {
 }
 
 extension Volume {
-    /// chmod, chown, truncate and utimens. The kernel holds the inode's lock meanwhile.
+    /// chmod, chown, truncate and utimens. The kernel holds the inode's lock meanwhile. It must know
+    /// of `purged` before the request is answered, also with an error.
     public func setAttributes(
-        of node: Node, handle: Handle?, _ change: AttributeChange
+        of node: Node, handle: Handle?, _ change: AttributeChange, purged: inout [Removal]
     ) throws(Errno) -> Attributes {
         if node.isControl { return control.attributes(of: node) }
         return try changing(node) { (location) throws(Errno) in
-            if let size = change.size { try setSize(of: node, handle, location, size, change) }
+            if let size = change.size { try setSize(of: node, handle, location, size, change, &purged) }
             try apply(change, to: location)
             if change.accessTime != nil || change.modificationTime != nil {
                 // The next read must reach the backing file, to move atime in the manner of relatime.
@@ -68,16 +69,17 @@ extension Volume {
     }
 
     private func setSize(
-        of node: Node, _ handle: Handle?, _ location: Location, _ size: Int64, _ change: AttributeChange
+        of node: Node, _ handle: Handle?, _ location: Location, _ size: Int64, _ change: AttributeChange,
+        _ purged: inout [Removal]
     ) throws(Errno) {
         guard node.isRegular else { throw node.isDirectory ? .isDirectory : .invalid }
         if let handle, handle.canWrite {
-            try truncate(node, handle.descriptor, to: size, pid: change.pid)
+            try truncate(node, handle.descriptor, to: size, pid: change.pid, purged: &purged)
             if change.dropsPrivileges { try dropPrivileges(handle.descriptor, pid: change.pid) }
             return
         }
         let file = try location.openForWriting()
-        try truncate(node, file.raw, to: size, pid: change.pid)
+        try truncate(node, file.raw, to: size, pid: change.pid, purged: &purged)
         if change.dropsPrivileges { try dropPrivileges(file.raw, pid: change.pid) }
     }
 }

@@ -21,72 +21,76 @@ public struct AllocationRequest: Sendable {
         self.pid = pid
     }
 
-    var end: Int64 { offset + length }
+    var end: Int64 { (ByteCount(offset) + ByteCount(length)).bytes }
     var keepsSize: Bool { mode & Self.keepSize != 0 }
-    var blocks: Range<Int64> { offset / ByteCount.block.bytes..<ByteCount(end).blocks }
+    var blocks: Range<Int64> { ByteCount(offset).wholeBlocks..<ByteCount(end).blocks }
 }
 
 extension Volume {
-    /// fallocate(2): plain, KEEP_SIZE, PUNCH_HOLE and ZERO_RANGE. All or nothing.
-    public func allocate(_ handle: Handle, _ request: AllocationRequest) throws(Errno) -> [Removal] {
-        guard request.length > 0, request.offset >= 0, request.end > 0 else { throw .invalid }
+    /// fallocate(2): plain, KEEP_SIZE, PUNCH_HOLE and ZERO_RANGE. All or nothing. The kernel must
+    /// know of `purged` before the request is answered, also with an error.
+    public func allocate(
+        _ handle: Handle, _ request: AllocationRequest, purged: inout [Removal]
+    ) throws(Errno) {
+        guard request.length > 0, request.offset >= 0 else { throw .invalid }
         try checkEnd(request.end)
         hooks.beforeSlowWork()
         try dropPrivilegesUnlessCapable(handle.descriptor, pid: request.pid)
-        return try alone(with: handle.node) { () throws(Errno) in try allocateAlone(handle, request) }
-    }
-
-    private func allocateAlone(_ handle: Handle, _ request: AllocationRequest) throws(Errno) -> [Removal] {
-        switch request.mode & ~AllocationRequest.keepSize {
-        case 0: return try reserveBlocks(handle, request, zeroes: false)
-        case AllocationRequest.zeroRange: return try reserveBlocks(handle, request, zeroes: true)
-        case AllocationRequest.punchHole where request.keepsSize:
-            try punch(handle, request)
-            return []
-        default: throw .notSupported
+        try alone(with: handle.node) { () throws(Errno) in
+            settleAgain(handle.node, handle.descriptor)
+            switch request.mode & ~AllocationRequest.keepSize {
+            case 0: try reserveBlocks(handle, request, zeroes: false, &purged)
+            case AllocationRequest.zeroRange: try reserveBlocks(handle, request, zeroes: true, &purged)
+            case AllocationRequest.punchHole where request.keepsSize: try punch(handle, request)
+            default: throw .notSupported
+            }
         }
     }
 
     private func reserveBlocks(
-        _ handle: Handle, _ request: AllocationRequest, zeroes: Bool
-    ) throws(Errno) -> [Removal] {
-        let node = handle.node
-        let fd = handle.descriptor
-        let size = Int64(try System.status(fd).st_size)
-        try readyForHole(node, fd, before: request.blocks.lowerBound, pid: request.pid)
+        _ handle: Handle, _ request: AllocationRequest, zeroes: Bool, _ purged: inout [Removal]
+    ) throws(Errno) {
+        let (node, fd) = (handle.node, handle.descriptor)
+        let size = try System.status(fd).size
+        let hole = try readyForHole(node, fd, before: request.blocks.lowerBound)
         if request.keepsSize && request.blocks.upperBound > ByteCount(size).blocks && node.isDenseNow(state) {
             try makeSparse(node, fd)
         }
-        let demand = Demand(blocks: request.blocks, takesPart: false, pid: request.pid)
-        let reservation = try reserve(demand, for: node, wrote: false)
-        var removals: [Removal] = []
-        if let job = reservation.job {
-            let done = carryOut(job)
-            removals = done.removals
-            if done.hasFailed {
-                settle(node, fd, request.blocks)
-                announce(removals)
-                throw .input
-            }
-        }
+        let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound
+        let fresh = state.withLock { _ in node.gaps(in: blocks) }
+        let reservation = try reserve(
+            Demand(blocks: blocks, takesPart: false, pid: request.pid), for: node, wrote: false)
         do throws(Errno) {
+            try carryOut(reservation, &purged)
             try changeRecord(node, fd) { $0.insert(request.blocks) }
+            if let hole { try fill(hole, fd) }
             try allocateBacking(fd, request, size: size, zeroes: zeroes)
         } catch {
-            // What the record has now may be more than the backing holds: it counts, and a
-            // truncate or punch frees it. What did not even get there is given back.
-            settle(node, fd, request.blocks)
-            announce(removals)
+            takeBack(fresh, node, fd, size: size)
+            settle(node, fd, blocks)
             throw hostError(error, node)
         }
-        do throws(Errno) {
-            if kind.fillsGrownTail, size < request.offset { try emptyGrownTail(node, fd, size) }
-            try noteWritten(node, fd, end: request.keepsSize ? size : max(size, request.end))
-        } catch {
-            announce(removals)
-            throw error
+        if kind.fillsGrownTail, size < request.offset { emptyGrownTail(node, fd, size) }
+        noteWritten(node, fd, end: request.keepsSize ? size : max(size, request.end))
+    }
+
+    /// What an allocation that failed has left: blocks that were not there before, without data.
+    private func takeBack(_ fresh: ExtentSet, _ node: Node, _ fd: Int32, size: Int64) {
+        takeBack(pastSize: size, fd)
+        guard !node.isDenseNow(state) else { return }
+        for run in fresh.runs where run.lowerBound < ByteCount(size).blocks {
+            do throws(Errno) { try free(run, fd) } catch {}  // it shows no data, so it is not counted
         }
-        return removals
+        do throws(Errno) { try changeRecord(node, fd) { for run in fresh.runs { $0.remove(run) } } } catch {
+            report("\(error): blocks that were not allocated stay charged", node)
+        }
+    }
+
+    private func free(_ blocks: Range<Int64>, _ fd: Int32) throws(Errno) {
+        let (start, end) = (ByteCount(blocks: blocks.lowerBound), ByteCount(blocks: blocks.upperBound))
+        try System.allocate(
+            fd, mode: AllocationRequest.punchHole | AllocationRequest.keepSize, offset: start.bytes,
+            length: (end - start).bytes)
     }
 
     /// Blocks past the end stay out of the backing, where file systems disagree about them.
@@ -105,12 +109,11 @@ extension Volume {
     }
 
     /// Frees whole blocks only, the last one counting as whole when the hole reaches the end of
-    /// the file (SPEC section 1); the edges are zeroed.
+    /// the file; the edges are zeroed.
     private func punch(_ handle: Handle, _ request: AllocationRequest) throws(Errno) {
-        let node = handle.node
-        let fd = handle.descriptor
+        let (node, fd) = (handle.node, handle.descriptor)
         let block = ByteCount.block.bytes
-        let size = Int64(try System.status(fd).st_size)
+        let size = try System.status(fd).size
         let first = ByteCount(request.offset).blocks
         let reachesEnd = request.end >= size
         let last = max(first, max(request.end / block, reachesEnd ? ByteCount(size).blocks : 0))
@@ -129,32 +132,27 @@ extension Volume {
             try zeroCharged(node, fd, max(request.offset, last * block)..<dataEnd)
         }
         if node.isDenseNow(state) { try makeSparse(node, fd) }
-        do {
-            try System.allocate(
-                fd, mode: AllocationRequest.punchHole | AllocationRequest.keepSize, offset: first * block,
-                length: (last - first) * block)
-        } catch { throw hostError(error, node) }
-        change { state in
-            guard let removed = node.part?.extents?.charged.remove(first..<last) else { return }
-            state.charge(node, blocks: -removed)
+        do throws(Errno) { try free(first..<last, fd) } catch {
+            settle(node, fd, first..<last)
+            throw hostError(error, node)
         }
-        try changeRecord(node, fd) { $0.remove(first..<last) }
+        noteFreed(node, fd, first..<last, size: size)
     }
 
     /// Writes zeroes where blocks are charged; the rest is zero already.
     private func zeroCharged(_ node: Node, _ fd: Int32, _ range: Range<Int64>) throws(Errno) {
         guard !range.isEmpty else { return }
-        let block = ByteCount.block.bytes
         let extents = state.withLock { _ in node.part?.extents?.charged }
         guard let extents else { return try writeZeroes(node, fd, range) }
         for run in extents.runs {
-            let bytes = (run.lowerBound * block..<run.upperBound * block).clamped(to: range)
+            let whole = ByteCount(blocks: run.lowerBound).bytes..<ByteCount(blocks: run.upperBound).bytes
+            let bytes = whole.clamped(to: range)
             if !bytes.isEmpty { try writeZeroes(node, fd, bytes) }
         }
     }
 
     private func writeZeroes(_ node: Node, _ fd: Int32, _ range: Range<Int64>) throws(Errno) {
-        do { try writeZeroes(fd, range) } catch { throw hostError(error, node) }
+        do throws(Errno) { try writeZeroes(fd, range) } catch { throw hostError(error, node) }
     }
 
     private func writeZeroes(_ fd: Int32, _ range: Range<Int64>) throws(Errno) {

@@ -4,11 +4,9 @@ import PurgeSystem
 
 // Reading, seeking, syncing and copying.
 extension Volume {
-    /// Offsets up to here can be counted in blocks and back. Most stores end sooner, with the same error.
-    private static let maximumFileSize: Int64 = 1 << 62
-
+    /// Every store has files of the same length, also where nothing is put into it (KEEP_SIZE).
     func checkEnd(_ end: Int64) throws(Errno) {
-        if end > Self.maximumFileSize { throw .fileTooLarge }
+        if end > ByteCount.largestFile.bytes { throw .fileTooLarge }
     }
 
     public func seek(_ handle: Handle, offset: Int64, whence: Int32) throws(Errno) -> Int64 {
@@ -18,14 +16,16 @@ extension Volume {
 
     public func sync(_ handle: Handle, dataOnly: Bool) throws(Errno) {
         hooks.beforeSlowWork()
-        if dataOnly { try System.syncData(handle.descriptor) } else { try System.sync(handle.descriptor) }
+        do throws(Errno) {
+            if dataOnly { try System.syncData(handle.descriptor) } else { try System.sync(handle.descriptor) }
+        } catch { throw hostError(error, handle.node) }
     }
 
     /// fsync(2) of a directory.
     public func syncDirectory(_ node: Node) throws(Errno) {
         hooks.beforeSlowWork()
         let descriptor = try readableDirectory(node)
-        try System.sync(descriptor.raw)
+        do throws(Errno) { try System.sync(descriptor.raw) } catch { throw hostError(error, node) }
     }
 
     /// A directory opened for reading, beside the cached descriptor that only names it.
@@ -37,26 +37,33 @@ extension Volume {
     /// copy_file_range(2): what fits. From a file with holes EOPNOTSUPP, and the kernel copies
     /// through read and write: some file systems would clone the holes.
     public func copy(
-        from source: Handle, offset: Int64, to target: Handle, _ request: WriteRequest
-    ) throws(Errno) -> WriteOutcome {
+        from source: Handle, offset: Int64, to target: Handle, _ request: WriteRequest, purged: inout [Removal]
+    ) throws(Errno) -> Int {
         guard source.node.isDenseNow(state), target.node.isDenseNow(state) else { throw .notSupported }
+        guard offset >= 0 else { throw .invalid }
         hooks.beforeSlowWork()
-        let size = Int64(try System.status(source.descriptor).st_size)
+        let rest = ByteCount(try System.status(source.descriptor).size) - ByteCount(offset)
         var request = request
-        request.length = Int(max(0, min(Int64(request.length), size - offset)))
-        let outcome = try write(target, request) { (fd, bytes) throws(Errno) in
+        request.length = Int(max(0, min(Int64(request.length), rest.bytes)))
+        let start = request.offset
+        return try write(target, request, purged: &purged) { (fd, bytes) throws(Errno) in
             try dropPrivilegesUnlessCapable(fd, pid: request.pid)
             let granted = bytes.upperBound
             var copied = bytes.lowerBound
             while copied < granted {
-                let count = try System.copyRange(
-                    from: source.descriptor, offset: offset + Int64(copied), to: fd,
-                    offset: request.offset + Int64(copied), length: granted - copied)
+                let count: Int
+                do throws(Errno) {
+                    count = try System.copyRange(
+                        from: source.descriptor, offset: offset + Int64(copied), to: fd,
+                        offset: start + Int64(copied), length: granted - copied)
+                } catch {
+                    if copied == bytes.lowerBound { throw error }
+                    break  // what came before it is an answer
+                }
                 if count == 0 { break }
                 copied += count
             }
             return copied - bytes.lowerBound
         }
-        return outcome
     }
 }

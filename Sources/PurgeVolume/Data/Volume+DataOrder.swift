@@ -11,7 +11,7 @@ extension Volume {
     ) throws(Errno) -> Value {
         var overwrites = true
         awaitTurn(of: node) { part in
-            overwrites = node.isDense && node.missing(in: blocks) == 0
+            overwrites = node.isDense && node.missing(in: blocks) == 0 && part.unsettled == nil
             guard overwrites else { return true }
             guard part.soloists == 0 else { return false }
             part.writers += 1

@@ -3,43 +3,52 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-// Files with holes (FUSE.md, Knowing the charged blocks).
+// Files with holes: docs/ARCHITECTURE.md, Charged blocks.
 extension Volume {
     /// nil for a dense file.
     func sparseSize(_ node: Node) -> Int64? { state.withLock { _ in node.part?.extents?.size } }
 
     /// Readies a file for a write, truncate or allocation that begins at `block`: one that leaves
     /// blocks out makes a dense file one with a record. While the file is passed through, what
-    /// would be a hole is allocated instead, since a mapping could fill it unseen.
-    func readyForHole(_ node: Node, _ descriptor: Int32, before block: Int64, pid: pid_t) throws(Errno) {
+    /// would be a hole is to be allocated instead, since a mapping could fill it unseen: the answer
+    /// is those blocks, to be demanded together with what the call needs itself.
+    func readyForHole(_ node: Node, _ descriptor: Int32, before block: Int64) throws(Errno) -> Range<Int64>? {
+        if state.withLock({ _ in node.part?.unsettled != nil }) { settleAgain(node, descriptor) }
         let (wouldSkip, isPassed, blocks) = state.withLock { _ in
             (node.isDense && block > node.blocks, (node.part?.passthroughOpens ?? 0) > 0, node.blocks)
         }
-        guard wouldSkip else { return }
-        guard isPassed else { return try makeSparse(node, descriptor) }
-        let range = blocks..<block
-        let reservation = try reserve(Demand(blocks: range, takesPart: false, pid: pid), for: node, wrote: false)
-        announce(try carryOut(reservation, for: node, descriptor, range))
-        do throws(Errno) {
-            try System.allocate(
-                descriptor, mode: 0, offset: blocks * ByteCount.block.bytes,
-                length: Int64(range.count) * ByteCount.block.bytes)
-        } catch {
-            settle(node, descriptor, range)
-            throw hostError(error, node)
-        }
+        guard wouldSkip else { return nil }
+        if isPassed { return blocks..<block }
+        try makeSparse(node, descriptor)
+        return nil
+    }
+
+    /// Allocates what would have been a hole, which has been reserved.
+    func fill(_ hole: Range<Int64>, _ descriptor: Int32) throws(Errno) {
+        let (start, end) = (ByteCount(blocks: hole.lowerBound), ByteCount(blocks: hole.upperBound))
+        try System.allocate(descriptor, mode: 0, offset: start.bytes, length: (end - start).bytes)
+    }
+
+    /// The file ends again where it did before `fill`.
+    func takeBack(_ hole: Range<Int64>, _ descriptor: Int32) {
+        takeBack(pastSize: ByteCount(blocks: hole.lowerBound).bytes, descriptor)
+    }
+
+    /// Frees what a failed call has left past `size`. Where that fails, `settle` counts it.
+    func takeBack(pastSize size: Int64, _ descriptor: Int32) {
+        do throws(Errno) { try System.truncate(descriptor, size) } catch {}
     }
 
     /// Gives a dense file its record and its map.
     func makeSparse(_ node: Node, _ descriptor: Int32) throws(Errno) {
-        let size = Int64(try System.status(descriptor).st_size)
+        let size = try System.status(descriptor).size
         let blocks = state.withLock { _ in node.blocks }
-        var record = ExtentRecord(runs: blocks > 0 ? ExtentSet(0..<blocks) : ExtentSet())
-        do { try store.setExtentRecord(&record, of: descriptor, nil) } catch { throw hostError(error, node) }
+        let dense = ExtentSet(0..<max(0, blocks))
+        var record = ExtentRecord(runs: dense)
+        try setRecord(&record, node, descriptor)
+        let made = FileExtents(charged: dense, record: record, size: size)
         state.withLock { _ in
-            guard node.isDense else { return }
-            node.ensuredPart.extents = FileExtents(
-                charged: blocks > 0 ? ExtentSet(0..<blocks) : ExtentSet(), record: record, size: size)
+            if node.isDense { node.ensuredPart.extents = made }
         }
     }
 
@@ -51,32 +60,82 @@ extension Volume {
         let before = record.runs
         body(&record.runs)
         guard record.runs != before else { return }
-        do { try store.setExtentRecord(&record, of: descriptor, nil) } catch { throw hostError(error, node) }
+        try setRecord(&record, node, descriptor)
         let changed = record
         state.withLock { _ in node.part?.extents?.record = changed }
     }
 
-    /// A file with a record has been written up to `end`; one that is full again loses the record.
-    func noteWritten(_ node: Node, _ descriptor: Int32, end: Int64) throws(Errno) {
-        let full = state.withLock { _ -> ExtentRecord? in
-            guard let part = node.part, part.extents != nil else { return nil }
-            let size = part.extents?.size ?? 0
+    private func setRecord(_ record: inout ExtentRecord, _ node: Node, _ descriptor: Int32) throws(Errno) {
+        do throws(Errno) {
+            try openedUp(descriptor) { () throws(Errno) in
+                try store.setExtentRecord(&record, of: descriptor, nil)
+            }
+        } catch { throw hostError(error, node) }
+    }
+
+    /// Attributes of a file are for who may write it now, whatever its descriptor could do when it
+    /// was opened. Those that are ours are changed also in a file that its owner has made read-only.
+    private func openedUp(_ descriptor: Int32, _ body: () throws(Errno) -> Void) throws(Errno) {
+        do { return try body() } catch .accessDenied {}
+        let mode = try System.status(descriptor).st_mode & 0o7777
+        if mode & S_IWUSR != 0 { throw .accessDenied }
+        try System.changeMode(descriptor, mode | S_IWUSR)
+        let result: Result<Void, Errno>
+        do throws(Errno) { result = .success(try body()) } catch { result = .failure(error) }
+        try System.changeMode(descriptor, mode)
+        try result.get()
+    }
+
+    /// A file with a record has been written up to `end`.
+    func noteWritten(_ node: Node, _ descriptor: Int32, end: Int64) {
+        state.withLock { _ in
+            guard let part = node.part, let size = part.extents?.size else { return }
             part.extents?.size = max(size, end)
-            return lockedFullRecord(node)
         }
-        if let full { try makeDense(node, descriptor, full) }
+        _ = dropFullRecord(node, descriptor)
     }
 
-    /// The record of a file that has every block up to its end and none beyond.
-    func lockedFullRecord(_ node: Node) -> ExtentRecord? {
-        guard let extents = node.part?.extents,
-            extents.charged.isExactly(below: ByteCount(extents.size).blocks)
-        else { return nil }
-        return extents.record
+    /// Blocks of the backing are free: they leave the ledger and the record. Blocks whose record
+    /// cannot be changed count on, as they will at the next mount.
+    func noteFreed(_ node: Node, _ descriptor: Int32, _ blocks: Range<Int64>, size: Int64) {
+        let wasDense = change { state -> Bool in
+            guard let part = node.part, part.extents != nil else {
+                state.charge(node, blocks: min(0, ByteCount(size).blocks - node.blocks))
+                return true
+            }
+            let removed = part.extents?.charged.remove(blocks) ?? 0
+            part.extents?.size = size
+            state.charge(node, blocks: -removed)
+            return false
+        }
+        if wasDense || dropFullRecord(node, descriptor) { return }
+        do throws(Errno) { try changeRecord(node, descriptor) { $0.remove(blocks) } } catch {
+            report("\(error): blocks that are free stay charged", node)
+            settle(node, descriptor, blocks)
+        }
     }
 
-    func makeDense(_ node: Node, _ descriptor: Int32, _ record: ExtentRecord) throws(Errno) {
-        try store.dropExtentRecord(record, of: descriptor, nil)
+    /// A file that has every block up to its end and none beyond needs no record, if the backing has
+    /// data in all of them: it shows them to the next scan. Blocks that are allocated in the ledger
+    /// alone it would not.
+    private func dropFullRecord(_ node: Node, _ descriptor: Int32) -> Bool {
+        let full = state.withLock { _ -> FileExtents? in
+            guard let extents = node.part?.extents,
+                extents.charged.isExactly(below: ByteCount(extents.size).blocks)
+            else { return nil }
+            return extents
+        }
+        guard let full else { return false }
+        do throws(Errno) {
+            if full.size > 0 {
+                let hole = try System.seek(descriptor, 0, Int32(SEEK_HOLE_NUMBER))
+                guard hole >= full.size else { return false }
+            }
+            try openedUp(descriptor) { () throws(Errno) in
+                try store.dropExtentRecord(full.record, of: descriptor, nil)
+            }
+        } catch { return false }  // with a record it is right, too
         state.withLock { _ in node.part?.extents = nil }
+        return true
     }
 }

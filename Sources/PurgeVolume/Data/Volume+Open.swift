@@ -226,6 +226,13 @@ extension Volume {
 
     /// Closes the backing file, once nothing uses it.
     public func close(_ handle: Handle) {
+        let node = handle.node
+        if state.withLock({ _ in node.part?.unsettled != nil }) {
+            // Errors stay here: there is nobody left to tell.
+            do throws(Errno) {
+                try alone(with: node) { () throws(Errno) in settleAgain(node, handle.descriptor) }
+            } catch {}
+        }
         noteRelease(handle)
         Unmanaged.passUnretained(handle).release()
     }

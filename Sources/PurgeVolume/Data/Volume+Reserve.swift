@@ -18,6 +18,8 @@ struct Reservation {
     var end: Int64
     /// What has to be purged before the call goes on.
     var job: PurgeJob?
+    /// The last use that the call has noted, and the one before.
+    var use: (now: Instant, before: Instant)?
 }
 
 extension Volume {
@@ -38,7 +40,7 @@ extension Volume {
                 }
                 if !demand.takesPart || end == demand.blocks.lowerBound {
                     refuse(node, missing, demand.pid, &state)
-                    throw .noSpace
+                    throw .deviceFull
                 }
             }
             var job: PurgeJob?
@@ -50,40 +52,84 @@ extension Volume {
                 node.part?.extents?.charged.insert(demand.blocks.lowerBound..<end)
                 state.charge(node, blocks: need)
             }
+            let before = node.lastUse
             if wrote { state.noteUse(node, at: now) }
-            return Reservation(end: end, job: job)
+            return Reservation(end: end, job: job, use: wrote ? (now, before) : nil)
+        }
+    }
+
+    /// A write that failed is no use.
+    func withdrawUse(_ reservation: Reservation, of node: Node) {
+        guard let use = reservation.use else { return }
+        state.withLock { _ in
+            // Somebody has it open, so it is not among the victims, which are in this order.
+            if node.lastUse == use.now, node.heapIndex < 0 { node.lastUse = use.before }
         }
     }
 
     private func refuse(_ node: Node, _ blocks: Int64, _ pid: pid_t, _ state: inout VolumeState) {
-        state.counters.refusedWrites += 1
+        state.counters.noteRefused()
         state.outbox.append(
             Event(
                 type: .refused, path: node.path().text, tier: node.standing.tier, bytes: ByteCount(blocks: blocks),
                 reason: node.standing.writeClass == .important ? "important" : "opportunistic", pid: pid))
     }
 
-    /// The ledger in line with the backing again, after a call failed or did less than was reserved.
-    /// Only what runs alone reserves anything, so nothing of another call is given back.
+    /// The ledger in line with what the next mount would find, after a call failed or did less than
+    /// was reserved. Only what runs alone reserves anything, so nothing of another call is given back.
+    /// While the store cannot be read, what was charged stays so, until the file is next changed or closed.
     func settle(_ node: Node, _ descriptor: Int32, _ blocks: Range<Int64>) {
-        if node.isDenseNow(state) {
-            guard let status = try? System.status(descriptor) else { return }
-            change { state in
-                guard node.isDense else { return }
-                state.charge(node, blocks: ByteCount(Int64(status.st_size)).blocks - node.blocks)
+        do throws(Errno) {
+            try count(node, descriptor, blocks)
+        } catch {
+            report("\(error): what it has cannot be counted now", node)
+            state.withLock { _ in
+                let part = node.ensuredPart
+                part.unsettled = part.unsettled.map { $0.union(blocks) } ?? blocks
             }
-            return
         }
-        guard let data = try? dataExtents(of: descriptor, in: blocks) else { return }
+    }
+
+    /// What could not be settled when a call failed.
+    func settleAgain(_ node: Node, _ descriptor: Int32) {
+        let unsettled = state.withLock { _ in
+            let blocks = node.part?.unsettled
+            if blocks != nil { node.part?.unsettled = nil }
+            return blocks
+        }
+        if let unsettled { settle(node, descriptor, unsettled) }
+    }
+
+    private func count(_ node: Node, _ descriptor: Int32, _ blocks: Range<Int64>) throws(Errno) {
+        let size = try System.status(descriptor).size
+        let (isDense, allocated) = state.withLock { _ in (node.isDense, node.part?.extents?.record.runs) }
+        let end = max(blocks.lowerBound, min(blocks.upperBound, ByteCount(size).blocks))
+        let data = isDense ? ExtentSet() : try dataExtents(of: descriptor, in: blocks.lowerBound..<end)
         change { state in
-            guard let extents = node.part?.extents else { return }
-            var charged = extents.charged
+            guard node.flags.contains(.counted) else { return }
+            guard let allocated, var charged = node.part?.extents?.charged else {
+                if isDense { state.charge(node, blocks: ByteCount(size).blocks - node.blocks) }
+                return
+            }
             charged.remove(blocks)
-            charged = charged.union(data)
-            for run in extents.record.runs.runs { charged.insert(run) }
+            for run in data.runs + allocated.runs { charged.insert(run) }
             node.part?.extents?.charged = charged
+            node.part?.extents?.size = size
             state.charge(node, blocks: charged.count - node.blocks)
         }
+    }
+
+    /// Of a file, to whoever reads the log.
+    func report(_ what: String, _ node: Node) {
+        let path = state.withLock { _ in node.path().text }
+        hooks.report(
+            StoreError(what, path: "\(store.path)/container/\(path)", advice: "Run: purgefs check \(store.path)"))
+    }
+}
+
+extension Range<Int64> {
+    fileprivate func union(_ other: Range<Int64>) -> Range<Int64> {
+        Swift.min(lowerBound, other.lowerBound)..<Swift.max(upperBound, other.upperBound)
     }
 }
 
@@ -92,6 +138,11 @@ extension Node {
     func missing(in range: Range<Int64>) -> Int64 {
         if let extents = part?.extents { return extents.charged.missing(in: range) }
         return max(0, range.upperBound - max(range.lowerBound, blocks))
+    }
+
+    func gaps(in range: Range<Int64>) -> ExtentSet {
+        if let extents = part?.extents { return extents.charged.gaps(in: range) }
+        return ExtentSet(max(range.lowerBound, min(blocks, range.upperBound))..<range.upperBound)
     }
 
     func prefixEnd(of range: Range<Int64>, missingAtMost limit: Int64) -> Int64 {

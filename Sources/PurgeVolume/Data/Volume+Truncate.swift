@@ -5,40 +5,55 @@ import PurgeSystem
 
 extension Volume {
     /// ftruncate(2) to `size`: frees every block past the new end, allocates nothing.
-    func truncate(_ node: Node, _ fd: Int32, to size: Int64, pid: pid_t) throws(Errno) {
-        try alone(with: node) { () throws(Errno) in try cut(node, fd, to: size, pid: pid) }
-    }
-
-    private func cut(_ node: Node, _ fd: Int32, to size: Int64, pid: pid_t) throws(Errno) {
+    func truncate(
+        _ node: Node, _ fd: Int32, to size: Int64, pid: pid_t, purged: inout [Removal]
+    ) throws(Errno) {
+        guard size >= 0 else { throw .invalid }
         try checkEnd(size)
-        let end = ByteCount(size).blocks
-        let oldSize = Int64(try System.status(fd).st_size)
-        try readyForHole(node, fd, before: end, pid: pid)
-        do { try System.truncate(fd, size) } catch { throw hostError(error, node) }
-        if size > oldSize, kind.fillsGrownTail { try emptyGrownTail(node, fd, oldSize) }
-        let full = change { state -> ExtentRecord? in
-            if node.isDense {
-                state.charge(node, blocks: min(0, end - node.blocks))
-                return nil
+        try alone(with: node) { () throws(Errno) in
+            let oldSize = try System.status(fd).size
+            let end = ByteCount(size).blocks
+            if let hole = try readyForHole(node, fd, before: end) {
+                // Passed through: what would be a hole is allocated, with all its room or not at all.
+                let reservation = try reserve(
+                    Demand(blocks: hole, takesPart: false, pid: pid), for: node, wrote: false)
+                try grow(node, fd, from: oldSize, to: size) { () throws(Errno) in
+                    try carryOut(reservation, &purged)
+                    try fill(hole, fd)
+                }
+            } else {
+                try grow(node, fd, from: oldSize, to: size) {}
             }
-            let past = end..<max(end, node.part?.extents?.charged.runs.last?.upperBound ?? end)
-            let removed = node.part?.extents?.charged.remove(past) ?? 0
-            state.charge(node, blocks: -removed)
-            node.part?.extents?.size = size
-            return lockedFullRecord(node)
+            noteFreed(node, fd, end..<Int64.max, size: size)
         }
-        if let full { return try makeDense(node, fd, full) }
-        try changeRecord(node, fd) { $0.remove(end..<max(end, $0.runs.last?.upperBound ?? end)) }
     }
 
-    /// btrfs makes a block of the hole in which the old end lay.
-    func emptyGrownTail(_ node: Node, _ fd: Int32, _ oldSize: Int64) throws(Errno) {
+    /// Sets the size; when that fails the file is as it was, so that the kernel knows it right.
+    private func grow(
+        _ node: Node, _ fd: Int32, from oldSize: Int64, to size: Int64, _ prepare: () throws(Errno) -> Void
+    ) throws(Errno) {
+        do throws(Errno) {
+            try prepare()
+            try System.truncate(fd, size)
+        } catch {
+            if size > oldSize { takeBack(pastSize: oldSize, fd) }
+            settle(node, fd, ByteCount(min(size, oldSize)).blocks..<ByteCount(max(size, oldSize)).blocks)
+            throw hostError(error, node)
+        }
+        if size > oldSize, kind.fillsGrownTail { emptyGrownTail(node, fd, oldSize) }
+    }
+
+    /// btrfs makes a block of the hole in which the old end lay. Where that stays it costs the host
+    /// a block, and a scan would count it.
+    func emptyGrownTail(_ node: Node, _ fd: Int32, _ oldSize: Int64) {
         let last = oldSize / ByteCount.block.bytes
         let isHole = state.withLock { _ in node.part?.extents.map { !$0.charged.contains(last) } ?? false }
         guard isHole, oldSize % ByteCount.block.bytes != 0 else { return }
-        try System.allocate(
-            fd, mode: AllocationRequest.punchHole | AllocationRequest.keepSize,
-            offset: last * ByteCount.block.bytes, length: ByteCount.block.bytes)
+        do throws(Errno) {
+            try System.allocate(
+                fd, mode: AllocationRequest.punchHole | AllocationRequest.keepSize,
+                offset: last * ByteCount.block.bytes, length: ByteCount.block.bytes)
+        } catch { settle(node, fd, last..<last + 1) }
     }
 
     /// open(2) with O_TRUNC, by a descriptor that may be for reading alone.
@@ -51,12 +66,7 @@ extension Volume {
     private func empty(_ node: Node, _ fd: Int32) throws(Errno) {
         try alone(with: node) { () throws(Errno) in
             try System.truncate(fd, 0)
-            let record = change { state -> ExtentRecord? in
-                state.charge(node, blocks: -node.blocks)
-                defer { node.part?.extents = nil }
-                return node.part?.extents?.record
-            }
-            if let record { try store.dropExtentRecord(record, of: fd, nil) }
+            noteFreed(node, fd, 0..<Int64.max, size: 0)
         }
     }
 }

@@ -21,27 +21,32 @@ public struct WriteRequest: Sendable {
         self.pid = pid
     }
 
-    var end: Int64 { offset + Int64(length) }
-    var blocks: Range<Int64> {
-        offset / ByteCount.block.bytes..<max(ByteCount(end).blocks, offset / ByteCount.block.bytes)
+    var end: Int64 { (ByteCount(offset) + ByteCount(Int64(length))).bytes }
+    var blocks: Range<Int64> { ByteCount(offset).wholeBlocks..<ByteCount(end).blocks }
+
+    /// What of it lies below the end of every file. EFBIG when nothing does.
+    func bounded() throws(Errno) -> WriteRequest {
+        guard offset >= 0 else { throw .invalid }
+        let room = ByteCount.largestFile.bytes - min(offset, ByteCount.largestFile.bytes)
+        guard room > 0, !isMapped || room >= Int64(length) else { throw .fileTooLarge }
+        var part = self
+        part.length = Int(min(Int64(length), room))
+        return part
     }
 }
 
-/// What a call did, and the purged names that the kernel must know of before it is answered.
-public struct WriteOutcome: Sendable {
-    public var count: Int
-    public var removals: [Removal]
-}
-
 extension Volume {
-    /// Writes as much as fits: `perform` gets the descriptor and which bytes of the request to write.
+    /// Writes as much as fits: `perform` gets the descriptor and which bytes of the request to
+    /// write. The kernel must know of `purged` before the request is answered, also with an error.
     public func write(
-        _ handle: Handle, _ request: WriteRequest, perform: (Int32, Range<Int>) throws(Errno) -> Int
-    ) throws(Errno) -> WriteOutcome {
-        guard request.length > 0 else { return WriteOutcome(count: 0, removals: []) }
+        _ handle: Handle, _ request: WriteRequest, purged: inout [Removal],
+        perform: (Int32, Range<Int>) throws(Errno) -> Int
+    ) throws(Errno) -> Int {
+        guard request.length > 0 else { return 0 }
+        let request = try request.bounded()
         return try inWriteOrder(with: handle.node, request.blocks) { () throws(Errno) in
-            do throws(Errno) { return try writeBlocks(handle, request, perform) } catch {
-                if error == .noSpace, request.isMapped { overwritePages(handle, request, perform) }
+            do throws(Errno) { return try writeBlocks(handle, request, &purged, perform) } catch {
+                if error == .noSpace, request.isMapped { overwritePages(handle, request, &purged, perform) }
                 throw error
             }
         }
@@ -50,7 +55,8 @@ extension Volume {
     /// Overwriting in place always works: the pages of a refused write-back that have their blocks
     /// already are not lost with those that find no room.
     private func overwritePages(
-        _ handle: Handle, _ request: WriteRequest, _ perform: (Int32, Range<Int>) throws(Errno) -> Int
+        _ handle: Handle, _ request: WriteRequest, _ purged: inout [Removal],
+        _ perform: (Int32, Range<Int>) throws(Errno) -> Int
     ) {
         let page = Int(ByteCount.block.bytes)
         for start in stride(from: 0, to: request.length, by: page) {
@@ -59,7 +65,7 @@ extension Volume {
             part.length = min(page, request.length - start)
             guard state.withLock({ _ in handle.node.missing(in: part.blocks) }) == 0 else { continue }
             do throws(Errno) {
-                _ = try writeBlocks(handle, part) { (fd, bytes) throws(Errno) in
+                _ = try writeBlocks(handle, part, &purged) { (fd, bytes) throws(Errno) in
                     try perform(fd, bytes.lowerBound + start..<bytes.upperBound + start)
                 }
             } catch {}  // the request has failed anyway
@@ -67,45 +73,43 @@ extension Volume {
     }
 
     private func writeBlocks(
-        _ handle: Handle, _ request: WriteRequest, _ perform: (Int32, Range<Int>) throws(Errno) -> Int
-    ) throws(Errno) -> WriteOutcome {
-        let node = handle.node
-        try checkEnd(request.end)
-        try readyForHole(node, handle.descriptor, before: request.blocks.lowerBound, pid: request.pid)
-        let demand = Demand(blocks: request.blocks, takesPart: !request.isMapped, pid: request.pid)
-        let reservation = try reserve(demand, for: node, wrote: true)
-        let granted = Int(min(request.end, reservation.end * ByteCount.block.bytes) - request.offset)
-        let removals = try carryOut(reservation, for: node, handle.descriptor, request.blocks)
-        let oldSize = kind.fillsGrownTail ? sparseSize(node) : nil
+        _ handle: Handle, _ request: WriteRequest, _ purged: inout [Removal],
+        _ perform: (Int32, Range<Int>) throws(Errno) -> Int
+    ) throws(Errno) -> Int {
+        let (node, fd) = (handle.node, handle.descriptor)
+        let hole = try readyForHole(node, fd, before: request.blocks.lowerBound)
+        let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound
+        let takesPart = !request.isMapped && hole == nil
+        let reservation = try reserve(
+            Demand(blocks: blocks, takesPart: takesPart, pid: request.pid), for: node, wrote: true)
         do throws(Errno) {
-            if request.dropsPrivileges { try dropPrivileges(handle.descriptor, pid: request.pid) }
-            let count = try perform(handle.descriptor, 0..<granted)
-            if count < granted { settle(node, handle.descriptor, request.blocks) }
-            if let oldSize, oldSize < request.offset { try emptyGrownTail(node, handle.descriptor, oldSize) }
-            if !node.isDenseNow(state) {
-                try noteWritten(node, handle.descriptor, end: request.offset + Int64(count))
-            }
-            return WriteOutcome(count: count, removals: removals)
+            try carryOut(reservation, &purged)
+            if let hole { try fill(hole, fd) }
+            let oldSize = kind.fillsGrownTail ? sparseSize(node) : nil
+            if request.dropsPrivileges { try dropPrivileges(fd, pid: request.pid) }
+            let granted = Int(min(request.end, ByteCount(blocks: reservation.end).bytes) - request.offset)
+            let count = try perform(fd, 0..<granted)
+            if count < granted { settle(node, fd, blocks) }
+            if let oldSize, oldSize < request.offset { emptyGrownTail(node, fd, oldSize) }
+            if !node.isDenseNow(state) { noteWritten(node, fd, end: request.offset + Int64(count)) }
+            return count
         } catch {
-            settle(node, handle.descriptor, request.blocks)
-            announce(removals)
+            if let hole { takeBack(hole, fd) }
+            settle(node, fd, blocks)
+            withdrawUse(reservation, of: node)
             throw hostError(error, node)
         }
     }
 
-    /// The purge that a reservation asks for. When it fails, what was reserved is given back.
-    func carryOut(
-        _ reservation: Reservation, for node: Node, _ descriptor: Int32, _ blocks: Range<Int64>
-    ) throws(Errno) -> [Removal] {
-        guard let job = reservation.job else { return [] }
+    /// The purge that a reservation asks for. EIO when the store would not let go of a file.
+    func carryOut(_ reservation: Reservation, _ purged: inout [Removal]) throws(Errno) {
+        guard let job = reservation.job else { return }
         let done = carryOut(job)
-        guard done.hasFailed else { return done.removals }
-        settle(node, descriptor, blocks)
-        announce(done.removals)
-        throw .input
+        purged += done.removals
+        if done.hasFailed { throw .input }
     }
 
-    /// ENOSPC means the simulated device and nothing else (SPEC section 2): a full disk under the
+    /// ENOSPC means the simulated device and nothing else: a full disk under the
     /// store is EIO, with an event.
     func hostError(_ error: Errno, _ node: Node) -> Errno {
         guard error.code == ENOSPC || error.code == EDQUOT else { return error }

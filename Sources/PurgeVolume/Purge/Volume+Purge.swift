@@ -100,7 +100,7 @@ extension Volume {
         }
         change { state in
             state.purgesUnderWay -= 1
-            state.counters.purgedBytes += job.fromOthers.bytes
+            state.counters.notePurged(bytes: job.fromOthers)
             state.settingsAreUnsaved = true
         }
         purges.advance()
@@ -135,8 +135,7 @@ extension Volume {
             }
             let sidecars = gone.compactMap { detach($0, &state) }
             for victim in failed { reinstate(victim.node, &state) }
-            state.counters.purgedFiles += Int64(gone.count)
-            state.counters.purgedBytes += freed.bytes
+            state.counters.notePurged(files: Int64(gone.count), bytes: freed)
             return (removals, sidecars)
         }
         purges.advance()

@@ -55,7 +55,8 @@ extension Volume {
             _ = Unmanaged.passRetained(node)
             state.knownNodes += 1
         }
-        node.lookups += 1
+        // A node that has reached the end of the count stays for good.
+        if node.lookups < .max { node.lookups += 1 }
     }
 
     /// The kernel has dropped `count` references.
@@ -66,6 +67,7 @@ extension Volume {
                 state.overdrawnNodes += 1
                 return false
             }
+            guard node.lookups < .max else { return false }
             node.lookups -= UInt32(count)
             guard node.lookups == 0, count > 0 else { return false }
             state.knownNodes -= 1

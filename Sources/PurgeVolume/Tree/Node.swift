@@ -143,6 +143,8 @@ final class NodePart {
     var descriptorWasUsed = false
     /// Of a file that is not dense.
     var extents: FileExtents?
+    /// Blocks whose charge could not be settled after a call that failed.
+    var unsettled: Range<Int64>?
     /// Of a file with several names: all but the first.
     var furtherNames: [Dentry] = []
     /// How the kernel does the I/O of the open descriptors.

@@ -96,9 +96,9 @@ extension Volume {
     /// FUSE.md, Knowing the charged blocks, rule 4.
     private func charge(_ node: Node, _ found: Scanned, in directory: Int32) throws(Errno) {
         guard node.isRegular else { return }
-        let size = Int64(found.status.st_size)
+        let size = found.status.size
         node.blocks = ByteCount(size).blocks
-        let looksSparse = found.record == nil && Int64(found.status.st_blocks) * 512 < size
+        let looksSparse = found.record == nil && Int64(found.status.st_blocks) < size / 512 + (size % 512 > 0 ? 1 : 0)
         guard found.record != nil || looksSparse else { return }
         let file = try node.name.withCName { (name) throws(Errno) in
             FileDescriptor(adopting: try System.open(at: directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW))
@@ -142,8 +142,8 @@ extension Volume {
     func dataExtents(of file: Int32, in range: Range<Int64>) throws(Errno) -> ExtentSet {
         var found = ExtentSet()
         let block = ByteCount.block.bytes
-        let end = range.upperBound * block
-        var offset = range.lowerBound * block
+        let end = ByteCount(blocks: range.upperBound).bytes
+        var offset = ByteCount(blocks: range.lowerBound).bytes
         if kind.mustSyncBeforeSeek {
             try System.syncData(file)
             try System.dropCache(file, offset: offset, length: end - offset)
@@ -155,7 +155,8 @@ extension Volume {
             }
             guard data < end else { break }
             let hole = try System.seek(file, data, Int32(SEEK_HOLE_NUMBER))
-            found.insert(data / block..<min(range.upperBound, (hole + block - 1) / block))
+            guard hole > data else { throw .input }
+            found.insert(data / block..<min(range.upperBound, ByteCount(hole).blocks))
             offset = hole
         }
         return found
@@ -176,6 +177,8 @@ extension BackingKind {
 extension FileStatus {
     var isDirectory: Bool { st_mode & S_IFMT == S_IFDIR }
     var isRegular: Bool { st_mode & S_IFMT == S_IFREG }
+    /// In bytes; never below zero, whatever the store says.
+    var size: Int64 { max(0, Int64(st_size)) }
     var nodeKind: NodeKind {
         switch st_mode & S_IFMT {
         case S_IFREG: .regular

@@ -1,0 +1,162 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import Support
+import Testing
+
+@testable import PurgeVolume
+
+/// Blocks that are charged though the backing shows no data in them, and numbers at the end of the range.
+struct VolumeExtentTests {
+    private static let keepSize = AllocationRequest.keepSize
+
+    private func expectScanned(_ live: LiveVolume, _ blocks: Int64, _ location: SourceLocation = #_sourceLocation)
+        throws
+    {
+        #expect(live.used == blocks, sourceLocation: location)
+        let scanned = try live.scannedBlocks()
+        #expect(scanned == blocks, sourceLocation: location)
+    }
+
+    @Test(arguments: ["truncate", "last byte", "allocate a part", "data and truncate"])
+    func allocatedBlocksThatTheFileHasGrownUpTo(way: String) throws {
+        try withVolume { live in
+            let handle = try live.create("Documents/f")
+            defer { live.volume.close(handle) }
+            try live.allocate(handle, Self.keepSize, 0, 16 * 4096)
+            switch way {
+            case "truncate": try live.truncate(handle.node, handle, 16 * 4096)
+            case "last byte": try live.write(handle, at: 16 * 4096 - 1, 1)
+            case "allocate a part": try live.allocate(handle, 0, 8 * 4096, 8 * 4096)
+            default:
+                try live.write(handle, at: 0, 8 * 4096)
+                try live.truncate(handle.node, handle, 16 * 4096)
+            }
+            try expectScanned(live, 16)
+            // Full of data it needs no record any more.
+            try live.write(handle, at: 0, 16 * 4096)
+            try expectScanned(live, 16)
+            #expect(handle.node.isDense)
+            try live.truncate(handle.node, handle, 4096)
+            try expectScanned(live, 1)
+        }
+    }
+
+    @Test func whatIsNotTheDevicesIsRefused() throws {
+        try withVolume { live in
+            let handle = try live.create("Documents/f")
+            defer { live.volume.close(handle) }
+            let end = ByteCount.largestFile.bytes
+            for offset in [end, end + 1, 1 << 62, .max - 4096, .max - 1, .max] {
+                #expect(throws: Errno.fileTooLarge) { try live.write(handle, at: offset, 4096) }
+                for mode in [0, 1, 3, 16, 17] as [Int32] {
+                    for length in [1, 4096, 1 << 44, .max] as [Int64] {
+                        #expect(throws: Errno.fileTooLarge) { try live.allocate(handle, mode, offset, length) }
+                    }
+                }
+                if offset > end {
+                    #expect(throws: Errno.fileTooLarge) { try live.truncate(handle.node, handle, offset) }
+                }
+            }
+            #expect(throws: Errno.invalid) { try live.write(handle, at: -1, 4096) }
+            #expect(throws: Errno.invalid) { try live.truncate(handle.node, handle, .min) }
+            try expectScanned(live, 0)
+            // up to the end it goes: a short write, and the last block
+            #expect(try live.write(handle, at: end - 100, 4096) { (_, granted) throws(Errno) in granted } == 100)
+            try live.allocate(handle, Self.keepSize, end - 4096, 4096)
+            #expect(throws: Errno.fileTooLarge) { try live.write(handle, at: end - 100, 4096, isMapped: true) }
+        }
+    }
+
+    /// A demand for a hole and the data behind it is one: nothing is purged for what cannot be had.
+    @Test(arguments: ["write", "truncate", "allocate"])
+    func holesOfAFilePassedThroughAreAllOrNothing(call: String) throws {
+        try withVolume { live in
+            try live.make("Documents/f", blocks: 32)
+            try live.make("tmp/victim", blocks: 20)
+            let reader = try live.volume.open(
+                try live.node("Documents/f"), flags: O_RDONLY, caller: LiveVolume.caller, offersPassthrough: true)
+            let handle = try live.open("Documents/f")
+            func run(to block: Int64) throws(Errno) {
+                switch call {
+                case "write": try live.write(handle, at: (block - 1) * 4096, 4096)
+                case "truncate": try live.truncate(handle.node, handle, block * 4096)
+                default: try live.allocate(handle, 0, (block - 1) * 4096, 4096)
+                }
+            }
+            #expect(throws: Errno.noSpace) { try run(to: 65) }
+            #expect(try System.status(handle.descriptor).st_size == 32 * 4096)
+            #expect(live.exists("tmp/victim"))
+            try expectScanned(live, 52)
+            try run(to: 64)
+            #expect(!live.exists("tmp/victim"))
+            try expectScanned(live, 64)
+            for open in [reader, handle] { live.volume.close(open) }
+        }
+    }
+
+    /// A write that the store refused is no use of the file.
+    @Test func aFailedWriteIsNoUse() throws {
+        try withVolume { live in
+            let handle = try live.create("tmp/f")
+            defer { live.volume.close(handle) }
+            try live.write(handle, at: 0, 4096)
+            let before = handle.node.lastUse
+            for offset in [0, 4096, 81920] as [Int64] {
+                #expect(throws: Errno.input) {
+                    try live.write(handle, at: offset, 4096) { (_, _) throws(Errno) in throw .input }
+                }
+                #expect(handle.node.lastUse == before)
+            }
+            try live.write(handle, at: 0, 4096)
+            #expect(handle.node.lastUse > before)
+        }
+    }
+
+    /// While the store cannot be read nothing is given back, and afterwards it is.
+    @Test func whatCannotBeSettledIsSaidAndSettledLater() throws {
+        let said = Tally()
+        var hooks = VolumeHooks()
+        hooks.report = { _ in said.add() }
+        try withVolume(hooks: hooks) { live in
+            let handle = try live.create("Documents/f")
+            try live.write(handle, at: 0, 4096)
+            let faults = SystemCallFaults(after: 0, code: EIO, count: .max)
+            _ = faults.during { try live.write(handle, at: 4096, 10 * 4096) }
+            #expect(live.used == 11 && said.value == 1)
+            try live.write(handle, at: 0, 1)
+            try expectScanned(live, 1)
+            _ = faults.during { try live.write(handle, at: 4096, 10 * 4096) }
+            #expect(live.used == 11)
+            live.volume.close(handle)
+            try expectScanned(live, 1)
+        }
+    }
+
+    /// An allocation in holes that the store refuses leaves neither blocks nor a longer record.
+    @Test(arguments: [ENOSPC, EDQUOT, EIO, EOPNOTSUPP])
+    func aFailedAllocationIsTakenBack(code: Int32) throws {
+        try withVolume { live in
+            let handle = try live.create("Documents/f")
+            defer { live.volume.close(handle) }
+            try live.write(handle, at: 30 * 4096, 4096)
+            // the attribute is written before the blocks are allocated
+            var wasRefused = false
+            for after in 0..<20 as Range<Int64> {
+                let faults = SystemCallFaults(after: after, code: code)
+                let (result, hits) = faults.during { try live.allocate(handle, 0, 4096, 10 * 4096) }
+                if hits == 0 { break }
+                if case .failure(let error as Errno) = result {
+                    wasRefused = true
+                    #expect(error.answer == (code == EOPNOTSUPP ? EOPNOTSUPP : EIO))
+                    try expectScanned(live, 1)
+                } else {
+                    try live.truncate(handle.node, handle, 0)
+                    try live.write(handle, at: 30 * 4096, 4096)
+                }
+            }
+            #expect(wasRefused)
+        }
+    }
+}
