@@ -57,6 +57,14 @@ void shim_stop(void) {
     if (write(stop_event, &one, sizeof one) < 0) return;  // it is counting already
 }
 
+static _Atomic int failure;
+
+void shim_fail(int error) {
+    failure = error;
+    shim_stop();
+}
+int shim_failure(void) { return failure; }
+
 // Closing the last descriptor of /dev/fuse fails all that waits for it. In its place comes one that
 // polls as POLLERR, by which fuse_session_unmount knows that the mount is not its any more: the
 // path may be somebody else's mount by now.
@@ -116,6 +124,7 @@ ssize_t shim_receive(struct fuse_session *session, void *buffer, size_t size) {
 
 void shim_process(struct fuse_session *session, void *buffer, size_t size) {
     struct fuse_buf request = {.size = size, .mem = buffer};
+    wire_serve(buffer);
     fuse_session_process_buf(session, &request);
 }
 

@@ -2,8 +2,11 @@
 #include "wire.h"
 #include "versions.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -20,6 +23,24 @@ static void complete_init(struct init_reply *reply) {
     version_complete_init(reply, init.offered, init.offered2);
 }
 
+// The request that this thread serves.
+static _Thread_local uint64_t serving;
+
+void wire_serve(const void *request) { serving = ((const struct fuse_in_header *)request)->unique; }
+
+// libfuse lets go of a request whose answer was not taken, and its caller would wait for ever: it gets EIO.
+// The kernel does so itself where it has found the request, and then knows it no more (ENOENT).
+static void answer_error(int fd, uint64_t unique, int error) {
+    struct fuse_out_header header = {.len = sizeof header, .error = -EIO, .unique = unique};
+    fprintf(stderr, "purgefs: error: the kernel did not take an answer (%s); its caller gets EIO\n", strerror(error));
+    for (int attempt = 0; attempt < 100; attempt++) {
+        if (write(fd, &header, sizeof header) >= 0 || errno == ENOENT || errno == ENODEV) return;
+        error = errno;
+        usleep(1000);
+    }
+    shim_fail(error);
+}
+
 static ssize_t wire_writev(int fd, struct iovec *iov, int count, void *userdata) {
     (void)userdata;
     if (init.unique && count == 2 && iov[0].iov_len == sizeof(struct fuse_out_header)) {
@@ -29,12 +50,32 @@ static ssize_t wire_writev(int fd, struct iovec *iov, int count, void *userdata)
             complete_init(iov[1].iov_base);
         }
     }
-    return writev(fd, iov, count);
+    ssize_t result = writev(fd, iov, count);
+    // ENOENT: the caller was interrupted, and waits no more. Notifications have no unique.
+    const struct fuse_out_header *header = iov[0].iov_base;
+    if (result < 0 && errno != ENOENT && iov[0].iov_len >= sizeof *header && header->unique) {
+        int error = errno;
+        answer_error(fd, header->unique, error);
+        errno = error;
+    }
+    return result;
 }
 
 static ssize_t wire_read(int fd, void *buffer, size_t size, void *userdata) {
     (void)userdata;
     return read(fd, buffer, size);
+}
+
+// An answer with data from a file: given by the thread that serves the request.
+static ssize_t wire_splice_answer(int in, off_t *in_off, int out, off_t *out_off, size_t size, unsigned flags, void *userdata) {
+    (void)userdata;
+    ssize_t result = splice(in, in_off, out, out_off, size, flags);
+    if (result < 0 && errno != ENOENT) {
+        int error = errno;
+        answer_error(out, serving, error);
+        errno = error;
+    }
+    return result;
 }
 
 static ssize_t wire_splice(int in, off_t *in_off, int out, off_t *out_off, size_t size, unsigned flags, void *userdata) {
@@ -44,7 +85,7 @@ static ssize_t wire_splice(int in, off_t *in_off, int out, off_t *out_off, size_
 
 int wire_take_over(struct fuse_session *session) {
     struct fuse_custom_io io = {
-        .writev = wire_writev, .read = wire_read, .splice_receive = wire_splice, .splice_send = wire_splice};
+        .writev = wire_writev, .read = wire_read, .splice_receive = wire_splice, .splice_send = wire_splice_answer};
     return fuse_session_custom_io(session, &io, fuse_session_fd(session));
 }
 

@@ -19,5 +19,7 @@ struct init_reply {
 int wire_take_over(struct fuse_session *session);
 // INIT as the kernel sent it, before libfuse sees it.
 void wire_note_init(const void *request, size_t size);
+// The request that this thread is about to serve.
+void wire_serve(const void *request);
 
 #endif

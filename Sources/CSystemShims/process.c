@@ -117,4 +117,4 @@ int shim_set_path_attribute(const char *path, const char *key, const void *value
     return ANSWER(setxattr(path, key, value, size, 0));
 }
 int shim_make_temporary_directory(char *pattern) { return mkdtemp(pattern) ? 0 : -errno; }
-int shim_unmount(const char *path, int detach) { return ANSWER(umount2(path, detach ? MNT_DETACH : 0)); }
+int shim_unmount(const char *path, int flags) { return ANSWER(umount2(path, flags)); }

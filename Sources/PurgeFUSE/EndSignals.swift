@@ -46,10 +46,15 @@ enum EndSignals {
         }
     }
 
-    private static func device(at path: String) -> Int64? {
+    static func device(at path: String) -> Int64? {
         path.withCString { path in
             do throws(Errno) { return try System.device(at: AT_FDCWD, path) } catch { return nil }
         }
+    }
+
+    /// Takes the mount away from whoever uses it, if it still is the one of this device.
+    static func detach(_ mountpoint: String, device: Int64?) {
+        if Self.device(at: mountpoint) == device { _ = unmount(mountpoint, lazily: true) }
     }
 
     private static func unmount(_ mountpoint: String, lazily: Bool) -> Bool {

@@ -15,6 +15,14 @@ public enum MountService {
         raiseDescriptorLimit()
         let mountpoint = try resolve(request.mountpoint)
         let store = try Store.open(request.storePath, creating: true)
+        if let words = store.takeLastWords() {
+            note(
+                "purgefs: warning: \(store.path): its last daemon died; all of it is in last-words.old.txt there:\n  \(words)"
+            )
+        }
+        do throws(Errno) { try System.leaveLastWords(at: store.lastWordsPath) } catch {
+            note("purgefs: warning: should the daemon die it will not say why: \(error)")
+        }
         let known = try store.loadSettings()
         var settings = known
         try settings.apply(request.settings)
@@ -105,6 +113,7 @@ public enum MountService {
     private static func run(
         _ session: OpaquePointer, _ server: Server, _ mountpoint: String, _ whenReady: () -> Void
     ) throws(StoreError) {
+        let device = EndSignals.device(at: mountpoint)
         let pool = WorkerPool(
             source: KernelRequests(session: session, server: server), limit: server.volume.budget.workers)
         do throws(Errno) {
@@ -126,6 +135,8 @@ public enum MountService {
             fuse_session_unmount(session)
             throw StoreError("the mount could not be served: \(error)", path: mountpoint, advice: "Mount it again.")
         }
+        let failure = shim_failure()
+        if failure != 0 { EndSignals.detach(mountpoint, device: device) }
         // The notifier may be in a call through the mount that nobody will serve any more, and
         // both of these wait for it.
         shim_cut_off(session)
@@ -136,6 +147,11 @@ public enum MountService {
         warnOfLosses(server.volume.census())
         fuse_session_unmount(session)
         fuse_session_destroy(session)
+        guard failure == 0 else {
+            throw StoreError(
+                "the mount has ended, the connection to the kernel failed: \(Errno(failure))", path: mountpoint,
+                advice: "Mount it again; `dmesg` may say more.")
+        }
     }
 
     /// The app would get EIO where it expects the simulated device to have room.

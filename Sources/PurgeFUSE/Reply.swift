@@ -32,10 +32,10 @@ struct Reply: ~Copyable {
     }
     consuming func entry(_ entry: Entry) {
         var parameters = fuse_entry_param(entry)
-        // Only when the request has been interrupted does the kernel not take the entry: FUSE
-        // then keeps no reference either.
+        // An entry that the kernel did not take, as when the request has been interrupted: it then
+        // keeps no reference either.
         let volume = Server.of(request).volume  // the answer frees the request
-        if fuse_reply_entry(request, &parameters) == -ENOENT { volume.forget(entry.node, count: 1) }
+        if fuse_reply_entry(request, &parameters) != 0 { volume.forget(entry.node, count: 1) }
         discard self
     }
     /// The name is not there, and the kernel may remember that.
@@ -75,9 +75,12 @@ struct Reply: ~Copyable {
         fuse_reply_write(request, count)
         discard self
     }
-    consuming func bytes(_ buffer: UnsafeRawBufferPointer) {
-        fuse_reply_buf(request, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), buffer.count)
+    /// false if the kernel did not take them.
+    @discardableResult
+    consuming func bytes(_ buffer: UnsafeRawBufferPointer) -> Bool {
+        let code = fuse_reply_buf(request, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), buffer.count)
         discard self
+        return code == 0
     }
     consuming func bytes(_ bytes: [UInt8]) {
         let request = request

@@ -10,7 +10,8 @@ struct StoreDirectory: Sendable {
     /// Names that purgefs itself puts there, and what mkfs leaves at the top of a file system.
     static func isOurs(_ name: String) -> Bool {
         name == "container" || name == "extents" || name == "lost+found"
-            || name.hasPrefix("device.json") || name.hasPrefix("journal.sqlite")
+            || name == lastWordsName || name == oldLastWordsName || name.hasPrefix("device.json")
+            || name.hasPrefix("journal.sqlite")
     }
 
     /// Looks only, without the lock; for what may be read while a daemon holds the store.

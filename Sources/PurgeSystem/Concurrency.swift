@@ -89,7 +89,9 @@ public final class WorkThread: @unchecked Sendable {
                 guard let argument else { return nil }
                 let body = Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
                 shim_set_thread_name(body.name)
+                let stack = shim_begin_thread()
                 body.run()
+                shim_end_thread(stack)
                 return nil
             }, body.toOpaque())
         pthread_attr_destroy(&attributes)

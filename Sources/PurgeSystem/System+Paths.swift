@@ -34,7 +34,12 @@ extension System {
 
     /// With `detaching`, what is still in use goes when its last user has let go.
     public static func unmount(_ path: String, detaching: Bool) throws(Errno) {
-        try SystemCall.done { shim_unmount(path, detaching ? 1 : 0) }
+        try SystemCall.done { shim_unmount(path, detaching ? Int32(MNT_DETACH) : 0) }
+    }
+
+    /// Of a FUSE mount: everything that waits for its daemon fails. Unmounted it is too, unless it is in use (EBUSY).
+    public static func unmountByForce(_ path: String) throws(Errno) {
+        try SystemCall.done { shim_unmount(path, Int32(MNT_FORCE)) }
     }
 
     public static func changeDirectory(_ path: String) throws(Errno) { try SystemCall.done { shim_chdir(path) } }

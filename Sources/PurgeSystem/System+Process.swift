@@ -105,6 +105,14 @@ extension System {
     }
 }
 
+extension System {
+    /// A fault of this process (a trap, SIGSEGV, SIGBUS) is from now on told on standard error and in a file at `path`,
+    /// which is made only then. Before any thread is started.
+    public static func leaveLastWords(at path: String) throws(Errno) {
+        try SystemCall.done { shim_leave_last_words(path) }
+    }
+}
+
 // Descriptors between processes.
 extension System {
     /// Two ends of one connection, both closed on exec.

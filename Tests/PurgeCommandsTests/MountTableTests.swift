@@ -17,5 +17,6 @@ struct MountTableTests {
         #expect(entries.map(\.isContainer) == [false, true, false, false])
         #expect(entries[1].source == "/data/st\\re")
         #expect(entries[1].owner == 1000 && entries[0].owner == nil)
+        #expect(entries.map(\.connection) == [nil, 37, 37, 38])
     }
 }

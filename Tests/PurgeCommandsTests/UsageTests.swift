@@ -9,7 +9,7 @@ struct UsageTests {
         ["run"], ["run", "--"], ["run", "--report", "x", "true"], ["run", "--total", "x", "true"],
         ["mount"], ["mount", "s"], ["mount", "s", "m", "x"], ["mount", "--state", "locked", "s", "m"],
         ["mount", "--profile", "device", "s", "m"], ["mount", "--protection", "secret", "s", "m"],
-        ["unmount"], ["unmount", "a", "b"], ["unmount", "--force", "a"],
+        ["unmount"], ["unmount", "a", "b"], ["unmount", "--by-force", "a"],
         ["status", "a", "b"], ["status", "--json=1"],
         ["set"], ["set", "target"], ["set", "storage.total"], ["set", "storage.used=1"], ["set", "storage.nothing=1"],
         ["set", "storage.total="], ["set", "storage.total=x"], ["set", "storage.total=1M", "storage.others=--1"],

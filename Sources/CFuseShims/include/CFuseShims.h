@@ -20,6 +20,10 @@ void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists
 ssize_t shim_receive(struct fuse_session *session, void *buffer, size_t size);
 // From now on shim_receive answers -ENODEV: whoever still uses the mount is cut off.
 void shim_stop(void);
+// The same, because of an error of the connection that does not go away.
+void shim_fail(int error);
+// That error; 0 if there was none.
+int shim_failure(void);
 // After shim_stop, when no worker is left: what has not been served fails, our own notifier's calls too.
 void shim_cut_off(struct fuse_session *session);
 void shim_process(struct fuse_session *session, void *buffer, size_t size);

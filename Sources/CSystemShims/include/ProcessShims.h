@@ -31,6 +31,12 @@ int shim_ignore_signal(int signal);
 // whether the kernel sent it (a terminal's does), and not a process.
 int shim_wait_signal(shim_signals set, int milliseconds, int *by_kernel);
 
+// From now on a fault of this process (SIGSEGV, a trap) is told on standard error and in a file at `path`, which is made
+// then. begin and end are for each thread that is started later: a stack for the telling when its own is full.
+int shim_leave_last_words(const char *path);
+void *shim_begin_thread(void);
+void shim_end_thread(void *);
+
 int shim_socketpair(int ends[2]);
 int shim_dup2(int from, int to);
 int shim_close_on_exec(int fd);
@@ -40,6 +46,6 @@ int shim_stat(const char *path, struct stat *out);
 int shim_access(const char *path, int mode);
 int shim_set_path_attribute(const char *path, const char *key, const void *value, size_t size);
 int shim_make_temporary_directory(char *pattern);
-int shim_unmount(const char *path, int detach);
+int shim_unmount(const char *path, int flags);
 
 #endif

@@ -11,6 +11,8 @@ struct MountEntry: Hashable, Sendable {
     var isWhole: Bool
     /// Of a FUSE mount: who may unmount it.
     var owner: uid_t?
+    /// Of a FUSE mount: the number of its connection.
+    var connection: Int?
 
     var isContainer: Bool { type == "fuse.purgefs" && isWhole }
 
@@ -40,7 +42,8 @@ struct MountEntry: Hashable, Sendable {
             return MountEntry(
                 mountpoint: unescaped(words[4]), type: String(words[separator + 1]),
                 source: unescaped(words[separator + 2]), isWhole: words[3] == "/",
-                owner: owner.flatMap { uid_t($0.dropFirst("user_id=".count)) })
+                owner: owner.flatMap { uid_t($0.dropFirst("user_id=".count)) },
+                connection: words[2].hasPrefix("0:") ? Int(words[2].dropFirst(2)) : nil)
         }
     }
 

@@ -13,14 +13,22 @@ struct DaemonEnd {
     }
 
     /// Whether the daemon was found and told to end, which unmounts.
-    func request() -> Bool {
+    func request() -> Bool { send(SIGTERM) }
+
+    /// The same for one that does not listen.
+    func kill() { _ = send(SIGKILL) }
+
+    private func send(_ number: Int32) -> Bool {
         daemons.filter { pid in
             do throws(Errno) {
-                try System.signal(pid, SIGTERM)
+                try System.signal(pid, number)
                 return true
             } catch { return false }
         }.isEmpty == false
     }
+
+    /// Whether there is a process that could serve the mount.
+    var isRunning: Bool { daemons.contains { ProcessTable.isRunning($0) } }
 
     /// Whether within the time the daemon has ended and the store is free for the next mount.
     func wait(milliseconds: Int) -> Bool {
@@ -32,7 +40,7 @@ struct DaemonEnd {
         return true
     }
 
-    private var isOver: Bool { !daemons.contains { ProcessTable.isRunning($0) } && isStoreFree }
+    private var isOver: Bool { !isRunning && isStoreFree }
 
     private var isStoreFree: Bool {
         do throws(Errno) {

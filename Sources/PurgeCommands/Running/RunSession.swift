@@ -78,7 +78,8 @@ struct RunSession {
             guard daemon.hasEnded() else { return false }
             console.warn(
                 "run: the container is gone: \(prepared.mountpoint): its daemon \(daemon.endInWords)\n"
-                    + "  COMMAND is told to end. With --log FILE the daemon leaves its messages.")
+                    + "  COMMAND is told to end. With --log FILE the daemon leaves its messages."
+                    + (Store.lastWords(in: prepared.store).map { "\n\($0)" } ?? ""))
             return true
         }
         return Outcome(status: daemon.hasEnded() ? ExitStatus.runFailed : end.exitStatus, before: before)

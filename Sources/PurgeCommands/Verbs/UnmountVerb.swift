@@ -3,52 +3,63 @@ import PurgeSystem
 extension Verb {
     static let unmount = Verb(
         name: "unmount", summary: "take a mount away",
-        synopsis: "MOUNTPOINT",
+        synopsis: "MOUNTPOINT [--force]",
         description: [
             "Unmounts a container, and returns when its daemon has ended and the store is free, so that it can be "
                 + "mounted again at once. If a program still uses the mount, tries for 5 seconds and then says "
                 + "which. Readers of the control files (`purgefs events --follow`) do not count: they are ended.",
-            "The mount of a daemon that has died is taken away too.",
+            "The mount of a daemon that has died is taken away too, whoever uses it, and so is one that a dead daemon has "
+                + "left hanging. A daemon that is there and does not answer is ended with --force.",
         ],
-        options: [], operands: 1...1, exitStatus: plainExitStatus
+        options: [.force], operands: 1...1, exitStatus: plainExitStatus
     ) { (invocation) throws(CommandFailure) in
-        try UnmountVerb.run(invocation.arguments.operands[0], invocation.console)
+        try UnmountVerb.run(
+            invocation.arguments.operands[0], isForced: invocation.arguments.has(.force), invocation.console)
     }
+}
+
+extension OptionSpec {
+    static let force = OptionSpec(
+        "force", "end it whoever uses it: their calls fail, and a daemon that does not end is killed")
 }
 
 private enum UnmountVerb {
     private static let what = "cannot unmount"
     private static let patience = 5000
 
-    static func run(_ path: String, _ console: Console) throws(CommandFailure) -> Int32 {
+    static func run(_ path: String, isForced: Bool, _ console: Console) throws(CommandFailure) -> Int32 {
         let entry = try find(path)
         // This process must not be what keeps the mount busy.
         do throws(Errno) {
             try System.changeDirectory("/")
         } catch { throw CommandFailure(what, path: "/", error) }
         let daemon = DaemonEnd(entry)
-        try takeAway(entry.mountpoint, path, daemon)
+        try takeAway(entry, path, daemon, isForced: isForced)
         // A bind mount, or a copy that another mount was given: the daemon serves that on.
         if let other = MountEntry.all().last(where: { $0.type == entry.type && $0.source == entry.source }) {
             console.warn("unmount: \(path): unmounted here; the same container is still mounted at \(other.mountpoint)")
             return ExitStatus.done
         }
-        guard daemon.wait(milliseconds: 2 * patience) else {
-            throw CommandFailure(
-                "unmounted, but its daemon has not ended", path: path,
-                "process \(daemon.daemons.map(String.init).joined(separator: ", ")) still has the store",
-                advice: "Wait for it, or kill it.")
+        if daemon.wait(milliseconds: isForced ? patience : 2 * patience) { return ExitStatus.done }
+        if isForced {
+            daemon.kill()
+            if daemon.wait(milliseconds: patience) { return ExitStatus.done }
         }
-        return ExitStatus.done
+        throw CommandFailure(
+            "unmounted, but its daemon has not ended", path: path,
+            daemon.daemons.isEmpty
+                ? "the store is still locked"
+                : "process \(daemon.daemons.map(String.init).joined(separator: ", ")) still has the store",
+            advice: "Wait for it, or kill it: kill -9 \(daemon.daemons.map(String.init).joined(separator: " "))")
     }
 
-    private static func takeAway(_ mountpoint: String, _ path: String, _ daemon: DaemonEnd) throws(CommandFailure) {
-        let mount = Unmounting(mountpoint: mountpoint)
-        var outcome = mount.attempt(for: patience) { !mount.isBusyWithControlFilesOnly() }
-        if outcome == .busy && mount.isBusyWithControlFilesOnly() {
-            // Asked, the daemon gives readers of events their end of file.
-            if daemon.request() { _ = daemon.wait(milliseconds: patience) }
-            outcome = mount.isMounted ? .busy : .done
+    private static func takeAway(
+        _ entry: MountEntry, _ path: String, _ daemon: DaemonEnd, isForced: Bool
+    ) throws(CommandFailure) {
+        let mount = Unmounting(mountpoint: entry.mountpoint)
+        var outcome = mount.attempt()
+        if outcome == .busy {
+            outcome = isForced ? end(mount, entry, daemon) : try wait(mount, entry, path, daemon)
         }
         switch outcome {
         case .done: return
@@ -58,13 +69,53 @@ private enum UnmountVerb {
                 what, path: path, "still in use\(users.isEmpty ? " (nothing is known of by whom)" : "")",
                 advice: (users + [
                     "End that and try again. At once, with errors for whoever uses it: "
-                        + "fusermount3 -u -z \(mountpoint)"
+                        + "purgefs unmount --force \(entry.mountpoint)"
                 ]).joined(separator: "\n  "))
         case .refused(let error?) where error == .notPermitted:
             throw CommandFailure(what, path: path, error, advice: "Only the user who mounted it and root may.")
         case .refused(let error):
             throw CommandFailure(what, path: path, error.map { "\($0)" } ?? "refused", advice: "")
         }
+    }
+
+    /// It is busy: waits for its users while there is somebody to serve them.
+    private static func wait(
+        _ mount: Unmounting, _ entry: MountEntry, _ path: String, _ daemon: DaemonEnd
+    ) throws(CommandFailure) -> Unmounting.Outcome {
+        let connection = MountConnection(entry: entry)
+        switch connection.service(milliseconds: patience) {
+        case .served: return patiently(mount, daemon)
+        case .ended: return mount.attempt(detaching: true)
+        case .silent where daemon.isRunning:
+            throw CommandFailure(
+                what, path: path,
+                "in use, and its daemon (process \(daemon.daemons.map(String.init).joined(separator: ", "))) does not answer",
+                advice: "End it, with errors for whoever uses it: purgefs unmount --force \(entry.mountpoint)")
+        case .silent:
+            guard connection.abort() else {
+                throw CommandFailure(
+                    what, path: path, "its daemon has died, and the kernel still waits for it",
+                    advice: "As root: umount -f \(entry.mountpoint); or write 1 to "
+                        + "/sys/fs/fuse/connections/\(entry.connection.map(String.init) ?? "N")/abort.")
+            }
+            return mount.attempt(detaching: true)
+        }
+    }
+
+    private static func patiently(_ mount: Unmounting, _ daemon: DaemonEnd) -> Unmounting.Outcome {
+        let outcome = mount.attempt(for: patience) { !mount.isBusyWithControlFilesOnly() }
+        guard outcome == .busy, mount.isBusyWithControlFilesOnly() else { return outcome }
+        // Asked, the daemon gives readers of events their end of file.
+        if daemon.request() { _ = daemon.wait(milliseconds: patience) }
+        return mount.isMounted ? .busy : .done
+    }
+
+    /// Whoever uses it gets errors. A daemon that listens does it, and leaves the store complete.
+    private static func end(_ mount: Unmounting, _ entry: MountEntry, _ daemon: DaemonEnd) -> Unmounting.Outcome {
+        if daemon.request() { _ = daemon.wait(milliseconds: patience) }
+        guard mount.isMounted else { return .done }
+        _ = MountConnection(entry: entry).abort()
+        return mount.isMounted ? mount.attempt(detaching: true) : .done
     }
 
     /// The mount point as the kernel knows it. One whose daemon has died cannot be looked at.

@@ -61,9 +61,24 @@ extension Server {
                 }
                 return handle
             } _: { reply, handle in
-                reply.bytes(UnsafeRawBufferPointer(rebasing: buffer[..<used]))
-                if isPlus { volume.warmUp(handle, after: count) }
+                let entries = UnsafeRawBufferPointer(rebasing: buffer[..<used])
+                let isTaken = reply.bytes(entries)
+                guard isPlus else { return }
+                if isTaken { volume.warmUp(handle, after: count) } else { forget(entries) }
             }
+        }
+    }
+
+    /// The kernel has no reference to what it did not take.
+    private func forget(_ entries: UnsafeRawBufferPointer) {
+        // struct fuse_direntplus: a fuse_entry_out, which begins with the nodeid, then a fuse_dirent, whose name follows.
+        let (entry, header) = (128, 24)
+        var at = 0
+        while at + entry + header <= entries.count {
+            let id = entries.loadUnaligned(fromByteOffset: at, as: UInt64.self)
+            let length = Int(entries.loadUnaligned(fromByteOffset: at + entry + 16, as: UInt32.self))
+            if id != 0 { volume.forget(node(fuse_ino_t(id)), count: 1) }
+            at += (entry + header + length + 7) / 8 * 8
         }
     }
 

@@ -6,9 +6,14 @@ import PurgeVolume
 
 /// Requests as they come from /dev/fuse: the only place that knows how they travel.
 final class KernelRequests: RequestSource, @unchecked Sendable {
-    // @unchecked: libfuse's session may be used by several threads at once; it is not changed here.
+    // @unchecked: libfuse's session may be used by several threads at once; it is not changed here. `failures` is
+    // touched by who has the lead.
     private let session: OpaquePointer
     private let server: Server
+    /// Reads that have failed, one after the other.
+    private var failures = 0
+    /// Two seconds, before the mount ends by it.
+    private static let maximumFailures = 200
 
     /// Bytes that one WRITE carries at most.
     static let maxWrite: UInt32 = 512 << 10
@@ -33,11 +38,25 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
         let count = shim_receive(session, buffer.baseAddress, buffer.count)
         switch Int32(-count) {
         case EINTR, EAGAIN, ENOENT: return 0  // ENOENT: the caller was interrupted first
+        case ENODEV, ECONNABORTED: return nil  // unmounted; aborted
         default:
-            guard count >= Self.headerSize else { return nil }
+            guard count >= Self.headerSize else { return retry(after: count < 0 ? Errno(Int32(-count)) : Errno(EIO)) }
         }
+        failures = 0
         note(buffer, count)
         return count
+    }
+
+    /// The mount is still there, and whoever is in it waits. 0 to try again, nil when that has not helped.
+    private func retry(after error: Errno) -> Int? {
+        if failures == 0 { MountService.note("purgefs: error: cannot read from the kernel: \(error); trying again") }
+        failures += 1
+        guard failures > Self.maximumFailures else {
+            usleep(10_000)
+            return 0
+        }
+        shim_fail(error.code)
+        return nil
     }
 
     /// A RELEASE counts from the moment it is read.

@@ -1,0 +1,46 @@
+import Glibc
+import PurgeSystem
+
+/// The connection between a mount and the daemon that serves it.
+struct MountConnection {
+    let entry: MountEntry
+
+    enum Service {
+        case served
+        /// The connection has ended: every call fails.
+        case ended
+        /// Calls wait: the daemon hangs, or a part of it that nothing can end is all that is left.
+        case silent
+    }
+
+    /// Asked by another process, because one to whom nobody answers may be unable to end.
+    func service(milliseconds: Int) -> Service {
+        do throws(Errno) {
+            let pid = try System.spawnDetached(
+                Places.ownBinary(), ["purgefs", "status", "--", entry.mountpoint], keepsMessages: false)
+            let deadline = System.uptime() + Int64(milliseconds) * 1_000_000
+            while try System.wait(for: pid, blocking: false) == nil {
+                guard System.uptime() < deadline else {
+                    try System.signal(pid, SIGKILL)
+                    return .silent
+                }
+                usleep(10_000)
+            }
+        } catch { return .served }  // nothing is known
+        return Places.isDead(entry.mountpoint) ? .ended : .served
+    }
+
+    /// Makes every call that waits for the daemon fail, and every later one; false where this user may not.
+    func abort() -> Bool {
+        if let number = entry.connection {
+            do throws(Errno) {
+                try FileDescriptor.open("/sys/fs/fuse/connections/\(number)/abort", O_WRONLY).writeAll(Array("1".utf8))
+                return true
+            } catch {}  // fusectl is not mounted there, in a container for one
+        }
+        do throws(Errno) {
+            try System.unmountByForce(entry.mountpoint)
+            return true
+        } catch { return error == .busy }
+    }
+}

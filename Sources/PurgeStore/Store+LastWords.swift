@@ -1,0 +1,36 @@
+import Glibc
+import PurgeSystem
+
+extension StoreDirectory {
+    static let lastWordsName = "last-words.txt"
+    static let oldLastWordsName = "last-words.old.txt"
+}
+
+extension Store {
+    /// Where a daemon that dies by a fault of its own leaves what it has to say.
+    public var lastWordsPath: String { place.absolutePathOf(StoreDirectory.lastWordsName) }
+
+    /// The first line of what the last daemon left, once: it is kept as last-words.old.txt. nil if it did not die.
+    public func takeLastWords() -> String? {
+        guard let words = Self.lastWords(in: absolutePath) else { return nil }
+        do throws(Errno) {
+            try System.rename(
+                at: directory.raw, StoreDirectory.lastWordsName, to: directory.raw, StoreDirectory.oldLastWordsName)
+        } catch {}  // then it is said once more
+        return words.split(separator: "\n").first.map(String.init)
+    }
+
+    /// All that a daemon of the store there has left, as far as a person would read.
+    public static func lastWords(in path: String) -> String? {
+        do throws(Errno) {
+            let file = try FileDescriptor.open(
+                "\(path)/\(StoreDirectory.lastWordsName)", O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+            guard try System.status(file.raw).st_mode & S_IFMT == S_IFREG else { return nil }
+            var text = [UInt8](repeating: 0, count: 16 << 10)
+            let count = try text.withUnsafeMutableBytes { buffer in
+                Result { () throws(Errno) in try System.pread(file.raw, buffer, offset: 0) }
+            }.get()
+            return String(decoding: text[..<count], as: UTF8.self)
+        } catch { return nil }
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Glibc
+import Support
+import Testing
+
+extension Mounts {
+    /// System calls on /dev/fuse that fail, made to by strace: nobody waits for ever.
+    @Suite struct FailingConnectionTests {
+        private static let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("Programs/failing_answers.py").path
+
+        private func withFailing(_ fault: String, deadline: Double = 120, _ body: (TestMount) throws -> Void) throws {
+            try withMount(deadline: deadline, mounted: false) { mount in
+                mount.expectWarnings()
+                let call = fault.prefix { $0 != ":" }
+                let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(fault)"]
+                try mount.mount(wrapper: strace)
+                try body(mount)
+            }
+        }
+
+        private func run(_ mount: TestMount) throws -> Outcome {
+            try Program.run([Program.python, Self.program, mount.root, "8"], timeout: 90)
+        }
+
+        /// An answer that cannot be sent is EIO for the caller, and said.
+        @Test(arguments: ["writev:error=ENOMEM:when=15+9", "splice:error=ENOMEM:when=2+4"])
+        func answersThatCannotBeSent(fault: String) throws {
+            try withFailing(fault) { mount in
+                let failed = try run(mount).succeeded().split(separator: "\n").last.flatMap { Int($0) }
+                #expect(failed ?? 0 > 0)
+                #expect(mount.log.contains("the kernel did not take an answer"))
+            }
+        }
+
+        /// A read that fails now and then is no end of the mount, and no caller notices it.
+        @Test func requestsThatCannotBeReadAtOnce() throws {
+            try withFailing("read:error=EIO:when=150+15") { mount in
+                let output = try run(mount).succeeded()
+                #expect(output == "0\n")
+                #expect(mount.log.contains("cannot read from the kernel"))
+            }
+        }
+
+        /// One that fails for good is an end with an error, and nobody is left waiting.
+        @Test func requestsThatCannotBeReadAnyMore() throws {
+            try withFailing("read:error=EIO:when=500+") { mount in
+                let outcome = try run(mount)
+                #expect(outcome.status != 0)
+                let daemon = try #require(mount.daemon)
+                let status = try daemon.wait(within: 30)
+                #expect(status == 1)
+                #expect(daemon.errors.contains("the connection to the kernel failed"))
+                #expect(MountTable.entry(at: mount.root) == nil)
+                try mount.kill()
+            }
+        }
+    }
+}

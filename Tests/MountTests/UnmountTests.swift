@@ -1,0 +1,90 @@
+import Foundation
+import Glibc
+import Support
+import Testing
+
+extension Mounts {
+    /// `purgefs unmount` where nobody serves the mount any more.
+    @Suite struct UnmountTests {
+        /// Mounted in the background; `body` gets the daemon.
+        private func withDaemon(_ body: (TestMount, pid_t) throws -> Void) throws {
+            try withMount(deadline: 120, mounted: false) { mount in
+                try PurgefsBinary.run("mount", "--total", "64M", mount.store, mount.root).succeeded()
+                let pids = try Files.names(in: "/proc").compactMap { pid_t($0) }
+                let daemon = try #require(
+                    pids.first { Files.text("/proc/\($0)/cmdline").hasSuffix("\(mount.store)\0\(mount.root)\0") })
+                try body(mount, daemon)
+                #expect(MountTable.entry(at: mount.root) == nil)
+                try eventually("the end of the daemon") { !Files.exists("/proc/\(daemon)") }
+                try mount.mount()
+                try mount.unmount()
+            }
+        }
+
+        @Test func ofADeadDaemonThatIsInUse() throws {
+            try withDaemon { mount, daemon in
+                let user = try Program.start(["sleep", "1000"], in: mount.path("tmp"))
+                try eventually("the program") { Files.text("/proc/\(user.pid)/comm") == "sleep\n" }
+                kill(daemon, SIGKILL)
+                try PurgefsBinary.run("unmount", mount.root).succeeded()
+                user.signal(SIGKILL)
+                try user.wait(within: 10)
+            }
+        }
+
+        /// As a thread of it that nothing can end leaves it: no daemon, and a connection all the same.
+        @Test func ofADeadDaemonWhoseConnectionLives() throws {
+            try withDaemon { mount, daemon in
+                let holder = try Program.start([Program.python, "-c", Self.holder, "\(daemon)"])
+                try eventually("a second owner of /dev/fuse") { holder.output == "ready\n" }
+                kill(daemon, SIGKILL)
+                try eventually("its end") { !Files.exists("/proc/\(daemon)") }
+                let user = try Program.start(["ls", mount.path("tmp/none")])
+                try PurgefsBinary.run("unmount", mount.root).succeeded()
+                #expect(try user.wait(within: 10) != 0)
+                holder.signal(SIGKILL)
+                try holder.wait(within: 10)
+            }
+        }
+
+        @Test func ofADaemonThatDoesNotAnswer() throws {
+            try withDaemon { mount, daemon in
+                let user = try Program.start(["sleep", "1000"], in: mount.path("tmp"))
+                try eventually("the program") { Files.text("/proc/\(user.pid)/comm") == "sleep\n" }
+                kill(daemon, SIGSTOP)
+                let refused = try PurgefsBinary.run("unmount", mount.root)
+                #expect(refused.status == 1 && refused.errors.contains("process \(daemon)"), "\(refused)")
+                #expect(refused.errors.contains("purgefs unmount --force"), "\(refused)")
+                try PurgefsBinary.run("unmount", mount.root, "--force").succeeded()
+                user.signal(SIGKILL)
+                try user.wait(within: 10)
+            }
+        }
+
+        /// A daemon that listens ends in an orderly way, and whoever used the mount gets errors.
+        @Test func byForceOfOneInUse() throws {
+            try withDaemon { mount, _ in
+                let file = try Program.start(
+                    [
+                        "python3", "-c",
+                        "import os,time\nf=open('f','wb',0)\nwhile True: f.write(b'x'); time.sleep(0.001)",
+                    ],
+                    in: mount.path("Documents"))
+                try eventually("the program") { (try? Files.size(mount.path("Documents/f"))) ?? 0 > 0 }
+                try PurgefsBinary.run("unmount", "--force", mount.root).succeeded()
+                #expect(try file.wait(within: 10) == 1)
+                #expect(file.errors.contains("OSError") || file.errors.contains("ConnectionAbortedError"))
+            }
+        }
+
+        /// Takes a copy of the daemon's descriptor of /dev/fuse: pidfd_getfd(2).
+        private static let holder = """
+            import ctypes, os, sys, time
+            pid = int(sys.argv[1])
+            fuse = next(int(fd) for fd in os.listdir(f"/proc/{pid}/fd") if os.readlink(f"/proc/{pid}/fd/{fd}") == "/dev/fuse")
+            assert ctypes.CDLL(None).syscall(438, os.pidfd_open(pid), fuse, 0) >= 0
+            print("ready", flush=True)
+            time.sleep(1000)
+            """
+    }
+}
