@@ -72,4 +72,25 @@ import Testing
         #expect((ByteCount(5) - ByteCount(7)).bytes == -2)
         #expect(ByteCount(5) < ByteCount(7))
     }
+
+    /// Whatever a caller or a store says.
+    @Test func sumsAndConversionsEndAtTheEndsOfTheRange() {
+        let ends: [Int64] = [
+            .min, .min + 1, .min + 4095, -4096, -1, 0, 1, 4095, 4096, 1 << 51, 1 << 62, .max - 4095, .max,
+        ]
+        for a in ends {
+            #expect(ByteCount(blocks: a).bytes == (a > 1 << 51 - 1 ? .max : a < -(1 << 51) ? .min : a * 4096))
+            #expect(ByteCount(a).blocks >= ByteCount(a).wholeBlocks)
+            for b in ends {
+                let (sum, difference) = (ByteCount(a) + ByteCount(b), ByteCount(a) - ByteCount(b))
+                let (exactSum, exactDifference) = (Double(a) + Double(b), Double(a) - Double(b))
+                #expect(sum.bytes == .max || sum.bytes == .min || sum.bytes &- a == b)
+                #expect(difference.bytes == .max || difference.bytes == .min || a &- difference.bytes == b)
+                if abs(exactSum) > 0x1p63 { #expect(sum.bytes == (exactSum > 0 ? .max : .min)) }
+                if abs(exactDifference) > 0x1p63 { #expect(difference.bytes == (exactDifference > 0 ? .max : .min)) }
+            }
+        }
+        #expect(ByteCount(.max).blocks == 1 << 51 && ByteCount(4097).blocks == 2 && ByteCount(-1).blocks == 0)
+        #expect(ByteCount.largestFile.bytes == 17_592_186_040_320)
+    }
 }

@@ -67,4 +67,12 @@ import Testing
         #expect(set.remove(1..<last) == last - 1)
         #expect(set.runs == [0..<1, last..<last + 1])
     }
+
+    @Test func gapsAreWhatIsNotThere() {
+        let set = ExtentSet(runs: [2..<4, 6..<7, 10..<20])
+        #expect(set.gaps(in: 0..<12).runs == [0..<2, 4..<6, 7..<10])
+        #expect(set.gaps(in: 3..<7).runs == [4..<6])
+        #expect(set.gaps(in: 12..<15).runs == [] && ExtentSet().gaps(in: 3..<5).runs == [3..<5])
+        #expect(set.gaps(in: 19..<Int64.max).runs == [20..<Int64.max])
+    }
 }

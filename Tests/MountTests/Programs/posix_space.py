@@ -184,6 +184,15 @@ def large_seek_past_what_is_possible():
 
 
 @check
+def large_offsets_of_nothing():
+    """Copies of no byte from or to where no file reaches."""
+    source = opened(b"x")
+    target = os.open("target", os.O_RDWR | os.O_CREAT)
+    return [value(os.copy_file_range, source, target, 0, 0, 1 << 44), value(os.copy_file_range, source, target, 10, 1 << 32, 1 << 44),
+            value(os.sendfile, target, source, 1 << 44, 10)]
+
+
+@check
 def limit_of_file_size():
     """RLIMIT_FSIZE: what fits is written, then SIGXFSZ or EFBIG."""
     def run():
