@@ -30,6 +30,55 @@ extension Mounts {
             #expect(late.value > 0)
         }
 
+        /// Nothing in the container waits for what is mounted there and does not answer.
+        @Test func purgingBelowAMountThatHangs() throws {
+            try withMount(deadline: 60) { mount in
+                let inner = mount.path("Library/Caches/inner")
+                try mount.makeDirectory("Library/Caches/inner")
+                let below = try OpenFile(inner, O_RDONLY | O_DIRECTORY)
+                let daemon = try Program.start([
+                    PurgefsBinary.path, "mount", "--foreground", "\(mount.scratch)/inner", inner,
+                ])
+                defer {
+                    daemon.signal(SIGKILL)
+                    _ = try? Program.run("umount", "-l", inner)
+                }
+                try eventually("a mount inside the mount") { MountTable.entry(at: inner) != nil }
+                try System.makeDirectory(at: below.descriptor, "sub", mode: 0o755)
+                System.close(try System.open(at: below.descriptor, "sub/f", O_WRONLY | O_CREAT, mode: 0o644))
+                below.close()
+                daemon.signal(SIGSTOP)
+                let purge = try Program.start(["sh", "-c", "echo caches > '\(mount.control("storage.reclaim"))'"])
+                #expect(try purge.wait(within: 20) == 0)
+                #expect(!Files.exists("\(mount.store)/container/Library/Caches/inner/sub/f"))
+                // What lies below it is gone for whoever comes there later.
+                daemon.signal(SIGKILL)
+                try daemon.wait(within: 10)
+                try Program.run("umount", inner).succeeded()
+                #expect(!mount.exists("Library/Caches/inner/sub/f"))
+                #expect(try Files.names(in: "\(inner)/sub") == [])
+            }
+        }
+
+        /// A control file that is written is locked as any other file is.
+        @Test func purgingByACommandBesideARenameOverTheControlFile() throws {
+            try withMount(deadline: 60) { mount in
+                try mount.turnThresholdsOff()
+                for _ in 0..<10 {
+                    for name in 0..<50 { try mount.make("tmp/f\(name)", size: 1) }
+                    try mount.make("tmp/new", size: 1)
+                    let held = try OpenFile(mount.path("tmp/new"), O_RDONLY)
+                    let purge = try Program.start(["sh", "-c", "echo tmp > '\(mount.control("storage.reclaim"))'"])
+                    try eventually("a purge under way") { !mount.exists("tmp/f0") }
+                    #expect(throws: (any Error).self) {
+                        try Files.rename(mount.path("tmp/new"), mount.control("storage.reclaim"))
+                    }
+                    #expect(try purge.wait(within: 20) == 0)
+                    held.close()
+                }
+            }
+        }
+
         /// kill -9 while the kernel is being told of purged names, with programs in their folders: each gets its
         /// error, and nothing is left of the mount.
         @Test func killedWhilePurging() throws {
