@@ -1,4 +1,5 @@
 import PurgeStore
+import PurgeVolume
 
 /// What is to be mounted, where and how.
 public struct MountRequest: Sendable {
@@ -9,6 +10,8 @@ public struct MountRequest: Sendable {
     public var allowsOther = false
     /// Further options for mount(8), as after `-o`.
     public var options: [String] = []
+    /// What reading is not to leave a trace in.
+    public var untouched: UntouchedTimes = []
 
     public init(storePath: String, mountpoint: String) {
         self.storePath = storePath

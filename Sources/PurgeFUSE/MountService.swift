@@ -33,13 +33,14 @@ public enum MountService {
             guard settings == known else { throw error }
             note("purgefs: warning: \(error)")
         }
-        let journal = try Journal.open(in: store)
+        let journal = try Journal.open(in: store, toleratingFullDisk: true)
+        if let failure = journal.openingFailure { note("purgefs: warning: \(failure)") }
         EndSignals.block()
 
         let notifier = Notifier(mountpoint: mountpoint)
         let volume = try Volume(
             store: store, settings: settings, journal: journal, mountpoint: mountpoint,
-            hooks: hooks(notifier), progress: ScanProgress().report)
+            untouched: request.untouched, hooks: hooks(notifier), progress: ScanProgress().report)
         warnOfSmallDisk(volume, store)
         let server = Server(volume: volume, notifier: notifier, commands: WorkQueue())
         do throws(Errno) {

@@ -18,6 +18,32 @@ extension StoreDirectory {
         }
     }
 
+    /// Whether a process is a daemon that still serves FUSE, but no mount of the store: it was unmounted. One that
+    /// has yet to mount has no /dev/fuse. False where that cannot be seen.
+    static func isEndingDaemon(_ pid: Int32, of store: String) -> Bool {
+        do throws(Errno) {
+            let table = try FileDescriptor.open("/proc/\(pid)/mountinfo", O_RDONLY).readToEnd()
+            let source = " - fuse.purgefs \(escaped(store)) "
+            if String(decoding: table, as: UTF8.self).contains(source) { return false }
+            let directory = "/proc/\(pid)/fd"
+            return try FileDescriptor.open(directory, O_RDONLY | O_DIRECTORY).entryNames().contains { name in
+                do throws(Errno) {
+                    let target = try System.readLink(at: AT_FDCWD, "\(directory)/\(name)")
+                    return String(decoding: target.map { UInt8(bitPattern: $0) }, as: UTF8.self) == "/dev/fuse"
+                } catch { return false }
+            }
+        } catch { return false }
+    }
+
+    /// As proc(5) has paths: blanks and backslashes in octal.
+    private static func escaped(_ path: String) -> String {
+        var text = path.replacing("\\", with: "\\134")
+        for (character, code) in [(" ", "\\040"), ("\t", "\\011"), ("\n", "\\012"), ("#", "\\043")] {
+            text = text.replacing(character, with: code)
+        }
+        return text
+    }
+
     /// Lines of /proc/locks: `1: FLOCK  ADVISORY  WRITE 4242 fe:00:1234567 0 EOF`, the device in hex.
     static func holder(device: dev_t, inode: ino_t, in table: String) -> Int32? {
         let major = (device >> 8) & 0xFFF | (device >> 32) & ~0xFFF

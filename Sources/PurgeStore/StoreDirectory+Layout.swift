@@ -35,6 +35,8 @@ extension StoreDirectory {
             throw StoreError(
                 "the store lies on a file system that is mounted read-only", path: path,
                 advice: "Copy the store to a writable place, or remount that file system read-write.")
+        } catch let error where error.isForLackOfRoom {
+            // Files can be deleted through a mount all the same.
         } catch { throw .failed("the store cannot be written", path: path, error) }
     }
 
@@ -78,6 +80,8 @@ extension StoreDirectory {
             throw StoreError(
                 "the file system under the store keeps no user extended attributes", path: path,
                 advice: "Put the store on ext4, XFS, Btrfs, ZFS, or (from Linux 6.6 on) tmpfs.")
+        } catch let error where error.isForLackOfRoom {
+            // It knows them: what has none says so first.
         } catch { throw .failed("an extended attribute cannot be set on the container", path: path, error) }
     }
 

@@ -23,22 +23,30 @@ struct StoreDirectory: Sendable {
         return StoreDirectory(path: path, absolutePath: absolute(path), descriptor: descriptor)
     }
 
-    /// Takes the lock, which lasts as long as `descriptor` does. A daemon that is just ending, or a
-    /// child of the last holder between its fork and its exec, may have it for a moment longer.
+    /// Takes the lock, which lasts as long as `descriptor` does. A child of the last holder between its fork
+    /// and its exec may have it for a moment longer, a daemon whose mount is gone for as long as it takes to
+    /// give back what the mount held.
     func lock() throws(StoreError) {
-        for attempt in 1...Self.attempts {
+        let began = System.uptime()
+        var deadline = began + Self.shortTime
+        while true {
             do {
                 return try System.lockExclusively(descriptor.raw)
-            } catch .tryAgain where attempt < Self.attempts {
-                usleep(Self.pause)
             } catch .tryAgain {
-                throw Self.busy(path, holder: Self.holder(of: descriptor))
+                let holder = Self.holder(of: descriptor)
+                let isEnding = holder.map { Self.isEndingDaemon($0, of: absolutePath) } ?? false
+                let now = System.uptime()
+                // It lets go of /dev/fuse before it lets go of the store.
+                if isEnding { deadline = min(now + Self.graceTime, began + Self.endingTime) }
+                guard now < deadline else { throw Self.busy(path, holder: holder, isEnding: isEnding) }
+                usleep(5000)
             } catch { throw .failed("the store cannot be locked", path: path, error) }
         }
     }
-    private static let attempts = 50
-    /// Microseconds: a quarter of a second in all.
-    private static let pause: UInt32 = 5000
+    /// Nanoseconds.
+    private static let shortTime: Int64 = 250_000_000
+    private static let endingTime: Int64 = 10_000_000_000
+    private static let graceTime: Int64 = 2_000_000_000
 
     /// Everything in the directory but `.` and `..`.
     func names() throws(StoreError) -> Set<String> {
@@ -90,8 +98,13 @@ struct StoreDirectory: Sendable {
         }
     }
 
-    private static func busy(_ path: String, holder: Int32?) -> StoreError {
+    private static func busy(_ path: String, holder: Int32?, isEnding: Bool) -> StoreError {
         let who = holder.map { "process \($0)" } ?? "another process"
+        if isEnding {
+            return StoreError(
+                "the store is in use by \(who), whose mount is gone; it ends when the last file of that is closed",
+                path: path, advice: "Close what is open there, or end that process.")
+        }
         return StoreError(
             "the store is in use by \(who); one mount at a time can hold it", path: path,
             advice: "Unmount it first (`purgefs unmount MOUNTPOINT`), or take another store.")

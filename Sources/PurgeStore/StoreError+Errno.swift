@@ -26,3 +26,8 @@ extension StoreError {
         }
     }
 }
+
+extension Errno {
+    /// The disk under the store is full, or its owner's quota.
+    var isForLackOfRoom: Bool { code == ENOSPC || code == EDQUOT }
+}

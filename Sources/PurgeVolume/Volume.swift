@@ -10,6 +10,7 @@ public final class Volume: Sendable {
     let store: Store
     let settings: DeviceSettings
     let mountpoint: String?
+    let untouched: UntouchedTimes
     public let root: Node
     public let control: ControlTree
     public let events: EventLog
@@ -48,12 +49,13 @@ public final class Volume: Sendable {
     /// Opens and scans: the ledger is right when this returns.
     public init(
         store: Store, settings: DeviceSettings, journal: Journal, mountpoint: String?,
-        hooks: VolumeHooks = VolumeHooks(), progress: (Int) -> Void = { _ in }
+        untouched: UntouchedTimes = [], hooks: VolumeHooks = VolumeHooks(), progress: (Int) -> Void = { _ in }
     ) throws(StoreError) {
         self.store = store
         self.settings = settings
         self.journal = journal
         self.mountpoint = mountpoint
+        self.untouched = untouched
         self.hooks = hooks
         events = EventLog(journal: journal) { [journalGate] in journalGate.advance() }
         budget = DescriptorBudget(limit: System.descriptorLimit())
@@ -182,4 +184,16 @@ enum BackingKind: Sendable {
         default: self = .other
         }
     }
+}
+
+/// Access times that reading does not move (mount(8): noatime, nodiratime).
+public struct UntouchedTimes: OptionSet, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    public static let files = UntouchedTimes(rawValue: 1)
+    public static let directories = UntouchedTimes(rawValue: 2)
+
+    /// For the open(2) of a backing file.
+    var fileFlags: Int32 { contains(.files) ? System.openNoAccessTime : 0 }
+    var directoryFlags: Int32 { contains(.directories) ? System.openNoAccessTime : 0 }
 }

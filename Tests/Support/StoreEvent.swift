@@ -19,7 +19,9 @@ public struct StoreEvent: Decodable, Equatable, Sendable {
         let fields = ["seq", "time", "type", "path", "tier", "bytes", "reason", "trigger", "pid"]
         let object = fields.map { "'\($0)',\($0)" }.joined(separator: ",")
         let query = "SELECT json_group_array(json_object(\(object))) FROM (SELECT * FROM events ORDER BY seq)"
-        let json = try Program.run("sqlite3", "-readonly", "\(store)/journal.sqlite", query).succeeded()
+        // A daemon beside it has the file to itself for the time of a commit.
+        let words = ["sqlite3", "-readonly", "-cmd", ".timeout 10000", "\(store)/journal.sqlite", query]
+        let json = try Program.run(words).succeeded()
         return try JSONDecoder().decode([StoreEvent].self, from: Data(json.utf8))
     }
 

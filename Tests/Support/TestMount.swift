@@ -75,6 +75,12 @@ public final class TestMount: Sendable {
         guard MountTable.entry(at: root) == nil else { throw TestFailure("\(root) is still a mount") }
     }
 
+    /// For whoever has taken the mount away from a daemon that goes on by itself.
+    public func awaitDaemonEnd(_ daemon: ChildProcess) throws {
+        try daemon.wait(within: 30)
+        forgetDaemon()
+    }
+
     public func remount(_ options: [String] = []) throws {
         try unmount()
         try mount(options)

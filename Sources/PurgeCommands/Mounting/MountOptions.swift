@@ -1,6 +1,7 @@
 import PurgeFUSE
 import PurgeModel
 import PurgeStore
+import PurgeVolume
 
 extension OptionSpec {
     static let total = OptionSpec("total", .size, "size of the simulated device (64G)")
@@ -34,6 +35,7 @@ extension Arguments {
         request.options = texts(.mountOptions).flatMap { $0.split(separator: ",").map(String.init) }
         request.allowsOther = has(.allowOther) || request.options.contains("allow_other")
         request.options.removeAll { $0 == "allow_other" }
+        request.applyAccessTimes()
         return request
     }
 
@@ -63,5 +65,29 @@ extension Arguments {
                     ? texts(option).flatMap { [option.text, $0] } : text(option).map { [option.text, $0] } ?? []
             }
         }
+    }
+}
+
+extension MountRequest {
+    /// What mount(8) and lines of fstab say about access times. The file system under the store keeps those, in
+    /// its own manner (relatime, strictatime, lazytime); what libfuse does not know is not for it.
+    private static let accessTimeOptions: Set<String> = [
+        "atime", "relatime", "norelatime", "strictatime", "nostrictatime", "diratime", "nodiratime", "lazytime",
+        "nolazytime",
+    ]
+
+    fileprivate mutating func applyAccessTimes() {
+        for option in options {
+            switch option {
+            case "noatime": untouched = [.files, .directories]
+            case "atime", "relatime", "strictatime": untouched = []
+            case "nodiratime": untouched.insert(.directories)
+            case "diratime": untouched.remove(.directories)
+            default: continue
+            }
+        }
+        options.removeAll { Self.accessTimeOptions.contains($0) || $0 == "noatime" }
+        // So that the table of mounts shows it.
+        if untouched.contains(.files) { options.append("noatime") }
     }
 }

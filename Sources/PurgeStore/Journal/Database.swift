@@ -45,7 +45,10 @@ final class Database {
     }
 
     /// The next step begins: it has its time from now.
-    func beginStep() { deadline.pointee = System.uptime() + Self.stepTime }
+    func beginStep() {
+        deadline.pointee = System.uptime() + Self.stepTime
+        DatabaseFiles.lackOfRoom.store(0, ordering: .relaxed)
+    }
 
     func execute(_ sql: String) throws(DatabaseError) {
         beginStep()

@@ -18,7 +18,8 @@ struct DatabaseError: Error, Hashable {
         let message = handle.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
         self.init(code: code, message: message.map { String(cString: $0) } ?? "code \(code)")
         if let handle, [SQLITE_IOERR, SQLITE_CANTOPEN].contains(self.code) {
-            systemError = sqlite3_system_errno(handle)
+            let lackOfRoom = DatabaseFiles.lackOfRoom.load(ordering: .relaxed)
+            systemError = lackOfRoom == 0 ? sqlite3_system_errno(handle) : lackOfRoom
         }
     }
 

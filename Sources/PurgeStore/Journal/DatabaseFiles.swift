@@ -1,5 +1,6 @@
 import CSQLite
 import Glibc
+import Synchronization
 
 /// How SQLite reaches files: a VFS of our own over SQLite's. A store may have been made by somebody who
 /// means harm, and what lies in it must lead nowhere else.
@@ -8,6 +9,10 @@ enum DatabaseFiles {
     static let name = "purgefs"
     /// SQLITE_OK once the VFS is known to SQLite.
     static let registration: Int32 = register()
+
+    /// The errno with which a file could not be made for want of room: SQLite then tries to open it without
+    /// making it, and tells of that.
+    static let lackOfRoom = Atomic<Int32>(0)
 
     private static func register() -> Int32 {
         guard let original = sqlite3_vfs_find(nil) else { return SQLITE_ERROR }
@@ -31,7 +36,10 @@ enum DatabaseFiles {
     private static let open: @convention(c) (UnsafePointer<CChar>?, Int32, Int32) -> Int32 = { path, flags, _ in
         guard let path else { return -1 }
         let file = Glibc.open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
-        guard file >= 0 else { return -1 }
+        guard file >= 0 else {
+            if errno == ENOSPC || errno == EDQUOT { lackOfRoom.store(errno, ordering: .relaxed) }
+            return -1
+        }
         var status = stat()
         let isJournal = String(cString: path).split(separator: "/").last?.hasPrefix(JournalSchema.fileName) ?? false
         if fstat(file, &status) == 0, status.st_mode & S_IFMT == (isJournal ? S_IFREG : S_IFDIR) { return file }

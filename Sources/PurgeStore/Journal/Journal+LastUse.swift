@@ -38,8 +38,10 @@ extension Journal {
         }
     }
 
+    /// None where the journal cannot be opened yet.
     public func lastUses() throws(StoreError) -> [UInt64: LastUse] {
-        try withDatabase { (database) throws(DatabaseError) in
+        if openingFailure != nil { return [:] }
+        return try withDatabase { (database) throws(DatabaseError) in
             var uses: [UInt64: LastUse] = [:]
             let rows = try database.prepare(Self.lastUseSelection)
             while try rows.step() {

@@ -31,7 +31,8 @@ extension Volume {
     /// A directory opened for reading, beside the cached descriptor that only names it.
     func readableDirectory(_ node: Node) throws(Errno) -> FileDescriptor {
         let directory = node === root ? store.container : try directoryDescriptor(node)
-        return try directory.open(".", O_RDONLY | O_DIRECTORY)
+        let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | untouched.directoryFlags
+        return FileDescriptor(adopting: try Self.openPatiently(directory.raw, ".", flags))
     }
 
     /// copy_file_range(2): what fits. From a file with holes EOPNOTSUPP, and the kernel copies

@@ -19,7 +19,9 @@ extension Volume {
                     throw error
                 }
             }
-            return register(node, descriptor, flags, offersPassthrough: offersPassthrough)
+            // The kernel would read the backing file with the flags of the app's own open(2).
+            let mayPass = offersPassthrough && !untouched.contains(.files)
+            return register(node, descriptor, flags, offersPassthrough: mayPass)
         } catch {
             forgetOpen(node)
             throw error
@@ -106,7 +108,7 @@ extension Volume {
     }
 
     private func openBacking(_ location: Location, _ flags: Int32) throws(Errno) -> Int32 {
-        let flags = flags & ~Self.strippedFlags | O_CLOEXEC
+        let flags = flags & ~Self.strippedFlags | O_CLOEXEC | untouched.fileFlags
         switch location {
         case .entry(let directory, let name):
             return try name.withCName { (name) throws(Errno) in
@@ -114,12 +116,12 @@ extension Volume {
             }
         case .itself: throw .isDirectory
         case .open(let handle):
-            return try System.open(at: AT_FDCWD, "/proc/self/fd/\(handle.descriptor)", flags & ~O_NOFOLLOW)
+            return try Self.openPatiently(AT_FDCWD, "/proc/self/fd/\(handle.descriptor)", flags & ~O_NOFOLLOW)
         }
     }
 
     /// O_NOATIME is for owners alone; where the daemon is not, it does without.
-    private static func openPatiently(_ directory: Int32, _ name: CName, _ flags: Int32) throws(Errno) -> Int32 {
+    static func openPatiently(_ directory: Int32, _ name: CName, _ flags: Int32) throws(Errno) -> Int32 {
         do { return try System.open(at: directory, name, flags) } catch .notPermitted {
             return try System.open(at: directory, name, flags & ~System.openNoAccessTime)
         }
@@ -256,7 +258,8 @@ extension Volume {
         try admit()
         let directory = try directoryDescriptor(parent)
         actAs(caller)
-        let kept = flags & ~(Self.strippedFlags | O_TRUNC) | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let kept =
+            flags & ~(Self.strippedFlags | O_TRUNC) | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | untouched.fileFlags
         let descriptor: Int32
         do { descriptor = try System.open(at: directory.raw, name, kept, mode: mode) } catch {
             throw hostError(error, parent)

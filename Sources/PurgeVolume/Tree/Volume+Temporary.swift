@@ -12,7 +12,7 @@ extension Volume {
         try admit()
         let place = try directoryDescriptor(directory)
         actAs(caller)
-        let kept = flags & ~Self.strippedFlags | System.openTemporary | O_CLOEXEC
+        let kept = flags & ~Self.strippedFlags | System.openTemporary | O_CLOEXEC | untouched.fileFlags
         let descriptor: Int32
         do { descriptor = try System.open(at: place.raw, ".", kept, mode: mode) } catch {
             throw hostError(error, directory)

@@ -1,0 +1,40 @@
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+extension Mounts {
+    /// A disk under the store that gives nothing more, not even a file's name: deleting must still work.
+    @Suite struct FullStoreTests {
+        @Test(arguments: [true, false]) func filesCanBeDeletedWhereNothingCanBeMade(hasOldJournal: Bool) throws {
+            try withMount(["--total", "64M"], on: .btrfs) { mount in
+                mount.expectWarnings()
+                try mount.make("Documents/big", size: 16 << 20)
+                try mount.make("tmp/f", size: 4096)
+                try mount.unmount()
+                let journal = "\(mount.store)/journal.sqlite"
+                if hasOldJournal {
+                    try Program.run("sqlite3", journal, "PRAGMA journal_mode = WAL").succeeded()
+                } else {
+                    try Files.unlink(journal)
+                }
+                try Program.shell(
+                    """
+                    sync && btrfs quota enable '\(mount.store)' && btrfs quota rescan -w '\(mount.store)' &&
+                    btrfs qgroup limit 2M 0/5 '\(mount.store)'
+                    """
+                ).succeeded()
+                #expect(throws: Errno(EDQUOT)) { try Files.make("\(mount.store)/container/new", size: 1) }
+                try mount.mount()
+                #expect(mount.log.contains("warning"))
+                try Files.unlink(mount.path("Documents/big"))
+                #expect(try mount.number("storage.used") == 4096)
+                try mount.write("tmp", to: "storage.reclaim")
+                #expect(try mount.number("storage.used") == 0)
+                try Program.shell("btrfs qgroup limit none 0/5 '\(mount.store)'").succeeded()
+                // What could not be written is made up for.
+                #expect(try mount.purgesAfterUnmount().paths == ["tmp/f"])
+            }
+        }
+    }
+}

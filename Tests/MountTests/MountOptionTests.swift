@@ -1,0 +1,124 @@
+import Foundation
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+extension Mounts {
+    /// What mount(8) and lines of fstab say.
+    @Suite struct MountOptionTests {
+        private func readAll(_ mount: TestMount) throws -> [Bool] {
+            let long = Int64(1_000_000_000)
+            let paths = ["Documents/small", "Documents/large", "Documents"]
+            for path in paths {
+                let old = timespec(tv_sec: Int(long), tv_nsec: 0)
+                let status = try Files.status(mount.path(path))
+                try System.setTimes(at: AT_FDCWD, mount.path(path), access: old, modification: status.st_mtim)
+            }
+            for path in paths.dropLast() {
+                let file = try OpenFile(mount.path(path), O_RDONLY)
+                _ = try file.read(4096)
+                file.close()
+            }
+            _ = try Files.names(in: mount.path("Documents"))
+            return try paths.map { Int64(try Files.status(mount.path($0)).st_atim.tv_sec) != long }
+        }
+
+        /// Reading moves no access time with noatime, and that of files alone with nodiratime.
+        @Test(arguments: [("noatime", [false, false, false]), ("nodiratime", [true, true, false])])
+        func accessTimesStay(option: String, moved: [Bool]) throws {
+            try withMount(["--total", "64M", "-o", option]) { mount in
+                try mount.make("Documents/small", size: 5000)
+                try mount.make("Documents/large", size: 1 << 20)
+                try mount.remount(["-o", option])
+                #expect(try readAll(mount) == moved)
+                try mount.remount(["-o", "relatime"])
+                #expect(try readAll(mount) == [true, true, true])
+            }
+        }
+
+        @Test(arguments: [
+            "relatime", "strictatime", "nodiratime", "lazytime", "noatime,nodiratime", "defaults,rw,relatime",
+        ])
+        func linesOfFstabAreTaken(options: String) throws {
+            try withMount(mounted: false) { mount in
+                try withHelper(mount) { helper in
+                    try helper(options)
+                    #expect(MountTable.entry(at: mount.root) != nil)
+                }
+            }
+        }
+
+        /// mount(8) run by root leaves `dev` and `suid` out, and adds `nodev` and `nosuid` where they were said.
+        @Test func devicesAndSetuidAsMountSaysThem() throws {
+            try withMount(mounted: false) { mount in
+                try withHelper(mount) { helper in
+                    for (options, shown) in [
+                        ("rw", []), ("rw,nodev", ["nodev"]), ("rw,nosuid,nodev,user", ["nosuid", "nodev"]),
+                    ] {
+                        try helper(options)
+                        let line = Files.text("/proc/self/mountinfo").split(separator: "\n").first {
+                            $0.contains(" \(mount.root) ")
+                        }
+                        let words = try #require(line).split(separator: " ")[5].split(separator: ",").map(String.init)
+                        #expect(words.filter { $0 == "nodev" || $0 == "nosuid" } == shown, "\(options): \(words)")
+                        try PurgefsBinary.run("unmount", mount.root).succeeded()
+                    }
+                }
+            }
+        }
+
+        /// `body` gets the helper of mount(8), as that calls it.
+        private func withHelper(_ mount: TestMount, _ body: ((String) throws -> Void) throws -> Void) throws {
+            let place = "\(mount.scratch)/helper"
+            let script =
+                URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/../../mount-scripts/mount.purgefs"
+            try Program.shell(
+                """
+                mkdir -p '\(place)/bin' '\(place)/sbin' && ln -s '\(PurgefsBinary.path)' '\(place)/bin/purgefs' &&
+                cp '\(script)' '\(place)/sbin/mount.purgefs'
+                """
+            ).succeeded()
+            defer { if MountTable.entry(at: mount.root) != nil { _ = try? PurgefsBinary.run("unmount", mount.root) } }
+            try body { options in
+                try Program.run("sh", "\(place)/sbin/mount.purgefs", mount.store, mount.root, "-o", options).succeeded()
+            }
+        }
+
+        /// umount(8) returns before the daemon has given back what the mount held.
+        @Test func aMountWaitsForADaemonThatIsEnding() throws {
+            try withMount { mount in
+                try mount.make("Documents/f", size: 4096)
+                let old = try #require(mount.daemon)
+                old.signal(SIGSTOP)
+                let unmount = "import ctypes, sys; sys.exit(ctypes.CDLL(None).umount2(sys.argv[1].encode(), 0))"
+                try Program.run(Program.python, "-c", unmount, mount.root, timeout: 20).succeeded()
+                let next = try Program.start([PurgefsBinary.path, "mount", "--foreground", mount.store, mount.root])
+                let began = System.uptime()
+                try eventually("a second of patience") {
+                    next.status() != nil || System.uptime() - began > 1_000_000_000
+                }
+                #expect(next.status() == nil, "\(next.errors)")
+                old.signal(SIGCONT)
+                try mount.awaitDaemonEnd(old)
+                try eventually("the next mount") { Files.exists(mount.control("status.json")) || next.status() != nil }
+                #expect(try mount.number("storage.used") == 4096)
+                try PurgefsBinary.run("unmount", mount.root).succeeded()
+                #expect(try next.wait(within: 20) == 0)
+                try mount.mount()
+            }
+        }
+
+        /// Who wants a store that is in use is told so, soon.
+        @Test func aSecondMountIsRefusedSoon() throws {
+            try withMount { mount in
+                let second = "\(mount.scratch)/second"
+                try Files.makeDirectory(second)
+                let began = System.uptime()
+                let result = try PurgefsBinary.run("mount", mount.store, second)
+                #expect(result.status == 1 && result.errors.contains("in use by process"))
+                #expect(System.uptime() - began < 5_000_000_000)
+            }
+        }
+    }
+}
