@@ -26,6 +26,22 @@ public enum PurgeGoal: Hashable, Sendable {
     case step(PurgeStep)
     /// Everything that may go, others.purgeable first.
     case all
+
+    /// What is left to do once that much has been given back; nil when it is enough.
+    public func rest(after freed: ByteCount) -> PurgeGoal? {
+        guard case .bytes(let wanted) = self else { return self }
+        return wanted > freed ? .bytes(wanted - freed) : nil
+    }
+
+    /// Everything of a place, however much that is.
+    public var isWhole: Bool {
+        if case .bytes = self { false } else { true }
+    }
+
+    /// The only step that it is about.
+    public var step: PurgeStep? {
+        if case .step(let step) = self { step } else { nil }
+    }
 }
 
 /// What a purge takes, in the order in which it goes. `purge --dry-run` prints this very value.

@@ -19,6 +19,12 @@ public final class Volume: Sendable {
     let state: Mutex<VolumeState>
     /// Advances when a purge has been carried out, or the level or what can be reclaimed has changed.
     let purges = Gate()
+    /// Advances when a reclaimable file is held no longer.
+    let released = Gate()
+    /// Held by who chooses more victims than one step takes; comes before `state`.
+    let makingMuchRoom = Mutex(())
+    /// Held while a directory's permissions are other than its owner set them.
+    let permissions = Mutex(())
     /// Advances when a file that somebody waits to write or cut is free for that.
     let turns = Gate()
     /// Threads that wait at `turns`.
@@ -44,6 +50,8 @@ public final class Volume: Sendable {
     /// Whether the store's file system keeps POSIX access control lists.
     public let keepsAccessControlLists: Bool
     let kind: BackingKind
+    /// The container's.
+    let device: UInt64
     public let budget: DescriptorBudget
 
     /// Opens and scans: the ledger is right when this returns.
@@ -63,6 +71,7 @@ public final class Volume: Sendable {
         do throws(Errno) {
             kind = BackingKind(fileSystemType: try System.fileSystemType(store.container.raw))
             let status = try System.status(store.container.raw)
+            device = UInt64(status.st_dev)
             root = Node(inode: UInt64(status.st_ino), kind: .directory, parent: nil, name: Name(""))
             keepsAccessControlLists = Self.keepsAccessControlLists(store)
         } catch {
@@ -89,10 +98,13 @@ public final class Volume: Sendable {
     ) throws(Failure) -> Value {
         var shouldWake = false
         var levelChanged = false
+        var hasReleased = false
         var outbox: [Event] = []
         let result = state.withLock { (state) -> Result<Value, Failure> in
             let result: Result<Value, Failure>
+            let releases = state.releases
             do throws(Failure) { result = .success(try body(&state)) } catch { result = .failure(error) }
+            hasReleased = state.releases != releases
             levelChanged = state.judge()
             shouldWake = state.shouldReclaim
             if !state.outbox.isEmpty { swap(&outbox, &state.outbox) }
@@ -100,6 +112,7 @@ public final class Volume: Sendable {
         }
         if !outbox.isEmpty { events.append(outbox) }
         if levelChanged { control.levelChanged() }
+        if hasReleased { released.advance() }
         if shouldWake && !reclaimerIsBusy.load(ordering: .relaxed) { reclaimerGate.advance() }
         return try result.get()
     }

@@ -14,6 +14,10 @@ struct VolumeState {
     private(set) var marked = StatusReport.Usage()
     private(set) var excluded = StatusReport.Usage()
     var queue = VictimQueue()
+    /// What of the reclaimable bytes no purge can choose now, since something is changing the files.
+    private(set) var held = ByteCount.zero
+    /// Rises when a reclaimable file is held no longer.
+    private(set) var releases: UInt64 = 0
     var counters: StatusReport.Counters
     /// Purges that are being carried out.
     var purgesUnderWay = 0
@@ -83,7 +87,7 @@ extension VolumeState {
     /// More (or fewer) blocks for a file that is in the numbers.
     mutating func charge(_ node: Node, blocks: Int64) {
         guard blocks != 0 else { return }
-        let wasOffered = node.heapIndex >= 0
+        let wasOffered = node.flags.contains(.reclaimable)
         if wasOffered { retract(node) }
         node.blocks += blocks
         if node.flags.contains(.counted) {
@@ -103,28 +107,57 @@ extension VolumeState {
         if standing.isExcluded { add(to: &excluded) }
     }
 
-    /// Puts the file among the victims, if purging it would really give its bytes back now.
+    /// Counts the file as reclaimable, if purging it would really give its bytes back, and puts it
+    /// among the victims unless it is held.
     mutating func offer(_ node: Node) {
-        guard node.heapIndex < 0, node.opens == 0, node.blocks > 0, node.flags.contains(.counted),
-            node.flags.isDisjoint(with: [.unlinked, .purging, .stuck]), !node.hasSeveralNames,
+        guard node.opens == 0, node.blocks > 0, node.flags.contains(.counted),
+            node.flags.isDisjoint(with: [.unlinked, .purging, .stuck, .linkedOutside]), !node.hasSeveralNames,
             let rank = node.standing.rank
         else { return }
-        queue.insert(node, rank: rank)
-        capacity.reclaimableFiles += node.charged
+        if !node.flags.contains(.reclaimable) {
+            node.flags.insert(.reclaimable)
+            capacity.reclaimableFiles += node.charged
+            if node.holds > 0 { held += node.charged }
+        }
+        if node.holds == 0 { queue.insert(node, rank: rank) }
     }
 
-    /// Takes the file from among the victims.
+    /// The file is not reclaimable any longer.
     mutating func retract(_ node: Node) {
-        guard node.heapIndex >= 0, let rank = node.standing.rank else { return }
-        queue.remove(node, rank: rank)
+        guard node.flags.contains(.reclaimable) else { return }
+        if let rank = node.standing.rank { queue.remove(node, rank: rank) }
+        node.flags.remove(.reclaimable)
         capacity.reclaimableFiles -= node.charged
+        if node.holds > 0 { noteReleased(node) }
+    }
+
+    /// From here until `unhold` no purge chooses the node, though it counts as reclaimable if it did.
+    mutating func hold(_ node: Node) {
+        if node.holds == 0, node.flags.contains(.reclaimable), let rank = node.standing.rank {
+            queue.remove(node, rank: rank)
+            held += node.charged
+        }
+        node.holds += 1
+    }
+
+    mutating func unhold(_ node: Node) {
+        node.holds -= 1
+        guard node.holds == 0, node.flags.contains(.reclaimable) else { return }
+        noteReleased(node)
+        offer(node)
+    }
+
+    private mutating func noteReleased(_ node: Node) {
+        held -= node.charged
+        releases += 1
     }
 
     mutating func noteUse(_ node: Node, at instant: Instant) {
-        let wasOffered = node.heapIndex >= 0
+        let wasOffered = node.flags.contains(.reclaimable)
         if wasOffered { retract(node) }
         node.lastUse = max(node.lastUse, instant)
-        if !node.flags.contains(.useUnsaved) {
+        // The journal knows files by their inode numbers on the container's device.
+        if node.flags.isDisjoint(with: [.useUnsaved, .onOtherDevice]) {
             node.flags.insert(.useUnsaved)
             unsavedUses.append(node)
         }
@@ -133,7 +166,7 @@ extension VolumeState {
 
     /// The last name and the last descriptor of the node are gone.
     mutating func noteGone(_ node: Node) {
-        goneInodes.append(node.inode)
+        if !node.flags.contains(.onOtherDevice) { goneInodes.append(node.inode) }
         if node.flags.contains(.useUnsaved) { goneUses += 1 }
     }
 
@@ -168,68 +201,6 @@ extension VolumeState {
     }
 }
 
-// Placement: tier and inherited marks follow from the names.
-extension VolumeState {
-    /// What an entry of `directory` called `name` has by its place, with its own mark.
-    private func standing(of node: Node, named name: Name, in directory: Node) -> Standing {
-        let above = directory.standing
-        let isRoot = directory.parent == nil
-        let tier = Tier.ofEntry(
-            named: name.isEqual, parent: above.tier, parentIsRoot: isRoot,
-            parentIsLibrary: directory.parent.map { $0.parent == nil && directory.name.isEqual(to: "Library") } ?? false
-        )
-        return Standing(
-            tier: tier, mark: node.ownMark.mark ?? above.mark,
-            isExcluded: above.isExcluded || node.flags.contains(.ownExclusion))
-    }
-
-    private func standing(of node: Node) -> Standing {
-        guard let parent = node.parent else {
-            // The root, or a file without a name, which keeps what it had last.
-            return node.isDirectory && !node.flags.contains(.unlinked)
-                ? Standing(
-                    tier: .persistent, mark: node.ownMark.mark, isExcluded: node.flags.contains(.ownExclusion))
-                : node.standing
-        }
-        let first = standing(of: node, named: node.name, in: parent)
-        guard let further = node.part?.furtherNames, !further.isEmpty else { return first }
-        // Several names: the most durable tier, its own mark alone, excluded only if each is.
-        var result = Standing(tier: first.tier, mark: node.ownMark.mark, isExcluded: first.isExcluded)
-        for dentry in further {
-            let other = standing(of: node, named: dentry.name, in: dentry.directory)
-            result = Standing(
-                tier: .mostDurable(result.tier, other.tier), mark: node.ownMark.mark,
-                isExcluded: result.isExcluded && other.isExcluded)
-        }
-        return result
-    }
-
-    /// Brings the node's standing, and that of all below it, in line with names and marks.
-    mutating func place(_ node: Node) {
-        var pending = [node]
-        while let next = pending.popLast() {
-            let new = standing(of: next)
-            if next.isDirectory {
-                guard new != next.standing || next === node, let part = next.part else {
-                    next.standing = new
-                    continue
-                }
-                let isUnchanged = new == next.standing
-                next.standing = new
-                // Library moving changes what `Caches` below it means, though not its own standing.
-                if !isUnchanged || next === node { pending.append(contentsOf: part.entries.values) }
-            } else if new != next.standing {
-                let wasCounted = next.flags.contains(.counted)
-                if wasCounted { withdraw(next) }
-                next.standing = new
-                if wasCounted { enter(next) }
-            } else {
-                offer(next)
-            }
-        }
-    }
-}
-
 // Pressure.
 extension VolumeState {
     /// Brings the level in line with free space; answers whether it changed.
@@ -242,5 +213,5 @@ extension VolumeState {
         return true
     }
 
-    var shouldReclaim: Bool { level.reclaims && capacity.reclaimable > .zero }
+    var shouldReclaim: Bool { level.reclaims && capacity.reclaimable > held }
 }

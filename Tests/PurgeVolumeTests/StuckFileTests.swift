@@ -34,6 +34,24 @@ struct StuckFileTests {
         }
     }
 
+    /// What was promised to the write comes from the files that go next.
+    @Test func othersGoInsteadOfIt() throws {
+        try withVolume { live in
+            try live.makeDirectory("tmp/d")
+            for name in ["one", "two"] { try live.make("tmp/d/\(name)", blocks: 10) }
+            for name in ["a", "b", "c"] { try live.make("tmp/\(name)", blocks: 10) }
+            let handle = try live.create("Documents/f")
+            defer { live.volume.close(handle) }
+            let count = try Immutable.with(live.stored("tmp/d")) { try live.write(handle, at: 0, 34 * 4096) }
+            #expect(count == 34 * 4096)
+            #expect(try live.events(.purge).map(\.path) == ["tmp/a", "tmp/b"])
+            #expect(live.exists("tmp/d/one") && live.exists("tmp/d/two") && live.exists("tmp/c"))
+            #expect(live.used == 64)
+            #expect(try live.blocks(.storageReclaimable) == 10)
+            #expect(try live.scannedBlocks() == 64)
+        }
+    }
+
     @Test func theOthersOfThePurgeAreGone() throws {
         try withVolume { live in
             try live.makeDirectory("tmp/d")

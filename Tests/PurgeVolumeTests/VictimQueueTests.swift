@@ -9,7 +9,16 @@ struct VictimQueueTests {
     private struct Listed {
         let node: Node
         let step, urgency: Int
-        let path: String
+        /// As it is now: folders are renamed.
+        var path: String {
+            var text = node.name.text
+            var above = node.parent
+            while let folder = above, folder.parent != nil {
+                text = folder.name.text + "/" + text
+                above = folder.parent
+            }
+            return text
+        }
 
         /// Step, urgency, least recently used, larger, path (SPEC section 3).
         func goesBefore(_ other: Listed) -> Bool {
@@ -36,9 +45,9 @@ struct VictimQueueTests {
         init(seed: UInt64) {
             random = SeededGenerator(seed: seed)
             let root = root
-            directories =
-                [root]
-                + ["a", "b", "a.b"].map { Node(inode: 2, kind: .directory, parent: root, name: Self.name($0)) }
+            let above = ["a", "b", "a.b"].map { Node(inode: 2, kind: .directory, parent: root, name: Self.name($0)) }
+            let below = ["x", "y"].map { Node(inode: 3, kind: .directory, parent: above[0], name: Self.name($0)) }
+            directories = [root] + above + below
         }
 
         private static func name(_ text: String) -> Name { text.withCString { Name($0) } }
@@ -51,8 +60,7 @@ struct VictimQueueTests {
             let node = Node(inode: made, kind: .regular, parent: directory, name: Self.name(name))
             node.lastUse = Instant(nanoseconds: Int64(random.below(4)))
             node.blocks = Int64(1 + random.below(3))
-            let prefix = directory === root ? "" : directory.name.text + "/"
-            let file = Listed(node: node, step: random.below(3), urgency: random.below(3), path: prefix + name)
+            let file = Listed(node: node, step: random.below(3), urgency: random.below(3))
             queue.insert(node, rank: file.rank)
             listed.append(file)
             all.append(node)
@@ -62,6 +70,12 @@ struct VictimQueueTests {
             let file = listed.remove(at: random.below(listed.count))
             queue.remove(file.node, rank: file.rank)
             #expect(file.node.heapIndex == -1)
+        }
+        /// To a name that comes before or after the others'.
+        mutating func renameFolder() {
+            let folder = directories[1 + random.below(directories.count - 1)]
+            folder.name = Self.name(["0", "a.a", "ab", "zz"][random.below(4)] + "\(made)")
+            queue.pathsHaveChanged()
         }
         mutating func pop(step: Int?) {
             let candidates = listed.filter { step == nil || $0.step == step }.sorted { $0.goesBefore($1) }
@@ -81,6 +95,7 @@ struct VictimQueueTests {
             switch run.random.below(10) {
             case ..<6: run.insert()
             case ..<8: run.remove()
+            case 8 where run.random.chance(30): run.renameFolder()
             default: run.pop(step: run.random.chance(50) ? run.random.below(3) : nil)
             }
             #expect(run.queue.isEmpty == run.listed.isEmpty)
@@ -89,6 +104,50 @@ struct VictimQueueTests {
         while !run.listed.isEmpty { run.pop(step: nil) }
         #expect(run.queue.isEmpty)
         #expect(run.queue.popFirst(step: nil)?.id == nil)
+    }
+
+    /// Files put into a store at once have the same use and size.
+    @Test(.timeLimit(.minutes(1))) func manyEqualFilesGoInTheOrderOfTheirPaths() {
+        let rank = PurgeRank(step: .caches, urgency: .low)
+        let root = Node(inode: 1, kind: .directory, parent: nil, name: Name(""))
+        var queue = VictimQueue()
+        var files: [(path: String, node: Node)] = []
+        for number in 0..<Scale.of(20_000) {
+            let place = (number &* 7919) % 20_000
+            let folder =
+                number < 20
+                ? Node(inode: 2, kind: .directory, parent: root, name: name("d\(number)"))
+                : files[number % 20].node.parent
+            let file = Node(inode: 3, kind: .regular, parent: folder, name: name("f\(place)-\(number)"))
+            file.blocks = 1
+            files.append(("d\(number % 20)/f\(place)-\(number)", file))
+            queue.insert(file, rank: rank)
+        }
+        queue.pathsHaveChanged()
+        let expected = files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+        let isInOrder = expected.allSatisfy { $0.node === queue.popFirst(step: nil)?.id }
+        #expect(isInOrder)
+        #expect(queue.isEmpty)
+    }
+
+    private func name(_ text: String) -> Name { text.withCString { Name($0) } }
+
+    @Test func whatIsUsedMeanwhileIsSpared() {
+        var queue = VictimQueue()
+        let root = Node(inode: 1, kind: .directory, parent: nil, name: Name(""))
+        let times: [(PurgeStep, Int64)] = [
+            (.temporary, 5), (.temporary, 12), (.caches, 15), (.caches, 30), (.marked, 9),
+        ]
+        let files = times.enumerated().map { index, file in
+            let node = Node(inode: UInt64(index), kind: .regular, parent: root, name: name("\(index)"))
+            node.lastUse = Instant(nanoseconds: file.1)
+            queue.insert(node, rank: PurgeRank(step: file.0, urgency: .low))
+            return node
+        }
+        let spared = Instant(nanoseconds: 10)...Instant(nanoseconds: 20)
+        let taken = (0..<3).map { _ in queue.popFirst(step: nil, spared: spared)?.id.inode }
+        #expect(taken == [0, 4, nil])
+        #expect(files[1].heapIndex >= 0 && files[2].heapIndex >= 0)
     }
 
     @Test func pathsAreComparedByByte() {

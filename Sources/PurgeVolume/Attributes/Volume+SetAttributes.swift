@@ -32,7 +32,11 @@ extension Volume {
     public func setAttributes(
         of node: Node, handle: Handle?, _ change: AttributeChange, purged: inout [Removal]
     ) throws(Errno) -> Attributes {
-        if node.isControl { return control.attributes(of: node) }
+        if node.isControl {
+            // Truncating one does nothing; what it is cannot be changed.
+            if change.size == nil, !change.isEmpty { throw .notPermitted }
+            return control.attributes(of: node)
+        }
         return try changing(node) { (location) throws(Errno) in
             if let size = change.size { try setSize(of: node, handle, location, size, change, &purged) }
             try apply(change, to: location)
@@ -52,7 +56,9 @@ extension Volume {
         } else if change.isEmpty {
             try renewOwner(location, change)
         }
-        if let mode = change.mode { try location.changeMode(mode & 0o7777) }
+        if let mode = change.mode {
+            try permissions.withLock { (_) throws(Errno) in try location.changeMode(mode & 0o7777) }
+        }
         if change.accessTime != nil || change.modificationTime != nil {
             let omit = timespec(tv_sec: 0, tv_nsec: utimeOmit)
             try location.setTimes(change.accessTime ?? omit, change.modificationTime ?? omit)
@@ -94,6 +100,7 @@ extension Location {
         case .entry(let directory, let name):
             try name.withCName { (name) throws(Errno) in try directory.open(name, O_WRONLY) }
         case .itself: throw .isDirectory
+        case .known: throw .stale
         case .open(let handle):
             try FileDescriptor.open("/proc/self/fd/\(handle.descriptor)", O_WRONLY)
         }
@@ -105,6 +112,7 @@ extension Location {
             try name.withCName { (name) throws(Errno) in try System.changeMode(at: directory.raw, name, mode) }
         case .itself(let descriptor): try System.changeMode(descriptor.raw, mode)
         case .open(let handle): try System.changeMode(handle.descriptor, mode)
+        case .known: throw .stale
         }
     }
 

@@ -24,6 +24,8 @@ public struct DescriptorBudget: Sendable {
 
     /// What the app may have open.
     var files: Int { shared - Self.leastDirectories }
+    /// How much of that may be for what has been removed while somebody had it.
+    var removed: Int { files / 4 }
     /// Directories that may be kept open beside so many files.
     func directories(beside files: Int) -> Int { min(directories, max(Self.leastDirectories, shared - files)) }
 }

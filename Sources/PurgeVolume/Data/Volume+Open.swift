@@ -66,7 +66,9 @@ extension Volume {
     func admit() throws(Errno) { try state.withLock { (state) throws(Errno) in try lockedAdmit(&state) } }
 
     private func lockedAdmit(_ state: inout VolumeState) throws(Errno) {
-        let files = state.openFiles + DirectoryHandle.alive.load(ordering: .relaxed)
+        let files =
+            state.openFiles + DirectoryHandle.alive.load(ordering: .relaxed)
+            + RemovedEntry.alive.load(ordering: .relaxed)
         guard files < budget.files else { throw .tooManyFiles }
         let room = budget.directories(beside: files + 1)
         if room != state.descriptors.limit { state.descriptors.setLimit(room) }
@@ -81,7 +83,7 @@ extension Volume {
     private func lockedClose(_ node: Node, _ state: inout VolumeState) -> String? {
         node.opens -= 1
         guard node.opens == 0 else { return nil }
-        if node.flags.contains(.unlinked) { return letGo(node, &state) }
+        if node.flags.contains(.unlinked) { return node.holds == 0 ? letGo(node, &state) : nil }
         state.offer(node)
         return nil
     }
@@ -98,7 +100,7 @@ extension Volume {
                 opened = nil
                 let descriptor = try openBacking(location, flags)
                 opened = descriptor
-                guard try UInt64(System.status(descriptor).st_ino) == node.inode else { throw .stale }
+                guard isOwn(try System.status(descriptor), of: node) else { throw .stale }
                 return descriptor
             }
         } catch {
@@ -114,7 +116,7 @@ extension Volume {
             return try name.withCName { (name) throws(Errno) in
                 try Self.openPatiently(directory.raw, name, flags | O_NOFOLLOW)
             }
-        case .itself: throw .isDirectory
+        case .itself, .known: throw .isDirectory
         case .open(let handle):
             return try Self.openPatiently(AT_FDCWD, "/proc/self/fd/\(handle.descriptor)", flags & ~O_NOFOLLOW)
         }
@@ -277,6 +279,7 @@ extension Volume {
         let status = try System.status(descriptor)
         let node = Node(inode: UInt64(status.st_ino), kind: .regular, parent: parent, name: name)
         node.birthMark = BirthMark.of(descriptor)
+        noteDevice(of: node, status)
         node.opens = 1
         let now = Instant(nanoseconds: System.now())
         try name.withCName { (name) throws(Errno) in

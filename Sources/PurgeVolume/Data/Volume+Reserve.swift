@@ -27,15 +27,15 @@ extension Volume {
     /// step, what must be purged for them. ENOSPC when not one fits that is needed.
     func reserve(_ demand: Demand, for node: Node, wrote: Bool) throws(Errno) -> Reservation {
         let now = Instant(nanoseconds: System.now())
-        return try change { (state) throws(Errno) in
+        return try makingRoom(pid: demand.pid) { (room, state) throws(Errno) -> Reservation? in
             let standing = node.standing
             let missing = node.missing(in: demand.blocks)
-            let room = state.capacity.available(for: standing.writeClass).wholeBlocks
+            let available = state.capacity.available(for: standing.writeClass).wholeBlocks
             var end = demand.blocks.upperBound
             var need = missing
-            if missing > room {
+            if missing > available {
                 if demand.takesPart {
-                    end = node.prefixEnd(of: demand.blocks, missingAtMost: room)
+                    end = node.prefixEnd(of: demand.blocks, missingAtMost: available)
                     need = node.missing(in: demand.blocks.lowerBound..<end)
                 }
                 if !demand.takesPart || end == demand.blocks.lowerBound {
@@ -43,18 +43,15 @@ extension Volume {
                     throw .deviceFull
                 }
             }
-            var job: PurgeJob?
             if need > 0 {
                 let short = state.capacity.shortage(for: ByteCount(blocks: need))
-                if short > .zero {
-                    job = choose(.bytes(short), trigger: .importantWrite, pid: demand.pid, &state)
-                }
+                guard cover(short, &room, &state) else { return nil }
                 node.part?.extents?.charged.insert(demand.blocks.lowerBound..<end)
                 state.charge(node, blocks: need)
             }
             let before = node.lastUse
             if wrote { state.noteUse(node, at: now) }
-            return Reservation(end: end, job: job, use: wrote ? (now, before) : nil)
+            return Reservation(end: end, job: room.job, use: wrote ? (now, before) : nil)
         }
     }
 

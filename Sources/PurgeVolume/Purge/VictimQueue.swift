@@ -2,101 +2,138 @@ import PurgeModel
 
 /// Every file that purging would give back now, in the order in which it would go.
 ///
-/// One heap for each rank, keyed by last use and size, so choosing a victim costs the same
-/// however many there are. Guarded by the lock of `Volume.state`, as the nodes are.
+/// The victims of one directory that have one rank are a heap (`VictimGroup`), in which names decide
+/// between files of equal use and size; the directories' firsts are a heap for each rank, in which
+/// paths decide. So choosing a victim costs the same however many there are and however many are
+/// equal. Renaming a directory changes nothing within a group; which of several directories goes
+/// first is looked at anew when the next victim is asked for. Guarded by the lock of `Volume.state`,
+/// as the nodes are.
 struct VictimQueue {
-    private struct Entry {
-        var age: PurgeAge
-        // The tree holds the node for as long as it is here: it leaves before it leaves the tree.
-        var node: Unmanaged<Node>
+    private struct Rank {
+        var folders = IndexedHeap<VictimFolder>()
+        /// Whether equals stand in the order of their paths everywhere, and else for which age.
+        var isInOrder = true
+        var ageInOrder: PurgeAge?
     }
-    private var heaps = [[Entry]](repeating: [], count: PurgeRank.count)
+    private var ranks = [Rank](repeating: Rank(), count: PurgeRank.count)
 
-    var isEmpty: Bool { heaps.allSatisfy(\.isEmpty) }
+    var isEmpty: Bool { ranks.allSatisfy(\.folders.isEmpty) }
 
     mutating func insert(_ node: Node, rank: PurgeRank) {
-        let entry = Entry(age: node.age, node: .passUnretained(node))
-        heaps[rank.index].append(entry)
-        node.heapIndex = Int32(heaps[rank.index].count - 1)
-        Self.siftUp(&heaps[rank.index], heaps[rank.index].count - 1)
+        guard node.heapIndex < 0, let part = node.parent?.ensuredPart else { return }
+        let group = part.victims.first { $0.rank == rank } ?? VictimGroup(rank: rank)
+        if group.files.isEmpty { part.victims.append(group) }
+        group.files.insert(VictimFile(node: .passUnretained(node)))
+        renew(group)
     }
 
     mutating func remove(_ node: Node, rank: PurgeRank) {
-        let at = Int(node.heapIndex)
-        guard at >= 0 else { return }
+        guard node.heapIndex >= 0, let part = node.parent?.part,
+            let at = part.victims.firstIndex(where: { $0.rank == rank })
+        else { return }
+        let group = part.victims[at]
+        group.files.remove(at: Int(node.heapIndex))
         node.heapIndex = -1
-        let last = heaps[rank.index].removeLast()
-        guard at < heaps[rank.index].count else { return }
-        Self.place(last, at: at, in: &heaps[rank.index])
-        Self.siftUp(&heaps[rank.index], at)
-        Self.siftDown(&heaps[rank.index], Int(last.node._withUnsafeGuaranteedRef { $0.heapIndex }))
+        if group.files.isEmpty { part.victims.remove(at: at) }
+        renew(group)
     }
 
-    /// Takes out the file that goes next, of one step or of any.
-    mutating func popFirst(step: PurgeStep?) -> PurgeCandidate<Node>? {
+    /// Takes out the file that goes next, of one step or of any. A rank is passed over once its least
+    /// recently used file was used within `spared`.
+    mutating func popFirst(step: PurgeStep?, spared: ClosedRange<Instant>? = nil) -> PurgeCandidate<Node>? {
         for rank in Self.ranks where step == nil || rank.step == step {
-            guard let first = heaps[rank.index].first else { continue }
-            let node = firstByPath(of: rank, age: first.age)
+            guard let age = ranks[rank.index].folders.first?.age, !(spared?.contains(age.lastUse) ?? false)
+            else { continue }
+            orderEquals(of: age, in: rank)
+            guard let node = ranks[rank.index].folders.first?.file.takeUnretainedValue() else { continue }
             remove(node, rank: rank)
-            return PurgeCandidate(id: node, rank: rank, age: first.age)
+            return PurgeCandidate(id: node, rank: rank, age: age)
         }
         return nil
+    }
+
+    /// The name or the place of a directory has changed, and with it the paths of all below.
+    mutating func pathsHaveChanged() {
+        for at in ranks.indices where !ranks[at].folders.isEmpty {
+            ranks[at].isInOrder = false
+            ranks[at].ageInOrder = nil
+        }
+    }
+
+    var groups: [VictimGroup] {
+        ranks.flatMap { $0.folders.members.map { $0.group.takeUnretainedValue() } }
     }
 
     private static let ranks = PurgeStep.allCases.flatMap { step in
         Urgency.allCases.map { PurgeRank(step: step, urgency: $0) }
     }
 
-    /// Files that are equal in last use and size stand together at the top of the heap; the
-    /// first of them by path goes.
-    private func firstByPath(of rank: PurgeRank, age: PurgeAge) -> Node {
-        let heap = heaps[rank.index]
-        var best = heap[0].node.takeUnretainedValue()
-        var bestPath: [UInt8]?
-        var open = [1, 2]
-        while let at = open.popLast() {
-            guard at < heap.count, heap[at].age == age else { continue }
-            open += [2 * at + 1, 2 * at + 2]
-            let node = heap[at].node.takeUnretainedValue()
-            let path = node.path().bytes
-            let smallest = bestPath ?? best.path().bytes
-            bestPath = smallest
-            if path.lexicographicallyPrecedes(smallest) {
-                best = node
-                bestPath = path
+    /// Brings the group's first file in its rank's heap in line with its own heap.
+    private mutating func renew(_ group: VictimGroup) {
+        let rank = group.rank.index
+        guard let first = group.files.first?.node else {
+            ranks[rank].folders.remove(at: group.index)
+            if ranks[rank].folders.isEmpty { ranks[rank].isInOrder = true }
+            return
+        }
+        let age = first._withUnsafeGuaranteedRef { $0.age }
+        let folder = VictimFolder(age: age, file: first, group: .passUnretained(group))
+        guard group.index >= 0 else { return ranks[rank].folders.insert(folder) }
+        let known = ranks[rank].folders.members[group.index]
+        if known.file.toOpaque() != first.toOpaque() || known.age != age {
+            ranks[rank].folders.update(at: group.index, to: folder)
+        }
+    }
+
+    /// Directories of which the first files are equal stand together at the top.
+    private mutating func orderEquals(of age: PurgeAge, in rank: PurgeRank) {
+        guard !ranks[rank.index].isInOrder, ranks[rank.index].ageInOrder != age else { return }
+        ranks[rank.index].folders.reorderTop { $0.age == age }
+        ranks[rank.index].ageInOrder = age
+    }
+}
+
+/// The victims of one rank in one directory. Belongs to the directory's `NodePart`.
+final class VictimGroup: @unchecked Sendable {
+    // @unchecked: the vars are guarded by the lock of `Volume.state`.
+    fileprivate let rank: PurgeRank
+    fileprivate var files = IndexedHeap<VictimFile>()
+    /// Where it stands in the heap of its rank, or -1.
+    fileprivate var index = -1
+
+    fileprivate init(rank: PurgeRank) { self.rank = rank }
+
+    /// In no order.
+    var nodes: [Node] { files.members.map { $0.node.takeUnretainedValue() } }
+}
+
+// Neither keeps what it points to: the tree holds a node, and its directory's part the group, for as
+// long as they are here, since a node leaves before it leaves the tree.
+private struct VictimFile: HeapMember, Sendable {
+    let node: Unmanaged<Node>
+
+    func goesBefore(_ other: VictimFile) -> Bool {
+        node._withUnsafeGuaranteedRef { mine in
+            other.node._withUnsafeGuaranteedRef { theirs in
+                let (age, otherAge) = (mine.age, theirs.age)
+                return age == otherAge ? mine.name.precedes(theirs.name) : age < otherAge
             }
         }
-        return best
     }
+    func note(index: Int) { node._withUnsafeGuaranteedRef { $0.heapIndex = Int32(index) } }
+}
 
-    private static func place(_ entry: Entry, at index: Int, in heap: inout [Entry]) {
-        heap[index] = entry
-        entry.node._withUnsafeGuaranteedRef { $0.heapIndex = Int32(index) }
-    }
+/// A directory's first victim of a rank.
+private struct VictimFolder: HeapMember, Sendable {
+    let age: PurgeAge
+    let file: Unmanaged<Node>
+    let group: Unmanaged<VictimGroup>
 
-    private static func siftUp(_ heap: inout [Entry], _ start: Int) {
-        var at = start
-        let entry = heap[at]
-        while at > 0 {
-            let parent = (at - 1) / 2
-            guard entry.age < heap[parent].age else { break }
-            place(heap[parent], at: at, in: &heap)
-            at = parent
+    func goesBefore(_ other: VictimFolder) -> Bool {
+        guard age == other.age else { return age < other.age }
+        return file._withUnsafeGuaranteedRef { mine in
+            other.file._withUnsafeGuaranteedRef { mine.pathPrecedes($0) }
         }
-        place(entry, at: at, in: &heap)
     }
-
-    private static func siftDown(_ heap: inout [Entry], _ start: Int) {
-        var at = start
-        let entry = heap[at]
-        while true {
-            var child = 2 * at + 1
-            guard child < heap.count else { break }
-            if child + 1 < heap.count, heap[child + 1].age < heap[child].age { child += 1 }
-            guard heap[child].age < entry.age else { break }
-            place(heap[child], at: at, in: &heap)
-            at = child
-        }
-        place(entry, at: at, in: &heap)
-    }
+    func note(index: Int) { group._withUnsafeGuaranteedRef { $0.index = index } }
 }

@@ -27,20 +27,37 @@ struct PurgeResult {
     var hasFailed: Bool
 }
 
+/// Files that have been taken from among the victims.
+struct Picked {
+    var fromOthers: ByteCount
+    var victims: [PurgeJob.Victim]
+
+    var isEmpty: Bool { fromOthers == .zero && victims.isEmpty }
+    var freed: ByteCount { victims.reduce(fromOthers) { $0 + $1.bytes } }
+}
+
 extension Volume {
-    /// Decides a purge: from here on its files are gone for who opens them, and their bytes go
-    /// from reclaimable to free in this one step. The plan is PurgePlan's.
+    /// Decides a purge, or `limit` files of it: from here on its files are gone for who opens them, and
+    /// their bytes go from reclaimable to free in this one step. The plan is PurgePlan's.
     func choose(
-        _ goal: PurgeGoal, trigger: PurgeTrigger, pid: pid_t, limit: Int = .max, _ state: inout VolumeState
+        _ goal: PurgeGoal, trigger: PurgeTrigger, pid: pid_t, limit: Int = .max, spared: ClosedRange<Instant>? = nil,
+        _ state: inout VolumeState
     ) -> PurgeJob? {
+        let picked = pick(goal, limit: limit, spared: spared, &state)
+        guard !picked.isEmpty else { return nil }
+        state.purgesUnderWay += 1
+        return PurgeJob(fromOthers: picked.fromOthers, victims: picked.victims, trigger: trigger, pid: pid)
+    }
+
+    func pick(
+        _ goal: PurgeGoal, limit: Int, spared: ClosedRange<Instant>? = nil, _ state: inout VolumeState
+    ) -> Picked {
         let plan = PurgePlan<Node>(
             goal: goal, othersPurgeable: state.capacity.othersPurgeable, limit: limit,
-            next: { state.queue.popFirst(step: $0) })
-        guard plan.fromOthers > .zero || !plan.items.isEmpty else { return nil }
+            next: { state.queue.popFirst(step: $0, spared: spared) })
         takeFromOthers(plan.fromOthers, &state)
-        let victims = plan.items.compactMap { victim($0.id, $0.reason, &state) }
-        state.purgesUnderWay += 1
-        return PurgeJob(fromOthers: plan.fromOthers, victims: victims, trigger: trigger, pid: pid)
+        return Picked(
+            fromOthers: plan.fromOthers, victims: plan.items.compactMap { victim($0.id, $0.reason, &state) })
     }
 
     private func takeFromOthers(_ bytes: ByteCount, _ state: inout VolumeState) {
@@ -50,9 +67,8 @@ extension Volume {
         state.settingsAreUnsaved = true
     }
 
-    /// A file that the queue has handed out leaves the ledger.
-    private func victim(_ node: Node, _ reason: PurgeReason, _ state: inout VolumeState) -> PurgeJob.Victim? {
-        state.capacity.reclaimableFiles -= node.charged
+    /// A file that has been chosen leaves the ledger.
+    func victim(_ node: Node, _ reason: PurgeReason, _ state: inout VolumeState) -> PurgeJob.Victim? {
         guard let directory = node.parent else { return nil }
         let victim = PurgeJob.Victim(
             node: node, directory: directory, name: node.name, reason: reason, bytes: node.charged,
@@ -61,20 +77,6 @@ extension Volume {
         state.withdraw(node)
         return victim
     }
-
-    /// What `choose` would decide, without deciding it.
-    func plan(_ goal: PurgeGoal, _ state: inout VolumeState) -> PurgePlan<Node> {
-        let plan = PurgePlan<Node>(
-            goal: goal, othersPurgeable: state.capacity.othersPurgeable, next: { state.queue.popFirst(step: $0) })
-        for item in plan.items {
-            guard let rank = item.id.standing.rank else { continue }
-            state.queue.insert(item.id, rank: rank)
-        }
-        return plan
-    }
-
-    /// Files that go in one step.
-    private static let batch = 256
 
     /// Removes the files of a purge from the store and from the tree. The names that the kernel
     /// must be told of are the caller's to announce, before it answers.
@@ -89,14 +91,18 @@ extension Volume {
     }
 
     /// The same; `report` gets what became of each batch.
-    private func carryOut(_ job: PurgeJob, report: (PurgeResult) -> Void) {
+    func carryOut(_ job: PurgeJob, report: (PurgeResult) -> Void) {
         hooks.beforeSlowWork()
         if job.fromOthers > .zero {
             recordOthers(job)
             report(PurgeResult(removals: [], freed: job.fromOthers, hasFailed: false))
         }
-        for start in stride(from: 0, to: job.victims.count, by: Self.batch) {
-            report(remove(job.victims[start..<min(start + Self.batch, job.victims.count)], job))
+        var victims = job.victims[...]
+        while !victims.isEmpty {
+            let (part, instead) = remove(victims.prefix(Self.purgeBatch), job)
+            victims = victims.dropFirst(Self.purgeBatch)
+            victims += instead
+            report(part)
         }
         change { state in
             state.purgesUnderWay -= 1
@@ -106,7 +112,10 @@ extension Volume {
         purges.advance()
     }
 
-    private func remove(_ victims: ArraySlice<PurgeJob.Victim>, _ job: PurgeJob) -> PurgeResult {
+    /// Answers also what is to go instead of files that the store would not let go of.
+    private func remove(
+        _ victims: ArraySlice<PurgeJob.Victim>, _ job: PurgeJob
+    ) -> (PurgeResult, instead: [PurgeJob.Victim]) {
         // Names go: see `reading`.
         moves.add(1, ordering: .acquiringAndReleasing)
         defer { movesEnded.add(1, ordering: .acquiringAndReleasing) }
@@ -124,7 +133,7 @@ extension Volume {
             paths.append(path)
         }
         let freed = gone.reduce(.zero) { $0 + $1.bytes }
-        let (removals, sidecars) = change { state -> ([Removal], [String]) in
+        let (removals, sidecars, instead) = change { state -> ([Removal], [String], Picked) in
             let removals = zip(gone, paths).map { victim, path in
                 Removal(
                     directory: victim.directory, node: victim.node, name: victim.name, path: path,
@@ -134,20 +143,25 @@ extension Volume {
                 state.ghosts[.init(directory: ObjectIdentifier(removal.directory), name: removal.name)] = removal.node
             }
             let sidecars = gone.compactMap { detach($0, &state) }
-            for victim in failed { reinstate(victim.node, &state) }
+            let instead = reinstate(failed, job, &state)
             state.counters.notePurged(files: Int64(gone.count), bytes: freed)
-            return (removals, sidecars)
+            return (removals, sidecars, instead)
         }
         purges.advance()
         for sidecar in sidecars { store.removeSidecar(sidecar) }
         record(gone, removals, job)
-        return PurgeResult(removals: removals, freed: freed, hasFailed: !failed.isEmpty)
+        let missing = failed.reduce(ByteCount.zero) { $0 + $1.bytes } - instead.freed
+        let result = PurgeResult(
+            removals: removals, freed: freed + instead.fromOthers, hasFailed: missing > .zero)
+        return (result, instead.victims)
     }
 
     private func remove(_ victim: PurgeJob.Victim) -> Bool {
         do throws(Errno) {
             let directory = try directoryDescriptor(victim.directory)
-            try victim.name.withCName { (name) throws(Errno) in try System.unlink(at: directory.raw, name) }
+            try asOwner(of: directory) { () throws(Errno) in
+                try victim.name.withCName { (name) throws(Errno) in try System.unlink(at: directory.raw, name) }
+            }
             return true
         } catch {
             return error == .noEntry
@@ -168,10 +182,18 @@ extension Volume {
         return node.part?.extents?.record.sidecar
     }
 
-    private func reinstate(_ node: Node, _ state: inout VolumeState) {
-        node.flags.remove(.purging)
-        node.flags.insert(.stuck)
-        state.enter(node)
+    /// The files count again, and are no victims in this mount any more. What a write has been
+    /// promised must come from others then, chosen in the same step.
+    private func reinstate(_ failed: [PurgeJob.Victim], _ job: PurgeJob, _ state: inout VolumeState) -> Picked {
+        for victim in failed {
+            victim.node.flags.remove(.purging)
+            victim.node.flags.insert(.stuck)
+            state.enter(victim.node)
+        }
+        let bytes = failed.reduce(ByteCount.zero) { $0 + $1.bytes }
+        let short = min(bytes, .zero - state.capacity.balance)
+        guard job.trigger == .importantWrite, short > .zero else { return Picked(fromOthers: .zero, victims: []) }
+        return pick(.bytes(short), limit: .max, &state)
     }
 
     private func recordOthers(_ job: PurgeJob) {
@@ -218,22 +240,55 @@ extension Volume {
         }
     }
 
-    /// A purge from beginning to end: returns when every name is gone for everybody. The kernel is
-    /// told of one batch while the next is removed; nothing waits for that between batches, since
-    /// whoever holds the kernel's lock of a directory may wait for a name of a later one.
-    func purgeAndWait(_ job: PurgeJob) -> PurgeResult {
-        var result = PurgeResult(removals: [], freed: .zero, hasFailed: false)
-        carryOut(job) { part in
-            result.freed += part.freed
-            result.hasFailed = result.hasFailed || part.hasFailed
-            announce(part.removals)
+    /// Purges in steps that hold the lock for milliseconds, until `goal` asks for no more or nothing is
+    /// left. It is asked before each step, under the lock, and told what has come back so far. Files
+    /// that are being changed are waited for. What is used while all of a place goes is spared, so that
+    /// this ends however much is made meanwhile.
+    func purge(
+        trigger: PurgeTrigger, pid: pid_t, _ goal: (borrowing VolumeState, ByteCount) -> PurgeGoal?
+    ) -> ByteCount {
+        let began = Instant(nanoseconds: System.now())
+        var freed = ByteCount.zero
+        while true {
+            let seen = released.generation
+            let now = Instant(nanoseconds: System.now())
+            let (job, isHeld) = change { state -> (PurgeJob?, Bool) in
+                guard let goal = goal(state, freed) else { return (nil, false) }
+                let job = choose(
+                    goal, trigger: trigger, pid: pid, limit: Self.purgeBatch,
+                    spared: goal.isWhole ? began...max(began, now) : nil, &state)
+                return (job, job == nil && state.held > .zero)
+            }
+            if let job {
+                carryOut(job) { part in
+                    freed += part.freed
+                    announce(part.removals)
+                }
+            } else if !isHeld || now.nanoseconds - began.nanoseconds > Self.patienceForHeldFiles
+                || !released.wait(while: seen, milliseconds: 1000)
+            {
+                return freed
+            }
         }
-        // Announcements come in order: after this one, all of them have.
+    }
+
+    private static let patienceForHeldFiles: Int64 = 10_000_000_000
+
+    /// Announcements come in order: after this one, all of them have.
+    func awaitAnnouncements() {
         let announced = Gate()
         let before = announced.generation
         announce([]) { announced.advance() }
         announced.wait(while: before)
-        return result
+    }
+
+    /// A purge that has been decided, from beginning to end: returns when every name is gone for
+    /// everybody. The kernel is told of one batch while the next is removed; nothing waits for that
+    /// between batches, since whoever holds the kernel's lock of a directory may wait for a name of a
+    /// later one.
+    func purgeAndWait(_ job: PurgeJob) {
+        carryOut(job) { part in announce(part.removals) }
+        awaitAnnouncements()
     }
 }
 

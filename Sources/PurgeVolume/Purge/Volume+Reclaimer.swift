@@ -54,7 +54,7 @@ extension Volume {
             return choose(.bytes(short), trigger: .pressure, pid: 0, limit: Self.reclaimBatch, &state)
         }
         guard let job else { return false }
-        _ = purgeAndWait(job)
+        purgeAndWait(job)
         return true
     }
 

@@ -28,6 +28,24 @@ struct Name: Hashable, Sendable {
         }
     }
 
+    /// Whether it comes first where paths are compared byte by byte. A name that goes on is a
+    /// directory's, with a slash after it; no name has a slash or a zero in it.
+    func precedes(_ other: Name, goesOn: Bool = false, otherGoesOn: Bool = false) -> Bool {
+        bytes.withUnsafeBytes { mine in
+            other.bytes.withUnsafeBytes { theirs in
+                let common = min(mine.count, theirs.count) - 1
+                if common > 0, let first = mine.baseAddress, let second = theirs.baseAddress {
+                    let order = memcmp(first, second, common)
+                    if order != 0 { return order < 0 }
+                }
+                func next(of name: UnsafeRawBufferPointer, _ goesOn: Bool) -> UInt8 {
+                    name[common] == 0 && goesOn ? UInt8(ascii: "/") : name[common]
+                }
+                return next(of: mine, goesOn) < next(of: theirs, otherGoesOn)
+            }
+        }
+    }
+
     func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
 
     func withCName<Result>(_ body: (CName) throws(Errno) -> Result) throws(Errno) -> Result {

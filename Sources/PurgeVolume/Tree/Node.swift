@@ -24,11 +24,13 @@ public final class Node: @unchecked Sendable {
     var standing = Standing()
     /// The value of isPurgeable that the node carries itself.
     var ownMark = PackedMark()
+    /// Operations that are changing its names or attributes just now.
+    var holds: UInt16 = 0
     /// Descriptors and mappings that are open.
     var opens: UInt32 = 0
     /// References that the kernel holds.
     var lookups: UInt32 = 0
-    /// Where the node stands in its victim heap, or -1.
+    /// Where the node stands among its directory's victims, or -1.
     var heapIndex: Int32 = -1
     /// Tells the file from a later one with the same inode number; 0 where that is not known. See `BirthMark`.
     var birthMark: UInt32 = 0
@@ -73,6 +75,12 @@ struct NodeFlags: OptionSet {
     static let cacheIsStale = NodeFlags(rawValue: 64)
     /// Its blocks are in the ledger's numbers.
     static let counted = NodeFlags(rawValue: 128)
+    /// Its blocks are in the number of what purging would give back.
+    static let reclaimable = NodeFlags(rawValue: 256)
+    /// It has a name outside the container, so purging it would give nothing back.
+    static let linkedOutside = NodeFlags(rawValue: 512)
+    /// It lies on another device than the container.
+    static let onOtherDevice = NodeFlags(rawValue: 1024)
 }
 
 /// Tier, effective mark and effective exclusion of a node, in one byte.
@@ -124,19 +132,15 @@ struct PackedMark: Hashable {
     }
 }
 
-/// A name of a node: an entry `name` in `directory`.
-struct Dentry {
-    var directory: Node
-    var name: Name
-}
-
 /// The parts of a node that most nodes do not have.
 final class NodePart {
     /// Of a directory.
     var entries: [Name: Node] = [:]
+    /// Of a directory: the victims in it, by rank.
+    var victims: [VictimGroup] = []
     /// Of what is no regular file and has no name left, but somebody's descriptor or working
-    /// directory: the way to it. A regular file is reached through its handles.
-    var remains: FileDescriptor?
+    /// directory: what is left of it. A regular file is reached through its handles.
+    var remains: Remains?
     /// Of a directory: an O_PATH descriptor, when the cache holds one.
     var descriptor: FileDescriptor?
     var descriptorSlot = -1
@@ -145,8 +149,8 @@ final class NodePart {
     var extents: FileExtents?
     /// Blocks whose charge could not be settled after a call that failed.
     var unsettled: Range<Int64>?
-    /// Of a file with several names: all but the first.
-    var furtherNames: [Dentry] = []
+    /// Of a file with several names: all of them.
+    var names: NodeNames?
     /// How the kernel does the I/O of the open descriptors.
     var cachedOpens: Int32 = 0
     var passthroughOpens: Int32 = 0
@@ -171,7 +175,9 @@ extension Node {
     public var isControl: Bool { kind == .controlDirectory || kind == .controlFile }
     var charged: ByteCount { ByteCount(blocks: blocks) }
     var age: PurgeAge { PurgeAge(lastUse: lastUse, charged: charged) }
-    var hasSeveralNames: Bool { !(part?.furtherNames.isEmpty ?? true) }
+    var hasSeveralNames: Bool { part?.names != nil }
+    /// Something has it open, or is changing it.
+    var isInUse: Bool { opens > 0 || holds > 0 }
     var isDense: Bool { part?.extents == nil }
 
     /// Made when first wanted.
@@ -194,6 +200,28 @@ extension Node {
             node = parent
         }
         return names.reversed()
+    }
+}
+
+extension Node {
+    private var depth: Int {
+        var depth = 0
+        var node = self
+        while let parent = node.parent { (node, depth) = (parent, depth + 1) }
+        return depth
+    }
+
+    /// Whether its path, byte by byte, comes before that of another node of the tree; under the lock.
+    func pathPrecedes(_ other: Node) -> Bool {
+        var (mine, theirs) = (self, other)
+        let (depth, otherDepth) = (depth, other.depth)
+        for _ in 0..<max(0, depth - otherDepth) { mine = mine.parent ?? mine }
+        for _ in 0..<max(0, otherDepth - depth) { theirs = theirs.parent ?? theirs }
+        if mine === theirs { return depth < otherDepth }
+        while let above = mine.parent, let otherAbove = theirs.parent, above !== otherAbove {
+            (mine, theirs) = (above, otherAbove)
+        }
+        return mine.name.precedes(theirs.name, goesOn: mine !== self, otherGoesOn: theirs !== other)
     }
 }
 

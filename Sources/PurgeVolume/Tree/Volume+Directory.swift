@@ -125,6 +125,8 @@ extension Volume {
         _ body: (DirectoryEntry) -> Bool
     ) -> Bool {
         let directory = handle.node
+        // The control directory has the name, and is not listed.
+        if directory === root && ControlTree.isReserved(name) { return true }
         var entry: Entry?
         if withAttributes && !DirectoryBlock.isDot(name) {
             do throws(Errno) { entry = try lookup(name, listedBy: handle) } catch {

@@ -9,6 +9,8 @@ enum Location {
     case itself(FileDescriptor)
     /// A file without a name, through one of its open descriptors.
     case open(Handle)
+    /// What is known of something that was removed.
+    case known(FileStatus)
 
     func status() throws(Errno) -> FileStatus {
         switch self {
@@ -16,6 +18,7 @@ enum Location {
             try name.withCName { (name) throws(Errno) in try System.status(at: directory.raw, name) }
         case .itself(let descriptor): try System.status(descriptor.raw)
         case .open(let handle): try System.status(handle.descriptor)
+        case .known(let status): status
         }
     }
 
@@ -26,18 +29,34 @@ enum Location {
             try name.withCName { (name) throws(Errno) in try body(directory.raw, name) }
         case .itself(let descriptor): try body(descriptor.raw, nil)
         case .open(let handle): try body(handle.descriptor, nil)
+        case .known: throw .stale
         }
     }
 }
 
 extension Volume {
+    /// Whether that is the status of the node's own file: inode numbers are told apart by device (on
+    /// overlayfs a file's device may change). A file that had a name all the while kept its number, so
+    /// nothing else can have got it.
+    func isOwn(_ status: FileStatus, of node: Node) -> Bool {
+        guard UInt64(status.st_ino) == node.inode else { return false }
+        return kind == .overlay || (UInt64(status.st_dev) != device) == node.flags.contains(.onOtherDevice)
+    }
+
+    /// Of a new node, before anybody else has it.
+    func noteDevice(of node: Node, _ status: FileStatus) {
+        if UInt64(status.st_dev) != device { node.flags.insert(.onOtherDevice) }
+    }
+
+    private func isNamed(_ node: Node) -> Bool { state.withLock { _ in !node.flags.contains(.unlinked) } }
+
     /// Where `node` is now. Stays right only while nothing moves: see `reading`.
     func locate(_ node: Node) throws(Errno) -> Location {
         while true {
             let (found, directory) = state.withLock { state -> (Location?, Node?) in
                 guard let parent = node.parent else {
                     if node === root { return (.itself(store.container), nil) }
-                    if let remains = node.part?.remains { return (.itself(remains), nil) }
+                    if let remains = node.part?.remains { return (remains.location, nil) }
                     if let handle = node.firstHandle { return (.open(handle.takeUnretainedValue()), nil) }
                     return (nil, nil)
                 }
@@ -52,7 +71,7 @@ extension Volume {
 
     private func descriptor(of directory: Node, _ state: inout VolumeState) -> FileDescriptor? {
         directory === root
-            ? store.container : directory.part?.remains ?? state.descriptors.descriptor(of: directory)
+            ? store.container : directory.part?.remains?.descriptor ?? state.descriptors.descriptor(of: directory)
     }
 
     /// An O_PATH descriptor of a directory, from the cache or opened on the way down from the
@@ -81,15 +100,17 @@ extension Volume {
         for node in nodes {
             let name = state.withLock { _ in node.name }
             do {
-                current = try name.withCName { (name) throws(Errno) in
-                    try current.open(name, System.openPath | O_DIRECTORY)
-                }
+                current = try openDirectory(name, in: current)
             } catch .noEntry, .notDirectory { return nil }
-            guard try UInt64(System.status(current.raw).st_ino) == node.inode else { return nil }
+            guard isOwn(try System.status(current.raw), of: node) else { return nil }
             let opened = current
-            state.withLock { state in
-                if node.parent != nil { state.descriptors.insert(opened, of: node) }
+            // Without a name it is gone, and another may have its number.
+            let isThere = state.withLock { state in
+                guard node.parent != nil else { return false }
+                state.descriptors.insert(opened, of: node)
+                return true
             }
+            guard isThere else { return nil }
         }
         return current
     }
@@ -111,7 +132,7 @@ extension Volume {
                 return try result.get()
             }
             do {
-                if UInt64(try location.status().st_ino) == node.inode { return try result.get() }
+                if isOwn(try location.status(), of: node), isNamed(node) { return try result.get() }
             } catch .noEntry, .notDirectory {}
         }
         throw .stale
@@ -122,14 +143,14 @@ extension Volume {
     func changing<Value>(
         _ node: Node, _ body: (Location) throws(Errno) -> Value
     ) throws(Errno) -> Value {
-        let remains = try change { (state) throws(Errno) -> FileDescriptor? in
+        let remains = try change { (state) throws(Errno) -> Remains? in
             // Out of reach of any purge, and let go of already.
             if let remains = node.part?.remains { return remains }
             if node.flags.contains(.purging) || (node.flags.contains(.unlinked) && node.opens == 0) { throw .stale }
-            lockedHold(node, &state)
+            state.hold(node)
             return nil
         }
-        if let remains { return try body(.itself(remains)) }
+        if let remains { return try body(remains.location) }
         defer { unhold(node) }
         let location: Location
         do { location = try locate(node) } catch .noEntry { throw .stale }

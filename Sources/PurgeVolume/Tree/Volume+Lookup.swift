@@ -17,10 +17,8 @@ extension Volume {
     /// still to be announced, since the announcement goes through the kernel's own look-up.
     public func mayCacheAbsence(_ name: CName?, in parent: Node) -> Bool {
         guard let name else { return false }
-        return state.withLock { state in
-            state.ghosts.isEmpty
-                || state.ghosts[.init(directory: ObjectIdentifier(parent), name: Name(name))] == nil
-        }
+        let key = VolumeState.GhostKey(directory: ObjectIdentifier(parent), name: Name(name))
+        return state.withLock { state in state.ghosts[key] == nil }
     }
 
     /// nil when the name moved meanwhile.
@@ -63,7 +61,7 @@ extension Volume {
         }
     }
 
-    /// The same, and from here until `lockedUnhold` no purge chooses it: a purge removes by name, and
+    /// The same, and from here until `unhold` no purge chooses it: a purge removes by name, and
     /// would take whatever is about to get the name.
     func heldEntry(_ name: Name, in parent: Node) throws(Errno) -> Node? {
         while true {
@@ -71,7 +69,7 @@ extension Volume {
             let (node, isGoing) = change { state -> (Node?, Bool) in
                 guard let node = parent.part?.entries[name] else { return (nil, false) }
                 if node.flags.contains(.purging) { return (nil, true) }
-                lockedHold(node, &state)
+                state.hold(node)
                 return (node, false)
             }
             if !isGoing { return node }
@@ -79,17 +77,16 @@ extension Volume {
         }
     }
 
-    /// Counts the node as open, so that a purge passes it over.
-    func lockedHold(_ node: Node, _ state: inout VolumeState) {
-        state.retract(node)
-        node.opens += 1
+    /// The operation on the node is over; answers a sidecar that is now nobody's.
+    func lockedUnhold(_ node: Node, _ state: inout VolumeState) -> String? {
+        state.unhold(node)
+        return node.flags.contains(.unlinked) && !node.isInUse ? letGo(node, &state) : nil
     }
 
-    /// To be followed, in the same step, by what offers the node again or lets go of it.
-    func lockedUnhold(_ node: Node) { node.opens -= 1 }
-
-    /// After an operation that changed nothing.
-    func unhold(_ node: Node) { forgetOpen(node) }
+    func unhold(_ node: Node) {
+        let sidecar = change { state in lockedUnhold(node, &state) }
+        if let sidecar { store.removeSidecar(sidecar) }
+    }
 
     public func attributes(of node: Node) throws(Errno) -> Attributes {
         if node.isControl { return control.attributes(of: node) }

@@ -42,6 +42,7 @@ extension Volume {
         do throws(Errno) {
             let status = try System.status(at: directory.raw, name)
             let node = Node(inode: UInt64(status.st_ino), kind: status.nodeKind, parent: parent, name: key)
+            noteDevice(of: node, status)
             try inheritProtection(node, from: parent, at: directory.raw, name)
             return insert(node, key, in: parent, status)
         } catch {
@@ -98,20 +99,20 @@ extension Volume {
             throw hostError(error, node)
         }
         return change { state in
-            lockedUnhold(node)
             lockedLink(node, key, in: parent, &state)
+            _ = lockedUnhold(node, &state)
             lockedGrant(node, &state)
             return Entry(node: node, attributes: lockedAttributes(of: node, status))
         }
     }
 
-    /// Counts the file as open, so that it is passed over while it is being linked. Of those without
+    /// No purge chooses the file while it is being linked. Of those without
     /// a name the kernel lets only open ones come that were made so.
     private func reserveForLink(_ node: Node) throws(Errno) {
         try change { (state) throws(Errno) in
             if node.flags.contains(.purging) { throw .stale }
             if node.flags.contains(.unlinked) && node.firstHandle == nil { throw .noEntry }
-            lockedHold(node, &state)
+            state.hold(node)
         }
     }
 
@@ -143,9 +144,9 @@ extension Volume {
             sidecar = try moving { () throws(Errno) in
                 try body(directory.raw)
             } then: { state in
-                lockedUnhold(node)
-                defer { lockedLeave(left, of: node) }
-                return removeName(Dentry(directory: parent, name: name), of: node, &state)
+                removeName(Dentry(directory: parent, name: name), of: node, &state)
+                lockedLeave(left, of: node)
+                return lockedUnhold(node, &state)
             }
         } catch {
             unhold(node)
@@ -154,43 +155,14 @@ extension Volume {
         if let sidecar { store.removeSidecar(sidecar) }
     }
 
-    /// What keeps a directory, link or special file reachable until the kernel forgets it: fstat(2)
-    /// of a removed directory must work. Where it cannot be had, that is ESTALE.
-    func remains(of node: Node, _ name: Name, in directory: FileDescriptor) -> FileDescriptor? {
-        if node.isRegular { return nil }
-        let flags = node.isDirectory ? O_RDONLY | O_DIRECTORY : System.openPath
-        do throws(Errno) {
-            return try name.withCName { (name) throws(Errno) in try directory.open(name, flags) }
-        } catch { return nil }
-    }
-
-    func lockedLeave(_ remains: FileDescriptor?, of node: Node) {
-        if let remains, node.flags.contains(.unlinked) { node.ensuredPart.remains = remains }
-    }
-
-    /// Takes one name from a node; answers a sidecar that is now nobody's.
-    func removeName(_ dentry: Dentry, of node: Node, _ state: inout VolumeState) -> String? {
+    /// Takes one name from a node that is held; without a name it is let go of once nothing uses it.
+    func removeName(_ dentry: Dentry, of node: Node, _ state: inout VolumeState) {
         dentry.directory.part?.entries[dentry.name] = nil
-        let isFirst = node.parent === dentry.directory && node.name == dentry.name
-        if let part = node.part, !part.furtherNames.isEmpty {
-            state.withdraw(node)
-            if isFirst {
-                let other = part.furtherNames.removeFirst()
-                node.parent = other.directory
-                node.name = other.name
-            } else {
-                part.furtherNames.removeAll { $0.directory === dentry.directory && $0.name == dentry.name }
-            }
-            state.place(node)
-            state.enter(node)
-            return nil
-        }
+        if node.hasSeveralNames { return state.removeName(dentry, from: node) }
         if node.isDirectory { state.descriptors.remove(node) }
         state.retract(node)
         node.parent = nil
         node.flags.insert(.unlinked)
-        guard node.opens == 0 else { return nil }
-        return letGo(node, &state)
     }
 
     /// The last name and the last descriptor are gone: the bytes are free.

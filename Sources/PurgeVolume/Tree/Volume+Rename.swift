@@ -26,10 +26,10 @@ extension Volume {
             sidecar = try moving { () throws(Errno) in
                 try System.rename(at: source.raw, name, to: destination.raw, newName, flags: flags)
             } then: { state -> String? in
-                lockedUnhold(node)
-                if let found { lockedUnhold(found) }
-                defer { if let found { lockedLeave(left, of: found) } }
-                return lockedRename(node, from, found, to, flags, &state)
+                lockedRename(node, from, found, to, flags, &state)
+                if let found { lockedLeave(left, of: found) }
+                _ = lockedUnhold(node, &state)
+                return found.flatMap { lockedUnhold($0, &state) }
             }
         } catch {
             if let target { unhold(target) }
@@ -39,28 +39,21 @@ extension Volume {
         if let sidecar { store.removeSidecar(sidecar) }
     }
 
-    /// The store has it so already; answers a sidecar that is now nobody's.
+    /// The store has it so already.
     private func lockedRename(
         _ node: Node, _ from: Dentry, _ target: Node?, _ to: Dentry, _ flags: UInt32, _ state: inout VolumeState
-    ) -> String? {
+    ) {
         // Two names of one file stay as they are (rename(2)).
-        if let target, target === node {
-            state.offer(node)
-            return nil
-        }
-        if flags & Self.renameExchange != 0, let target {
-            exchange(node, from, target, to, &state)
-            return nil
-        }
-        let sidecar = target.flatMap { removeName(to, of: $0, &state) }
+        if let target, target === node { return }
+        if flags & Self.renameExchange != 0, let target { return exchange(node, from, target, to, &state) }
+        if let target { removeName(to, of: target, &state) }
         move(node, from, to, &state)
-        return sidecar
     }
 
     private func move(_ node: Node, _ from: Dentry, _ to: Dentry, _ state: inout VolumeState) {
         from.directory.part?.entries[from.name] = nil
         to.directory.ensuredPart.entries[to.name] = node
-        reseat(node, from, to, &state)
+        state.moveName(of: node, from: from, to: to)
     }
 
     private func exchange(
@@ -68,20 +61,7 @@ extension Volume {
     ) {
         aPlace.directory.ensuredPart.entries[aPlace.name] = b
         bPlace.directory.ensuredPart.entries[bPlace.name] = a
-        reseat(a, aPlace, bPlace, &state)
-        reseat(b, bPlace, aPlace, &state)
-    }
-
-    /// One name of the node is another now; tiers of all below follow in the same step.
-    private func reseat(_ node: Node, _ from: Dentry, _ to: Dentry, _ state: inout VolumeState) {
-        if node.parent === from.directory && node.name == from.name {
-            node.parent = to.directory
-            node.name = to.name
-        } else if let part = node.part,
-            let at = part.furtherNames.firstIndex(where: { $0.directory === from.directory && $0.name == from.name })
-        {
-            part.furtherNames[at] = to
-        }
-        state.place(node)
+        state.moveName(of: a, from: aPlace, to: bPlace)
+        state.moveName(of: b, from: bPlace, to: aPlace)
     }
 }

@@ -11,25 +11,39 @@ private struct Scanned {
     var record: ExtentRecord?
 }
 
+/// Files with several links that a scan has come across.
+private struct LinkedFiles {
+    struct Key: Hashable {
+        let device: UInt64
+        let inode: UInt64
+        init(_ status: FileStatus) { (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino)) }
+    }
+    var found: [Key: (node: Node, links: Int)] = [:]
+}
+
 extension Volume {
     /// Builds the tree and the ledger from the store. `progress` gets the number of entries so far.
     func scan(progress: (Int) -> Void) throws(StoreError) {
         let uses = try journal.lastUses()
-        var linked: [UInt64: Node] = [:]
+        var linked = LinkedFiles()
         var pending = [root]
         var count = 0
         do throws(Errno) {
             adopt(try StoredAttributes(of: store.container.raw, nil), by: root)
             state.withLock { $0.place(root) }
             while let directory = pending.popLast() {
-                for (name, type) in try entryNames(of: directory) {
-                    guard let node = try scan(name, type: type, in: directory, uses: uses, linked: &linked)
-                    else { continue }
-                    if node.isDirectory { pending.append(node) }
-                    count += 1
-                    if count % 10_000 == 0 { progress(count) }
+                let descriptor = try directoryDescriptor(directory)
+                try asOwner(throughout: descriptor) { () throws(Errno) in
+                    for name in try entryNames(of: directory) {
+                        guard let node = try scan(name, in: directory, descriptor, uses: uses, linked: &linked)
+                        else { continue }
+                        if node.isDirectory { pending.append(node) }
+                        count += 1
+                        if count % 10_000 == 0 { progress(count) }
+                    }
                 }
             }
+            passOver(linked)
         } catch {
             throw StoreError(
                 "cannot read the container: \(error)", path: store.path + "/container",
@@ -38,40 +52,65 @@ extension Volume {
         progress(count)
     }
 
-    /// Names and d_type of a directory of the store, without `.` and `..`.
-    private func entryNames(of directory: Node) throws(Errno) -> [(Name, UInt8)] {
+    /// A file with a name outside the container is no victim: purging it would give nothing back.
+    private func passOver(_ linked: LinkedFiles) {
+        state.withLock { state in
+            for (node, links) in linked.found.values where links > node.part?.names?.count ?? 1 {
+                state.retract(node)
+                node.flags.insert(.linkedOutside)
+            }
+        }
+    }
+
+    /// Names of a directory of the store, without `.` and `..` and what the control directory hides.
+    private func entryNames(of directory: Node) throws(Errno) -> [Name] {
         let descriptor = try directoryDescriptor(directory).open(".", O_RDONLY | O_DIRECTORY)
-        var names: [(Name, UInt8)] = []
-        try DirectoryBlock.forEach(of: descriptor.raw) { entry, name in
-            if !DirectoryBlock.isDot(name) { names.append((Name(name), entry.type)) }
+        var names: [Name] = []
+        try DirectoryBlock.forEach(of: descriptor.raw) { _, name in
+            if DirectoryBlock.isDot(name) || (directory === root && ControlTree.isReserved(name)) { return }
+            names.append(Name(name))
         }
         return names
     }
 
+    /// The new node; nil for one more name of a file.
     private func scan(
-        _ name: Name, type: UInt8, in directory: Node, uses: [UInt64: Journal.LastUse],
-        linked: inout [UInt64: Node]
+        _ name: Name, in directory: Node, _ descriptor: FileDescriptor, uses: [UInt64: Journal.LastUse],
+        linked: inout LinkedFiles
     ) throws(Errno) -> Node? {
-        let descriptor = try directoryDescriptor(directory)
+        do throws(Errno) {
+            return try scanEntry(name, in: directory, descriptor, uses: uses, linked: &linked)
+        } catch {
+            guard error == .accessDenied, geteuid() != 0 else { throw error }
+        }
+        let entry = try name.withCName { (name) throws(Errno) in try descriptor.open(name, System.openPath) }
+        return try asOwner(throughout: entry) { () throws(Errno) in
+            try scanEntry(name, in: directory, descriptor, uses: uses, linked: &linked)
+        }
+    }
+
+    private func scanEntry(
+        _ name: Name, in directory: Node, _ descriptor: FileDescriptor, uses: [UInt64: Journal.LastUse],
+        linked: inout LinkedFiles
+    ) throws(Errno) -> Node? {
         let found = try name.withCName { (cName) throws(Errno) in
             try inspect(cName, in: descriptor.raw)
         }
         let inode = UInt64(found.status.st_ino)
-        if !found.status.isDirectory, found.status.st_nlink > 1, let node = linked[inode] {
+        let link = !found.status.isDirectory && found.status.st_nlink > 1 ? LinkedFiles.Key(found.status) : nil
+        if let link, let node = linked.found[link]?.node {
             state.withLock { state in
-                state.withdraw(node)
-                node.ensuredPart.furtherNames.append(Dentry(directory: directory, name: name))
                 directory.ensuredPart.entries[name] = node
-                state.place(node)
-                state.enter(node)
+                state.addName(Dentry(directory: directory, name: name), to: node)
             }
             return nil
         }
         let node = Node(inode: inode, kind: found.status.nodeKind, parent: directory, name: name)
-        if !found.status.isDirectory, found.status.st_nlink > 1 { linked[inode] = node }
+        noteDevice(of: node, found.status)
         try charge(node, found, in: descriptor.raw)
         node.birthMark = BirthMark.of(found.birth)
-        node.lastUse = lastUse(found, journal: uses[inode])
+        if let link { linked.found[link] = (node, Int(found.status.st_nlink)) }
+        node.lastUse = lastUse(found, journal: node.flags.contains(.onOtherDevice) ? nil : uses[inode])
         adopt(found.attributes, by: node)
         state.withLock { state in
             directory.ensuredPart.entries[name] = node

@@ -29,6 +29,7 @@ extension Volume {
         let status = try System.status(descriptor)
         let node = Node(inode: UInt64(status.st_ino), kind: .regular, parent: directory, name: Name(""))
         node.birthMark = BirthMark.of(descriptor)
+        noteDevice(of: node, status)
         try inheritProtection(node, from: directory, at: descriptor, nil)
         node.opens = 1
         let now = Instant(nanoseconds: System.now())
@@ -50,23 +51,22 @@ extension Volume {
         case .entry(let from, let old):
             try old.withCName { (old) throws(Errno) in try System.link(at: from.raw, old, to: directory, name) }
         case .open(let handle): try System.link(handle.descriptor, to: directory, name)
-        case .itself: throw .noEntry
+        case .itself, .known: throw .noEntry
         }
     }
 
     /// The tree's part of it; under the lock.
     func lockedLink(_ node: Node, _ name: Name, in directory: Node, _ state: inout VolumeState) {
-        state.withdraw(node)
-        if node.flags.contains(.unlinked) {
-            node.flags.remove(.unlinked)
-            node.parent = directory
-            node.name = name
-            // The journal was not told of its uses while it had no name.
-            state.noteUse(node, at: node.lastUse)
-        } else {
-            node.ensuredPart.furtherNames.append(Dentry(directory: directory, name: name))
-        }
         directory.ensuredPart.entries[name] = node
+        guard node.flags.contains(.unlinked) else {
+            return state.addName(Dentry(directory: directory, name: name), to: node)
+        }
+        state.withdraw(node)
+        node.flags.remove(.unlinked)
+        node.parent = directory
+        node.name = name
+        // The journal was not told of its uses while it had no name.
+        state.noteUse(node, at: node.lastUse)
         state.place(node)
         state.enter(node)
     }

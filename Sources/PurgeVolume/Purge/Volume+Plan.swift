@@ -1,0 +1,119 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+// What a purge would take, without taking it. The lock is held for a part of the files at a time, so
+// a plan beside other work may miss what comes or goes meanwhile; when nothing else happens it is the
+// very plan that a purge carries out.
+extension Volume {
+    /// Files that are looked at while the lock is held.
+    private static let slice = 512
+
+    /// The plan of a purge, by path.
+    func plan(_ goal: PurgeGoal) -> PurgePlan<[UInt8]> {
+        let (groups, othersPurgeable) = state.withLock { ($0.queue.groups, $0.capacity.othersPurgeable) }
+        var candidates: [PurgeCandidate<[UInt8]>] = []
+        for group in groups {
+            inSlices(state.withLock { _ in group.nodes }) { node in
+                guard node.flags.contains(.reclaimable), let rank = node.standing.rank else { return }
+                candidates.append(PurgeCandidate(id: node.path().bytes, rank: rank, age: node.age))
+            }
+        }
+        candidates.sort(by: Self.goesBefore)
+        var rest = candidates[...]
+        return PurgePlan(goal: goal, othersPurgeable: othersPurgeable) { step in
+            if let step { rest = rest.drop { $0.rank.step != step } }
+            return rest.popFirst()
+        }
+    }
+
+    private static func goesBefore(_ a: PurgeCandidate<[UInt8]>, _ b: PurgeCandidate<[UInt8]>) -> Bool {
+        if a.rank != b.rank { return a.rank < b.rank }
+        return a.age == b.age ? a.id.lexicographicallyPrecedes(b.id) : a.age < b.age
+    }
+
+    /// Runs `body` for each node, under the lock for some of them at a time.
+    private func inSlices(_ nodes: [Node], _ body: (Node) -> Void) {
+        for start in stride(from: 0, to: nodes.count, by: Self.slice) {
+            state.withLock { _ in nodes[start..<min(start + Self.slice, nodes.count)].forEach(body) }
+        }
+    }
+
+    /// The very plan that `storage.reclaim` would carry out, as JSON lines.
+    func planText(_ command: ReclaimCommand) -> String {
+        let plan = plan(command.goal)
+        var text = ""
+        if plan.fromOthers > .zero {
+            text += PlanLine(path: nil, reason: .others, bytes: plan.fromOthers).text
+        }
+        for item in plan.items {
+            text += PlanLine(path: item.id, reason: item.reason, bytes: item.bytes).text
+        }
+        guard command.takesEmptyFiles else { return text }
+        inSlices(emptyFiles(of: command)) { node in
+            guard node.parent != nil else { return }
+            text += PlanLine(path: node.path().bytes, reason: .command, bytes: .zero).text
+        }
+        return text
+    }
+}
+
+// Empty files and symbolic links give nothing back, and go only when a command names their place.
+extension Volume {
+    /// What there was of them at some moment.
+    func emptyFiles(of command: ReclaimCommand) -> [Node] {
+        let step = command.goal.step
+        var found: [Node] = []
+        var pending = [root]
+        while let directory = pending.popLast() {
+            inSlices(state.withLock { _ in directory.part.map { Array($0.entries.values) } ?? [] }) { node in
+                if node.isDirectory { pending.append(node) }
+                if node.isEmptyVictim(of: step) { found.append(node) }
+            }
+        }
+        return found
+    }
+
+    /// Removes those that are still empty, and in nobody's use.
+    func purgeEmptyFiles(of command: ReclaimCommand, pid: pid_t) {
+        let nodes = emptyFiles(of: command)
+        for start in stride(from: 0, to: nodes.count, by: Self.purgeBatch) {
+            let victims = change { state in
+                nodes[start..<min(start + Self.purgeBatch, nodes.count)].compactMap { node in
+                    node.isEmptyVictim(of: command.goal.step) ? victim(node, .command, &state) : nil
+                }
+            }
+            guard !victims.isEmpty else { continue }
+            state.withLock { $0.purgesUnderWay += 1 }
+            carryOut(PurgeJob(fromOthers: .zero, victims: victims, trigger: .command, pid: pid)) { part in
+                announce(part.removals)
+            }
+        }
+    }
+}
+
+extension Node {
+    fileprivate func isEmptyVictim(of step: PurgeStep?) -> Bool {
+        guard isRegular || kind == .symbolicLink, blocks == 0, !isInUse, parent != nil,
+            flags.isDisjoint(with: [.purging, .stuck, .linkedOutside]), !hasSeveralNames,
+            let rank = standing.rank
+        else { return false }
+        return step == nil || rank.step == step
+    }
+}
+
+/// One line of `storage.plan`.
+public struct PlanLine: Codable, Sendable {
+    public var path: String?
+    public var reason: String?
+    public var bytes: ByteCount?
+
+    init(path: [UInt8]?, reason: PurgeReason, bytes: ByteCount) {
+        self.path = path.map { String(decoding: $0, as: UTF8.self) }
+        self.reason = reason.rawValue
+        self.bytes = bytes
+    }
+
+    fileprivate var text: String { JSONText.encode(self) + "\n" }
+}

@@ -1,0 +1,112 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+
+/// What has been chosen so far for a call that needs room: its files are gone for who opens them, and
+/// their bytes are set aside, so that neither another call nor another purge can have them.
+struct Room {
+    fileprivate(set) var job: PurgeJob?
+    fileprivate var setAside = ByteCount.zero
+    fileprivate let pid: pid_t
+}
+
+extension Volume {
+    /// Files that a purge chooses while it holds the lock, and that it removes in one go.
+    static let purgeBatch = 256
+    /// Who is short only because of files that are being changed waits so long for them at most.
+    private static let patience: Int64 = 30_000
+
+    /// Runs `body`, under the lock, until it has a value. It answers nil as long as `cover` cannot get
+    /// it enough in one step; in between everybody else has a turn. All or nothing: when it throws,
+    /// what was chosen is put back.
+    func makingRoom<Value>(
+        pid: pid_t, _ body: (inout Room, inout VolumeState) throws(Errno) -> Value?
+    ) throws(Errno) -> Value {
+        let deadline = System.now() + Self.patience * 1_000_000
+        while true {
+            let seen = released.generation
+            var room = Room(pid: pid)
+            if let value = try makeRoom(&room, body) { return value }
+            if room.job != nil {
+                // Much: one after the other, or two could each keep the other from getting enough.
+                hooks.beforeSlowWork()
+                if let value = try makeMuchRoom(&room, body) { return value }
+            }
+            // The rest is held. Nothing is kept from anybody while waiting for it.
+            let left = deadline - System.now()
+            guard left > 0 else { throw .deviceFull }
+            hooks.beforeSlowWork()
+            released.wait(while: seen, milliseconds: min(1000, left / 1_000_000 + 1))
+        }
+    }
+
+    /// nil when all that is not held has been chosen, and put back again.
+    private func makeMuchRoom<Value>(
+        _ room: inout Room, _ body: (inout Room, inout VolumeState) throws(Errno) -> Value?
+    ) throws(Errno) -> Value? {
+        var result: Result<Value?, Errno> = .success(nil)
+        makingMuchRoom.withLock { _ in
+            var before = ByteCount.zero
+            while room.setAside > before {
+                before = room.setAside
+                do throws(Errno) {
+                    if let value = try makeRoom(&room, body) { return result = .success(value) }
+                } catch { result = .failure(error) }
+            }
+            putBack(&room)
+        }
+        return try result.get()
+    }
+
+    private func makeRoom<Value>(
+        _ room: inout Room, _ body: (inout Room, inout VolumeState) throws(Errno) -> Value?
+    ) throws(Errno) -> Value? {
+        try change { (state) throws(Errno) in
+            state.capacity.used -= room.setAside
+            do throws(Errno) {
+                if let value = try body(&room, &state) { return value }
+            } catch {
+                state.capacity.used += room.setAside
+                throw error
+            }
+            state.capacity.used += room.setAside
+            return nil
+        }
+    }
+
+    /// Chooses what has to go for `short` more bytes; false when one step is not enough.
+    func cover(_ short: ByteCount, _ room: inout Room, _ state: inout VolumeState) -> Bool {
+        guard short > .zero else { return true }
+        let plan = pick(.bytes(short), limit: Self.purgeBatch, &state)
+        if room.job == nil {
+            guard !plan.isEmpty else { return false }
+            state.purgesUnderWay += 1
+            room.job = PurgeJob(fromOthers: .zero, victims: [], trigger: .importantWrite, pid: room.pid)
+        }
+        room.job?.fromOthers += plan.fromOthers
+        room.job?.victims += plan.victims
+        room.setAside += plan.freed
+        return plan.freed >= short
+    }
+
+    private func putBack(_ room: inout Room) {
+        guard let job = room.job else { return }
+        for start in stride(from: 0, to: job.victims.count, by: Self.purgeBatch) {
+            change { state in
+                for victim in job.victims[start..<min(start + Self.purgeBatch, job.victims.count)] {
+                    state.capacity.used -= victim.bytes
+                    victim.node.flags.remove(.purging)
+                    state.enter(victim.node)
+                }
+            }
+        }
+        change { state in
+            state.capacity.used -= job.fromOthers
+            state.capacity.others += job.fromOthers
+            state.capacity.othersPurgeable += job.fromOthers
+            state.purgesUnderWay -= 1
+        }
+        (room.job, room.setAside) = (nil, .zero)
+        purges.advance()
+    }
+}

@@ -1,0 +1,60 @@
+import Glibc
+import PurgeSystem
+import Synchronization
+
+/// What is left of a directory, link or special file that was removed while somebody had it, until
+/// the kernel forgets it: fstat(2) of it must work.
+enum Remains {
+    /// The way to it.
+    case open(RemovedEntry)
+    /// Where descriptors are short, what it was when it went.
+    indirect case known(FileStatus)
+
+    var location: Location {
+        switch self {
+        case .open(let entry): .itself(entry.descriptor)
+        case .known(let status): .known(status)
+        }
+    }
+
+    var descriptor: FileDescriptor? {
+        if case .open(let entry) = self { entry.descriptor } else { nil }
+    }
+}
+
+/// A descriptor that is kept for something removed.
+final class RemovedEntry: Sendable {
+    /// Of all volumes of this process; they are part of what the app has open.
+    static let alive = Atomic<Int>(0)
+    let descriptor: FileDescriptor
+
+    init(_ descriptor: FileDescriptor) {
+        self.descriptor = descriptor
+        Self.alive.add(1, ordering: .relaxed)
+    }
+
+    deinit { Self.alive.subtract(1, ordering: .relaxed) }
+}
+
+extension Volume {
+    /// To be taken before the name goes; nil where nothing is needed, or to be had.
+    func remains(of node: Node, _ name: Name, in directory: FileDescriptor) -> Remains? {
+        if node.isRegular { return nil }
+        if RemovedEntry.alive.load(ordering: .relaxed) < budget.removed {
+            let flags = node.isDirectory ? O_RDONLY | O_DIRECTORY : System.openPath
+            do throws(Errno) {
+                return .open(
+                    RemovedEntry(try name.withCName { (name) throws(Errno) in try directory.open(name, flags) }))
+            } catch {}  // it may not be read, or there is no descriptor
+        }
+        do throws(Errno) {
+            var status = try name.withCName { (name) throws(Errno) in try System.status(at: directory.raw, name) }
+            status.st_nlink = node.isDirectory ? 0 : status.st_nlink - 1
+            return .known(status)
+        } catch { return nil }
+    }
+
+    func lockedLeave(_ remains: Remains?, of node: Node) {
+        if let remains, node.flags.contains(.unlinked) { node.ensuredPart.remains = remains }
+    }
+}

@@ -1,0 +1,50 @@
+import Glibc
+import PurgeSystem
+
+// An ordinary user's daemon obeys permissions in the store as anybody does, though they are its owner's
+// to change: a folder that may not be written to, or a file that may not be read, must not stand in
+// the way of a purge or of a mount. What belongs to the daemon's user is opened up for the moment.
+extension Volume {
+    /// Runs `body`, once more with all of the owner's permissions on `entry` if they are what is missing.
+    func asOwner<Value>(
+        of entry: FileDescriptor, _ body: () throws(Errno) -> Value
+    ) throws(Errno) -> Value {
+        do throws(Errno) { return try body() } catch {
+            guard error == .accessDenied, geteuid() != 0 else { throw error }
+        }
+        var result: Result<Value, Errno> = .failure(.accessDenied)
+        permissions.withLock { _ in
+            do throws(Errno) { result = .success(try opened(entry, body)) } catch { result = .failure(error) }
+        }
+        return try result.get()
+    }
+
+    /// The same from the beginning, for who is alone with the store.
+    func asOwner<Value>(
+        throughout entry: FileDescriptor, _ body: () throws(Errno) -> Value
+    ) throws(Errno) -> Value {
+        geteuid() == 0 ? try body() : try opened(entry, body)
+    }
+
+    private func opened<Value>(
+        _ entry: FileDescriptor, _ body: () throws(Errno) -> Value
+    ) throws(Errno) -> Value {
+        let status = try System.status(entry.raw)
+        let missing = (status.isDirectory ? S_IRWXU : S_IRUSR | S_IWUSR) & ~status.st_mode
+        guard status.st_uid == geteuid(), missing != 0 else { return try body() }
+        let mode = status.st_mode & 0o7777
+        try System.changeMode(entry.raw, mode | missing)
+        // The owner may do that: it has just been done.
+        defer { do throws(Errno) { try System.changeMode(entry.raw, mode) } catch {} }
+        return try body()
+    }
+
+    /// A directory of `parent`, only to be named by.
+    func openDirectory(_ name: Name, in parent: FileDescriptor) throws(Errno) -> FileDescriptor {
+        try asOwner(of: parent) { () throws(Errno) in
+            try name.withCName { (name) throws(Errno) in
+                try parent.open(name, System.openPath | O_DIRECTORY)
+            }
+        }
+    }
+}

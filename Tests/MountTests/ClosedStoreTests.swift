@@ -1,0 +1,88 @@
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+extension Mounts {
+    /// An ordinary user's store in which permissions are missing that its owner could give, and
+    /// what lies in a store by hand.
+    @Suite struct ClosedStoreTests {
+        /// Runs a script as an ordinary user who may mount, in a directory of that user's own.
+        private func asUser(_ script: String) throws -> Outcome {
+            try Scratch.with("user") { scratch in
+                let home = "\(scratch.path)/home"
+                try Files.write(script, to: "\(scratch.path)/script")
+                for name in [home, "\(home)/mountpoint"] {
+                    try Files.makeDirectory(name)
+                    #expect(chown(name, 65534, 65534) == 0)
+                }
+                try Program.run("cp", PurgefsBinary.path, "\(home)/purgefs").succeeded()
+                let outer = "mknod -m 666 ../fuse c 10 229; mount --bind ../fuse /dev/fuse; exec \"$@\""
+                let command =
+                    ["unshare", "-m", "--propagation", "private", "sh", "-ec", outer, "sh"]
+                    + DeviceFileTests.ordinaryUser
+                    + ["env", "TMPDIR=\(home)", "HOME=\(home)", "sh", "-e", "\(scratch.path)/script"]
+                let outcome = try Program.run(command, in: home, timeout: 60)
+                _ = try? Program.run("chmod", "-R", "u+rwx", home)
+                return outcome
+            }
+        }
+
+        private static let mounted = """
+            end() { cd ..; fusermount3 -u mountpoint 2>/dev/null || fusermount3 -uz mountpoint; }
+            ./purgefs mount --total 1M store mountpoint
+            trap end EXIT
+            cd mountpoint
+            echo off > .purgefs/storage.thresholds
+
+            """
+
+        @Test func aFolderThatMayNotBeWrittenTo() throws {
+            let outcome = try asUser(
+                Self.mounted + """
+                    mkdir -p tmp/d/e
+                    head -c 300000 /dev/zero > tmp/d/e/old
+                    head -c 300000 /dev/zero > tmp/new
+                    chmod 555 tmp/d/e; chmod 0 tmp/d
+                    head -c 600000 /dev/zero > Documents/f
+                    ls tmp; stat -c %a tmp/d; chmod 755 tmp/d; stat -c %a tmp/d/e; ls tmp/d/e
+                    """)
+            #expect(outcome.status == 0 && outcome.output == "d\nnew\n0\n555\n", "\(outcome)")
+        }
+
+        @Test func entriesWithoutAnyPermission() throws {
+            let outcome = try asUser(
+                """
+                ./purgefs mount --total 1M store mountpoint
+                mkdir mountpoint/Documents/d mountpoint/Documents/d/e
+                head -c 5000 /dev/zero > mountpoint/Documents/f
+                head -c 5000 /dev/zero > mountpoint/Documents/d/e/g
+                truncate -s 100000 mountpoint/Documents/f
+                setfattr -n user.purgefs.isPurgeable -v high mountpoint/Documents/d/e/g
+                chmod 0 mountpoint/Documents/f mountpoint/Documents/d/e/g mountpoint/Documents/d/e mountpoint/Documents/d
+                ./purgefs unmount mountpoint
+
+                """ + Self.mounted + """
+                    cat .purgefs/storage.used .purgefs/storage.reclaimable
+                    stat -c %a Documents/f Documents/d
+                    chmod 700 Documents/d; stat -c %a Documents/d/e; chmod 700 Documents/d/e; stat -c %a Documents/d/e/g
+                    """)
+            #expect(outcome.status == 0 && outcome.output == "16384\n8192\n0\n0\n0\n0\n", "\(outcome)")
+        }
+
+        @Test func theControlDirectorysNameInTheStore() throws {
+            try withMount(mounted: false) { mount in
+                try mount.mount()
+                try mount.unmount()
+                try Files.makeDirectory("\(mount.store)/container/.purgefs")
+                try Files.make("\(mount.store)/container/.purgefs/f", size: 5000)
+                try mount.mount()
+                #expect(!(try Files.names(in: mount.root).contains(".purgefs")))
+                #expect(try mount.number("storage.used") == 0)
+                #expect(throws: Errno.notPermitted) { try Files.changeMode(mount.path(".purgefs"), 0o755) }
+                #expect(throws: Errno.notPermitted) { try Files.changeMode(mount.control("storage.total"), 0o666) }
+                try Files.truncate(mount.control("storage.total"), 0)
+            }
+        }
+    }
+}

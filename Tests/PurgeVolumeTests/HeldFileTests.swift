@@ -1,0 +1,171 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import Support
+import Testing
+
+@testable import PurgeVolume
+
+/// Files whose names or attributes are being changed: they count as before, and who needs them waits.
+struct HeldFileTests {
+    private func held(_ live: LiveVolume, _ name: String) throws -> Node {
+        let key = name.withCString { Name($0) }
+        let node = try live.volume.heldEntry(key, in: try live.node("tmp"))
+        return try #require(node)
+    }
+
+    @Test func itsBytesStayReclaimable() throws {
+        try withVolume { live in
+            try live.make("tmp/a", blocks: 40)
+            let node = try held(live, "a")
+            #expect(try live.blocks(.storageReclaimable) == 40)
+            #expect(live.volume.statistics(at: try live.node("Documents")).available == 64)
+            live.volume.unhold(node)
+            #expect(try live.blocks(.storageReclaimable) == 40)
+            try live.unlink("tmp/a")
+            #expect(try live.blocks(.storageReclaimable) == 0)
+            #expect(live.used == 0)
+        }
+    }
+
+    @Test func aWriteThatNeedsItWaits() throws {
+        try withVolume { live in
+            try live.make("tmp/a", blocks: 64)
+            let node = try held(live, "a")
+            let handle = try live.create("Documents/f")
+            defer { live.volume.close(handle) }
+            let volume = live.volume
+            let seen = volume.released.generation
+            let isDone = Tally()
+            let writing = Workers.start(1) { _ in
+                let request = WriteRequest(
+                    offset: 0, length: 4096, isMapped: false, dropsPrivileges: false, pid: LiveVolume.pid)
+                var purged: [Removal] = []
+                _ = try volume.write(handle, request, purged: &purged) { (fd, bytes) throws(Errno) in
+                    try LiveVolume.put(fd, bytes.count, 0)
+                }
+                volume.announce(purged)
+                isDone.add()
+            }
+            // what is not held is found at once, and leaves the write where it is
+            for _ in 0..<20 {
+                let folder = try volume.heldEntry(Name("tmp"), in: volume.root)
+                volume.unhold(try #require(folder))
+            }
+            #expect(volume.released.generation == seen && isDone.value == 0)
+            volume.unhold(node)
+            try writing.join(within: 20)
+            #expect(!live.exists("tmp/a"))
+            #expect(live.used == 1)
+        }
+    }
+
+    /// A file that is held does not stop a purge of the others, nor is it lost to the next.
+    @Test func othersGoMeanwhile() throws {
+        try withVolume { live in
+            for name in ["a", "b"] { try live.make("tmp/\(name)", blocks: 32) }
+            let node = try held(live, "a")
+            try live.make("Documents/f", blocks: 10)
+            #expect(live.exists("tmp/a") && !live.exists("tmp/b"))
+            live.volume.unhold(node)
+            try live.make("Documents/g", blocks: 30)
+            #expect(!live.exists("tmp/a"))
+            #expect(live.used == 40)
+        }
+    }
+
+    @Test func oneThatIsOpenedIsReclaimableNoMore() throws {
+        try withVolume { live in
+            try live.make("tmp/a", blocks: 40)
+            let node = try held(live, "a")
+            let handle = try live.open("tmp/a", O_RDONLY)
+            #expect(try live.blocks(.storageReclaimable) == 0)
+            live.volume.unhold(node)
+            #expect(try live.blocks(.storageReclaimable) == 0)
+            live.volume.close(handle)
+            #expect(try live.blocks(.storageReclaimable) == 40)
+            try live.command(.storageReclaim, "tmp")
+            #expect(live.used == 0)
+        }
+    }
+}
+
+/// Purges of more files than one step takes.
+struct LargePurgeTests {
+    private static func settings(_ settings: inout DeviceSettings) {
+        settings.total = ByteCount(blocks: 2000)
+        settings.thresholds = .off
+    }
+
+    @Test func allocationIsAllOrNothing() throws {
+        try withVolume(settings: Self.settings) { live in
+            for number in 0..<1000 { try live.make("tmp/\(number)", blocks: 1) }
+            let handle = try live.create("Documents/f")
+            defer { live.volume.close(handle) }
+            let opened = try live.open("tmp/999", O_RDONLY)
+            #expect(throws: Errno.noSpace) { try live.allocate(handle, 0, 0, 2000 * 4096) }
+            #expect(live.used == 1000)
+            #expect(try live.blocks(.storageReclaimable) == 999)
+            #expect(try live.events(.purge) == [])
+            try live.allocate(handle, 0, 0, 1900 * 4096)
+            #expect(try live.events(.purge).map(\.path) == (0..<900).map { "tmp/\($0)" })
+            #expect(live.used == 2000)
+            live.volume.close(opened)
+        }
+    }
+
+    /// Those that are chosen go back when the rest of what was promised has been opened meanwhile.
+    @Test func whatWasChosenIsPutBack() throws {
+        try withVolume(settings: Self.settings) { live in
+            for number in 0..<2000 { try live.make("tmp/\(number)", blocks: 1) }
+            let last = try live.node("tmp/1999")
+            let volume = live.volume
+            var isOpened = false
+            #expect(throws: Errno.noSpace) {
+                try volume.makingRoom(pid: 1) { (room, state) throws(Errno) -> Int? in
+                    guard state.capacity.important >= ByteCount(blocks: 2000) else { throw .noSpace }
+                    if state.purgesUnderWay == 1, !isOpened {
+                        // as if an open had come in between two steps
+                        state.retract(last)
+                        last.opens += 1
+                        isOpened = true
+                    }
+                    return volume.cover(ByteCount(blocks: 2000), &room, &state) ? 1 : nil
+                }
+            }
+            #expect(isOpened)
+            volume.forgetOpen(last)
+            #expect(live.used == 2000)
+            #expect(try live.blocks(.storageReclaimable) == 2000)
+            #expect(volume.state.withLock { $0.purgesUnderWay } == 0)
+            #expect(live.exists("tmp/0"))
+            try live.command(.storageReclaim, "all")
+            #expect(live.used == 0)
+        }
+    }
+
+    @Test func theDryRunIsThePurge() throws {
+        try withVolume(settings: Self.settings) { live in
+            try live.makeDirectory("Library/Caches/a")
+            for number in 0..<700 {
+                try live.make(["tmp/", "Library/Caches/", "Library/Caches/a/"][number % 3] + "\(number)", blocks: 1)
+            }
+            try live.make("tmp/empty", blocks: 0)
+            for command in ["\(300 * 4096)", "caches", "all"] {
+                let handle = ControlHandle(file: .storagePlan, reader: nil)
+                try live.volume.controlCommand(handle, Array(command.utf8), pid: LiveVolume.pid)
+                let planned = String(decoding: handle.content, as: UTF8.self).split(separator: "\n")
+                    .compactMap { $0.split(separator: "\"").dropFirst(3).first.map(String.init) }
+                let before = try live.events(.purge).count
+                try live.command(.storageReclaim, command)
+                let purged = try live.events(.purge).dropFirst(before).compactMap(\.path)
+                #expect(planned.count == purged.count && planned.count >= 1)
+                #expect(
+                    zip(planned, purged).allSatisfy { $0 == $1 }, "\(command): \(planned.prefix(3)) \(purged.prefix(3))"
+                )
+            }
+            #expect(live.used == 0)
+        }
+    }
+}
