@@ -100,7 +100,9 @@ extension System {
     /// The next one of `signals`, which are blocked; nil when none came in time.
     public static func nextSignal(of signals: SignalSet, milliseconds: Int32) throws(Errno) -> ReceivedSignal? {
         var byKernel: Int32 = 0
-        let number = try SystemCall.run { shim_wait_signal(signals.rawValue, milliseconds, &byKernel) }
+        let number = try SystemCall.wait(milliseconds: milliseconds) { left in
+            shim_wait_signal(signals.rawValue, left, &byKernel)
+        }
         return number == 0 ? nil : ReceivedSignal(number: number, isFromKernel: byKernel != 0)
     }
 }
@@ -123,7 +125,7 @@ extension System {
     }
     /// Whether a read would not wait (also at the end of file); false when the time ran out.
     public static func waitReadable(_ fd: Int32, milliseconds: Int32) throws(Errno) -> Bool {
-        try SystemCall.run { shim_poll_in(fd, milliseconds) } > 0
+        try SystemCall.wait(milliseconds: milliseconds) { shim_poll_in(fd, $0) } > 0
     }
     /// Makes `number` another name of `fd`, also for what is executed.
     public static func duplicate(_ fd: Int32, as number: Int32) throws(Errno) {

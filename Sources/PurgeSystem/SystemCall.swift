@@ -15,6 +15,16 @@ public enum SystemCall {
         }
     }
 
+    /// One that waits so many milliseconds at most, or without an end if that is less than none. After
+    /// an interruption it waits for what is left.
+    static func wait(milliseconds: Int32, _ call: (Int32) -> Int32) throws(Errno) -> Int32 {
+        let end = System.uptime() + Int64(milliseconds) * 1_000_000
+        return try run {
+            guard milliseconds > 0 else { return call(milliseconds) }
+            return call(Int32(max(0, (end - System.uptime() + 999_999) / 1_000_000)))
+        }
+    }
+
     @inline(__always)
     static func done<Value: FixedWidthInteger & SignedInteger>(_ call: () -> Value) throws(Errno) {
         _ = try run(call)

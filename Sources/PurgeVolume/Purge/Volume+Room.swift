@@ -22,7 +22,7 @@ extension Volume {
     func makingRoom<Value>(
         pid: pid_t, _ body: (inout Room, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value {
-        let deadline = System.now() + Self.patience * 1_000_000
+        let deadline = System.uptime() + Self.patience * 1_000_000
         while true {
             let seen = released.generation
             var room = Room(pid: pid)
@@ -33,7 +33,7 @@ extension Volume {
                 if let value = try makeMuchRoom(&room, body) { return value }
             }
             // The rest is held. Nothing is kept from anybody while waiting for it.
-            let left = deadline - System.now()
+            let left = deadline - System.uptime()
             guard left > 0 else { throw .deviceFull }
             hooks.beforeSlowWork()
             released.wait(while: seen, milliseconds: min(1000, left / 1_000_000 + 1))
