@@ -35,12 +35,14 @@ public enum MountService {
         }
         let journal = try Journal.open(in: store, toleratingFullDisk: true)
         if let failure = journal.openingFailure { note("purgefs: warning: \(failure)") }
+        try store.makePrivate()
         EndSignals.block()
 
         let notifier = Notifier(mountpoint: mountpoint)
         let volume = try Volume(
             store: store, settings: settings, journal: journal, mountpoint: mountpoint,
             untouched: request.untouched, hooks: hooks(notifier), progress: ScanProgress().report)
+        for warning in volume.takeRecordWarnings() { note("purgefs: warning: \(warning)") }
         warnOfSmallDisk(volume, store)
         let server = Server(volume: volume, notifier: notifier, commands: WorkQueue())
         do throws(Errno) {

@@ -70,6 +70,11 @@ public struct ExtentSet: Hashable, Sendable {
     @discardableResult
     public mutating func insert(_ range: Range<Int64>) -> Int64 {
         guard !range.isEmpty else { return 0 }
+        if runs.last.map({ $0.upperBound < range.lowerBound }) ?? true {
+            runs.append(range)
+            count += Int64(range.count)
+            return Int64(range.count)
+        }
         let new = missing(in: range)
         // Runs that touch `range`, neighbours included, become one.
         let first = index(endingAfter: range.lowerBound - 1)
@@ -104,8 +109,20 @@ public struct ExtentSet: Hashable, Sendable {
     }
 
     public func union(_ other: ExtentSet) -> ExtentSet {
-        var result = self
-        for run in other.runs { result.insert(run) }
+        // In order, so that each goes to the end: a store may hold millions of runs.
+        var result = ExtentSet()
+        var (mine, theirs) = (0, 0)
+        while mine < runs.count || theirs < other.runs.count {
+            if theirs == other.runs.count
+                || mine < runs.count && runs[mine].lowerBound <= other.runs[theirs].lowerBound
+            {
+                result.insert(runs[mine])
+                mine += 1
+            } else {
+                result.insert(other.runs[theirs])
+                theirs += 1
+            }
+        }
         return result
     }
 

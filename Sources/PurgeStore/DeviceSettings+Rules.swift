@@ -59,6 +59,10 @@ extension DeviceSettings {
             counters.purgedFiles, counters.purgedBytes, counters.refusedWrites, counters.protectionDenied,
         ]
         if let wrong = counts.first(where: { $0 < 0 }) { throw .value(name: "counters", "\(wrong) is less than 0") }
+        // Far beyond what a device lives to see, and far from where counting on would overflow.
+        if let wrong = (counts + [boots]).first(where: { $0 > Self.largest.bytes }) {
+            throw .value(name: wrong == boots ? "boots" : "counters", "\(wrong) is more than 2^60")
+        }
     }
 
     /// Sizes edited by hand, as if they had been set.

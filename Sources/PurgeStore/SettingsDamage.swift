@@ -8,10 +8,15 @@ enum SettingsDamage: Error, Hashable {
     var what: String {
         switch self {
         case .unreadable(let reason): "the settings are damaged: \(reason)"
-        case .value(let name, let reason): "the settings hold a wrong value of `\(name)`: \(reason)"
+        case .value(let name, let reason): "the settings hold a wrong value of `\(Self.visible(name))`: \(reason)"
         case .newerVersion(let version):
             "the settings were written by a newer purgefs (format \(version); this one knows 1)"
         }
+    }
+
+    /// A name may be anything where the file is damaged, and a message goes to a terminal.
+    static func visible(_ name: String) -> String {
+        String(name.unicodeScalars.prefix(64).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : Character($0) })
     }
 
     var isRepairable: Bool { if case .newerVersion = self { false } else { true } }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import PurgeModel
 
-/// The content of device.json: an object of settings, those that are missing having their defaults.
+/// The content of device.json: an object of all settings, each exactly as it is written.
 enum SettingsDocument {
     /// The settings as a whole, or the first reason why not.
     static func settings(from content: [UInt8]) throws(SettingsDamage) -> DeviceSettings {
@@ -10,9 +10,9 @@ enum SettingsDocument {
         guard given["containerID"] != nil else { throw .value(name: "containerID", "it is missing") }
         var merged = try value(of: DeviceSettings(containerID: placeholderID))
         for member in ordered(given, as: merged) {
-            merged[member.name] = member.value
-            try decode(merged, changing: member.name).validate()
+            try take(member, into: &merged).validate()
         }
+        if let missing = missing(in: given, of: merged).first { throw missing }
         return try decode(merged, changing: "device.json").roundedToBlocks()
     }
 
@@ -33,12 +33,11 @@ enum SettingsDocument {
                 given["version"] = .integer(1)
             }
             var merged = try value(of: settings)
-            if given["containerID"] == nil { lost.append(.value(name: "containerID", "it is missing")) }
+            lost += missing(in: given, of: merged)
             for member in ordered(given, as: merged) {
                 var candidate = merged
-                candidate[member.name] = member.value
                 do throws(SettingsDamage) {
-                    let changed = try decode(candidate, changing: member.name)
+                    let changed = try take(member, into: &candidate)
                     try changed.validate()
                     (settings, merged) = (changed, candidate)
                 } catch { lost.append(error) }
@@ -52,8 +51,13 @@ enum SettingsDocument {
 
     private static let placeholderID = "00000000-0000-0000-0000-000000000000"
 
+    /// Brackets within brackets; what is written has two. The decoder has no bound for which the
+    /// stack of a thread would do.
+    private static let deepest = 16
+
     private static func object(_ content: [UInt8]) throws(SettingsDamage) -> JSONValue {
         let value: JSONValue
+        guard JSONValue.depth(of: content) <= deepest else { throw .unreadable("it is nested too deeply") }
         do {
             value = try JSONDecoder().decode(JSONValue.self, from: Data(content))
         } catch { throw .unreadable(content.isEmpty ? "the file is empty" : "it is not JSON") }
@@ -76,6 +80,24 @@ enum SettingsDocument {
             given[member.name].map { JSONValue.Member(name: member.name, value: $0) }
         }
         return known + (given.members ?? []).filter { model[$0.name] == nil }
+    }
+
+    private static func missing(in given: JSONValue, of model: JSONValue) -> [SettingsDamage] {
+        (model.members ?? []).filter { given[$0.name] == nil }.map { .value(name: $0.name, "it is missing") }
+    }
+
+    /// The settings with one member more. It must come out as it went in: a name within it that is
+    /// unknown, or that is missing, is damage as well.
+    private static func take(
+        _ member: JSONValue.Member, into merged: inout JSONValue
+    ) throws(SettingsDamage) -> DeviceSettings {
+        guard merged[member.name] != nil else { throw .value(name: member.name, "there is no such setting") }
+        merged[member.name] = member.value
+        let settings = try decode(merged, changing: member.name)
+        guard try value(of: settings)[member.name]?.sorted == member.value.sorted else {
+            throw .value(name: member.name, "it cannot be understood")
+        }
+        return settings
     }
 
     private static func value(of settings: DeviceSettings) throws(SettingsDamage) -> JSONValue {

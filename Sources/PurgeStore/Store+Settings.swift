@@ -12,8 +12,8 @@ extension Store {
     }
 
     /// Replaces device.json as a whole: after a crash at any moment the old or the new one is there.
-    /// One that cannot be read is not replaced. `durably` is for a crash of the machine; that of a
-    /// process loses nothing either way.
+    /// One that cannot be read is not replaced. `durably`: the new one outlives a crash of the machine
+    /// once this returns; without, the old or the new one does.
     public func saveSettings(_ settings: DeviceSettings, durably: Bool = true) throws(StoreError) {
         try maySaveSettings.withLock { (maySave) throws(StoreError) in
             if !maySave {

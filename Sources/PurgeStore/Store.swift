@@ -11,6 +11,8 @@ public final class Store: Sendable {
     public let container: FileDescriptor
     /// Whether this call made the store.
     public let isNew: Bool
+    /// Whether it was opened to be looked at alone: nothing in it may change.
+    public let isForReading: Bool
 
     /// As it was given.
     public var path: String { place.path }
@@ -23,10 +25,11 @@ public final class Store: Sendable {
     let maySaveSettings = Mutex(false)
     private let extents = Mutex<FileDescriptor?>(nil)
 
-    private init(_ place: StoreDirectory, container: FileDescriptor, isNew: Bool) {
+    private init(_ place: StoreDirectory, container: FileDescriptor, isNew: Bool, isForReading: Bool = false) {
         self.place = place
         self.container = container
         self.isNew = isNew
+        self.isForReading = isForReading
     }
 
     /// Opens a store and takes its lock (flock on the directory). With `creating`, makes the
@@ -38,24 +41,43 @@ public final class Store: Sendable {
         let names = try place.names()
         try place.refuseForeign(names, creating: creating)
         try place.probeWriting()
-        if creating { try place.makeLayout() }
+        if creating {
+            try place.makePrivate()
+            try place.makeLayout()
+        }
         let container = try place.container()
         try place.probeAttributes(on: container)
         let isNew = !names.contains("container") && !names.contains(StoreDirectory.settingsName)
         return Store(place, container: container, isNew: isNew)
     }
 
-    /// STORE/extents, made when it is first wanted: one sidecar for each list of extents that is
-    /// too long for an attribute.
-    public func sidecars() throws(Errno) -> FileDescriptor {
+    /// Opens a store and takes its lock, to look at it alone: nothing in it changes, so that it may
+    /// also lie on a file system that is mounted read-only.
+    public static func openForReading(_ path: String) throws(StoreError) -> Store {
+        let place = try StoreDirectory.open(path)
+        try place.lock()
+        try place.refuseForeign(try place.names(), creating: false)
+        return Store(place, container: try place.container(), isNew: false, isForReading: true)
+    }
+
+    /// Nobody but its owner reaches what is in the store: the directory is 0700, the files of our
+    /// own 0600. `container/` keeps its mode, which the root of the mount shows.
+    public func makePrivate() throws(StoreError) { try place.makePrivate() }
+
+    /// STORE/extents: one sidecar for each list of extents that is too long for an attribute.
+    /// ENOENT where there is none; `making` makes it.
+    func sidecars(making: Bool) throws(Errno) -> FileDescriptor {
         try extents.withLock { (cached) throws(Errno) in
             if let cached { return cached }
-            do throws(Errno) {
-                try System.makeDirectory(at: directory.raw, "extents", mode: 0o755)
-            } catch .exists {
-                // Made by an earlier mount.
+            if making {
+                do throws(Errno) {
+                    try System.makeDirectory(at: directory.raw, StoreDirectory.extentsName, mode: 0o700)
+                    try System.sync(directory.raw)
+                } catch .exists {
+                    // Made by an earlier mount.
+                }
             }
-            let opened = try directory.open("extents", O_RDONLY | O_DIRECTORY)
+            let opened = try directory.open(StoreDirectory.extentsName, O_RDONLY | O_DIRECTORY)
             cached = opened
             return opened
         }

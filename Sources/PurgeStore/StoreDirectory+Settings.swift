@@ -6,6 +6,8 @@ extension StoreDirectory {
     static let settingsName = "device.json"
     /// What a save writes before it takes device.json's place; one that was left behind means nothing.
     static let newSettingsName = "device.json.new"
+    /// Bytes; what is written has a thousand.
+    private static let settingsLimit = 65536
 
     /// What device.json is found to be.
     enum SettingsState {
@@ -17,14 +19,13 @@ extension StoreDirectory {
     func settingsState() throws(StoreError) -> SettingsState {
         let content: [UInt8]
         do throws(Errno) {
-            // Opening must not wait for the other end of a pipe.
-            let file = try descriptor.open(Self.settingsName, O_RDONLY | O_NONBLOCK)
-            guard try System.status(file.raw).st_mode & S_IFMT == S_IFREG else { throw .invalid }
-            content = try file.readAll()
+            content = try descriptor.openFile(Self.settingsName, O_RDONLY).readAll(limit: Self.settingsLimit)
         } catch .noEntry {
             return .missing
-        } catch .invalid, Errno(ELOOP), .noAddress {
+        } catch .invalid, Errno(ELOOP) {
             return .damaged(.unreadable("it is not a plain file"), content: [])
+        } catch .fileTooLarge {
+            return .damaged(.unreadable("it is longer than any that purgefs writes"), content: [])
         } catch { throw .failed("the settings cannot be read", path: pathOf(Self.settingsName), error) }
         do {
             return .good(try SettingsDocument.settings(from: content))
@@ -48,7 +49,7 @@ extension StoreDirectory {
 
     func makeFresh(_ name: String) throws(Errno) -> FileDescriptor {
         try remove(name)
-        return try descriptor.open(name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+        return try descriptor.open(name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
     }
 
     func remove(_ name: String) throws(Errno) {
@@ -59,7 +60,8 @@ extension StoreDirectory {
         do {
             let file = try makeFresh(Self.newSettingsName)
             try file.writeAll(content)
-            if durably { try System.sync(file.raw) }
+            // XFS and btrfs would rename first and write later: a loss of power left an empty file.
+            try System.sync(file.raw)
             try System.rename(at: descriptor.raw, Self.newSettingsName, to: descriptor.raw, Self.settingsName)
         } catch {
             try remove(Self.newSettingsName)

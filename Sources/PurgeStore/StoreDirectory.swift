@@ -70,7 +70,7 @@ struct StoreDirectory: Sendable {
 
     private static func make(_ path: String) throws(StoreError) -> FileDescriptor {
         do {
-            try System.makeDirectory(at: AT_FDCWD, path, mode: 0o755)
+            try System.makeDirectory(at: AT_FDCWD, path, mode: 0o700)
             return try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
         } catch .noEntry {
             throw StoreError(

@@ -25,6 +25,8 @@ extension StoreDirectory {
         switch state {
         case .present, .unreachable:
             nil
+        case .missing where folder != "container":
+            nil  // the next mount makes it again, as iOS would
         case .missing:
             StoreProblem(
                 path: pathOf(folder), what: "the folder is missing",

@@ -22,7 +22,7 @@ extension StoreDirectory {
         } catch { throw .failed("the damaged settings cannot be kept aside", path: pathOf(aside), error) }
         try writeSettings(salvaged.settings)
         let lost = salvaged.lost.map { damage in
-            if case .value(let name, _) = damage { name } else { "all of them" }
+            if case .value(let name, _) = damage { SettingsDamage.visible(name) } else { "all of them" }
         }
         return "The damaged file is now `\(aside)`. Settings that were lost and have their defaults: "
             + lost.joined(separator: ", ") + "."

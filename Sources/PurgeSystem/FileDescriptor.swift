@@ -22,18 +22,31 @@ extension FileDescriptor {
         FileDescriptor(adopting: try System.open(at: raw, name, flags | O_CLOEXEC | O_NOFOLLOW, mode: mode))
     }
 
-    /// The whole content, for small files.
-    public func readAll() throws(Errno) -> [UInt8] {
+    /// An entry of this directory that is a plain file; EINVAL for anything else. Opening waits for
+    /// nobody, as it would for the other end of a FIFO.
+    public func openFile(_ name: UnsafePointer<CChar>, _ flags: Int32) throws(Errno) -> FileDescriptor {
+        try Self.openFile(name, flags, in: raw)
+    }
+
+    public static func openFile(
+        _ name: UnsafePointer<CChar>, _ flags: Int32, in directory: Int32
+    ) throws(Errno) -> FileDescriptor {
+        let file = FileDescriptor(adopting: try System.openWithoutWaiting(at: directory, name, flags))
+        guard try System.status(file.raw).st_mode & S_IFMT == S_IFREG else { throw .invalid }
+        return file
+    }
+
+    /// The whole content, for small files; EFBIG for one of more than `limit` bytes.
+    public func readAll(limit: Int = .max) throws(Errno) -> [UInt8] {
         var content: [UInt8] = []
-        var offset: Int64 = 0
         while true {
             var chunk = [UInt8](repeating: 0, count: 65536)
             let count = try chunk.withUnsafeMutableBytes { buffer in
-                Result { () throws(Errno) in try System.pread(raw, buffer, offset: offset) }
+                Result { () throws(Errno) in try System.pread(raw, buffer, offset: Int64(content.count)) }
             }.get()
             if count == 0 { return content }
+            guard count <= limit - content.count else { throw .fileTooLarge }
             content += chunk[..<count]
-            offset += Int64(count)
         }
     }
 

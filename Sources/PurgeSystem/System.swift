@@ -22,6 +22,22 @@ public enum System {
     /// From now on this thread has a descriptor table of its own, with nothing in it. Objects that own
     /// descriptors of the process must not come to their end on it.
     public static func leaveDescriptors() throws(Errno) { try SystemCall.done { shim_leave_descriptors() } }
+    /// Waits for nobody: not for the other end of a FIFO, nor for a device. Whoever opens looks at what
+    /// it got before it is used; for a plain file O_NONBLOCK has no further meaning. EINVAL for what
+    /// cannot be opened in this way, and so is no plain file.
+    public static func openWithoutWaiting(at dir: Int32, _ name: CName, _ flags: Int32) throws(Errno) -> Int32 {
+        do throws(Errno) {
+            return try open(at: dir, name, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+        } catch .noAddress {
+            throw .invalid
+        } catch .tryAgain {
+            // Somebody has a lease on the file, which is for plain files alone: he gives it up when we wait.
+            let place = try open(at: dir, name, openPath | O_NOFOLLOW | O_CLOEXEC)
+            defer { close(place) }
+            guard try status(place).st_mode & S_IFMT == S_IFREG else { throw .invalid }
+            return try open(at: AT_FDCWD, "/proc/self/fd/\(place)", flags & ~O_NOFOLLOW | O_CLOEXEC)
+        }
+    }
     /// Never retried: Linux has freed the number even on EINTR.
     public static func close(_ fd: Int32) { _ = shim_close(fd) }
 }

@@ -6,11 +6,20 @@ import PurgeSystem
 public final class OfflineVolume {
     private let volume: Volume
 
-    /// Takes the store's lock until `close`, and scans it.
-    public init(storePath: String) throws(StoreError) {
-        let store = try Store.open(storePath, creating: false)
+    private let isForReading: Bool
+
+    /// Takes the store's lock until `close`, and scans it. With `forReading` nothing in the store changes.
+    public init(storePath: String, forReading: Bool = false) throws(StoreError) {
+        isForReading = forReading
+        let store = try forReading ? Store.openForReading(storePath) : Store.open(storePath, creating: false)
         volume = try Volume(
-            store: store, settings: store.loadSettings(), journal: Journal.open(in: store), mountpoint: nil)
+            store: store, settings: store.loadSettings(),
+            journal: forReading ? Journal.openForReading(in: store) : Journal.open(in: store), mountpoint: nil)
+    }
+
+    /// What is wrong with the records of charged blocks, mended with `repairing`.
+    public func recordProblems(repairing: Bool) throws(StoreError) -> [StoreProblem] {
+        try volume.recordProblems(repairing: repairing)
     }
 
     /// What `MOUNT/.purgefs/NAME` would read.
@@ -21,10 +30,14 @@ public final class OfflineVolume {
     }
 
     /// What writing `text` to `MOUNT/.purgefs/NAME` would do.
-    public func write(_ text: String, to name: String) throws(Errno) { _ = try command(text, name) }
+    public func write(_ text: String, to name: String) throws(Errno) {
+        if isForReading { throw .readOnly }
+        _ = try command(text, name)
+    }
 
     /// What writing `text` to storage.plan and reading it back would give: JSON lines.
     public func exchange(_ text: String, with name: String) throws(Errno) -> String {
+        if isForReading && name != ControlFile.storagePlan.rawValue { throw .readOnly }
         let handle = try command(text, name)
         return String(decoding: volume.readControl(handle, offset: 0, limit: .max), as: UTF8.self)
     }
@@ -39,6 +52,7 @@ public final class OfflineVolume {
 
     /// Writes back what changed and gives up the lock.
     public func close() throws(StoreError) {
+        if isForReading { return volume.journal.close() }
         volume.saveLastUses()
         volume.saveSettings(durably: true)
         volume.events.flush()

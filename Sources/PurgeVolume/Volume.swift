@@ -39,6 +39,7 @@ public final class Volume: Sendable {
     /// Whether the journal's failure has been reported.
     let journalIsFailing = Atomic<Bool>(false)
     let threads = Mutex<[WorkThread]>([])
+    let findings = Mutex(ScanFindings())
     /// Renames and unlinks: a name that was read while none was under way, and since when none
     /// has begun, is right.
     let moves = Atomic<UInt64>(0)

@@ -11,7 +11,7 @@ struct ExtentRecordTests {
     static let known: [([Range<Int64>], [UInt8])] = [
         ([], []), ([0..<1], [0, 1]), ([3..<5], [3, 2]), ([0..<1, 2..<4], [0, 1, 1, 2]),
         ([127..<128], [127, 1]), ([128..<129], [0x80, 1, 1]), ([300..<600], [0xAC, 2, 0xAC, 2]),
-        ([1 << 35..<1 << 35 + 1], [0x80, 0x80, 0x80, 0x80, 0x80, 1, 1]),
+        ([1 << 31..<1 << 31 + 1], [0x80, 0x80, 0x80, 0x80, 8, 1]),
     ]
     @Test(arguments: known) func encodesRuns(runs: [Range<Int64>], bytes: [UInt8]) {
         #expect(ExtentRecord.encode(ExtentSet(runs: runs)) == bytes)
@@ -37,6 +37,8 @@ struct ExtentRecordTests {
         [0x80], [0, 0x81], [5], [0, 1, 5], [UInt8](repeating: 0x80, count: 12) + [1, 1],
         [UInt8](repeating: 0xFF, count: 9) + [0x7F, 1], [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 1],
         [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01, 1],
+        // Past the end of any file, an empty run, two runs that touch.
+        [0x80, 0x80, 0x80, 0x80, 0x10, 1], [0, 0], [3, 1, 0, 1],
     ]
     @Test(arguments: damaged) func refusesWhatItNeverWrote(bytes: [UInt8]) {
         #expect(ExtentRecord.decode(bytes) == nil)
@@ -100,9 +102,9 @@ struct ExtentRecordStoreTests {
         let first = try #require(record.sidecar)
         record.runs = ExtentSet(runs: Self.runs(600))
         try store.setExtentRecord(&record, of: file.raw, nil)
-        let second = try #require(record.sidecar)
-        #expect(first != second)
-        #expect(sidecars == [second])
+        #expect(record.sidecar == first)
+        #expect(sidecars == [first])
+        #expect(try store.extentRecord(of: file.raw, nil)?.runs.runs == Self.runs(600))
         record.runs = ExtentSet(runs: [0..<1])
         try store.setExtentRecord(&record, of: file.raw, nil)
         #expect(sidecars == [])
@@ -118,17 +120,67 @@ struct ExtentRecordStoreTests {
         try store.dropExtentRecord(record, of: file.raw, nil)
     }
 
-    @Test(arguments: ["", "x", "i\u{1}", "i\u{1}\u{1}\u{1}", "sdoes-not-exist"])
-    func damageIsAnError(value: String) throws {
-        try Support.Attributes.set(directory["store/container/f"], "user.purgefs.extents", value)
-        #expect(throws: Errno.self) { try store.extentRecord(of: file.raw, nil) }
+    private func damage() throws -> ExtentDamage {
+        try #require(throws: ExtentDamage.self) { try store.extentRecord(of: file.raw, nil) }
     }
 
-    @Test func aDamagedSidecarIsAnError() throws {
+    @Test(arguments: [
+        ("", "is no list"), ("x", "is no list"), ("i\u{1}", "is no list"), ("i\u{1}\u{1}\u{1}", "is no list"),
+        (String(repeating: "i", count: 3000), "is no list"), ("s", "names no sidecar of purgefs"),
+        ("s../../outside", "names no sidecar of purgefs"), ("s..", "names no sidecar of purgefs"),
+        ("s/etc/passwd", "names no sidecar of purgefs"), ("sABC", "names no sidecar of purgefs"),
+        ("sabcdefghijklmn", "names no sidecar of purgefs"),
+    ])
+    func damageIsTold(value: String, what: String) throws {
+        try Support.Attributes.set(directory["store/container/f"], "user.purgefs.extents", value)
+        #expect(try damage() == ExtentDamage(what: what, countsAsFull: false))
+    }
+
+    /// What a loss of power can leave counts as full.
+    @Test func aSidecarThatIsMissingOrEmpty() throws {
+        try Support.Attributes.set(directory["store/container/f"], "user.purgefs.extents", "snone")
+        let missing = ExtentDamage(what: "is in a sidecar that is missing, extents/none", countsAsFull: true)
+        #expect(try damage() == missing)
+        try directory.makeDirectory("store/extents")
+        #expect(try damage() == missing)
+        try directory.write("", to: "store/extents/none")
+        #expect(
+            try damage() == ExtentDamage(what: "is in a sidecar that is empty, extents/none", countsAsFull: true))
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: ["fifo", "link", "directory", "second name", "bytes", "2 GiB"])
+    func anOddSidecar(kind: String) throws {
+        var record = ExtentRecord(runs: ExtentSet(runs: Self.runs(500)))
+        try store.setExtentRecord(&record, of: file.raw, nil)
+        let path = directory["store/extents/\(try #require(record.sidecar))"]
+        switch kind {
+        case "second name": try System.link(at: AT_FDCWD, path, to: AT_FDCWD, directory["outside"])
+        case "bytes": try FileDescriptor.open(path, O_WRONLY | O_TRUNC).writeAll([0x80])
+        case "2 GiB": try #require(truncate(path, 2 << 30) == 0)
+        default:
+            try System.rename(at: AT_FDCWD, path, to: AT_FDCWD, directory["outside"])
+            switch kind {
+            case "fifo": try System.makeNode(at: AT_FDCWD, path, mode: S_IFIFO | 0o600, device: 0)
+            case "link": try System.makeSymbolicLink(to: directory["outside"], at: AT_FDCWD, path)
+            default: try System.makeDirectory(at: AT_FDCWD, path, mode: 0o700)
+            }
+        }
+        #expect(try !damage().countsAsFull)
+        #expect(kind == "bytes" || kind == "2 GiB" || directory.exists("outside"))
+    }
+
+    /// A sidecar is somebody's, or it is found.
+    @Test func straySidecars() throws {
         var record = ExtentRecord(runs: ExtentSet(runs: Self.runs(500)))
         try store.setExtentRecord(&record, of: file.raw, nil)
         let name = try #require(record.sidecar)
-        try directory.write([0x80], to: "store/extents/\(name)")
-        #expect(throws: Errno.input) { try store.extentRecord(of: file.raw, nil) }
+        try directory.write("x", to: "store/extents/stray")
+        try directory.write("x", to: "store/extents/\(name).new")
+        let paths = ["\(name).new", "stray"].sorted().map { directory["store/extents/\($0)"] }
+        #expect(try store.straySidecars(needed: [name], removing: false).map(\.path) == paths)
+        #expect(sidecars.count == 3)
+        let removed = try store.straySidecars(needed: [name], removing: true)
+        #expect(removed.map(\.repair) == ["It has been removed.", "It has been removed."])
+        #expect(sidecars == [name])
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import PurgeModel
 import PurgeSystem
@@ -44,21 +45,65 @@ struct StoreSettingsTests {
         #expect(text.hasSuffix("\n}\n"))
     }
 
-    @Test func fillsInWhatIsMissingAndPassesOverWhatIsUnknown() throws {
-        try directory.write(
-            #"{"later": [1, {"a": null}], "containerID": "\#(DeviceSettingsTests.id)", "version": 1, "others": 5000}"#,
-            to: "s/device.json")
-        let settings = try store.loadSettings()
-        #expect(settings.containerID == DeviceSettingsTests.id)
-        #expect(settings.others == ByteCount(8192))
-        #expect(settings.total == ByteCount(68_719_476_736))
-        #expect(settings.boots == 1)
+    private func saved(_ change: (inout DeviceSettings) -> Void = { _ in }) throws -> String {
+        var settings = DeviceSettings(containerID: DeviceSettingsTests.id)
+        change(&settings)
+        try store.saveSettings(settings)
+        return try directory.read("s/device.json")
+    }
+
+    /// One flipped bit in a name, and a device of another size was called good.
+    @Test(arguments: [
+        ("\"total\"", "\"uotal\"", "uotal", "there is no such setting"),
+        ("\"boots\"", "\"foots\"", "foots", "there is no such setting"),
+        ("\"purgedFiles\"", "\"qurgedFiles\"", "counters", "it cannot be understood"),
+        ("\"nearLow\"", "\"nearLov\"", "thresholds", "it cannot be understood"),
+        ("\"counters\": {", "\"counters\": { \"more\": 1,", "counters", "it cannot be understood"),
+        ("  \"others\": 0,\n", "", "others", "it is missing"),
+    ])
+    func whatIsMissingOrUnknownIsDamage(from: String, to: String, name: String, reason: String) throws {
+        let text = try saved()
+        let damaged = text.replacingOccurrences(of: from, with: to)
+        try #require(damaged != text)
+        try directory.write(damaged, to: "s/device.json")
+        let error = try storeError { _ = try store.loadSettings() }
+        #expect(error.what == "the settings hold a wrong value of `\(name)`: \(reason)")
+        #expect(try directory.read("s/device.json") == damaged)
+    }
+
+    /// Single bits of all over the file: sound settings, those that were saved but for one value, or damage.
+    @Test func aFlippedBitChangesOneValueAtMost() throws {
+        let text = Array(try saved { ($0.total, $0.boots) = (ByteCount(67_108_864), 3) }.utf8)
+        let good = try store.loadSettings()
+        var found = 0
+        for bit in stride(from: 0, to: text.count * 8, by: 3) {
+            var damaged = text
+            damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+            guard let settings = try? SettingsDocument.settings(from: damaged) else { continue }
+            let same = [
+                settings.profile == good.profile, settings.total == good.total, settings.others == good.others,
+                settings.othersPurgeable == good.othersPurgeable, settings.thresholds == good.thresholds,
+                settings.protection == good.protection, settings.containerID == good.containerID,
+                settings.boots == good.boots, settings.counters == good.counters,
+            ]
+            #expect(same.count { !$0 } <= 1, "bit \(bit)")
+            found += 1
+        }
+        #expect(found > 0)
+    }
+
+    @Test(arguments: [15, 16, 17, 512, 513, 100_000]) func deepNesting(depth: Int) throws {
+        let text = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        try directory.write(text, to: "s/device.json")
+        let error = try storeError { _ = try store.loadSettings() }
+        #expect(error.what.hasPrefix("the settings are damaged: it is "))
     }
 
     @Test func judgesAValueAfterThoseItDependsOn() throws {
-        try directory.write(
-            #"{"othersPurgeable": 8192, "others": 8192, "containerID": "\#(DeviceSettingsTests.id)", "version": 1}"#,
-            to: "s/device.json")
+        let text = try saved { $0.others = ByteCount(8192) }
+        let moved = text.replacingOccurrences(of: "  \"othersPurgeable\": 0,\n", with: "")
+            .replacingOccurrences(of: "{\n  \"version\"", with: "{\n  \"othersPurgeable\": 8192,\n  \"version\"")
+        try directory.write(moved, to: "s/device.json")
         #expect(try store.loadSettings().othersPurgeable == ByteCount(8192))
     }
 

@@ -65,8 +65,8 @@ struct StoreTests {
     @Test func makesSidecarsWhenWanted() throws {
         let store = try Store.open(directory["store"], creating: true)
         #expect(!directory.exists("store/extents"))
-        let first = try store.sidecars()
+        let first = try store.sidecars(making: true)
         #expect(directory.exists("store/extents"))
-        #expect(try store.sidecars() === first)
+        #expect(try store.sidecars(making: true) === first)
     }
 }

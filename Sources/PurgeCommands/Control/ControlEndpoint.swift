@@ -48,10 +48,11 @@ struct OfflineControl: ControlEndpoint {
     let isMounted = false
     private let volume: OfflineVolume
 
-    init(store: String) throws(CommandFailure) {
+    /// `forReading`: nothing in the store changes.
+    init(store: String, forReading: Bool = false) throws(CommandFailure) {
         place = store
         do throws(StoreError) {
-            volume = try OfflineVolume(storePath: store)
+            volume = try OfflineVolume(storePath: store, forReading: forReading)
         } catch { throw CommandFailure("cannot open the store", error) }
     }
 
@@ -59,6 +60,11 @@ struct OfflineControl: ControlEndpoint {
     func write(_ text: String, to name: String) throws(Errno) { try volume.write(text, to: name) }
     func exchange(_ text: String, with name: String) throws(Errno) -> String {
         try volume.exchange(text, with: name)
+    }
+    func recordProblems(repairing: Bool) throws(CommandFailure) -> [StoreProblem] {
+        do throws(StoreError) {
+            return try volume.recordProblems(repairing: repairing)
+        } catch { throw CommandFailure("cannot check", error) }
     }
     func close() throws(CommandFailure) {
         do throws(StoreError) { try volume.close() } catch { throw CommandFailure("cannot close the store", error) }

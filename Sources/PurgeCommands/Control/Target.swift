@@ -8,19 +8,19 @@ enum Target: Hashable, Sendable {
     /// A store that is not mounted.
     case store(String)
 
-    /// Opens its control files. The caller closes them.
-    func open() throws(CommandFailure) -> any ControlEndpoint {
+    /// Opens its control files. The caller closes them. `forReading`: a store is not changed.
+    func open(forReading: Bool = false) throws(CommandFailure) -> any ControlEndpoint {
         switch self {
         case .mount(let path): MountedControl(place: path)
-        case .store(let path): try OfflineControl(store: path)
+        case .store(let path): try OfflineControl(store: path, forReading: forReading)
         }
     }
 
     /// Opens, works, and closes whatever happens.
     static func with<Result>(
-        _ text: String?, _ body: (any ControlEndpoint) throws(CommandFailure) -> Result
+        _ text: String?, forReading: Bool = false, _ body: (any ControlEndpoint) throws(CommandFailure) -> Result
     ) throws(CommandFailure) -> Result {
-        let control = try Target(text).open()
+        let control = try Target(text).open(forReading: forReading)
         let result: Result
         do throws(CommandFailure) {
             result = try body(control)

@@ -1,3 +1,4 @@
+import PurgeModel
 import PurgeStore
 
 extension OptionSpec {
@@ -9,9 +10,9 @@ extension Verb {
         name: "check", summary: "look for damage in a store that is not mounted",
         synopsis: "STORE [--repair]",
         description: [
-            "Looks at the folders of the container, device.json and the journal, and then reads all files' sizes and "
-                + "marks as a mount would. Prints what is wrong and what to do about it. Without --repair nothing is "
-                + "changed."
+            "Looks at the folders of the container, device.json and the journal, and then reads all files' sizes, "
+                + "marks and records as a mount would. Prints what is wrong and what to do about it. Without --repair "
+                + "nothing in the store is changed."
         ],
         options: [OptionSpec.repair], operands: 1...1,
         exitStatus: [
@@ -32,14 +33,22 @@ private enum CheckVerb {
                 "cannot check", path: store, "it is mounted at \(mount)",
                 advice: "Unmount it first: purgefs unmount \(mount)")
         }
-        let problems = try inspect(store, repairing: repairing)
-        for problem in problems { try console.print(problem.description) }
-        let remaining = problems.count { $0.repair == nil }
-        guard remaining == 0 else {
+        var remaining = 0
+        func show(_ problems: [StoreProblem]) throws(CommandFailure) {
+            for problem in problems { try console.print(problem.description) }
+            remaining += problems.count { $0.repair == nil }
+        }
+        try show(try inspect(store, repairing: repairing))
+        // The files can be looked at only when what they are charged to can be read.
+        let control = remaining == 0 ? try OfflineControl(store: store, forReading: !repairing) : nil
+        if let control { try show(try control.recordProblems(repairing: repairing)) }
+        let report = try control?.status()
+        try control?.close()
+        guard remaining == 0, let report else {
             try console.print("\(store): \(remaining) \(remaining == 1 ? "problem" : "problems")")
             return ExitStatus.failed
         }
-        try scan(store, console)
+        try sum(up: report, store, console)
         return ExitStatus.done
     }
 
@@ -55,11 +64,9 @@ private enum CheckVerb {
         } catch { throw CommandFailure("cannot check", error) }
     }
 
-    /// Reads everything that a mount would.
-    private static func scan(_ store: String, _ console: Console) throws(CommandFailure) {
-        let control = try OfflineControl(store: store)
-        let report = try control.status()
-        try control.close()
+    private static func sum(
+        up report: StatusReport, _ store: String, _ console: Console
+    ) throws(CommandFailure) {
         let tiers = report.tiers
         let files = tiers.temporary.files + tiers.caches.files + tiers.persistent.files
         try console.print(

@@ -32,7 +32,8 @@ extension Verb {
         ]
     ) { (invocation) throws(CommandFailure) in
         let verb = try PurgeVerb(invocation)
-        try Target.with(invocation.arguments.operands.first) { (control) throws(CommandFailure) in
+        try Target.with(invocation.arguments.operands.first, forReading: verb.isDryRun) {
+            (control) throws(CommandFailure) in
             try verb.run(on: control)
         }
         return ExitStatus.done

@@ -32,6 +32,41 @@ extension JSONValue {
     }
 }
 
+extension JSONValue {
+    /// With the members of each object in alphabetical order, to be compared.
+    var sorted: JSONValue {
+        switch self {
+        case .array(let values): .array(values.map(\.sorted))
+        case .object(let members):
+            .object(
+                members.map { Member(name: $0.name, value: $0.value.sorted) }.sorted { $0.name < $1.name })
+        default: self
+        }
+    }
+
+    /// How deep the brackets of a text go, those in strings not counted.
+    static func depth(of text: [UInt8]) -> Int {
+        var (depth, deepest, inString, isEscaped) = (0, 0, false, false)
+        for byte in text {
+            if isEscaped {
+                isEscaped = false
+            } else if inString {
+                isEscaped = byte == UInt8(ascii: "\\")
+                inString = byte != UInt8(ascii: "\"")
+            } else {
+                switch byte {
+                case UInt8(ascii: "\""): inString = true
+                case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+                case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+                default: break
+                }
+                deepest = max(deepest, depth)
+            }
+        }
+        return deepest
+    }
+}
+
 extension JSONValue: Decodable {
     private struct Name: CodingKey {
         var stringValue: String

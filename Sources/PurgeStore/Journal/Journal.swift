@@ -54,11 +54,28 @@ public final class Journal: Sendable {
         try place.checkJournalIsFile()
         let database = try JournalSchema.openForWriting(
             place.absolutePathOf(JournalSchema.fileName), patience: patience)
+        return State(database: database, lastSequence: try lastSequence(in: database))
+    }
+
+    private static func lastSequence(in database: Database) throws(DatabaseError) -> Int64 {
         let last = try database.number("SELECT max(seq) FROM events") ?? 0
         guard last == 0 || EventRow.sequences.contains(last) else {
             throw DatabaseError(code: SQLITE_CORRUPT, message: "it has an event with the number \(last)")
         }
-        return State(database: database, lastSequence: last)
+        return last
+    }
+
+    /// For looking at a store that no daemon holds: nothing in the store is changed, and nothing of what
+    /// is written here is kept. Empty where there is no journal.
+    public static func openForReading(in store: Store) throws(StoreError) -> Journal {
+        do throws(DatabaseError) {
+            try store.place.checkJournalIsFile()
+            let found = try store.place.openJournalAtRest()
+            let database = if let found { found } else { try JournalSchema.openForWriting(":memory:") }
+            return Journal(
+                State(database: database, lastSequence: try lastSequence(in: database)), store.place,
+                capacity: capacity)
+        } catch { throw error.error(path: store.place.pathOf(JournalSchema.fileName), store: store.path) }
     }
 
     deinit { state.withLock { Self.close(&$0) } }

@@ -13,9 +13,7 @@ extension StoreDirectory {
     private func journalFault() -> DatabaseError? {
         do {
             try checkJournalIsFile()
-            guard let database = try JournalSchema.openForReading(absolutePathOf(JournalSchema.fileName)) else {
-                return nil
-            }
+            guard let database = try openJournalAtRest() else { return nil }
             try JournalSchema.checkIntegrity(of: database)
             let rows = try database.prepare("SELECT \(EventRow.columns) FROM events ORDER BY seq")
             while try rows.step() { _ = try EventRow.event(rows) }

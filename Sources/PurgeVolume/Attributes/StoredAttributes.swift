@@ -12,9 +12,19 @@ struct StoredAttributes {
 
     init() {}
 
-    /// One listxattr, and one getxattr for a mark.
+    private static let keys = [
+        StorageAttribute.isPurgeable.storeKey, StorageAttribute.isExcludedFromBackup.storeKey,
+        StorageAttribute.fileProtection.storeKey, ExtentRecord.key,
+    ]
+
+    /// One listxattr, and one getxattr for a mark. Where there are more names than the kernel lists
+    /// (64 KiB of them) it is asked for each of ours.
     init(of directory: Int32, _ name: CName?) throws(Errno) {
-        for key in try StoredAttributes.names(of: directory, name).map(\.text) {
+        let present: [String]
+        do throws(Errno) {
+            present = try StoredAttributes.names(of: directory, name).map(\.text)
+        } catch .tooBig, .range { present = Self.keys }
+        for key in present {
             switch key {
             case StorageAttribute.isPurgeable.storeKey:
                 guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }
@@ -22,8 +32,9 @@ struct StoredAttributes {
             case StorageAttribute.isExcludedFromBackup.storeKey:
                 guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }
                 isExcluded = value == [UInt8(ascii: "1")]
-            case StorageAttribute.fileProtection.storeKey: hasProtection = true
-            case ExtentRecord.key: hasExtents = true
+            case StorageAttribute.fileProtection.storeKey:
+                hasProtection = try StoredAttributes.value(of: directory, name, key) != nil
+            case ExtentRecord.key: hasExtents = true  // whether it is there shows when it is read
             default: break
             }
         }

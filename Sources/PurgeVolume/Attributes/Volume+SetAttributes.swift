@@ -98,7 +98,7 @@ extension Location {
     func openForWriting() throws(Errno) -> FileDescriptor {
         switch self {
         case .entry(let directory, let name):
-            try name.withCName { (name) throws(Errno) in try directory.open(name, O_WRONLY) }
+            try name.withCName { (name) throws(Errno) in try directory.openFile(name, O_WRONLY) }
         case .itself: throw .isDirectory
         case .known: throw .stale
         case .open(let handle):

@@ -100,7 +100,8 @@ extension Volume {
                 opened = nil
                 let descriptor = try openBacking(location, flags)
                 opened = descriptor
-                guard isOwn(try System.status(descriptor), of: node) else { throw .stale }
+                let status = try System.status(descriptor)
+                guard isOwn(status, of: node), status.isRegular else { throw .stale }
                 return descriptor
             }
         } catch {
@@ -114,11 +115,22 @@ extension Volume {
         switch location {
         case .entry(let directory, let name):
             return try name.withCName { (name) throws(Errno) in
-                try Self.openPatiently(directory.raw, name, flags | O_NOFOLLOW)
+                try Self.openEntry(directory.raw, name, flags)
             }
         case .itself, .known: throw .isDirectory
         case .open(let handle):
             return try Self.openPatiently(AT_FDCWD, "/proc/self/fd/\(handle.descriptor)", flags & ~O_NOFOLLOW)
+        }
+    }
+
+    /// An entry that is to be a file of ours.
+    private static func openEntry(_ directory: Int32, _ name: CName, _ flags: Int32) throws(Errno) -> Int32 {
+        do throws(Errno) {
+            return try System.openWithoutWaiting(at: directory, name, flags)
+        } catch .notPermitted {
+            return try System.openWithoutWaiting(at: directory, name, flags & ~System.openNoAccessTime)
+        } catch .invalid {
+            throw .stale  // something else has been put in the file's place
         }
     }
 

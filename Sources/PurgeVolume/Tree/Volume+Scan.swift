@@ -9,6 +9,7 @@ private struct Scanned {
     var birth: Int64?
     var attributes: StoredAttributes
     var record: ExtentRecord?
+    var damage: ExtentDamage?
 }
 
 /// Files with several links that a scan has come across.
@@ -127,7 +128,9 @@ extension Volume {
         found.attributes = try StoredAttributes(of: directory, name)
         if status.isRegular {
             do { found.birth = try System.birthTime(at: directory, name) } catch {}
-            if found.attributes.hasExtents { found.record = try store.extentRecord(of: directory, name) }
+            if found.attributes.hasExtents {
+                do { found.record = try claimedRecord(of: directory, name) } catch { found.damage = error }
+            }
         }
         return found
     }
@@ -137,17 +140,18 @@ extension Volume {
         guard node.isRegular else { return }
         let size = found.status.size
         node.blocks = ByteCount(size).blocks
+        if let damage = found.damage { return try chargeDamaged(node, size, damage, in: directory) }
         let looksSparse = found.record == nil && Int64(found.status.st_blocks) < size / 512 + (size % 512 > 0 ? 1 : 0)
         guard found.record != nil || looksSparse else { return }
         let file = try node.name.withCName { (name) throws(Errno) in
-            FileDescriptor(adopting: try System.open(at: directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW))
+            try FileDescriptor.openFile(name, O_RDONLY, in: directory)
         }
         var charged = try dataExtents(of: file.raw, in: 0..<ByteCount(size).blocks)
         if let record = found.record { charged = charged.union(record.runs) }
         if found.record == nil && charged.isExactly(below: ByteCount(size).blocks) { return }
         node.blocks = charged.count
         var record = found.record ?? ExtentRecord(runs: ExtentSet())
-        if found.record == nil {
+        if found.record == nil && !store.isForReading {
             // Somebody put a sparse file there: from now on it is known as one.
             try store.setExtentRecord(&record, of: file.raw, nil)
         }

@@ -1,0 +1,69 @@
+import CSQLite
+import Glibc
+import PurgeSystem
+
+extension StoreDirectory {
+    /// The journal of a store that nobody else holds, opened without any change to the store; nil where
+    /// there is none. SQLite writes to a database before it reads it where a writer was killed, or where
+    /// it has a write-ahead log: then a copy is opened, whose names are gone when this returns.
+    func openJournalAtRest() throws(DatabaseError) -> Database? {
+        let copy: JournalCopy?
+        do throws(Errno) {
+            guard try descriptor.kind(of: JournalSchema.fileName) != nil else { return nil }
+            copy = try changesWhenRead() ? try JournalCopy(of: descriptor) : nil
+        } catch .invalid, Errno(ELOOP) {
+            throw DatabaseError(code: SQLITE_CANTOPEN, message: "it is not a plain file")
+        } catch { throw DatabaseError(code: SQLITE_CANTOPEN, message: "it cannot be copied: \(error)") }
+        defer { withExtendedLifetime(copy) {} }
+        return try JournalSchema.openForReading(copy?.path ?? absolutePathOf(JournalSchema.fileName))
+    }
+
+    private func changesWhenRead() throws(Errno) -> Bool {
+        for part in JournalCopy.parts {
+            do throws(Errno) {
+                if try System.status(at: descriptor.raw, JournalSchema.fileName + part).st_size > 0 { return true }
+            } catch .noEntry {}
+        }
+        // The file format's numbers for writing and for reading; 2 is a write-ahead log.
+        let head = try descriptor.openFile(JournalSchema.fileName, O_RDONLY).readSome(20)
+        return head.dropFirst(18).contains(2)
+    }
+}
+
+/// A journal and what SQLite keeps beside it, in a directory of its own that goes with this object.
+private final class JournalCopy {
+    /// What may lie beside a database; the index of a write-ahead log is made anew.
+    static let parts = ["-wal", "-journal"]
+    /// Bytes of the longest file that is copied; a full journal has a quarter of that.
+    private static let longest: Int64 = 1 << 30
+
+    private let directory: String
+    var path: String { directory + "/" + JournalSchema.fileName }
+
+    init(of store: FileDescriptor) throws(Errno) {
+        let place = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        directory = try System.makeTemporaryDirectory(prefix: place + "/purgefs-journal-")
+        try copy("", from: store)
+        for part in Self.parts {
+            do throws(Errno) { try copy(part, from: store) } catch .noEntry {}
+        }
+    }
+
+    deinit {
+        for part in Self.parts + ["", "-shm"] {
+            do throws(Errno) { try System.unlink(at: AT_FDCWD, path + part) } catch {}
+        }
+        do throws(Errno) { try System.removeDirectory(at: AT_FDCWD, directory) } catch {}
+    }
+
+    private func copy(_ part: String, from store: FileDescriptor) throws(Errno) {
+        let source = try store.openFile(JournalSchema.fileName + part, O_RDONLY)
+        guard try System.status(source.raw).st_size <= Self.longest else { throw .fileTooLarge }
+        let target = try FileDescriptor.open(path + part, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        while true {
+            let chunk = try source.readSome(1 << 20)
+            if chunk.isEmpty { return }
+            try target.writeAll(chunk)
+        }
+    }
+}

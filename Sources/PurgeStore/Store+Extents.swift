@@ -1,0 +1,181 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+
+/// Why the record of a file's extents cannot be used.
+public struct ExtentDamage: Error, Hashable, Sendable {
+    /// As the rest of a sentence that begins with "its record of charged blocks".
+    public let what: String
+    /// Whether nothing is known of the blocks that were charged, so that the file counts as full. A loss
+    /// of power can do that; what else is found there nobody wrote who knew.
+    public let countsAsFull: Bool
+
+    public init(what: String, countsAsFull: Bool) {
+        self.what = what
+        self.countsAsFull = countsAsFull
+    }
+}
+
+// The attribute is `i` and the runs, or `s` and the name of a sidecar file in STORE/extents.
+//
+// A sidecar is on disk before an attribute names it, and is replaced as a whole under the name that it has: after a
+// loss of power an attribute names the list of before or the one of after.
+extension Store {
+    /// nil for a file without the attribute.
+    public func extentRecord(of file: Int32, _ name: CName?) throws(ExtentDamage) -> ExtentRecord? {
+        let value: [UInt8]
+        do throws(Errno) {
+            guard let found = try attribute(of: file, name, ExtentRecord.key) else { return nil }
+            value = found
+        } catch .range {
+            throw ExtentDamage(what: "is no list", countsAsFull: false)
+        } catch { throw ExtentDamage(what: "cannot be read: \(error)", countsAsFull: true) }
+        switch value.first {
+        case UInt8(ascii: "i"):
+            guard let runs = ExtentRecord.decode(value.dropFirst()) else {
+                throw ExtentDamage(what: "is no list", countsAsFull: false)
+            }
+            return ExtentRecord(runs: runs)
+        case UInt8(ascii: "s"):
+            guard let sidecar = Self.sidecarName(value.dropFirst()) else {
+                throw ExtentDamage(what: "names no sidecar of purgefs", countsAsFull: false)
+            }
+            return ExtentRecord(runs: try runs(ofSidecar: sidecar), sidecar: sidecar)
+        default:
+            throw ExtentDamage(what: "is no list", countsAsFull: false)
+        }
+    }
+
+    private func runs(ofSidecar name: String) throws(ExtentDamage) -> ExtentSet {
+        let bytes: [UInt8]
+        do throws(Errno) {
+            let file = try sidecars(making: false).openFile(name, O_RDONLY)
+            guard try System.status(file.raw).st_nlink == 1 else { throw .invalid }
+            bytes = try file.readAll(limit: ExtentRecord.sidecarLimit)
+        } catch .noEntry {
+            throw ExtentDamage(what: "is in a sidecar that is missing, extents/\(name)", countsAsFull: true)
+        } catch .fileTooLarge {
+            throw ExtentDamage(what: "is in a sidecar that is too long, extents/\(name)", countsAsFull: false)
+        } catch .invalid, Errno(ELOOP), .notDirectory {
+            throw ExtentDamage(what: "is in a sidecar that is no plain file, extents/\(name)", countsAsFull: false)
+        } catch { throw ExtentDamage(what: "cannot be read from extents/\(name): \(error)", countsAsFull: true) }
+        guard !bytes.isEmpty else {
+            throw ExtentDamage(what: "is in a sidecar that is empty, extents/\(name)", countsAsFull: true)
+        }
+        guard let runs = ExtentRecord.decode(bytes) else {
+            throw ExtentDamage(what: "is damaged in its sidecar, extents/\(name)", countsAsFull: false)
+        }
+        return runs
+    }
+
+    /// Writes the record, whole, before it returns.
+    public func setExtentRecord(_ record: inout ExtentRecord, of file: Int32, _ name: CName?) throws(Errno) {
+        let encoded = ExtentRecord.encode(record.runs)
+        if encoded.count <= ExtentRecord.inlineLimit {
+            try setAttribute(of: file, name, ExtentRecord.key, [UInt8(ascii: "i")] + encoded)
+            if let old = record.sidecar { removeSidecar(old) }
+            record.sidecar = nil
+        } else if let sidecar = record.sidecar {
+            let folder = try writeSidecar(sidecar, encoded)
+            // The list is in force now, whatever this says: who has it keeps it.
+            do throws(Errno) { try System.sync(folder.raw) } catch {}
+        } else {
+            let sidecar = Self.newSidecarName()
+            do throws(Errno) {
+                try System.sync(try writeSidecar(sidecar, encoded).raw)
+                try setAttribute(of: file, name, ExtentRecord.key, [UInt8(ascii: "s")] + Array(sidecar.utf8))
+            } catch {
+                removeSidecar(sidecar)
+                throw error
+            }
+            record.sidecar = sidecar
+        }
+    }
+
+    public func dropExtentRecord(_ record: ExtentRecord, of file: Int32, _ name: CName?) throws(Errno) {
+        do { try System.removeAttribute(at: file, name, ExtentRecord.key) } catch .noData {}
+        if let sidecar = record.sidecar { removeSidecar(sidecar) }
+    }
+
+    /// Of a file that is gone. A sidecar that cannot be removed is found by `purgefs check`.
+    public func removeSidecar(_ name: String) {
+        do { try System.unlink(at: sidecars(making: false).raw, name) } catch {}
+    }
+
+    /// nil where the file has no such attribute.
+    public func attribute(of file: Int32, _ name: CName?, _ key: CName) throws(Errno) -> [UInt8]? {
+        var value = [UInt8](repeating: 0, count: 1024)
+        do {
+            let count = try value.withUnsafeMutableBytes { buffer in
+                Result { () throws(Errno) in try System.attribute(at: file, name, key, into: buffer) }
+            }.get()
+            return Array(value[..<count])
+        } catch .noData { return nil }
+    }
+
+    public func setAttribute(of file: Int32, _ name: CName?, _ key: CName, _ value: [UInt8]) throws(Errno) {
+        try value.withUnsafeBytes { buffer in
+            Result { () throws(Errno) in try System.setAttribute(at: file, name, key, buffer) }
+        }.get()
+    }
+}
+
+// Sidecars.
+extension Store {
+    private static let newSuffix = ".new"
+
+    private static func newSidecarName() -> String { String(UInt64.random(in: 0 ... .max), radix: 36) }
+
+    /// nil for what `newSidecarName` does not make. The attribute is not ours alone, and a name that
+    /// has a slash in it would lead out of the store.
+    static func sidecarName(_ bytes: some Collection<UInt8>) -> String? {
+        let isOurs = bytes.allSatisfy { byte in
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+        }
+        return isOurs && (1...13).contains(bytes.count) ? String(decoding: bytes, as: UTF8.self) : nil
+    }
+
+    /// The list is on disk when this returns; its name is when the folder, which is the answer, has been synced.
+    private func writeSidecar(_ name: String, _ content: [UInt8]) throws(Errno) -> FileDescriptor {
+        guard content.count <= ExtentRecord.sidecarLimit else { throw .fileTooLarge }
+        let folder = try sidecars(making: true)
+        let new = name + Self.newSuffix
+        do { try System.unlink(at: folder.raw, new) } catch .noEntry {}
+        do throws(Errno) {
+            let file = try folder.open(new, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            try file.writeAll(content)
+            try System.sync(file.raw)
+            try System.rename(at: folder.raw, new, to: folder.raw, name)
+        } catch {
+            removeSidecar(new)
+            throw error
+        }
+        return folder
+    }
+
+    /// What lies in STORE/extents and is none of `needed`: left by a file that is gone, or by a change
+    /// that was interrupted. Answers the names; `removing` takes away those that may go.
+    public func straySidecars(needed: Set<String>, removing: Bool) throws(StoreError) -> [StoreProblem] {
+        let folder: FileDescriptor
+        let names: [String]
+        do throws(Errno) {
+            folder = try sidecars(making: false)
+            names = try folder.open(".", O_RDONLY | O_DIRECTORY).entryNames()
+        } catch .noEntry { return [] } catch {
+            throw .failed("the sidecars cannot be listed", path: place.pathOf(StoreDirectory.extentsName), error)
+        }
+        return names.filter { !needed.contains($0) }.sorted().map { name in
+            var problem = StoreProblem(
+                path: place.pathOf(StoreDirectory.extentsName) + "/" + SettingsDamage.visible(name),
+                what: "belongs to no file of the container",
+                advice: "`purgefs check --repair \(path)` removes it; nothing is lost with it.", isRepairable: true)
+            guard removing else { return problem }
+            do throws(Errno) {
+                try System.unlink(at: folder.raw, name)
+                problem.repair = "It has been removed."
+            } catch { problem.advice = "It cannot be removed (\(error)): see what it is." }
+            return problem
+        }
+    }
+}

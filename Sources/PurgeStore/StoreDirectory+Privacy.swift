@@ -1,0 +1,30 @@
+import Glibc
+import PurgeSystem
+
+extension StoreDirectory {
+    static let extentsName = "extents"
+
+    /// The directory 0700, the files of our own 0600. What belongs to somebody else who lets us work
+    /// in it stays as it is: that is for its owner to close.
+    func makePrivate() throws(StoreError) {
+        do throws(Errno) {
+            try tighten(".", to: 0o700)
+            for name in try descriptor.open(".", O_RDONLY | O_DIRECTORY).entryNames() {
+                if name == Self.extentsName { try tighten(name, to: 0o700) }
+                if name.hasPrefix(Self.settingsName) || name.hasPrefix("journal.sqlite") {
+                    try tighten(name, to: 0o600)
+                }
+            }
+        } catch { throw .failed("the store cannot be made its owner's alone", path: path, error) }
+    }
+
+    /// Takes away what a mode has beyond `mode`; symbolic links and what is gone are passed over.
+    private func tighten(_ name: String, to mode: mode_t) throws(Errno) {
+        do throws(Errno) {
+            let status = try System.status(at: descriptor.raw, name)
+            let kind = status.st_mode & S_IFMT
+            guard kind == S_IFDIR || kind == S_IFREG, status.st_mode & 0o7777 & ~mode != 0 else { return }
+            try System.changeMode(at: descriptor.raw, name, status.st_mode & mode)
+        } catch  where [.noEntry, .notPermitted, .readOnly].contains(error) {}
+    }
+}

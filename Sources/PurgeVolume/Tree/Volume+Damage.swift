@@ -1,0 +1,100 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+/// What a scan has found wrong with the records of charged blocks.
+struct ScanFindings {
+    /// Sidecars that a file has, each one alone.
+    var sidecars: Set<String> = []
+    var damaged: [(node: Node, damage: ExtentDamage)] = []
+}
+
+extension Volume {
+    /// A sidecar belongs to one file: a second one that names it (a copy of the first) has none.
+    func claimedRecord(of directory: Int32, _ name: CName) throws(ExtentDamage) -> ExtentRecord? {
+        guard let record = try store.extentRecord(of: directory, name) else { return nil }
+        guard let sidecar = record.sidecar else { return record }
+        guard findings.withLock({ $0.sidecars.insert(sidecar).inserted }) else {
+            throw ExtentDamage(what: "is in a sidecar of another file, extents/\(sidecar)", countsAsFull: false)
+        }
+        return record
+    }
+
+    /// A file whose record cannot be used: full, or as its data lie in the backing.
+    func chargeDamaged(_ node: Node, _ size: Int64, _ damage: ExtentDamage, in directory: Int32) throws(Errno) {
+        findings.withLock { $0.damaged.append((node, damage)) }
+        var charged = ExtentSet(0..<min(node.blocks, ExtentRecord.largestBlock))
+        if !damage.countsAsFull {
+            let file = try node.name.withCName { (name) throws(Errno) in
+                try FileDescriptor.openFile(name, O_RDONLY, in: directory)
+            }
+            charged = try dataExtents(of: file.raw, in: 0..<node.blocks)
+        }
+        node.blocks = charged.count
+        node.ensuredPart.extents = FileExtents(charged: charged, record: ExtentRecord(runs: charged), size: size)
+    }
+
+    /// The damaged records that the scan found, in its order, and the sidecars that no file has.
+    /// `repairing` writes the records anew, as the blocks are charged now.
+    public func recordProblems(repairing: Bool) throws(StoreError) -> [StoreProblem] {
+        let found = findings.withLock { $0 }
+        var problems = found.damaged.map { problem(of: $0.node, $0.damage, repairing: repairing) }
+        let needed = repairing ? neededSidecars(found) : found.sidecars
+        problems += try store.straySidecars(needed: needed, removing: repairing)
+        return problems
+    }
+
+    /// What to say of the damaged records when the store is mounted, once.
+    public func takeRecordWarnings() -> [String] {
+        let damaged = findings.withLock { found in
+            defer { found = ScanFindings() }
+            return found.damaged
+        }
+        let told = damaged.prefix(Self.mostWarnings).map {
+            problem(of: $0.node, $0.damage, repairing: false).description
+        }
+        let rest = damaged.count - told.count
+        return rest > 0 ? told + ["\(rest) more files have damaged records: purgefs check \(store.path)"] : told
+    }
+    private static let mostWarnings = 20
+
+    private func neededSidecars(_ found: ScanFindings) -> Set<String> {
+        let written = state.withLock { _ in found.damaged.compactMap { $0.node.part?.extents?.record.sidecar } }
+        return found.sidecars.union(written)
+    }
+
+    private func problem(of node: Node, _ damage: ExtentDamage, repairing: Bool) -> StoreProblem {
+        let path = node.path().map { Self.visible($0.text) }.joined(separator: "/")
+        let charged = damage.countsAsFull ? "it is charged as full" : "the blocks that have data are charged"
+        var problem = StoreProblem(
+            path: store.path + "/container/" + path, what: "its record of charged blocks \(damage.what); \(charged)",
+            advice: "`purgefs check --repair \(store.path)` writes a new record; the file itself is not touched.",
+            isRepairable: true)
+        guard repairing else { return problem }
+        do throws(Errno) {
+            try rewriteRecord(of: node)
+            problem.repair = "A new record has been written."
+        } catch { problem.advice = "A new record could not be written (\(error)): check the mode of the file." }
+        return problem
+    }
+
+    private func rewriteRecord(of node: Node) throws(Errno) {
+        guard var record = state.withLock({ _ in node.part?.extents?.record }) else { return }
+        try changing(node) { (location) throws(Errno) in
+            try location.with { (directory, name) throws(Errno) in
+                try store.setExtentRecord(&record, of: directory, name)
+            }
+        }
+        let written = record
+        state.withLock { _ in node.part?.extents?.record = written }
+    }
+
+    /// Names go to a terminal, whatever the app calls its files.
+    private static func visible(_ name: String) -> String {
+        guard name.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return name }
+        return name.unicodeScalars.map { scalar in
+            scalar.value < 0x20 || scalar.value == 0x7F ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
+        }.joined()
+    }
+}

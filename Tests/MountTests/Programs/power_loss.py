@@ -1,0 +1,259 @@
+"""Takes the power away from the disk under a store, at many moments, and looks at what is left.
+
+usage: power_loss.py PURGEFS RECORDED_DISK DIRECTORY FILE_SYSTEM SEED STATES ROUNDS
+
+A loop device over a file that records writes and flushes (recorded_disk.c) carries FILE_SYSTEM with a store on it.
+Programs write through a mount of the store, fsync, and note in the record what must hold from then on. Then the
+disk is rebuilt as it may be after a loss of power, STATES times: everything up to the last flush, and of what was
+written after it either all up to some moment or a random part. On each such disk the files must have their content,
+the store its settings, and its ledger the charge. Needs root. Prints each finding; ends with 1 if there was any.
+"""
+import ctypes, hashlib, json, os, random, subprocess, sys, time
+
+purgefs, disk_program, place, kind, seed, states, rounds = *sys.argv[1:5], *map(int, sys.argv[5:8])
+place = os.path.realpath(place)
+SIZE = {"ext4": 64 << 20, "xfs": 304 << 20, "btrfs": 128 << 20}[kind]
+random_source = random.Random(seed)
+findings = 0
+at = lambda *names: os.path.join(place, *names)
+
+
+def run(*words, check=True, timeout=60):
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)
+    if check and done.returncode != 0:
+        raise SystemExit(f"{words} ended with {done.returncode}: {done.stdout + done.stderr!r}")
+    return done
+
+
+def wait_for(condition, what):
+    end = time.monotonic() + 30
+    while not condition():
+        if time.monotonic() > end:
+            raise SystemExit(f"waited in vain for {what}")
+        time.sleep(0.005)
+
+
+def loop_device(path):
+    return run("losetup", "--find", "--show", path).stdout.decode().strip()
+
+
+def mount_disk(device, point):
+    return run("mount", *(["-o", "nouuid"] if kind == "xfs" else []), device, point, check=False)
+
+
+class Workload:
+    """What the programs do, and the marks that say what is safe."""
+
+    def __init__(self, point):
+        self.point, self.used, self.safe = point, 0, {}
+        self.marks = os.open(at("recorder", "mark"), os.O_WRONLY)
+
+    def mark(self, **facts):
+        os.write(self.marks, json.dumps(facts).encode())
+
+    def path(self, name):
+        return os.path.join(self.point, name)
+
+    def sync_folder(self, name):
+        folder = os.open(self.path(name), os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
+
+    def plain(self, number):
+        """A file of its own, written once."""
+        content = random_source.randbytes(random_source.randint(1, 60_000))
+        name = f"Documents/plain{number}"
+        blocks = -(-len(content) // 4096)
+        self.mark(may=self.used + blocks)
+        with open(self.path(name), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        self.sync_folder("Documents")
+        self.used += blocks
+        self.mark(used=self.used, file=name, digest=hashlib.sha256(content).hexdigest())
+
+    def holes(self, number):
+        """A file with blocks that are allocated and never written: a list in an attribute, or in a sidecar."""
+        name, blocks = f"Library/holes{number}", random_source.choice([3, 400])
+        self.mark(may=self.used + blocks)
+        file = os.open(self.path(name), os.O_RDWR | os.O_CREAT, 0o644)
+        os.ftruncate(file, 4096 * blocks * 3)
+        for block in range(blocks):
+            os.posix_fallocate(file, 4096 * 3 * block, 4096)
+        os.fsync(file)
+        self.sync_folder("Library")
+        self.used += blocks
+        self.mark(used=self.used)
+        self.mark(may=self.used + 40)
+        for block in range(0, 40):
+            os.posix_fallocate(file, 4096 * (3 * blocks + 10 + 2 * block), 4096)
+        os.fsync(file)
+        os.close(file)
+        self.used += 40
+        self.mark(used=self.used)
+
+    def settings(self, number):
+        self.mark(others=4096 * number)
+        command = os.open(self.path(".purgefs/storage.others"), os.O_WRONLY)
+        os.write(command, str(4096 * number).encode())
+        os.close(command)
+
+
+def record():
+    """Runs the workload on a recorded disk."""
+    for name in ("recorder", "disk", "mount"):
+        os.makedirs(at(name), exist_ok=True)
+    recorder = subprocess.Popen([disk_program, at("log"), str(SIZE), at("recorder")])
+    wait_for(lambda: os.path.exists(at("recorder", "disk")), "the recorder")
+    device = loop_device(at("recorder", "disk"))
+    try:
+        options = {"ext4": ["-q", "-F"], "xfs": ["-q", "-f"], "btrfs": ["-q", "-f"]}[kind]
+        run("mkfs." + kind, *options, device)
+        made = mount_disk(device, at("disk"))
+        if made.returncode:
+            raise SystemExit(f"cannot mount {kind}: {made.stderr!r}")
+        try:
+            work()
+        finally:
+            run("umount", at("disk"), check=False)
+    finally:
+        run("losetup", "--detach", device, check=False)
+        wait_for(lambda: run("losetup", device, check=False).returncode != 0, "the end of the loop device")
+        run("umount", at("recorder"), check=False)
+        recorder.wait(30)
+
+
+def work():
+    daemon = subprocess.Popen(
+        [purgefs, "mount", "--foreground", "--total", "1G", at("disk", "store"), at("mount")],
+        stdin=subprocess.DEVNULL, stderr=open(at("daemon.log"), "w"))
+    wait_for(lambda: os.path.exists(at("mount", ".purgefs", "status.json")), "the mount")
+    run("sync", "-f", at("disk"))
+    workload = Workload(at("mount"))
+    workload.mark(used=0, may=0, others=0)
+    for number in range(1, rounds + 1):
+        workload.plain(number)
+        workload.settings(number)
+        if number % 2:
+            workload.holes(number)
+    os.close(workload.marks)
+    wait_for(lambda: run("fusermount3", "-u", at("mount"), check=False).returncode == 0, "the unmount")
+    if daemon.wait(30) != 0:
+        raise SystemExit(f"the daemon ended badly: {open(at('daemon.log')).read()}")
+
+
+def entries():
+    """The record: (kind, offset, data or length)."""
+    with open(at("log"), "rb") as log:
+        while head := log.read(17):
+            what, offset, length = chr(head[0]), *(int.from_bytes(head[i:i + 8], "little") for i in (1, 9))
+            yield what, offset, log.read(length) if what in "WM" else length
+
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def apply(image, entry):
+    what, offset, data = entry
+    if what == "W":
+        os.pwrite(image, data, offset)
+    elif what == "D":
+        PUNCH_HOLE_KEEP_SIZE = 3
+        libc.fallocate(image, PUNCH_HOLE_KEEP_SIZE, ctypes.c_long(offset), ctypes.c_long(data))
+
+
+def rebuild():
+    """Each chosen moment as a disk of its own, in order."""
+    log = list(entries())
+    first = next(index for index, entry in enumerate(log) if entry[0] == "M")
+    moments = sorted(random_source.choices(range(first + 1, len(log) + 1), k=states))
+    durable, flushed = os.open(at("durable"), os.O_RDWR | os.O_CREAT | os.O_TRUNC), 0
+    os.truncate(durable, SIZE)
+    facts, files, index = {}, {}, 0
+    others, tried = set(), 0
+    for moment in moments:
+        while index < moment:
+            what, _, data = log[index]
+            if what == "F":
+                for entry in log[flushed:index]:
+                    apply(durable, entry)
+                flushed = index
+            elif what == "M":
+                mark = json.loads(data)
+                if "others" in mark:
+                    others.add(mark["others"])
+                if "file" in mark:
+                    files[mark["file"]] = mark["digest"]
+                facts.update(mark)
+            index += 1
+        run("cp", "--sparse=always", at("durable"), at("state"))
+        state = os.open(at("state"), os.O_RDWR)
+        # Half of them lose nothing but what comes after the moment, the others a part of what was not flushed.
+        part = random_source.choice([1, 1, 0, 0.5])
+        for entry in log[flushed:moment]:
+            if part == 1 or random_source.random() < part:
+                apply(state, entry)
+        os.close(state)
+        inspect(moment, facts, files, others)
+        tried += 1
+    os.close(durable)
+    return tried
+
+
+def inspect(moment, facts, files, others):
+    device = loop_device(at("state"))
+    try:
+        made = mount_disk(device, at("disk"))
+        if made.returncode:
+            # What the file system itself does not survive says nothing of us.
+            unmountable.append(moment)
+            return
+        try:
+            look(moment, facts, files, others)
+        finally:
+            run("umount", at("disk"))
+    finally:
+        run("losetup", "--detach", device)
+
+
+def finding(moment, text):
+    global findings
+    findings += 1
+    print(f"{kind} seed {seed} moment {moment}: {text}", flush=True)
+
+
+def look(moment, facts, files, others):
+    store = at("disk", "store")
+    for name, digest in files.items():
+        try:
+            with open(os.path.join(store, "container", name), "rb") as file:
+                found = hashlib.sha256(file.read()).hexdigest()
+        except OSError as error:
+            found = str(error)
+        if found != digest:
+            finding(moment, f"{name}: {found}")
+    check = run(purgefs, "check", store, check=False)
+    problems = [line for line in check.stdout.decode().splitlines() if line.startswith(store + "/")]
+    # A list that was never named is only in the way.
+    if bad := [line for line in problems if "belongs to no file" not in line]:
+        finding(moment, f"check: {bad}")
+    if check.stderr:
+        finding(moment, f"check: {check.stderr!r}")
+    status = run(purgefs, "status", "--json", store, check=False)
+    if status.returncode:
+        return finding(moment, f"status: {status.stderr!r}")
+    storage = json.loads(status.stdout)["storage"]
+    if not facts["used"] <= storage["used"] // 4096 <= max(facts["used"], facts["may"]):
+        finding(moment, f"{storage['used'] // 4096} blocks are charged, not {facts['used']} to {facts['may']}")
+    if storage["others"] not in others or storage["total"] != 1 << 30:
+        finding(moment, f"the settings are not those of any moment: {storage}")
+
+
+unmountable = []
+record()
+tried = rebuild()
+for name in ("durable", "state", "log"):
+    os.unlink(at(name))
+print(f"{kind}: {tried} states, {len(unmountable)} not mountable, {findings} findings")
+sys.exit(1 if findings or len(unmountable) > tried // 10 else 0)
