@@ -212,6 +212,11 @@ extension System {
     public static func lockExclusively(_ fd: Int32) throws(Errno) {
         try SystemCall.done { shim_flock(fd, LOCK_EX | LOCK_NB) }
     }
+    /// Whether nobody has the file open but by this descriptor and its copies: no mapping either. False also
+    /// where that cannot be told.
+    public static func isOpenNowhereElse(_ fd: Int32) -> Bool { shim_is_open_nowhere_else(fd) == 1 }
+    /// Whether the above tells of mappings, for any owner's files, on the file system of this directory.
+    public static func tellsMappings(in directory: Int32) -> Bool { shim_leases_tell_mappings(directory) == 1 }
     public static func threadID() -> Int32 { shim_gettid() }
     /// The soft RLIMIT_NOFILE.
     public static func descriptorLimit() -> Int {

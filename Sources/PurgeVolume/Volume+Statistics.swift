@@ -14,7 +14,8 @@ extension Volume {
     /// The capacity of the class that a write at this place would have; F at the root itself
     /// (SPEC section 2, The number is the truth).
     public func statistics(at node: Node) -> VolumeStatistics {
-        state.withLock { state in
+        settleMappings()
+        return state.withLock { state in
             let capacity = state.capacity
             let available =
                 node === root || node.isControl

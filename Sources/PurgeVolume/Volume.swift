@@ -53,6 +53,8 @@ public final class Volume: Sendable {
     let kind: BackingKind
     /// The container's.
     let device: UInt64
+    /// Whether a file that has been passed through can be asked whether it is still mapped.
+    let tellsMappings: Bool
     public let budget: DescriptorBudget
 
     /// Opens and scans: the ledger is right when this returns.
@@ -75,6 +77,7 @@ public final class Volume: Sendable {
             device = UInt64(status.st_dev)
             root = Node(inode: UInt64(status.st_ino), kind: .directory, parent: nil, name: Name(""))
             keepsAccessControlLists = Self.keepsAccessControlLists(store)
+            tellsMappings = mountpoint != nil && geteuid() == 0 && System.tellsMappings(in: store.container.raw)
         } catch {
             throw StoreError("\(error)", path: store.path + "/container", advice: "Check that it can be read.")
         }

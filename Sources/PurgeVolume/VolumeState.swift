@@ -37,7 +37,11 @@ struct VolumeState {
     var knownNodes = 0
     /// References that the kernel gave back without having had them.
     var overdrawnNodes = 0
-    /// Handles that the kernel holds.
+    /// Files that nobody has open any more, and that may still be mapped.
+    var lingering: [ObjectIdentifier: Node] = [:]
+    /// Those, and files that are passed through.
+    var passedFiles = 0
+    /// Handles that the kernel holds, or that are kept for a mapping's sake.
     var openFiles = 0
 
     struct GhostKey: Hashable {

@@ -40,9 +40,9 @@ struct FaultSweepTests {
     ) throws -> Bool {
         let label = "\(operation.name), call \(after + 1), errno \(code)\(count == 1 ? "" : " times \(count)")"
         let stage = FaultStage(live)
-        let call = try operation.prepare(stage)
         let faults = SystemCallFaults(after: after, code: code, count: count)
-        let (result, hits) = faults.during(call)
+        // The call has the handles, and is gone before they are closed.
+        let (result, hits) = faults.during(try operation.prepare(stage))
         switch result {
         case .success: break
         case .failure(let error as Errno):
@@ -112,8 +112,8 @@ final class FaultStage {
     }
 
     func closeAll() {
-        for handle in handles { live.volume.close(handle) }
-        handles = []
+        // Each is let go of before the next: a descriptor that stays open looks like a mapping.
+        while !handles.isEmpty { live.volume.close(handles.removeFirst()) }
     }
     /// Everything can be removed, and then nothing is left.
     func clear(_ label: String) throws {

@@ -72,6 +72,8 @@ int shim_setxattr(int dir, const char *name, const char *key, const void *value,
 ssize_t shim_listxattr(int dir, const char *name, char *list, size_t size);
 int shim_removexattr(int dir, const char *name, const char *key);
 
+int shim_is_open_nowhere_else(int fd);
+int shim_leases_tell_mappings(int dir);
 int shim_flock(int fd, int operation);
 int shim_pipe(int ends[2]);
 int shim_poll_in(int fd, int milliseconds);

@@ -80,7 +80,7 @@ extension fuse_lowlevel_ops {
 extension Server {
     /// - Parameter request: nil when it has been answered (BackingFiles.release).
     func release(_ handle: Handle, _ request: fuse_req_t?) {
-        if handle.mode == .passthrough || handle.mode == .passthroughDirect { backings.release(handle, request) }
+        if handle.mode.isPassed { backings.release(handle, request) }
         if handle.mode == .passthroughDirect { notifier.forgetAttributes(of: handle.node) }
         volume.close(handle)
     }
@@ -93,7 +93,7 @@ extension Server {
         // Where direct writes leave the pages of others as they are, writers are cached too.
         let direct = shim_features().direct_io_mmap != 0 ? UInt32(SHIM_FOPEN_DIRECT_IO) : keep
         switch handle.mode {
-        case .cached: return (noFlush | keep, 0)
+        case .cached, .own: return (noFlush | keep, 0)
         case .direct: return (noFlush | direct, 0)
         case .passthrough, .passthroughDirect:
             guard let id = backings.acquire(handle, request) else {

@@ -37,9 +37,12 @@ extension Volume {
             if change.size == nil, !change.isEmpty { throw .notPermitted }
             return control.attributes(of: node)
         }
+        if change.size != nil { settleMapping(of: node) }
         return try changing(node) { (location) throws(Errno) in
-            if let size = change.size { try setSize(of: node, handle, location, size, change, &purged) }
-            try apply(change, to: location)
+            try apartFromUse(of: node) { () throws(Errno) in
+                if let size = change.size { try setSize(of: node, handle, location, size, change, &purged) }
+                try apply(change, to: location)
+            }
             if change.accessTime != nil || change.modificationTime != nil {
                 // The next read must reach the backing file, to move atime in the manner of relatime.
                 state.withLock { _ in _ = node.flags.insert(.cacheIsStale) }

@@ -10,6 +10,7 @@ extension Volume {
         var text = Substring(String(decoding: bytes, as: UTF8.self))
         if text.last == "\n" { text.removeLast() }
         guard !text.isEmpty else { throw .invalid }
+        settleMappings()
         switch handle.file {
         case .storageTotal, .storageOthers, .storageOthersPurgeable:
             try changeSize(handle.file, String(text), pid)

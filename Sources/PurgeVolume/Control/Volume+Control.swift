@@ -48,6 +48,7 @@ extension Volume {
     }
 
     public func controlText(_ file: ControlFile) -> String {
+        settleMappings()
         let (capacity, level) = state.withLock { ($0.capacity, $0.level) }
         switch file {
         case .storageTotal: return "\(capacity.total.bytes)\n"

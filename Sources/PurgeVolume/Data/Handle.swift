@@ -12,6 +12,10 @@ public enum InputOutputMode: Sendable {
     case passthrough
     /// Reads and writes to us, mappings to the backing file.
     case passthroughDirect
+    /// Not the kernel's.
+    case own
+
+    public var isPassed: Bool { self == .passthrough || self == .passthroughDirect }
 }
 
 /// One open file. The kernel's fh is this object's address, retained from open to release.

@@ -36,13 +36,15 @@ extension Volume {
         try checkEnd(request.end)
         hooks.beforeSlowWork()
         try dropPrivilegesUnlessCapable(handle.descriptor, pid: request.pid)
-        try alone(with: handle.node) { () throws(Errno) in
-            settleAgain(handle.node, handle.descriptor)
-            switch request.mode & ~AllocationRequest.keepSize {
-            case 0: try reserveBlocks(handle, request, zeroes: false, &purged)
-            case AllocationRequest.zeroRange: try reserveBlocks(handle, request, zeroes: true, &purged)
-            case AllocationRequest.punchHole where request.keepsSize: try punch(handle, request)
-            default: throw .notSupported
+        try apartFromUse(of: handle.node) { () throws(Errno) in
+            try alone(with: handle.node) { () throws(Errno) in
+                settleAgain(handle.node, handle.descriptor)
+                switch request.mode & ~AllocationRequest.keepSize {
+                case 0: try reserveBlocks(handle, request, zeroes: false, &purged)
+                case AllocationRequest.zeroRange: try reserveBlocks(handle, request, zeroes: true, &purged)
+                case AllocationRequest.punchHole where request.keepsSize: try punch(handle, request)
+                default: throw .notSupported
+                }
             }
         }
     }
@@ -52,7 +54,8 @@ extension Volume {
     ) throws(Errno) {
         let (node, fd) = (handle.node, handle.descriptor)
         let size = try System.status(fd).size
-        let hole = try readyForHole(node, fd, before: request.blocks.lowerBound)
+        // Blocks past the end leave nothing out that is in the file.
+        let hole = request.keepsSize ? nil : try readyForHole(node, fd, before: request.blocks.lowerBound)
         if request.keepsSize && request.blocks.upperBound > ByteCount(size).blocks && node.isDenseNow(state) {
             try makeSparse(node, fd)
         }
@@ -114,17 +117,18 @@ extension Volume {
         let (node, fd) = (handle.node, handle.descriptor)
         let block = ByteCount.block.bytes
         let size = try System.status(fd).size
-        let first = ByteCount(request.offset).blocks
+        let begin = ByteCount(request.offset).blocks
         let reachesEnd = request.end >= size
-        let last = max(first, max(request.end / block, reachesEnd ? ByteCount(size).blocks : 0))
-        let (frees, isPassed) = state.withLock { _ -> (Bool, Bool) in
+        let last = max(begin, max(request.end / block, reachesEnd ? ByteCount(size).blocks : 0))
+        let (frees, first) = state.withLock { _ -> (Bool, Int64) in
+            // A mapping might fill a hole unseen: only what is past the end goes, and the bytes become zero.
+            let first = node.isPassed ? min(last, max(begin, ByteCount(size).blocks)) : begin
             let charged =
                 node.part?.extents.map { $0.charged.count(in: first..<last) > 0 } ?? (first < min(last, node.blocks))
-            return (charged, (node.part?.passthroughOpens ?? 0) > 0)
+            return (charged, first)
         }
         let dataEnd = min(request.end, size)
-        guard frees && !isPassed else {
-            // Nothing to free, or a mapping might fill the hole unseen: the bytes become zero.
+        guard frees else {
             return try zeroCharged(node, fd, request.offset..<max(request.offset, dataEnd))
         }
         try zeroCharged(node, fd, request.offset..<min(first * block, max(request.offset, dataEnd)))

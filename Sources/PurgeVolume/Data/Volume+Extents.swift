@@ -15,7 +15,9 @@ extension Volume {
     func readyForHole(_ node: Node, _ descriptor: Int32, before block: Int64) throws(Errno) -> Range<Int64>? {
         if state.withLock({ _ in node.part?.unsettled != nil }) { settleAgain(node, descriptor) }
         let (wouldSkip, isPassed, blocks) = state.withLock { _ in
-            (node.isDense && block > node.blocks, (node.part?.passthroughOpens ?? 0) > 0, node.blocks)
+            // A file that is passed through has every block up to its end, and perhaps some past it.
+            let blocks = node.part?.extents.map { ByteCount($0.size).blocks } ?? node.blocks
+            return ((node.isDense || node.isPassed) && block > blocks, node.isPassed, blocks)
         }
         guard wouldSkip else { return nil }
         if isPassed { return blocks..<block }

@@ -10,6 +10,7 @@ extension Volume {
     public func open(
         _ node: Node, flags: Int32, caller: Caller, offersPassthrough: Bool
     ) throws(Errno) -> Handle {
+        settleMapping(of: node)
         try reserveOpen(node)
         do throws(Errno) {
             let descriptor = try openOwn(node, flags & ~O_TRUNC)
@@ -35,7 +36,9 @@ extension Volume {
         do throws(Errno) {
             let descriptor = try openOwn(node, O_RDONLY)
             return state.withLock { state in
-                lockedHandle(node, descriptor, O_RDONLY, offersPassthrough: false, &state)
+                let handle = Handle(node: node, descriptor: descriptor, access: O_RDONLY, mode: .own)
+                link(handle, &state)
+                return handle
             }
         } catch {
             forgetOpen(node)
@@ -80,7 +83,7 @@ extension Volume {
     }
 
     /// One descriptor less; answers a sidecar that is now nobody's.
-    private func lockedClose(_ node: Node, _ state: inout VolumeState) -> String? {
+    func lockedClose(_ node: Node, _ state: inout VolumeState) -> String? {
         node.opens -= 1
         guard node.opens == 0 else { return nil }
         if node.flags.contains(.unlinked) { return node.holds == 0 ? letGo(node, &state) : nil }
@@ -157,10 +160,13 @@ extension Volume {
         _ node: Node, _ descriptor: Int32, _ flags: Int32, offersPassthrough: Bool, _ state: inout VolumeState
     ) -> Handle {
         let access = flags & O_ACCMODE
-        let mode = lockedMode(node, access, offersPassthrough: offersPassthrough)
-        if access == O_RDWR { node.ensuredPart.mappableOpens += 1 }
+        let mode = lockedMode(node, access, offersPassthrough: offersPassthrough && tellsMappings, &state)
         let handle = Handle(node: node, descriptor: descriptor, access: access, mode: mode)
         link(handle, &state)
+        if access == O_RDWR {
+            node.ensuredPart.mappableOpens += 1
+            if mode == .passthroughDirect { lockedWatchMappedWrites(of: handle) }
+        }
         return handle
     }
 
@@ -171,14 +177,16 @@ extension Volume {
     /// A shared mapping brings pages into the cache, and a write that goes past them can be lost under
     /// one that comes back. So what can be mapped for writing is cached, and whoever only writes goes
     /// past the cache as long as there is none such: it lasts until the last mapping is gone.
-    private func lockedMode(_ node: Node, _ access: Int32, offersPassthrough: Bool) -> InputOutputMode {
+    private func lockedMode(
+        _ node: Node, _ access: Int32, offersPassthrough: Bool, _ state: inout VolumeState
+    ) -> InputOutputMode {
         let canWrite = access != O_RDONLY
-        let passed = node.part?.passthroughOpens ?? 0
-        let cached = node.part?.cachedOpens ?? 0
         let begins =
-            offersPassthrough && !canWrite && passed == 0 && cached == 0 && node.isDense
+            offersPassthrough && !canWrite && !node.isPassed && (node.part?.cachedOpens ?? 0) == 0 && node.isDense
             && node.blocks >= Self.passthroughBlocks && (node.part?.soloists ?? 0) == 0
-        if passed > 0 || begins {
+            && state.passedFiles < Self.passedFiles
+        if begins { state.passedFiles += 1 }
+        if node.isPassed || begins {
             node.ensuredPart.passthroughOpens += 1
             if canWrite { node.flags.insert(.cacheIsStale) }
             return canWrite ? .passthroughDirect : .passthrough
@@ -193,10 +201,10 @@ extension Volume {
 
     /// The kernel would not have it: this first passthrough open becomes a cached one.
     public func withdrawPassthrough(_ handle: Handle) {
-        state.withLock { _ in
-            guard handle.mode == .passthrough || handle.mode == .passthroughDirect, let part = handle.node.part
-            else { return }
+        state.withLock { state in
+            guard handle.mode.isPassed, let part = handle.node.part else { return }
             part.passthroughOpens -= 1
+            if !handle.node.isPassed { state.passedFiles -= 1 }
             part.cachedOpens += 1
             handle.mode = Self.modeOfCached(handle.node, handle.access)
         }
@@ -211,7 +219,7 @@ extension Volume {
         handle.next?._withUnsafeGuaranteedRef { $0.previous = node.firstHandle }
     }
 
-    private func unlink(_ handle: Handle, _ state: inout VolumeState) {
+    func unlink(_ handle: Handle, _ state: inout VolumeState) {
         state.openFiles -= 1
         if let previous = handle.previous {
             previous._withUnsafeGuaranteedRef { $0.next = handle.next }
@@ -229,12 +237,13 @@ extension Volume {
         let sidecar = change { state -> String? in
             guard !handle.isNoted else { return nil }
             handle.isNoted = true
-            unlink(handle, &state)
             if handle.access == O_RDWR { handle.node.part?.mappableOpens -= 1 }
             switch handle.mode {
             case .cached, .direct: handle.node.part?.cachedOpens -= 1
-            case .passthrough, .passthroughDirect: handle.node.part?.passthroughOpens -= 1
+            case .passthrough, .passthroughDirect: if lockedLinger(handle, &state) { return nil }
+            case .own: break
             }
+            unlink(handle, &state)
             return lockedClose(handle.node, &state)
         }
         if let sidecar { store.removeSidecar(sidecar) }
@@ -250,7 +259,9 @@ extension Volume {
             } catch {}
         }
         noteRelease(handle)
+        let passed = handle.mode.isPassed ? handle.node : nil
         Unmanaged.passUnretained(handle).release()
+        if let passed { endClosing(of: passed) }
     }
 
     /// Makes and opens a file; opens it when it is there and the flags allow.
@@ -263,6 +274,9 @@ extension Volume {
             if flags & O_EXCL != 0 { throw .exists }
             let entry = try lookup(name, in: parent, caller: caller)
             do throws(Errno) {
+                // The answer to CREATE passes nothing through; looked up anew, the file comes with OPEN.
+                settleMapping(of: entry.node)
+                if state.withLock({ _ in entry.node.isPassed }) { throw .stale }
                 return (entry, try open(entry.node, flags: flags, caller: caller, offersPassthrough: offersPassthrough))
             } catch {
                 forget(entry.node, count: 1)

@@ -26,6 +26,7 @@ extension Volume {
     /// Charges the blocks that are new, or as many of the first as fit; chooses, in the same
     /// step, what must be purged for them. ENOSPC when not one fits that is needed.
     func reserve(_ demand: Demand, for node: Node, wrote: Bool) throws(Errno) -> Reservation {
+        if state.withLock({ !$0.lingering.isEmpty && isShort(of: demand, for: node, $0) }) { settleMappings() }
         let now = Instant(nanoseconds: System.now())
         return try makingRoom(pid: demand.pid) { (room, state) throws(Errno) -> Reservation? in
             let standing = node.standing
@@ -62,6 +63,12 @@ extension Volume {
             // Somebody has it open, so it is not among the victims, which are in this order.
             if node.lastUse == use.now, node.heapIndex < 0 { node.lastUse = use.before }
         }
+    }
+
+    private func isShort(of demand: Demand, for node: Node, _ state: borrowing VolumeState) -> Bool {
+        let missing = ByteCount(blocks: node.missing(in: demand.blocks))
+        return missing > state.capacity.available(for: node.standing.writeClass)
+            || state.capacity.shortage(for: missing) > .zero
     }
 
     private func refuse(_ node: Node, _ blocks: Int64, _ pid: pid_t, _ state: inout VolumeState) {

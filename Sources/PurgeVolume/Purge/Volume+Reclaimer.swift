@@ -25,6 +25,7 @@ extension Volume {
         journalGate.advance()
         purges.advance()
         for thread in threads.withLock({ $0 }) { thread.join() }
+        endMappings()
         events.append([Event(type: .unmount)])
         flushEvents()
         events.endReaders()
@@ -48,6 +49,7 @@ extension Volume {
 
     /// Purges towards desired; false when there is nothing (more) to do.
     private func reclaimOnce() -> Bool {
+        settleMappings()
         let job = change { state -> PurgeJob? in
             guard state.shouldReclaim else { return nil }
             let short = state.capacity.thresholds.desired - state.capacity.balance
@@ -77,6 +79,8 @@ extension Volume {
             let seen = journalGate.generation
             flushEvents()
             if state.withLock({ $0.settingsAreUnsaved }) { saveSettings() }
+            // What is free or purgeable once it is unmapped: who waits for room gets it soon.
+            settleMappings()
             // Freed here, outside the lock.
             _ = state.withLock { $0.dropGoneUses() }
             if System.uptime() - saved > Self.timeBetweenSaves {

@@ -45,8 +45,7 @@ extension Volume {
         status.st_blksize = 4096
         // A write by an ordinary user clears the bits in the daemon, unseen by the kernel's cache.
         let dropsBits = node.isRegular && status.st_mode & (S_ISUID | S_ISGID) != 0
-        let mappedBehind = (node.part?.passthroughOpens ?? 0) > 0
-        return Attributes(status: status, mayBeCached: !dropsBits && !mappedBehind)
+        return Attributes(status: status, mayBeCached: !dropsBits && !node.isPassed)
     }
 
     /// One more reference of the kernel; under the lock.

@@ -154,7 +154,12 @@ final class NodePart {
     /// How the kernel does the I/O of the open descriptors.
     var cachedOpens: Int32 = 0
     var passthroughOpens: Int32 = 0
-    /// Those that can be mapped for writing: O_RDWR.
+    /// The last one of them, while it may still be mapped; those of which the RELEASE has been read, but
+    /// which are not closed yet; the backing's modification time as known, where a mapping may write.
+    var lingering: Handle?
+    var closing: Int32 = 0
+    var modified: Instant?
+    /// Opens that can be mapped for writing: O_RDWR.
     var mappableOpens: Int32 = 0
     /// Writes that are under way; what has to run alone, or waits to; whether such a one runs.
     var writers: Int32 = 0
@@ -179,6 +184,8 @@ extension Node {
     /// Something has it open, or is changing it.
     var isInUse: Bool { opens > 0 || holds > 0 }
     var isDense: Bool { part?.extents == nil }
+    /// Whether a mapping made through passthrough may reach its blocks unseen.
+    var isPassed: Bool { part.map { $0.passthroughOpens > 0 || $0.lingering != nil } ?? false }
 
     /// Made when first wanted.
     var ensuredPart: NodePart {

@@ -1,0 +1,124 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+
+// A mapping made through passthrough is one of the backing file: the kernel sends RELEASE at close(2), and
+// the mapping lives on. So the last descriptor of a file that has been passed through is kept, and the file
+// counts as open, until the backing file is open nowhere else: then no mapping is left either.
+extension Volume {
+    /// Files that are passed through or perhaps still mapped: each of the latter is asked about before a
+    /// number is told.
+    static let passedFiles = 1024
+
+    /// Before a number is told or a victim is chosen: lets go of files whose last mapping is gone.
+    public func settleMappings() {
+        let nodes = state.withLock { Array($0.lingering.values) }
+        for node in nodes {
+            awaitClosing(of: node)
+            settleMapping(of: node)
+        }
+    }
+
+    /// What a RELEASE that has been read closes is closed by the thread that serves it: soon.
+    private func awaitClosing(of node: Node) {
+        for attempt in 0..<10 {
+            let seen = turns.generation
+            guard state.withLock({ _ in (node.part?.closing ?? 0) > 0 }) else { return }
+            if attempt == 0 { hooks.beforeSlowWork() }
+            turnsAreAwaited.add(1, ordering: .sequentiallyConsistent)
+            if state.withLock({ _ in (node.part?.closing ?? 0) > 0 }) { turns.wait(while: seen, milliseconds: 20) }
+            turnsAreAwaited.subtract(1, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    /// The same for one file, before it is opened or cut.
+    func settleMapping(of node: Node) {
+        let (handle, sidecar) = change { state in lockedSettle(node, &state) }
+        if let sidecar { store.removeSidecar(sidecar) }
+        // Closed here, outside the lock: a file without a name goes with it.
+        withExtendedLifetime(handle) {}
+    }
+
+    private func lockedSettle(_ node: Node, _ state: inout VolumeState) -> (Handle?, String?) {
+        // Any other descriptor of ours would look like a mapping.
+        guard let part = node.part, let handle = part.lingering, part.passthroughOpens == 0, part.closing == 0,
+            node.opens == 1, System.isOpenNowhereElse(handle.descriptor)
+        else { return (nil, nil) }
+        return (handle, lockedEndLingering(node, handle, &state))
+    }
+
+    private func lockedEndLingering(_ node: Node, _ handle: Handle, _ state: inout VolumeState) -> String? {
+        lockedNoteMappedWrites(of: node, areUse: true, &state)
+        node.part?.modified = nil
+        node.part?.lingering = nil
+        state.lingering[ObjectIdentifier(node)] = nil
+        state.passedFiles -= 1
+        unlink(handle, &state)
+        return lockedClose(node, &state)
+    }
+
+    /// At the end of the mount, when nobody asks any more.
+    func endMappings() {
+        let handles = change { state in
+            let nodes = Array(state.lingering.values)
+            return nodes.compactMap { node -> Handle? in
+                guard let handle = node.part?.lingering else { return nil }
+                if let sidecar = lockedEndLingering(node, handle, &state) { store.removeSidecar(sidecar) }
+                return handle
+            }
+        }
+        withExtendedLifetime(handles) {}
+    }
+
+    /// The last passed descriptor has been closed: answers whether it is kept for now.
+    func lockedLinger(_ handle: Handle, _ state: inout VolumeState) -> Bool {
+        let part = handle.node.ensuredPart
+        part.passthroughOpens -= 1
+        part.closing += 1
+        guard part.passthroughOpens == 0, part.lingering == nil else { return false }
+        part.lingering = handle
+        state.lingering[ObjectIdentifier(handle.node)] = handle.node
+        return true
+    }
+
+    /// The descriptor itself is closed now, unless it is the one that is kept.
+    func endClosing(of node: Node) {
+        state.withLock { _ in node.part?.closing -= 1 }
+        if turnsAreAwaited.load(ordering: .sequentiallyConsistent) > 0 { turns.advance() }
+        settleMapping(of: node)
+    }
+}
+
+// What is stored through such a mapping is seen in the backing's modification time alone, and it is a use.
+extension Volume {
+    /// A descriptor that can be mapped for writing is about to be passed through.
+    func lockedWatchMappedWrites(of handle: Handle) {
+        guard handle.node.ensuredPart.modified == nil else { return }
+        handle.node.ensuredPart.modified = modificationTime(handle.descriptor)
+    }
+
+    private func lockedNoteMappedWrites(of node: Node, areUse: Bool, _ state: inout VolumeState) {
+        guard let before = node.part?.modified, let handle = node.firstHandle?.takeUnretainedValue(),
+            let now = modificationTime(handle.descriptor), now != before
+        else { return }
+        node.part?.modified = now
+        if areUse, now > node.lastUse { state.noteUse(node, at: now) }
+    }
+
+    /// Of an open file: no I/O, so the lock may be held.
+    private func modificationTime(_ descriptor: Int32) -> Instant? {
+        do throws(Errno) {
+            let time = try System.status(descriptor).st_mtim
+            let (seconds, overflows) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+            return overflows ? nil : Instant(nanoseconds: seconds &+ Int64(time.tv_nsec))
+        } catch { return nil }
+    }
+
+    /// Runs what moves the modification time and is no use: truncate, fallocate, utimens.
+    func apartFromUse<Value>(of node: Node, _ body: () throws(Errno) -> Value) throws(Errno) -> Value {
+        guard state.withLock({ _ in node.part?.modified != nil }) else { return try body() }
+        change { lockedNoteMappedWrites(of: node, areUse: true, &$0) }
+        defer { change { lockedNoteMappedWrites(of: node, areUse: false, &$0) } }
+        return try body()
+    }
+}

@@ -1,0 +1,281 @@
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+/// A file of 256 KiB that is mapped, by descriptors of which the first decides how the kernel does its I/O.
+private struct MappedFile {
+    static let size = 256 << 10
+    static let reach = 4 << 20
+
+    enum First: CaseIterable { case reading, writing }
+    enum Kind: CaseIterable { case sharedWriting, sharedReading, privately }
+
+    struct Way: CustomStringConvertible {
+        var first: First
+        var kind: Kind
+        var isClosed: Bool
+        var description: String { "first for \(first), \(kind)\(isClosed ? ", closed" : "")" }
+
+        static let all = First.allCases.flatMap { first in
+            Kind.allCases.flatMap { kind in [false, true].map { Way(first: first, kind: kind, isClosed: $0) } }
+        }
+    }
+
+    let address: UnsafeMutableRawPointer
+    let files: [OpenFile]
+    let stores: Bool
+
+    init(_ path: String, _ way: Way) throws {
+        let reader = way.first == .reading ? try OpenFile(path, O_RDONLY) : nil
+        let mapped = try OpenFile(path, way.kind == .sharedReading && reader != nil ? O_RDONLY : O_RDWR)
+        let access = way.kind == .sharedReading ? PROT_READ : PROT_READ | PROT_WRITE
+        let sharing = way.kind == .privately ? MAP_PRIVATE : MAP_SHARED
+        guard let address = mmap(nil, Self.reach, access, sharing, mapped.descriptor, 0), address != MAP_FAILED else {
+            throw Errno(errno)
+        }
+        self.address = address
+        stores = way.kind == .sharedWriting
+        files = [reader, mapped].compactMap { $0 }
+        if way.isClosed { close() }
+    }
+
+    func close() { files.forEach { $0.close() } }
+    func unmap() { munmap(address, Self.reach) }
+
+    func byte(at offset: Int) -> UInt8 { address.load(fromByteOffset: offset, as: UInt8.self) }
+
+    /// Into each page of a range, where the mapping may.
+    func store(_ value: UInt8, pages: Range<Int>) {
+        guard stores else { return }
+        for page in pages { address.storeBytes(of: value, toByteOffset: page * 4096 + 9, as: UInt8.self) }
+        msync(address, Self.reach, MS_SYNC)
+    }
+}
+
+extension Mounts {
+    /// Mappings of files that the kernel reads without the daemon: the file is open until the last is gone.
+    @Suite struct PassthroughMappingTests {
+        private static let size = Int64(MappedFile.size)
+
+        /// Runs `body` for each way of mapping a file, and looks whether numbers and store agree then, and
+        /// after the last mapping is gone, and after a remount.
+        private func inEachWay(
+            named name: String = "Documents/f", _ body: (TestMount, String, MappedFile) throws -> Void
+        ) throws {
+            for way in MappedFile.Way.all {
+                try withMount { mount in
+                    try mount.turnThresholdsOff()
+                    try mount.make(name, size: MappedFile.size)
+                    let file = try MappedFile(mount.path(name), way)
+                    do {
+                        defer {
+                            file.close()
+                            file.unmap()
+                        }
+                        try body(mount, name, file)
+                        try expectWhole(mount, "\(way)")
+                    } catch { Issue.record("\(way): \(error)") }
+                    let used = try mount.number("storage.used")
+                    try expectWhole(mount, "\(way), unmapped")
+                    try mount.remount()
+                    #expect(try mount.number("storage.used") == used, "\(way), remounted")
+                }
+            }
+        }
+
+        /// The store holds no more than is charged, and that fits the device.
+        private func expectWhole(_ mount: TestMount, _ way: String) throws {
+            let used = try mount.number("storage.used")
+            #expect(try mount.number("storage.others") + used <= 64 << 20, "\(way)")
+            #expect(try Files.chargedTree(mount.root) <= used, "\(way)")
+            let held = try Files.chargedTree("\(mount.store)/container") - directories(below: mount.store)
+            #expect(held <= used, "\(way): the store holds \(held) bytes, \(used) are charged")
+        }
+
+        private func directories(below store: String) throws -> Int64 {
+            try Files.tree("\(store)/container").reduce(0) { sum, path in
+                let status = try Files.status("\(store)/container/\(path)")
+                return sum + (status.st_mode & S_IFMT == S_IFDIR ? Int64(status.st_blocks) * 512 : 0)
+            }
+        }
+
+        @Test func purge() throws {
+            try inEachWay(named: "Library/Caches/f") { mount, name, file in
+                #expect(try mount.number("storage.reclaimable") == 0)
+                try mount.write("all", to: "storage.reclaim")
+                #expect(mount.exists(name))
+                #expect(file.byte(at: 4097) == 0xA7)
+                file.close()
+                file.unmap()
+                #expect(try mount.number("storage.reclaimable") == Self.size)
+                #expect(try mount.capacity(at: "Documents").available == 64 << 20)
+                try mount.write("all", to: "storage.reclaim")
+                #expect(!mount.exists(name))
+            }
+        }
+
+        @Test func unlink() throws {
+            try inEachWay { mount, name, file in
+                try Files.unlink(mount.path(name))
+                #expect(try mount.number("storage.used") == Self.size)
+                file.store(3, pages: 0..<64)
+                #expect(file.byte(at: 4097) == 0xA7)
+                file.close()
+                #expect(try mount.number("storage.used") == Self.size)
+                file.unmap()
+                #expect(try mount.number("storage.used") == 0)
+                #expect(try mount.capacity(at: "Documents").available == 64 << 20)
+            }
+        }
+
+        @Test func rename() throws {
+            try inEachWay { mount, name, file in
+                try mount.make("tmp/new", size: 4096)
+                try Files.rename(mount.path(name), mount.path("Library/Caches/f"))
+                #expect(try mount.table("storage.stat")["caches.bytes"] == Self.size)
+                try Files.rename(mount.path("tmp/new"), mount.path("Library/Caches/f"))
+                #expect(try mount.number("storage.used") == Self.size + 4096)
+                #expect(file.byte(at: 4097) == 0xA7)
+                file.close()
+                file.unmap()
+                #expect(try mount.number("storage.used") == 4096)
+            }
+        }
+
+        @Test func truncate() throws {
+            try inEachWay { mount, name, file in
+                try Files.truncate(mount.path(name), 4096)
+                #expect(try mount.number("storage.used") == 4096)
+                try Files.truncate(mount.path(name), 1 << 20)
+                #expect(file.byte(at: 4096) == 0)
+                file.store(3, pages: 0..<256)
+                try expectSame(mount.path(name), file, 1 << 20)
+            }
+        }
+
+        @Test func punchAndKeepSize() throws {
+            try inEachWay { mount, name, file in
+                let writer = try OpenFile(mount.path(name), O_RDWR)
+                try writer.allocate(Allocate.punchHole, 8192, 16384)
+                #expect(file.byte(at: 8192) == 0)
+                file.store(3, pages: 0..<64)
+                try expectWhole(mount, "punched")
+                try writer.allocate(Allocate.keepSize, 1 << 20, 1 << 20)
+                #expect(try writer.status().st_size == MappedFile.size)
+                try writer.truncate(3 << 20)
+                file.store(4, pages: 0..<768)
+                try expectSame(mount.path(name), file, 3 << 20)
+                #expect(try writer.write(4096, at: (4 << 20) - 4096) == 4096)
+                file.store(5, pages: 0..<1024)
+                try expectSame(mount.path(name), file, 4 << 20)
+                try writer.allocate(Allocate.punchHole, 0, 64 << 20)
+                #expect(file.byte(at: 0) == 0)
+            }
+        }
+
+        @Test func writeAndRead() throws {
+            try inEachWay { mount, name, file in
+                file.store(3, pages: 0..<64)
+                try expectSame(mount.path(name), file, MappedFile.size)
+                let writer = try OpenFile(mount.path(name), O_RDWR)
+                #expect(try writer.write([1, 2, 3], at: 12287) == 3)
+                #expect((12287..<12290).map { file.byte(at: $0) } == [1, 2, 3])
+                file.store(4, pages: 3..<4)
+                #expect(try writer.read(1, at: 12297) == [file.byte(at: 12297)])
+                try expectSame(mount.path(name), file, MappedFile.size)
+            }
+        }
+
+        /// What read(2) says is what the mapping shows.
+        private func expectSame(_ path: String, _ file: MappedFile, _ size: Int) throws {
+            let content = try Files.content(path)
+            #expect(content.count == size)
+            #expect(content.elementsEqual(UnsafeRawBufferPointer(start: file.address, count: size)))
+        }
+
+        /// Cut, grown and stored into through a mapping that has outlived its descriptors.
+        @Test func neverOverTheLimit() throws {
+            try withMount { mount in
+                try mount.turnThresholdsOff()
+                try mount.make("Documents/f", size: 32 << 20)
+                let path = mount.path("Documents/f")
+                let reader = try OpenFile(path, O_RDONLY)
+                let writer = try OpenFile(path, O_RDWR)
+                let length = 96 << 20
+                let address = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, writer.descriptor, 0)
+                let mapped = try #require(address)
+                defer { munmap(mapped, length) }
+                reader.close()
+                writer.close()
+                try Files.truncate(path, 0)
+                #expect(throws: Errno.noSpace) { try Files.truncate(path, 96 << 20) }
+                try Files.truncate(path, 48 << 20)
+                #expect(try mount.number("storage.used") == 48 << 20)
+                memset(mapped, 7, 48 << 20)
+                #expect(msync(mapped, 48 << 20, MS_SYNC) == 0)
+                try expectWhole(mount, "stored")
+            }
+        }
+
+        /// A store moves mtime at once, and last use.
+        @Test func storesAreUse() throws {
+            try withMount { mount in
+                for name in ["a", "b"] { try mount.make("Library/Caches/\(name)", size: MappedFile.size) }
+                let path = mount.path("Library/Caches/a")
+                let file = try MappedFile(path, .init(first: .reading, kind: .sharedWriting, isClosed: true))
+                try mount.touch("Library/Caches/b")
+                try mount.setModificationTime(of: "Library/Caches/a", seconds: 1_000_000_000)
+                let before = try Files.status(path).st_mtim.tv_sec
+                #expect(before == 1_000_000_000)
+                // The clock of file times moves in ticks.
+                usleep(20_000)
+                file.store(3, pages: 0..<1)
+                #expect(try Files.status(path).st_mtim.tv_sec > before)
+                file.unmap()
+                try mount.write("4096", to: "storage.reclaim")
+                #expect(try Files.names(in: mount.path("Library/Caches")) == ["a"])
+            }
+        }
+
+        /// What sets the time alone, cuts or allocates is no use.
+        @Test func otherChangesOfTheTimeAreNoUse() throws {
+            try withMount { mount in
+                for name in ["a", "b"] { try mount.make("Library/Caches/\(name)", size: MappedFile.size) }
+                let path = mount.path("Library/Caches/a")
+                let file = try MappedFile(path, .init(first: .reading, kind: .sharedWriting, isClosed: true))
+                try mount.touch("Library/Caches/b")
+                usleep(20_000)
+                #expect(utimensat(AT_FDCWD, path, nil, 0) == 0)
+                try Files.truncate(path, Self.size - 4096)
+                file.unmap()
+                try mount.write("4096", to: "storage.reclaim")
+                #expect(try Files.names(in: mount.path("Library/Caches")) == ["b"])
+            }
+        }
+
+        /// The space of an unlinked file comes back without anybody asking, for who waits for room.
+        @Test func unmappingFreesWithoutBeingAsked() throws {
+            try withMount { mount in
+                try mount.turnThresholdsOff()
+                try mount.make("Documents/f", size: MappedFile.size)
+                let file = try MappedFile(
+                    mount.path("Documents/f"), .init(first: .reading, kind: .sharedReading, isClosed: true))
+                try Files.unlink(mount.path("Documents/f"))
+                try mount.takeAllFreeSpace()
+                let other = try OpenFile(mount.path("Documents/g"))
+                #expect(throws: Errno.noSpace) { try other.write(4096) }
+                file.unmap()
+                #expect(try other.write(MappedFile.size) == MappedFile.size)
+            }
+        }
+    }
+}
+
+extension TestMount {
+    fileprivate func setModificationTime(of relative: String, seconds: Int) throws(Errno) {
+        let omit = timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)
+        let times = [omit, timespec(tv_sec: seconds, tv_nsec: 0)]
+        if utimensat(AT_FDCWD, path(relative), times, 0) != 0 { throw Errno(errno) }
+    }
+}
