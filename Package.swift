@@ -47,7 +47,8 @@ let package = Package(
             dependencies: ["PurgeCommands", "PurgeStore", "PurgeModel", "PurgeSystem"], exclude: ["Help"],
             swiftSettings: strict),
         .testTarget(
-            name: "PurgeFUSETests", dependencies: ["PurgeFUSE", "PurgeSystem", "Support"], swiftSettings: strict),
+            name: "PurgeFUSETests", dependencies: ["PurgeFUSE", "PurgeVolume", "PurgeSystem", "Support"],
+            swiftSettings: strict),
         .testTarget(
             name: "MountTests", dependencies: ["Support", "PurgeSystem", "purgefs"], exclude: ["Programs"],
             swiftSettings: strict),

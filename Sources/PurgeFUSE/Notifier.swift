@@ -13,6 +13,8 @@ import Synchronization
 final class Notifier: Sendable {
     private let queue = WorkQueue()
     private let announcements = Announcements()
+    /// Held while an announcement joins both queues: they are told of, and answered, in one order.
+    private let joining = Mutex(())
     private let mountpoint: String
     private let session = Mutex<UInt>(0)
     /// Of our mount, to tell it from what lies under it.
@@ -70,18 +72,23 @@ final class Notifier: Sendable {
     }
 
     func announce(_ announcement: Announcement) {
-        announcements.add(announcement)
         let names = announcement.removals.map { $0.concernsKernel ? $0.purgedName : nil }
-        queue.add { [self] in
-            var directory = OpenDirectory()
-            var unreached: [Int] = []
-            for (index, name) in names.enumerated() {
-                guard let name else { continue }
-                if !unlink(name, &directory) { unreached.append(index) }
-                announcements.advance()
-            }
-            announcements.finishNext(unreached: unreached)
+        joining.withLock { _ in
+            announcements.add(announcement)
+            queue.add { [self] in announcements.finishNext(unreached: tell(names)) }
         }
+    }
+
+    /// Answers which of the names could not be told of.
+    private func tell(_ names: [PurgedName?]) -> [Int] {
+        var directory = OpenDirectory()
+        var unreached: [Int] = []
+        for (index, name) in names.enumerated() {
+            guard let name else { continue }
+            if !unlink(name, &directory) { unreached.append(index) }
+            announcements.advance()
+        }
+        return unreached
     }
 
     /// The directory of the last removal: the next is often in the same.

@@ -96,6 +96,24 @@ struct VolumeExtentTests {
         }
     }
 
+    /// The file ends where it did, not at the end of its last block.
+    @Test func aWriteFarPastTheEndThatFailsLeavesTheSize() throws {
+        try withVolume { live in
+            try live.make("Documents/f", blocks: 32)
+            let size: Int64 = 31 * 4096 + 5
+            try live.truncate("Documents/f", size)
+            let reader = try live.volume.open(
+                try live.node("Documents/f"), flags: O_RDONLY, caller: LiveVolume.caller, offersPassthrough: true)
+            let handle = try live.open("Documents/f")
+            #expect(throws: Errno.input) {
+                try live.write(handle, at: 40 * 4096, 4096) { (_, _) throws(Errno) in throw .input }
+            }
+            #expect(try System.status(handle.descriptor).st_size == size)
+            try expectScanned(live, 32)
+            for open in [reader, handle] { live.volume.close(open) }
+        }
+    }
+
     /// A write that the store refused is no use of the file.
     @Test func aFailedWriteIsNoUse() throws {
         try withVolume { live in

@@ -31,11 +31,6 @@ extension Volume {
         try System.allocate(descriptor, mode: 0, offset: start.bytes, length: (end - start).bytes)
     }
 
-    /// The file ends again where it did before `fill`.
-    func takeBack(_ hole: Range<Int64>, _ descriptor: Int32) {
-        takeBack(pastSize: ByteCount(blocks: hole.lowerBound).bytes, descriptor)
-    }
-
     /// Frees what a failed call has left past `size`. Where that fails, `settle` counts it.
     func takeBack(pastSize size: Int64, _ descriptor: Int32) {
         do throws(Errno) { try System.truncate(descriptor, size) } catch {}

@@ -80,6 +80,7 @@ extension Volume {
         let hole = try readyForHole(node, fd, before: request.blocks.lowerBound)
         let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound
         let takesPart = !request.isMapped && hole == nil
+        let sizeBefore = hole == nil ? nil : try System.status(fd).size
         let reservation = try reserve(
             Demand(blocks: blocks, takesPart: takesPart, pid: request.pid), for: node, wrote: true)
         do throws(Errno) {
@@ -94,7 +95,7 @@ extension Volume {
             if !node.isDenseNow(state) { noteWritten(node, fd, end: request.offset + Int64(count)) }
             return count
         } catch {
-            if let hole { takeBack(hole, fd) }
+            if let sizeBefore { takeBack(pastSize: sizeBefore, fd) }
             settle(node, fd, blocks)
             withdrawUse(reservation, of: node)
             throw hostError(error, node)
