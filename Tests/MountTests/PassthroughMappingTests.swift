@@ -269,6 +269,22 @@ extension Mounts {
                 #expect(try other.write(MappedFile.size) == MappedFile.size)
             }
         }
+
+        /// What was mapped takes no descriptor from who opens files when it is mapped no longer.
+        @Test func whatIsUnmappedTakesNoDescriptors() throws {
+            try withMount { mount in
+                try mount.unmount()
+                try mount.mount(["--total", "64M"], wrapper: ["prlimit", "--nofile=256:256"])
+                let names = (0..<240).map { "Documents/f\($0)" }
+                for name in names { try mount.make(name, size: MappedFile.size) }
+                let mapped = try names.prefix(140).map {
+                    try MappedFile(mount.path($0), .init(first: .reading, kind: .sharedReading, isClosed: true))
+                }
+                for file in mapped { file.unmap() }
+                let open = try names.suffix(100).map { try OpenFile(mount.path($0), O_RDONLY) }
+                #expect(open.count == 100)
+            }
+        }
     }
 }
 

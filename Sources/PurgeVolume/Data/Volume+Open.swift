@@ -55,7 +55,7 @@ extension Volume {
     /// chosen is gone for who comes after, and ESTALE makes the kernel look its name up anew.
     private func reserveOpen(_ node: Node, isUse: Bool = true) throws(Errno) {
         let now = Instant(nanoseconds: System.now())
-        try change { (state) throws(Errno) in
+        try admitting { (state) throws(Errno) in
             if node.flags.contains(.purging) || (node.flags.contains(.unlinked) && node.opens == 0) { throw .stale }
             try lockedAdmit(&state)
             state.retract(node)
@@ -66,7 +66,17 @@ extension Volume {
 
     /// Whether the app may have one descriptor more: ENFILE if not, and others go on. Directories
     /// that are kept open make room.
-    func admit() throws(Errno) { try state.withLock { (state) throws(Errno) in try lockedAdmit(&state) } }
+    func admit() throws(Errno) { try admitting { (state) throws(Errno) in try lockedAdmit(&state) } }
+
+    /// Runs `body`, which admits one descriptor, under the lock; once more without the files that are kept for
+    /// mappings which are gone, where there was no room.
+    private func admitting(_ body: (inout VolumeState) throws(Errno) -> Void) throws(Errno) {
+        do throws(Errno) { try change(body) } catch {
+            guard error == .tooManyFiles else { throw error }
+            settleMappings()
+            try change(body)
+        }
+    }
 
     private func lockedAdmit(_ state: inout VolumeState) throws(Errno) {
         let files =
