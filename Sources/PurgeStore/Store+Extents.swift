@@ -9,10 +9,13 @@ public struct ExtentDamage: Error, Hashable, Sendable {
     /// Whether nothing is known of the blocks that were charged, so that the file counts as full. A loss
     /// of power can do that; what else is found there nobody wrote who knew.
     public let countsAsFull: Bool
+    /// Whether permissions are all that is missing.
+    public let isForbidden: Bool
 
-    public init(what: String, countsAsFull: Bool) {
+    public init(what: String, countsAsFull: Bool, isForbidden: Bool = false) {
         self.what = what
         self.countsAsFull = countsAsFull
+        self.isForbidden = isForbidden
     }
 }
 
@@ -29,7 +32,10 @@ extension Store {
             value = found
         } catch .range {
             throw ExtentDamage(what: "is no list", countsAsFull: false)
-        } catch { throw ExtentDamage(what: "cannot be read: \(error)", countsAsFull: true) }
+        } catch {
+            throw ExtentDamage(
+                what: "cannot be read: \(error)", countsAsFull: true, isForbidden: error == .accessDenied)
+        }
         switch value.first {
         case UInt8(ascii: "i"):
             guard let runs = ExtentRecord.decode(value.dropFirst()) else {

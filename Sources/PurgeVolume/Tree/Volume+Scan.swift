@@ -129,7 +129,10 @@ extension Volume {
         if status.isRegular {
             do { found.birth = try System.birthTime(at: directory, name) } catch {}
             if found.attributes.hasExtents {
-                do { found.record = try claimedRecord(of: directory, name) } catch { found.damage = error }
+                do throws(ExtentDamage) { found.record = try claimedRecord(of: directory, name) } catch {
+                    if error.isForbidden { throw .accessDenied }
+                    found.damage = error
+                }
             }
         }
         return found

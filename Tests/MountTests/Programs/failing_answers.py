@@ -1,10 +1,12 @@
 """failing_answers.py MOUNT ROUNDS: calls of all kinds while the daemon cannot send some of its answers. Each ends, and
 none with another error than EIO. Prints how many failed."""
 import errno
+import mmap
 import os
 import sys
 
 mount, rounds = sys.argv[1], int(sys.argv[2])
+aligned = mmap.mmap(-1, 294912)
 failed = 0
 
 
@@ -28,8 +30,12 @@ for number in range(rounds):
         if fd is None:
             continue
         attempt(os.pwrite, fd, b"x" * 300000, 0)
-        attempt(os.pread, fd, 300000, 0)
-        attempt(os.pread, fd, 4096, 0)
+        # So that the daemon is asked, and not the page cache, which would ask a second time.
+        direct = attempt(os.open, file, os.O_RDONLY | os.O_DIRECT)
+        if direct is not None:
+            for length in (294912, 4096):
+                attempt(os.preadv, direct, [memoryview(aligned)[:length]], 0)
+            attempt(os.close, direct)
         attempt(os.fsync, fd)
         attempt(os.ftruncate, fd, 100)
         attempt(os.fstat, fd)
