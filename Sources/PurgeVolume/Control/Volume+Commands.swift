@@ -71,7 +71,8 @@ extension Volume {
             return over > .zero ? .bytes(over) : nil
         }
         awaitAnnouncements()
-        saveSettings()
+        // What has been acknowledged outlives a loss of power.
+        saveSettings(durably: true)
         awaitReclaimer()
         awaitJournal()
     }

@@ -8,7 +8,7 @@ disk is rebuilt as it may be after a loss of power, STATES times: everything up 
 written after it either all up to some moment or a random part. On each such disk the files must have their content,
 the store its settings, and its ledger the charge. Needs root. Prints each finding; ends with 1 if there was any.
 """
-import ctypes, hashlib, json, os, random, subprocess, sys, time
+import ctypes, hashlib, json, os, random, sqlite3, subprocess, sys, time
 
 purgefs, disk_program, place, kind, seed, states, rounds = *sys.argv[1:5], *map(int, sys.argv[5:8])
 place = os.path.realpath(place)
@@ -95,9 +95,15 @@ class Workload:
 
     def settings(self, number):
         self.mark(others=4096 * number)
+        # Whoever holds the journal holds up what is synced with it, which would hide what is not.
+        journal = sqlite3.connect(at("disk", "store", "journal.sqlite"), isolation_level=None, timeout=30)
+        journal.execute("BEGIN IMMEDIATE")
         command = os.open(self.path(".purgefs/storage.others"), os.O_WRONLY)
         os.write(command, str(4096 * number).encode())
         os.close(command)
+        self.mark(settings=4096 * number)
+        journal.execute("ROLLBACK")
+        journal.close()
 
 
 def record():
@@ -131,7 +137,7 @@ def work():
     wait_for(lambda: os.path.exists(at("mount", ".purgefs", "status.json")), "the mount")
     run("sync", "-f", at("disk"))
     workload = Workload(at("mount"))
-    workload.mark(used=0, may=0, others=0)
+    workload.mark(used=0, may=0, others=0, settings=0)
     for number in range(1, rounds + 1):
         workload.plain(number)
         workload.settings(number)
@@ -167,7 +173,9 @@ def rebuild():
     """Each chosen moment as a disk of its own, in order."""
     log = list(entries())
     first = next(index for index, entry in enumerate(log) if entry[0] == "M")
-    moments = sorted(random_source.choices(range(first + 1, len(log) + 1), k=states))
+    # Right after a command has been acknowledged, and at random.
+    commands = {index + 1 for index, (what, _, data) in enumerate(log) if what == "M" and b'"settings": ' in data}
+    moments = sorted(random_source.choices(range(first + 1, len(log) + 1), k=states - len(commands)) + [*commands])
     durable, flushed = os.open(at("durable"), os.O_RDWR | os.O_CREAT | os.O_TRUNC), 0
     os.truncate(durable, SIZE)
     facts, files, index = {}, {}, 0
@@ -190,7 +198,7 @@ def rebuild():
         run("cp", "--sparse=always", at("durable"), at("state"))
         state = os.open(at("state"), os.O_RDWR)
         # Half of them lose nothing but what comes after the moment, the others a part of what was not flushed.
-        part = random_source.choice([1, 1, 0, 0.5])
+        part = 0 if moment in commands else random_source.choice([1, 1, 0, 0.5])
         for entry in log[flushed:moment]:
             if part == 1 or random_source.random() < part:
                 apply(state, entry)
@@ -248,6 +256,8 @@ def look(moment, facts, files, others):
         finding(moment, f"{storage['used'] // 4096} blocks are charged, not {facts['used']} to {facts['may']}")
     if storage["others"] not in others or storage["total"] != 1 << 30:
         finding(moment, f"the settings are not those of any moment: {storage}")
+    if storage["others"] < facts["settings"]:
+        finding(moment, f"a command had been acknowledged: others is {storage['others']}, not {facts['settings']}")
 
 
 unmountable = []
