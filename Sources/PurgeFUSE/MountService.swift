@@ -71,13 +71,13 @@ public enum MountService {
     }
 
     private static func resolve(_ mountpoint: String) throws(StoreError) -> String {
-        guard let path = realpath(mountpoint, nil) else {
+        do throws(Errno) {
+            return try System.resolved(mountpoint)
+        } catch {
             throw StoreError(
-                "the mount point cannot be used: \(Errno(errno))", path: mountpoint,
+                "the mount point cannot be used: \(error)", path: mountpoint,
                 advice: "It must be an existing, empty directory: mkdir -p \(mountpoint)")
         }
-        defer { free(path) }
-        return String(cString: path)
     }
 
     private static func mount(

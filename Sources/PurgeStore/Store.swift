@@ -45,7 +45,7 @@ public final class Store: Sendable {
             try place.makePrivate()
             try place.makeLayout()
         }
-        let container = try place.container()
+        let container = try place.container(openingUp: true)
         try place.probeAttributes(on: container)
         let isNew = !names.contains("container") && !names.contains(StoreDirectory.settingsName)
         return Store(place, container: container, isNew: isNew)

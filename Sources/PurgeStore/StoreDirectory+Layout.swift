@@ -42,21 +42,22 @@ extension StoreDirectory {
 
     func makeLayout() throws(StoreError) {
         try makeDirectory("container", in: descriptor, path: pathOf("container"))
-        let container = try container()
+        let container = try container(openingUp: true)
         for folder in Self.layout {
             let parts = folder.split(separator: "/").map(String.init)
             let parent = parts.count == 1 ? container : try subdirectory(parts[0], of: container)
-            // Where the app has put a file or a link in a folder's place, that is the app's doing.
+            // Where the app has put a file or a link in a folder's place, or closed it, that is the app's doing.
             if let parent, let name = parts.last {
-                try makeDirectory(name, in: parent, path: pathOf("container/\(folder)"))
+                try makeDirectory(name, in: parent, path: pathOf("container/\(folder)"), isNeeded: false)
             }
         }
     }
 
-    func container() throws(StoreError) -> FileDescriptor {
+    /// With `openingUp` also where the app has taken its owner's permissions away, who is this user.
+    func container(openingUp: Bool = false) throws(StoreError) -> FileDescriptor {
         let path = pathOf("container")
         do {
-            return try descriptor.open("container", O_RDONLY | O_DIRECTORY)
+            return try openContainer(openingUp: openingUp)
         } catch .noEntry {
             throw StoreError(
                 "the store has lost its container", path: path,
@@ -68,14 +69,28 @@ extension StoreDirectory {
         } catch { throw .failed("the container cannot be opened", path: path, error) }
     }
 
+    private func openContainer(openingUp: Bool) throws(Errno) -> FileDescriptor {
+        do throws(Errno) {
+            return try descriptor.open("container", O_RDONLY | O_DIRECTORY)
+        } catch {
+            guard error == .accessDenied, openingUp else { throw error }
+        }
+        let closed = try descriptor.open("container", System.openPath | O_DIRECTORY)
+        let mode = try System.status(closed.raw).st_mode & 0o7777
+        do throws(Errno) { try System.changeMode(closed.raw, mode | S_IRWXU) } catch { throw .accessDenied }
+        // The owner may do that: it has just been done.
+        defer { do throws(Errno) { try System.changeMode(closed.raw, mode) } catch {} }
+        return try descriptor.open("container", O_RDONLY | O_DIRECTORY)
+    }
+
     /// Marks, protection classes and the record of holes are kept in extended attributes.
     func probeAttributes(on container: FileDescriptor) throws(StoreError) {
         do {
-            let value: [UInt8] = [1]
-            try value.withUnsafeBytes { bytes in
-                Result { () throws(Errno) in try System.setAttribute(at: container.raw, nil, Self.probe, bytes) }
-            }.get()
-            try System.removeAttribute(at: container.raw, nil, Self.probe)
+            do throws(Errno) {
+                try probe(container)
+            } catch .accessDenied {
+                try probe(descriptor)  // the app has made the container unwritable, which is its own affair
+            }
         } catch .notSupported {
             throw StoreError(
                 "the file system under the store keeps no user extended attributes", path: path,
@@ -85,21 +100,33 @@ extension StoreDirectory {
         } catch { throw .failed("an extended attribute cannot be set on the container", path: path, error) }
     }
 
+    private func probe(_ directory: FileDescriptor) throws(Errno) {
+        let value: [UInt8] = [1]
+        try value.withUnsafeBytes { bytes in
+            Result { () throws(Errno) in try System.setAttribute(at: directory.raw, nil, Self.probe, bytes) }
+        }.get()
+        try System.removeAttribute(at: directory.raw, nil, Self.probe)
+    }
+
     private func subdirectory(_ name: String, of parent: FileDescriptor) throws(StoreError) -> FileDescriptor? {
         do {
             return try parent.open(name, O_RDONLY | O_DIRECTORY)
-        } catch .notDirectory, .noEntry, Errno(ELOOP) {
+        } catch .notDirectory, .noEntry, Errno(ELOOP), .accessDenied {
             return nil
         } catch {
             throw .failed("a folder of the container cannot be opened", path: pathOf("container/\(name)"), error)
         }
     }
 
-    private func makeDirectory(_ name: String, in parent: FileDescriptor, path: String) throws(StoreError) {
+    private func makeDirectory(
+        _ name: String, in parent: FileDescriptor, path: String, isNeeded: Bool = true
+    ) throws(StoreError) {
         do {
             try System.makeDirectory(at: parent.raw, name, mode: 0o755)
         } catch .exists {
             // Whatever is there stays.
+        } catch let error where error == .accessDenied && !isNeeded {
+            // The folder above it may not be written to.
         } catch { throw .failed("the folder cannot be made", path: path, error) }
     }
 }

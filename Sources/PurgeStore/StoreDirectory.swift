@@ -19,8 +19,9 @@ struct StoreDirectory: Sendable {
         guard !path.isEmpty else {
             throw StoreError("the name of the store is empty", path: "''", advice: "Name a directory.")
         }
+        let absolutePath = try absolute(path)
         let descriptor = try descriptor(path, creating: creating)
-        return StoreDirectory(path: path, absolutePath: absolute(path), descriptor: descriptor)
+        return StoreDirectory(path: path, absolutePath: absolutePath, descriptor: descriptor)
     }
 
     /// Takes the lock, which lasts as long as `descriptor` does. A child of the last holder between its fork
@@ -110,9 +111,11 @@ struct StoreDirectory: Sendable {
             advice: "Unmount it first (`purgefs unmount MOUNTPOINT`), or take another store.")
     }
 
-    private static func absolute(_ path: String) -> String {
-        guard let resolved = realpath(path, nil) else { return path }  // removed meanwhile
-        defer { free(resolved) }
-        return String(cString: resolved)
+    private static func absolute(_ path: String) throws(StoreError) -> String {
+        do throws(Errno) {
+            return try System.resolvedOrParent(path)
+        } catch .illegalSequence {
+            throw .failed("the store cannot be opened", path: path, .illegalSequence)
+        } catch { return path }  // opening it finds out why
     }
 }

@@ -19,6 +19,8 @@ extension StoreError {
             "Too many files are open: raise the limit (ulimit -n) and try again."
         case ENAMETOOLONG, ELOOP, ENOTDIR, ENOENT:
             "Check the path."
+        case EILSEQ:
+            "purgefs takes only paths that are UTF-8: rename what is not."
         case EIO:
             "The disk under the store reports errors: check it (dmesg), and copy the store elsewhere."
         default:

@@ -53,6 +53,8 @@ extension StoreDirectory {
             case S_IFDIR: return .present
             default: return .obstructed
             }
+        } catch .accessDenied {
+            return .unreachable  // the app's doing: the folder above it is there
         } catch { throw .failed("the folder cannot be looked at", path: pathOf(folder), error) }
     }
 }

@@ -9,11 +9,24 @@ extension System {
         return out
     }
 
-    /// Absolute, without symbolic links, `.` and `..`.
+    /// Absolute, without symbolic links, `.` and `..`. One that is not UTF-8 is EILSEQ: as text it would be
+    /// another.
     public static func resolved(_ path: String) throws(Errno) -> String {
         guard let resolved = realpath(path, nil) else { throw Errno(errno) }
         defer { free(resolved) }
-        return String(cString: resolved)
+        guard let text = String(validatingCString: resolved) else { throw .illegalSequence }
+        return text
+    }
+
+    /// The same for something that is yet to be made, or that cannot be looked at.
+    public static func resolvedOrParent(_ path: String) throws(Errno) -> String {
+        do throws(Errno) {
+            return try resolved(path)
+        } catch .illegalSequence { throw .illegalSequence } catch {
+            guard let name = path.pathNames.last else { throw error }
+            let above = try resolved(path.parentPath)
+            return above == "/" ? "/\(name)" : "\(above)/\(name)"
+        }
     }
 
     /// R_OK, W_OK, X_OK or F_OK.
@@ -29,7 +42,8 @@ extension System {
     public static func makeTemporaryDirectory(prefix: String) throws(Errno) -> String {
         var pattern = Array((prefix + "XXXXXX").utf8CString)
         try SystemCall.done { shim_make_temporary_directory(&pattern) }
-        return String(decoding: pattern.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard let made = String(validatingCString: pattern) else { throw .illegalSequence }
+        return made
     }
 
     /// With `detaching`, what is still in use goes when its last user has let go.

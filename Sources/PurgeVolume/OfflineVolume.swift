@@ -22,6 +22,9 @@ public final class OfflineVolume {
         try volume.recordProblems(repairing: repairing)
     }
 
+    /// What could not be read, since somebody who only looks changes no permissions.
+    public func unreadableWarnings() -> [String] { volume.unreadableWarnings() }
+
     /// What `MOUNT/.purgefs/NAME` would read.
     public func read(_ name: String) throws(Errno) -> String {
         guard let file = ControlFile(rawValue: name) else { throw .noEntry }

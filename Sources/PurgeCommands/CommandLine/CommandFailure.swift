@@ -50,6 +50,7 @@ extension CommandFailure {
         case .accessDenied, .notPermitted: "Run this as the user who owns it, or as root."
         case .noEntry, .notDirectory, .nameTooLong: "Check the path."
         case Errno.notConnected: "Its daemon has ended. Take the mount away with `purgefs unmount MOUNTPOINT`."
+        case .illegalSequence: "purgefs takes only paths that are UTF-8: rename what is not."
         case .tooManyOpen: "Too many files are open: raise the limit (ulimit -n) and try again."
         case .noSpace: "The disk is full: make room there, then try again."
         default: ""

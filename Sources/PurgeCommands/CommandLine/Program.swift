@@ -55,12 +55,24 @@ public enum Program {
                 return ExitStatus.done
             }
             let arguments = try Arguments(rest, for: verb)
+            try refuseOtherText(words, of: verb, arguments)
             return try verb.run(
                 Invocation(
                     arguments: arguments, console: console, programName: texts[0],
                     rawOperands: arguments.positions.map { words[$0 + 2] }))
         }
         return ExitStatus.done
+    }
+
+    /// A word that is not UTF-8 would name something else once it is text. What belongs to a command is handed
+    /// on byte for byte.
+    private static func refuseOtherText(
+        _ words: [RawText], of verb: Verb, _ arguments: Arguments
+    ) throws(CommandFailure) {
+        let end = verb.endsAtFirstOperand ? arguments.positions.first.map { $0 + 2 } : nil
+        for word in words[..<(end ?? words.count)] where String(validatingCString: word) == nil {
+            throw CommandFailure("cannot \(verb.name)", path: Places.text(word), Errno.illegalSequence)
+        }
     }
 
     private static func help(_ rest: [String], _ console: Console) throws(CommandFailure) {

@@ -9,6 +9,8 @@ protocol ControlEndpoint {
     /// The mount point or the store, for messages.
     var place: String { get }
     var isMounted: Bool { get }
+    /// What the numbers are without.
+    var warnings: [String] { get }
     func read(_ name: String) throws(Errno) -> String
     /// One write(2), one command.
     func write(_ text: String, to name: String) throws(Errno)
@@ -22,6 +24,7 @@ protocol ControlEndpoint {
 struct MountedControl: ControlEndpoint {
     let place: String
     let isMounted = true
+    let warnings: [String] = []
 
     func path(_ name: String) -> String { place + "/.purgefs/" + name }
 
@@ -46,6 +49,7 @@ struct MountedControl: ControlEndpoint {
 struct OfflineControl: ControlEndpoint {
     let place: String
     let isMounted = false
+    var warnings: [String] { volume.unreadableWarnings() }
     private let volume: OfflineVolume
 
     /// `forReading`: nothing in the store changes.

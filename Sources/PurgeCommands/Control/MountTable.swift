@@ -28,7 +28,7 @@ struct MountEntry: Hashable, Sendable {
 
     /// The container that is mounted there, as one looks at it from now on.
     static func container(at mountpoint: String) -> MountEntry? {
-        all().last { $0.mountpoint == mountpoint }.flatMap { $0.isContainer ? $0 : nil }
+        all().last { $0.mountpoint.isPath(mountpoint) }.flatMap { $0.isContainer ? $0 : nil }
     }
 
     /// Lines of proc(5): `36 35 98:0 / /mnt rw,noatime master:1 - fuse.purgefs source options`.
@@ -38,17 +38,19 @@ struct MountEntry: Hashable, Sendable {
             guard words.count > 4, let separator = words.firstIndex(of: "-"), separator + 3 < words.count else {
                 return nil
             }
+            // A path that is not UTF-8 would be another as text; purgefs makes no such mounts.
+            guard let mountpoint = unescaped(words[4]), let source = unescaped(words[separator + 2]) else { return nil }
             let owner = words[separator + 3].split(separator: ",").first { $0.hasPrefix("user_id=") }
             return MountEntry(
-                mountpoint: unescaped(words[4]), type: String(words[separator + 1]),
-                source: unescaped(words[separator + 2]), isWhole: words[3] == "/",
+                mountpoint: mountpoint, type: String(words[separator + 1]),
+                source: source, isWhole: words[3] == "/",
                 owner: owner.flatMap { uid_t($0.dropFirst("user_id=".count)) },
                 connection: words[2].hasPrefix("0:") ? Int(words[2].dropFirst(2)) : nil)
         }
     }
 
     /// `\040` is a space: three octal digits after a backslash.
-    private static func unescaped(_ text: Substring) -> String {
+    private static func unescaped(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {
@@ -62,6 +64,6 @@ struct MountEntry: Hashable, Sendable {
                 bytes.append(byte)
             }
         }
-        return String(decoding: bytes, as: UTF8.self)
+        return String(path: bytes)
     }
 }

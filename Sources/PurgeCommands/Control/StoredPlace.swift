@@ -6,7 +6,7 @@ struct StoredPlace: Hashable, Sendable {
 
     /// `path` is absolute and without symbolic links. nil if no folder above it is a store's container.
     init?(_ path: String) {
-        let names = path.split(separator: "/", omittingEmptySubsequences: true)
+        let names = path.pathNames
         for count in names.indices.reversed() where names[count] == "container" {
             let store = "/" + names[..<count].joined(separator: "/")
             if Target.isStore(store) {

@@ -16,11 +16,13 @@ enum Target: Hashable, Sendable {
         }
     }
 
-    /// Opens, works, and closes whatever happens.
+    /// Opens, works, and closes whatever happens. `forReading`: a store is not changed, and what could not be
+    /// read is said there.
     static func with<Result>(
-        _ text: String?, forReading: Bool = false, _ body: (any ControlEndpoint) throws(CommandFailure) -> Result
+        _ text: String?, forReading: Console? = nil, _ body: (any ControlEndpoint) throws(CommandFailure) -> Result
     ) throws(CommandFailure) -> Result {
-        let control = try Target(text).open(forReading: forReading)
+        let control = try Target(text).open(forReading: forReading != nil)
+        for warning in control.warnings { forReading?.warn("warning: \(warning)") }
         let result: Result
         do throws(CommandFailure) {
             result = try body(control)
@@ -39,8 +41,12 @@ extension Target {
     init(_ text: String?) throws(CommandFailure) {
         if let text {
             self = try .at(text)
-        } else if let mount = getenv("PURGEFS_MOUNT").map({ String(cString: $0) }), !mount.isEmpty {
-            self = try .at(mount, from: " (from $PURGEFS_MOUNT)")
+        } else if let mount = getenv("PURGEFS_MOUNT"), mount.pointee != 0 {
+            let origin = " (from $PURGEFS_MOUNT)"
+            guard let path = String(validatingCString: mount) else {
+                throw CommandFailure("no container", path: String(cString: mount) + origin, Errno.illegalSequence)
+            }
+            self = try .at(path, from: origin)
         } else {
             guard let mount = try Self.mount(holding: try Self.resolved(".", from: "")) else {
                 throw .usage(
@@ -88,8 +94,8 @@ extension Target {
                     "no way into the container", path: directory, "\(error)",
                     advice: "Its control files are for the user who mounted it: run this as that user.")
             } catch {
-                guard directory != "/", let slash = directory.lastIndex(of: "/") else { return nil }
-                directory = slash == directory.startIndex ? "/" : String(directory[..<slash])
+                guard directory != "/" else { return nil }
+                directory = directory.parentPath
             }
         }
     }

@@ -62,15 +62,23 @@ enum MountChecks {
 
     /// A daemon that serves a directory which lies in its own mount waits for itself.
     private static func checkApart(store: String, mountpoint: String) throws(CommandFailure) {
-        guard let point = Places.resolved(mountpoint), let place = Places.resolvedOrParent(store) else { return }
-        if place == point || place.hasPrefix(point + "/") {
+        guard let point = try absolute(mountpoint), let place = try absolute(store) else { return }
+        if place.isPath(point) || place.isPath(below: point) {
             throw CommandFailure(
                 what, path: store, "the store lies at or below the mount point", advice: "Keep the two apart.")
         }
-        if point.hasPrefix(place + "/") {
+        if point.isPath(below: place) {
             throw CommandFailure(
                 what, path: mountpoint, "the mount point lies in the store", advice: "Keep the two apart.")
         }
+    }
+
+    private static func absolute(_ path: String) throws(CommandFailure) -> String? {
+        do throws(Errno) {
+            return try System.resolvedOrParent(path)
+        } catch .illegalSequence {
+            throw CommandFailure(what, path: path, Errno.illegalSequence)
+        } catch { return nil }
     }
 
     private static func checkDevice() throws(CommandFailure) {

@@ -10,14 +10,7 @@ enum Places {
 
     /// The same for something that is yet to be made, or whose last part cannot be looked at.
     static func resolvedOrParent(_ path: String) -> String? {
-        if let resolved = resolved(path) { return resolved }
-        var trimmed = path[...]
-        while trimmed.count > 1 && trimmed.last == "/" { trimmed.removeLast() }
-        let slash = trimmed.lastIndex(of: "/")
-        let parent = slash.map { $0 == trimmed.startIndex ? "/" : String(trimmed[..<$0]) } ?? "."
-        let name = slash.map { trimmed[trimmed.index(after: $0)...] } ?? trimmed
-        guard !name.isEmpty, let above = resolved(parent) else { return nil }
-        return above == "/" ? "/\(name)" : "\(above)/\(name)"
+        do throws(Errno) { return try System.resolvedOrParent(path) } catch { return nil }
     }
 
     /// Whether a mount is there whose daemon has ended.
@@ -50,7 +43,7 @@ enum Places {
         } catch { return link }  // replaced since it was started
     }
 
-    /// Bytes that are no UTF-8 become U+FFFD.
+    /// For messages: bytes that are no UTF-8 become U+FFFD.
     static func text(_ raw: RawText) -> String {
         String(decoding: raw.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

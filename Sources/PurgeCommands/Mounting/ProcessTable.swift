@@ -16,7 +16,7 @@ enum ProcessTable {
     /// Who uses `directory` or what is below it; one entry a process.
     static func users(of directory: String) -> [FileUser] {
         pids().compactMap { pid in
-            use(by: pid) { $0 == directory || $0.hasPrefix(directory + "/") || $0 == directory + " (deleted)" }
+            use(by: pid) { $0.isPath(directory) || $0.isPath(below: directory) || $0.isPath(directory + " (deleted)") }
         }
     }
 
@@ -24,7 +24,7 @@ enum ProcessTable {
     static func isUsedOnly(below: String, of directory: String) -> Bool {
         pids().allSatisfy { pid in
             use(by: pid) { path in
-                path.hasPrefix(directory + "/") && !path.hasPrefix(below + "/") || path == directory
+                path.isPath(below: directory) && !path.isPath(below: below) || path.isPath(directory)
             } == nil
         }
     }
@@ -33,7 +33,7 @@ enum ProcessTable {
     static func daemons(of store: String) -> [pid_t] {
         pids().filter { pid in
             pid != getpid() && words(of: pid).dropFirst().contains("mount")
-                && descriptors(of: pid).contains { $0.path == store }
+                && descriptors(of: pid).contains { $0.path.isPath(store) }
         }
     }
 
@@ -92,7 +92,7 @@ enum ProcessTable {
     private static func link(_ path: String) -> String? {
         do throws(Errno) {
             let target = try System.readLink(at: AT_FDCWD, path)
-            return String(decoding: target.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            return String(path: target.map { UInt8(bitPattern: $0) })
         } catch { return nil }
     }
 }

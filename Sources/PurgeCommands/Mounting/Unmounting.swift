@@ -58,7 +58,7 @@ struct Unmounting {
         let processes = ProcessTable.users(of: mountpoint).map { user in
             "process \(user.pid) (\(user.command)): \(user.path) is \(user.manner)"
         }
-        let mounts = MountEntry.all().filter { $0.mountpoint.hasPrefix(mountpoint + "/") }
+        let mounts = MountEntry.all().filter { $0.mountpoint.isPath(below: mountpoint) }
         return processes + mounts.map { "a mount of type \($0.type) at \($0.mountpoint)" }
     }
 
@@ -67,6 +67,6 @@ struct Unmounting {
     func isBusyWithControlFilesOnly() -> Bool {
         ProcessTable.isUsedOnly(below: mountpoint + "/.purgefs", of: mountpoint)
             && !ProcessTable.users(of: mountpoint).isEmpty
-            && !MountEntry.all().contains { $0.mountpoint.hasPrefix(mountpoint + "/") }
+            && !MountEntry.all().contains { $0.mountpoint.isPath(below: mountpoint) }
     }
 }

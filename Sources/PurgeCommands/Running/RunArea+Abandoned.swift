@@ -30,7 +30,7 @@ extension RunArea {
         } catch .noEntry {
             // The run had a store of the user's.
         }
-        for mount in MountEntry.containers() where mount.mountpoint.hasPrefix(root + "/") {
+        for mount in MountEntry.containers() where mount.mountpoint.isPath(below: root) {
             guard Places.isDead(mount.mountpoint) else { return }
             _ = Unmounting(mountpoint: mount.mountpoint).attempt(detaching: true)
         }

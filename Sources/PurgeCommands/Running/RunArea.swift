@@ -20,7 +20,7 @@ struct RunArea {
     /// Directories that are fit for temporary files, the best first. One inside a container is
     /// not: what lies there may be purged.
     static func candidates() -> [String] {
-        let named = getenv("TMPDIR").map { String(cString: $0) } ?? ""
+        let named = getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? ""
         return [named, "/tmp", "/var/tmp"].filter { !$0.isEmpty }.compactMap(Places.resolved).filter { path in
             do throws(CommandFailure) { return try Target.mount(holding: path) == nil } catch { return false }
         }

@@ -32,7 +32,7 @@ extension Verb {
         ]
     ) { (invocation) throws(CommandFailure) in
         let verb = try PurgeVerb(invocation)
-        try Target.with(invocation.arguments.operands.first, forReading: verb.isDryRun) {
+        try Target.with(invocation.arguments.operands.first, forReading: verb.isDryRun ? verb.console : nil) {
             (control) throws(CommandFailure) in
             try verb.run(on: control)
         }

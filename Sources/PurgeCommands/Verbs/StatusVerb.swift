@@ -33,7 +33,7 @@ private enum StatusVerb {
     static func show(_ invocation: Invocation) throws(CommandFailure) {
         let asJSON = invocation.arguments.has(.json)
         let console = invocation.console
-        try Target.with(invocation.arguments.operands.first, forReading: true) { (control) throws(CommandFailure) in
+        try Target.with(invocation.arguments.operands.first, forReading: console) { (control) throws(CommandFailure) in
             guard asJSON else {
                 for line in StatusText(report: try control.status(), bar: .forLocale()).lines {
                     try console.print(line)

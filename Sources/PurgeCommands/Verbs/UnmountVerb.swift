@@ -36,7 +36,7 @@ private enum UnmountVerb {
         let daemon = DaemonEnd(entry)
         try takeAway(entry, path, daemon, isForced: isForced)
         // A bind mount, or a copy that another mount was given: the daemon serves that on.
-        if let other = MountEntry.all().last(where: { $0.type == entry.type && $0.source == entry.source }) {
+        if let other = MountEntry.all().last(where: { $0.type == entry.type && $0.source.isPath(entry.source) }) {
             console.warn("unmount: \(path): unmounted here; the same container is still mounted at \(other.mountpoint)")
             return ExitStatus.done
         }
@@ -124,7 +124,7 @@ private enum UnmountVerb {
             throw CommandFailure(what, path: path, Errno.noEntry)
         }
         if let entry = MountEntry.container(at: resolved) { return entry }
-        if let mount = MountEntry.containers().map(\.mountpoint).last(where: { resolved.hasPrefix($0 + "/") }) {
+        if let mount = MountEntry.containers().map(\.mountpoint).last(where: { resolved.isPath(below: $0) }) {
             throw CommandFailure(
                 what, path: path, "this lies in a mount, and is not the mount point",
                 advice: "Say: purgefs unmount \(mount)")

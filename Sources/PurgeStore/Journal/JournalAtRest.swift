@@ -41,7 +41,7 @@ private final class JournalCopy {
     var path: String { directory + "/" + JournalSchema.fileName }
 
     init(of store: FileDescriptor) throws(Errno) {
-        let place = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let place = getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? "/tmp"
         directory = try System.makeTemporaryDirectory(prefix: place + "/purgefs-journal-")
         try copy("", from: store)
         for part in Self.parts {

@@ -3,11 +3,13 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// What a scan has found wrong with the records of charged blocks.
+/// What a scan has found wrong.
 struct ScanFindings {
     /// Sidecars that a file has, each one alone.
     var sidecars: Set<String> = []
     var damaged: [(node: Node, damage: ExtentDamage)] = []
+    /// Files and folders that may not be read, and are not to be opened up.
+    var unreadable: [Node] = []
 }
 
 extension Volume {
@@ -39,25 +41,54 @@ extension Volume {
     /// `repairing` writes the records anew, as the blocks are charged now.
     public func recordProblems(repairing: Bool) throws(StoreError) -> [StoreProblem] {
         let found = findings.withLock { $0 }
-        var problems = found.damaged.map { problem(of: $0.node, $0.damage, repairing: repairing) }
+        var problems = found.unreadable.map(problem(ofUnreadable:))
+        problems += found.damaged.map { problem(of: $0.node, $0.damage, repairing: repairing) }
+        // Which sidecars belong to what could not be read is not known.
+        guard found.unreadable.isEmpty else { return problems }
         let needed = repairing ? neededSidecars(found) : found.sidecars
         problems += try store.straySidecars(needed: needed, removing: repairing)
         return problems
     }
 
-    /// What to say of the damaged records when the store is mounted, once.
+    /// What to say of what the scan has found when the store is mounted, once.
     public func takeRecordWarnings() -> [String] {
-        let damaged = findings.withLock { found in
+        let found = findings.withLock { found in
             defer { found = ScanFindings() }
-            return found.damaged
+            return found
         }
+        let damaged = found.damaged
         let told = damaged.prefix(Self.mostWarnings).map {
             problem(of: $0.node, $0.damage, repairing: false).description
         }
         let rest = damaged.count - told.count
-        return rest > 0 ? told + ["\(rest) more files have damaged records: purgefs check \(store.path)"] : told
+        let warnings = warnings(ofUnreadable: found.unreadable) + told
+        return rest > 0 ? warnings + ["\(rest) more files have damaged records: purgefs check \(store.path)"] : warnings
     }
     private static let mostWarnings = 20
+
+    /// What to say of what could not be read, to somebody who looks at the numbers.
+    public func unreadableWarnings() -> [String] { warnings(ofUnreadable: findings.withLock { $0.unreadable }) }
+
+    private func warnings(ofUnreadable unreadable: [Node]) -> [String] {
+        let told = unreadable.prefix(Self.mostWarnings).map { problem(ofUnreadable: $0).description }
+        let rest = unreadable.count - told.count
+        return rest > 0 ? told + ["\(rest) more cannot be read: purgefs check \(store.path)"] : told
+    }
+
+    private func problem(ofUnreadable node: Node) -> StoreProblem {
+        StoreProblem(
+            path: path(of: node),
+            what: node.isDirectory
+                ? "the folder cannot be read; what is in it is not counted"
+                : "the file cannot be read; its size is counted, without its marks and holes",
+            advice: "A mount opens up what belongs to its user, for the moment; looking changes no permissions. "
+                + "As its owner: chmod u+rX",
+            isRepairable: false)
+    }
+
+    private func path(of node: Node) -> String {
+        store.path + "/container/" + node.path().map { Self.visible($0.text) }.joined(separator: "/")
+    }
 
     private func neededSidecars(_ found: ScanFindings) -> Set<String> {
         let written = state.withLock { _ in found.damaged.compactMap { $0.node.part?.extents?.record.sidecar } }
@@ -65,10 +96,9 @@ extension Volume {
     }
 
     private func problem(of node: Node, _ damage: ExtentDamage, repairing: Bool) -> StoreProblem {
-        let path = node.path().map { Self.visible($0.text) }.joined(separator: "/")
         let charged = damage.countsAsFull ? "it is charged as full" : "the blocks that have data are charged"
         var problem = StoreProblem(
-            path: store.path + "/container/" + path, what: "its record of charged blocks \(damage.what); \(charged)",
+            path: path(of: node), what: "its record of charged blocks \(damage.what); \(charged)",
             advice: "`purgefs check --repair \(store.path)` writes a new record; the file itself is not touched.",
             isRepairable: true)
         guard repairing else { return problem }

@@ -3,7 +3,8 @@ import PurgeSystem
 
 // An ordinary user's daemon obeys permissions in the store as anybody does, though they are its owner's
 // to change: a folder that may not be written to, or a file that may not be read, must not stand in
-// the way of a purge or of a mount. What belongs to the daemon's user is opened up for the moment.
+// the way of a purge or of a mount. What belongs to the daemon's user is opened up for the moment, but
+// never by who only looks: that would change the store.
 extension Volume {
     /// Runs `body`, once more with all of the owner's permissions on `entry` if they are what is missing.
     func asOwner<Value>(
@@ -31,7 +32,7 @@ extension Volume {
     ) throws(Errno) -> Value {
         let status = try System.status(entry.raw)
         let missing = (status.isDirectory ? S_IRWXU : S_IRUSR | S_IWUSR) & ~status.st_mode
-        guard status.st_uid == geteuid(), missing != 0 else { return try body() }
+        guard status.st_uid == geteuid(), missing != 0, !store.isForReading else { return try body() }
         let mode = status.st_mode & 0o7777
         try System.changeMode(entry.raw, mode | missing)
         // The owner may do that: it has just been done.

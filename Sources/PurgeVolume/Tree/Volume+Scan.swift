@@ -10,6 +10,8 @@ private struct Scanned {
     var attributes: StoredAttributes
     var record: ExtentRecord?
     var damage: ExtentDamage?
+    /// Whether more than the status could be read.
+    var isReadable = true
 }
 
 /// Files with several links that a scan has come across.
@@ -34,14 +36,20 @@ extension Volume {
             state.withLock { $0.place(root) }
             while let directory = pending.popLast() {
                 let descriptor = try directoryDescriptor(directory)
-                try asOwner(throughout: descriptor) { () throws(Errno) in
-                    for name in try entryNames(of: directory) {
-                        guard let node = try scan(name, in: directory, descriptor, uses: uses, linked: &linked)
-                        else { continue }
-                        if node.isDirectory { pending.append(node) }
-                        count += 1
-                        if count % 10_000 == 0 { progress(count) }
+                do throws(Errno) {
+                    try asOwner(throughout: descriptor) { () throws(Errno) in
+                        for name in try entryNames(of: directory) {
+                            guard let node = try scan(name, in: directory, descriptor, uses: uses, linked: &linked)
+                            else { continue }
+                            if node.isDirectory { pending.append(node) }
+                            count += 1
+                            if count % 10_000 == 0 { progress(count) }
+                        }
                     }
+                } catch {
+                    // Somebody else's, or whoever only looks changes no permissions.
+                    guard error == .accessDenied else { throw error }
+                    findings.withLock { $0.unreadable.append(directory) }
                 }
             }
             passOver(linked)
@@ -85,17 +93,21 @@ extension Volume {
             guard error == .accessDenied, geteuid() != 0 else { throw error }
         }
         let entry = try name.withCName { (name) throws(Errno) in try descriptor.open(name, System.openPath) }
-        return try asOwner(throughout: entry) { () throws(Errno) in
-            try scanEntry(name, in: directory, descriptor, uses: uses, linked: &linked)
+        do throws(Errno) {
+            return try asOwner(throughout: entry) { () throws(Errno) in
+                try scanEntry(name, in: directory, descriptor, uses: uses, linked: &linked)
+            }
+        } catch .accessDenied {
+            return try scanEntry(name, in: directory, descriptor, uses: uses, linked: &linked, isReadable: false)
         }
     }
 
     private func scanEntry(
         _ name: Name, in directory: Node, _ descriptor: FileDescriptor, uses: [UInt64: Journal.LastUse],
-        linked: inout LinkedFiles
+        linked: inout LinkedFiles, isReadable: Bool = true
     ) throws(Errno) -> Node? {
         let found = try name.withCName { (cName) throws(Errno) in
-            try inspect(cName, in: descriptor.raw)
+            try inspect(cName, in: descriptor.raw, isReadable: isReadable)
         }
         let inode = UInt64(found.status.st_ino)
         let link = !found.status.isDirectory && found.status.st_nlink > 1 ? LinkedFiles.Key(found.status) : nil
@@ -121,10 +133,10 @@ extension Volume {
         return node
     }
 
-    private func inspect(_ name: CName, in directory: Int32) throws(Errno) -> Scanned {
+    private func inspect(_ name: CName, in directory: Int32, isReadable: Bool) throws(Errno) -> Scanned {
         let status = try System.status(at: directory, name)
-        var found = Scanned(status: status, birth: nil, attributes: StoredAttributes())
-        guard status.isRegular || status.isDirectory else { return found }
+        var found = Scanned(status: status, birth: nil, attributes: StoredAttributes(), isReadable: isReadable)
+        guard isReadable, status.isRegular || status.isDirectory else { return found }
         found.attributes = try StoredAttributes(of: directory, name)
         if status.isRegular {
             do { found.birth = try System.birthTime(at: directory, name) } catch {}
@@ -143,6 +155,8 @@ extension Volume {
         guard node.isRegular else { return }
         let size = found.status.size
         node.blocks = ByteCount(size).blocks
+        // A folder is named when it is listed.
+        guard found.isReadable else { return findings.withLock { $0.unreadable.append(node) } }
         if let damage = found.damage { return try chargeDamaged(node, size, damage, in: directory) }
         let looksSparse = found.record == nil && Int64(found.status.st_blocks) < size / 512 + (size % 512 > 0 ? 1 : 0)
         guard found.record != nil || looksSparse else { return }

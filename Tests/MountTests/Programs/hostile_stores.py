@@ -167,8 +167,11 @@ def digest(path):
     status = os.lstat(path)
     content = b""
     if stat.S_ISREG(status.st_mode) and status.st_size < 1 << 24:
-        with open(path, "rb") as file:
-            content = file.read()
+        try:
+            with open(path, "rb") as file:
+                content = file.read()
+        except PermissionError:
+            pass
     elif stat.S_ISLNK(status.st_mode):
         content = os.readlink(os.fsencode(path))
     try:
@@ -177,9 +180,7 @@ def digest(path):
     except OSError:
         attributes = []
     return (status.st_mode, status.st_nlink, status.st_size, status.st_mtime_ns,
-            # A folder that its owner may not read is opened up for a moment, which its ctime shows.
-            status.st_ctime_ns if os.geteuid() == 0 else 0,
-            hashlib.sha256(content).digest(), hash(tuple(attributes)))
+            status.st_ctime_ns, hashlib.sha256(content).digest(), hash(tuple(attributes)))
 
 
 def tree(store):

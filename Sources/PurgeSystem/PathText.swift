@@ -1,0 +1,28 @@
+/// Paths are bytes to the kernel. To Swift two strings are equal though their bytes differ (an accented letter
+/// can be written in two ways), and a slash before a combining mark is no slash: so paths are compared and
+/// taken apart here.
+extension String {
+    public func isPath(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+
+    /// Whether it lies in `directory`, both being absolute.
+    public func isPath(below directory: String) -> Bool {
+        utf8.starts(with: directory.utf8) && utf8.dropFirst(directory.utf8.count).first == UInt8(ascii: "/")
+    }
+
+    /// The parts between slashes.
+    public var pathNames: [String] { utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) } }
+
+    /// `.` where it is a name alone; slashes at the end do not count.
+    public var parentPath: String {
+        let slash = UInt8(ascii: "/")
+        var rest = utf8[...]
+        while rest.last == slash { rest.removeLast() }
+        guard let end = rest.lastIndex(of: slash) else { return rest.isEmpty && !isEmpty ? "/" : "." }
+        rest = rest[..<end]
+        while rest.last == slash { rest.removeLast() }
+        return rest.isEmpty ? "/" : String(Substring(rest))
+    }
+
+    /// nil for bytes that are no UTF-8, instead of other ones.
+    public init?(path bytes: some Sequence<UInt8>) { self.init(validating: Array(bytes), as: UTF8.self) }
+}
