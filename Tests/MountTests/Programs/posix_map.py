@@ -102,6 +102,20 @@ def map_keep(descriptor, length, prot=3, flags=mmap.MAP_SHARED):
 
 
 @check
+def map_stored_beyond_the_end_then_grown():
+    """What a mapping has stored behind the end, not yet written back, when the file grows over it."""
+    def grow(how):
+        descriptor = opened(PAGE + 100)
+        raw = map_keep(descriptor, 2 * PAGE)
+        ctypes.memset(raw + PAGE + 200, 65, 10)
+        how(descriptor)
+        return [os.pread(descriptor, 10, PAGE + 200), content("f")[PAGE + 200:PAGE + 210]]
+    return [grow(lambda descriptor: os.ftruncate(descriptor, 3 * PAGE)),
+            grow(lambda descriptor: os.pwrite(descriptor, b"x", 2 * PAGE)),
+            grow(lambda descriptor: os.posix_fallocate(descriptor, PAGE + 100, PAGE))]
+
+
+@check
 def map_of_a_truncated_file():
     descriptor = opened(3 * PAGE)
     raw = map_keep(descriptor, 3 * PAGE)
