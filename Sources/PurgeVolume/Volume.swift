@@ -36,6 +36,8 @@ public final class Volume: Sendable {
     let journalGate = Gate()
     /// Held while device.json is written, so that an older state never replaces a newer one.
     let savingSettings = Mutex(())
+    /// Whether it has been reported that device.json cannot be written.
+    let settingsAreFailing = Atomic<Bool>(false)
     /// Whether the journal's failure has been reported.
     let journalIsFailing = Atomic<Bool>(false)
     let threads = Mutex<[WorkThread]>([])

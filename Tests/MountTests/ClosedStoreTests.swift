@@ -129,6 +129,23 @@ extension Mounts {
             #expect(outcome.status == 0 && outcome.output == expected, "\(outcome)")
         }
 
+        /// As root does it in UnmountTests: of a mount in use, by force; of one whose daemon has been killed.
+        @Test func anOrdinaryUsersMountIsTakenAway() throws {
+            let outcome = try asUser(
+                """
+                gone() { if grep -F "$HOME" /proc/self/mountinfo; then exit 3; fi; kill $user; wait $user || true; }
+                use() { ./purgefs mount store mountpoint; cd mountpoint; sleep 100 & user=$!; cd ..; }
+                use; ./purgefs unmount --force mountpoint; gone
+                use; ./purgefs mount --foreground store2 mountpoint 2> /dev/null && exit 4
+                for fd in /proc/[0-9]*/fd/*; do
+                    if [ "$(readlink $fd)" = "$HOME/store" ]; then daemon=${fd#/proc/}; fi
+                done 2> /dev/null
+                kill -9 ${daemon%%/*}; ./purgefs unmount mountpoint; gone
+                ./purgefs mount store mountpoint; ./purgefs unmount mountpoint; ./purgefs check store
+                """)
+            #expect(outcome.status == 0 && outcome.output.contains("store: good"), "\(outcome)")
+        }
+
         @Test func theControlDirectorysNameInTheStore() throws {
             try withMount(mounted: false) { mount in
                 try mount.mount()

@@ -29,6 +29,25 @@ extension Mounts {
             }
         }
 
+        /// What is in force and could not be saved is EIO, and is saved as soon as there is room.
+        @Test func aSettingThatCannotBeSaved() throws {
+            try withMount(["--total", "64M"], on: .tmpfs, tmpfsSize: "4M") { mount in
+                mount.expectWarnings()
+                let file = try OpenFile(mount.path("Documents/f"))
+                #expect(throws: Errno.input) { try file.fill(16 << 20) }
+                // The last page too.
+                try Program.shell("head -c 1M /dev/zero >> '\(mount.path("Documents/f"))'", in: mount.scratch)
+                #expect(throws: Errno.input) { try mount.write("1M", to: "storage.others") }
+                #expect(try mount.number("storage.others") == 1 << 20)
+                file.close()
+                try Files.unlink(mount.path("Documents/f"))
+                try eventually("the setting is saved") {
+                    Files.text("\(mount.store)/device.json").contains("\"others\": 1048576")
+                }
+                try mount.write("2M", to: "storage.others")
+            }
+        }
+
         /// What was refused by the disk is not charged.
         private func checkLedger(_ mount: TestMount) throws {
             let used = try mount.number("storage.used")

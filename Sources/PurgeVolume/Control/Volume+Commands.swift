@@ -44,7 +44,7 @@ extension Volume {
             state.capacity = capacity
             noteCapacity("\(file.rawValue)=\(text)", pid, &state)
         }
-        finishChange(pid)
+        try finishChange(pid)
     }
 
     private func changeThresholds(_ text: String, _ pid: pid_t) throws(Errno) {
@@ -56,7 +56,7 @@ extension Volume {
             state.capacity.thresholds = settings.resolved(total: state.capacity.total)
             noteCapacity("storage.thresholds=\(text.split(separator: "\n").joined(separator: ", "))", pid, &state)
         }
-        finishChange(pid)
+        try finishChange(pid)
     }
 
     private func noteCapacity(_ reason: String, _ pid: pid_t, _ state: inout VolumeState) {
@@ -65,16 +65,17 @@ extension Volume {
 
     /// A change of capacity is always accepted; it returns when all the purging that it calls
     /// for, pressure's too, is over (SPEC section 3, Triggers).
-    private func finishChange(_ pid: pid_t) {
+    private func finishChange(_ pid: pid_t) throws(Errno) {
         _ = purge(trigger: .capacity, pid: pid) { state, _ in
             let over = ByteCount.zero - state.capacity.balance
             return over > .zero ? .bytes(over) : nil
         }
         awaitAnnouncements()
-        // What has been acknowledged outlives a loss of power.
-        saveSettings(durably: true)
+        // What has been acknowledged outlives a loss of power; what could not be saved is in force all the same.
+        let isSaved = saveSettings(durably: true)
         awaitReclaimer()
         awaitJournal()
+        guard isSaved else { throw .input }
     }
 
     private func reclaim(_ text: String, _ pid: pid_t) throws(Errno) {

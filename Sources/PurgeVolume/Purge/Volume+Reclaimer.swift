@@ -134,9 +134,13 @@ extension Volume {
         }
     }
 
-    func saveSettings(durably: Bool = false) { savingSettings.withLock { _ in writeSettings(durably: durably) } }
+    /// Whether they are saved; if not, it is tried again every second.
+    @discardableResult
+    func saveSettings(durably: Bool = false) -> Bool {
+        savingSettings.withLock { _ in writeSettings(durably: durably) }
+    }
 
-    private func writeSettings(durably: Bool) {
+    private func writeSettings(durably: Bool) -> Bool {
         let now = state.withLock { state in
             state.settingsAreUnsaved = false
             var settings = settings
@@ -147,6 +151,14 @@ extension Volume {
             settings.counters = state.counters
             return settings
         }
-        do throws(StoreError) { try store.saveSettings(now, durably: durably) } catch { hooks.report(error) }
+        do throws(StoreError) {
+            try store.saveSettings(now, durably: durably)
+            settingsAreFailing.store(false, ordering: .relaxed)
+            return true
+        } catch {
+            state.withLock { $0.settingsAreUnsaved = true }
+            if !settingsAreFailing.exchange(true, ordering: .relaxed) { hooks.report(error) }
+            return false
+        }
     }
 }
