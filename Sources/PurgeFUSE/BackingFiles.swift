@@ -14,6 +14,9 @@ final class BackingFiles: Sendable {
     // Held across the ioctl, which does no I/O: two first openers must not register twice.
     private let backings = Mutex<[UInt64: Backing]>([:])
 
+    /// Ids that are nobody's any more, until there is a request to close them by.
+    private let unclosed = Mutex<[Int32]>([])
+
     /// The inode's id, one descriptor more; nil where the kernel refuses (EPERM without root).
     func acquire(_ handle: Handle, _ request: fuse_req_t) -> Int32? {
         backings.withLock { backings in
@@ -29,8 +32,8 @@ final class BackingFiles: Sendable {
         }
     }
 
-    /// - Parameter request: not answered yet. nil only after an answer that the kernel did not take:
-    ///   the connection has been aborted then, and its ids have gone with it.
+    /// - Parameter request: not answered yet. nil after an answer that the kernel did not take: what was
+    ///   registered for it is given up with the next release.
     func release(_ handle: Handle, _ request: fuse_req_t?) {
         let last = backings.withLock { backings -> Int32? in
             guard var known = backings[handle.node.address] else { return nil }
@@ -38,6 +41,12 @@ final class BackingFiles: Sendable {
             backings[handle.node.address] = known.opens > 0 ? known : nil
             return known.opens == 0 ? known.id : nil
         }
-        if let last, let request { _ = shim_backing_close(request, last) }
+        let ended = unclosed.withLock { unclosed -> [Int32] in
+            if let last { unclosed.append(last) }
+            guard request != nil else { return [] }
+            defer { unclosed = [] }
+            return unclosed
+        }
+        if let request { for id in ended { _ = shim_backing_close(request, id) } }
     }
 }

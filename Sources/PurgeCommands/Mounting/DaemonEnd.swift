@@ -32,9 +32,9 @@ struct DaemonEnd {
 
     /// Whether within the time the daemon has ended and the store is free for the next mount.
     func wait(milliseconds: Int) -> Bool {
-        let deadline = System.now() + Int64(milliseconds) * 1_000_000
+        let deadline = System.uptime() + Int64(milliseconds) * 1_000_000
         while !isOver {
-            guard System.now() < deadline else { return false }
+            guard System.uptime() < deadline else { return false }
             usleep(10_000)
         }
         return true

@@ -13,18 +13,21 @@ extension Volume {
     /// Before a number is told or a victim is chosen: lets go of files whose last mapping is gone.
     public func settleMappings() {
         let nodes = state.withLock { Array($0.lingering.values) }
+        var attempts = 10
         for node in nodes {
-            awaitClosing(of: node)
+            awaitClosing(of: node, &attempts)
             settleMapping(of: node)
         }
     }
 
-    /// What a RELEASE that has been read closes is closed by the thread that serves it: soon.
-    private func awaitClosing(of node: Node) {
-        for attempt in 0..<10 {
+    /// What a RELEASE that has been read closes is closed by the thread that serves it: soon. Each
+    /// attempt takes 20 ms at most.
+    private func awaitClosing(of node: Node, _ attempts: inout Int) {
+        while attempts > 0 {
             let seen = turns.generation
             guard state.withLock({ _ in (node.part?.closing ?? 0) > 0 }) else { return }
-            if attempt == 0 { hooks.beforeSlowWork() }
+            attempts -= 1
+            hooks.beforeSlowWork()
             turnsAreAwaited.add(1, ordering: .sequentiallyConsistent)
             if state.withLock({ _ in (node.part?.closing ?? 0) > 0 }) { turns.wait(while: seen, milliseconds: 20) }
             turnsAreAwaited.subtract(1, ordering: .sequentiallyConsistent)

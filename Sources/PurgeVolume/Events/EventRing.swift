@@ -3,7 +3,7 @@ import Synchronization
 /// The newest events as JSON lines, kept once for all readers of `.purgefs/events`: each reader has its own
 /// place in it, so one that never reads costs nothing. A leaf among locks.
 final class EventRing: Sendable {
-    /// Bytes. A reader that is this far behind loses events (SPEC section 5).
+    /// Bytes. A reader that is this far behind loses events.
     static let limit = 1 << 20
     /// Bytes that a line costs beside its text.
     private static let overhead = 64

@@ -248,6 +248,7 @@ extension Volume {
         trigger: PurgeTrigger, pid: pid_t, _ goal: (borrowing VolumeState, ByteCount) -> PurgeGoal?
     ) -> ByteCount {
         let began = Instant(nanoseconds: System.now())
+        var lastPurge = began
         var freed = ByteCount.zero
         while true {
             let seen = released.generation
@@ -264,7 +265,8 @@ extension Volume {
                     freed += part.freed
                     announce(part.removals)
                 }
-            } else if !isHeld || now.nanoseconds - began.nanoseconds > Self.patienceForHeldFiles
+                lastPurge = Instant(nanoseconds: System.now())
+            } else if !isHeld || now.nanoseconds - lastPurge.nanoseconds > Self.patienceForHeldFiles
                 || !released.wait(while: seen, milliseconds: 1000)
             {
                 return freed

@@ -7,7 +7,7 @@ import PurgeSystem
 extension Volume {
     /// Victims of one background purge at most, so that nobody waits long for a name.
     private static let reclaimBatch = 256
-    /// Nanoseconds; last uses are at most 30 s old after a crash (SPEC section 3).
+    /// Nanoseconds; last uses are at most 30 s old after a crash.
     private static let timeBetweenSaves: Int64 = 20_000_000_000
 
     public func startThreads() throws(Errno) {

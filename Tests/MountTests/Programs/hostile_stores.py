@@ -163,6 +163,11 @@ def outside():
     return {name: digest(os.path.join(folder, name)) for name in sorted(os.listdir(folder))}
 
 
+def is_odd(path):
+    """Whether something that is no file has been put there before, which to open could wait, or lead elsewhere."""
+    return os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode)
+
+
 def digest(path):
     status = os.lstat(path)
     content = b""
@@ -253,6 +258,8 @@ class Hostile:
         folder = self.path("extents")
         path = os.path.join(folder, self.random.choice(os.listdir(folder)))
         what = self.random.randrange(9)
+        if is_odd(path):
+            return
         if what == 0:
             os.truncate(path, self.random.choice([0, 1, 2 << 30, 1 << 40]))
         elif what == 1:
@@ -310,6 +317,8 @@ class Hostile:
     # device.json.
     def settings(self):
         path = self.path("device.json")
+        if is_odd(path):
+            return
         with open(path, "rb") as file:
             text = bytearray(file.read(1 << 22))
         what = self.random.randrange(11)
@@ -350,6 +359,8 @@ class Hostile:
     def journal(self):
         import sqlite3
         path = self.path("journal.sqlite")
+        if any(is_odd(path + end) for end in ("", "-wal", "-shm", "-journal")):
+            return
         what = self.random.randrange(9)
         if what == 0:
             self.replace(path)
