@@ -42,7 +42,8 @@ extension System {
     public static func makeTemporaryDirectory(prefix: String) throws(Errno) -> String {
         var pattern = Array((prefix + "XXXXXX").utf8CString)
         try SystemCall.done { shim_make_temporary_directory(&pattern) }
-        guard let made = String(validatingCString: pattern) else { throw .illegalSequence }
+        let path = pattern.dropLast().map(UInt8.init(bitPattern:))
+        guard let made = String(validating: path, as: UTF8.self) else { throw .illegalSequence }
         return made
     }
 

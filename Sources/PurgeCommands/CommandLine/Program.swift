@@ -70,9 +70,13 @@ public enum Program {
         _ words: [RawText], of verb: Verb, _ arguments: Arguments
     ) throws(CommandFailure) {
         let end = verb.endsAtFirstOperand ? arguments.positions.first.map { $0 + 2 } : nil
-        for word in words[..<(end ?? words.count)] where String(validatingCString: word) == nil {
+        for word in words[..<(end ?? words.count)] where !isUTF8(word) {
             throw CommandFailure("cannot \(verb.name)", path: Places.text(word), Errno.illegalSequence)
         }
+    }
+
+    private static func isUTF8(_ word: RawText) -> Bool {
+        String(validating: word.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self) != nil
     }
 
     private static func help(_ rest: [String], _ console: Console) throws(CommandFailure) {
