@@ -64,6 +64,12 @@ final class Announcements: Sendable {
         if wasIdle { gate.advance() }
     }
 
+    /// Where a removal of the announcement of which the notifier is telling has gone with its directory.
+    func whereabouts(of removal: Int) -> PurgedName? {
+        let announcement = state.withLock { $0.pending[$0.told.count].announcement }
+        return announcement.whereabouts(announcement.removals[removal])
+    }
+
     /// The notifier has told of one more name.
     func advance() { progress.add(1, ordering: .relaxed) }
 

@@ -85,7 +85,7 @@ final class Notifier: Sendable {
         var unreached: [Int] = []
         for (index, name) in names.enumerated() {
             guard let name else { continue }
-            if !unlink(name, &directory) { unreached.append(index) }
+            if !follow(name, of: index, &directory) { unreached.append(index) }
             announcements.advance()
         }
         return unreached
@@ -97,8 +97,24 @@ final class Notifier: Sendable {
         var descriptor: FileDescriptor?
     }
 
+    /// Looks for the name where its directory is by now, should that have been moved meanwhile.
+    private func follow(_ name: PurgedName, of removal: Int, _ directory: inout OpenDirectory) -> Bool {
+        var name = name
+        for _ in 0..<Self.moves {
+            if unlink(name, &directory) { return true }
+            guard let now = announcements.whereabouts(of: removal), now.directoryPath != name.directoryPath else {
+                return false
+            }
+            name = now
+        }
+        return false
+    }
+
+    /// Moves of a directory that one of its names is followed through.
+    private static let moves = 16
+
     /// unlink(2) through the mount wakes watchers and drops the name. false where it may not (in a directory
-    /// that the daemon's user cannot write), or the directory has been moved since.
+    /// that the daemon's user cannot write), or the directory is elsewhere by now.
     private func unlink(_ name: PurgedName, _ directory: inout OpenDirectory) -> Bool {
         do throws(Errno) {
             let path = name.directoryPath

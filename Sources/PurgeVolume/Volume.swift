@@ -145,6 +145,9 @@ public struct VolumeHooks: Sendable {
 /// Purged names on their way to the kernel.
 public struct Announcement: Sendable {
     public let removals: [Removal]
+    /// Where the directory of one of them is now, for a name that was not found where it had been; nil
+    /// when it has been removed.
+    public let whereabouts: @Sendable (Removal) -> PurgedName?
     /// To be called once the kernel has been told of all of them.
     public let told: @Sendable () -> Void
     /// To be called once, after that, or before it where the kernel cannot be told in time (`isLate`):

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import PurgeSystem
 import Support
@@ -56,6 +57,18 @@ extension Mounts {
                     #expect(throws: Errno.noEntry) { try Files.unlink(path) }
                 }
                 #expect(try Files.names(in: folder) == [])
+            }
+        }
+
+        /// A folder that is moved before the kernel could be told of the names that went in it.
+        @Test func namesInAFolderThatIsMovedMeanwhile() throws {
+            try withMount(deadline: 60) { mount in
+                let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                    .appendingPathComponent("Programs/moved_folder.py").path
+                let output = try Program.run([Program.python, program, mount.root], timeout: 50).succeeded()
+                #expect(output == "0 300\n")
+                // The purge did not wait for the folder's lock.
+                #expect(try !mount.read("storage.stat").contains("announcements.late 0\n"))
             }
         }
 

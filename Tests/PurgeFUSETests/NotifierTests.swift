@@ -21,7 +21,7 @@ struct NotifierTests {
                     let id = thread * each + number
                     notifier.announce(
                         Announcement(
-                            removals: Self.removals(id % 4),
+                            removals: Self.removals(id % 4), whereabouts: { _ in nil },
                             told: { _ = told.withLock { $0.insert(id) } },
                             answer: { isLate in
                                 if !isLate, !told.withLock({ $0.contains(id) }) { early.add() }

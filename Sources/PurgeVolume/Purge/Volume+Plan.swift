@@ -15,9 +15,9 @@ extension Volume {
         let (groups, othersPurgeable) = state.withLock { ($0.queue.groups, $0.capacity.othersPurgeable) }
         var candidates: [PurgeCandidate<[UInt8]>] = []
         for group in groups {
-            inSlices(state.withLock { _ in group.nodes }) { node in
-                guard node.flags.contains(.reclaimable), let rank = node.standing.rank else { return }
-                candidates.append(PurgeCandidate(id: node.path().bytes, rank: rank, age: node.age))
+            candidates += inSlices(state.withLock { _ in group.nodes }) { node in
+                guard node.flags.contains(.reclaimable), let rank = node.standing.rank else { return nil }
+                return PurgeCandidate(id: node.path().bytes, rank: rank, age: node.age)
             }
         }
         candidates.sort(by: Self.goesBefore)
@@ -33,11 +33,16 @@ extension Volume {
         return a.age == b.age ? a.id.lexicographicallyPrecedes(b.id) : a.age < b.age
     }
 
-    /// Runs `body` for each node, under the lock for some of them at a time.
-    private func inSlices(_ nodes: [Node], _ body: (Node) -> Void) {
+    /// What `body` answers for each node, under the lock for some of them at a time. The answers are put
+    /// together without it: a large array takes its time to grow.
+    private func inSlices<Value: Sendable>(_ nodes: [Node], _ body: (Node) -> Value?) -> [Value] {
+        var values: [Value] = []
         for start in stride(from: 0, to: nodes.count, by: Self.slice) {
-            state.withLock { _ in nodes[start..<min(start + Self.slice, nodes.count)].forEach(body) }
+            values += state.withLock { _ in
+                nodes[start..<min(start + Self.slice, nodes.count)].compactMap(body)
+            }
         }
+        return values
     }
 
     /// The very plan that `storage.reclaim` would carry out, as JSON lines.
@@ -51,9 +56,9 @@ extension Volume {
             text += PlanLine(path: item.id, reason: item.reason, bytes: item.bytes).text
         }
         guard command.takesEmptyFiles else { return text }
-        inSlices(emptyFiles(of: command)) { node in
-            guard node.parent != nil else { return }
-            text += PlanLine(path: node.path().bytes, reason: .command, bytes: .zero).text
+        let empty = inSlices(emptyFiles(of: command)) { $0.parent == nil ? nil : $0.path().bytes }
+        for path in empty {
+            text += PlanLine(path: path, reason: .command, bytes: .zero).text
         }
         return text
     }
@@ -67,9 +72,10 @@ extension Volume {
         var found: [Node] = []
         var pending = [root]
         while let directory = pending.popLast() {
-            inSlices(state.withLock { _ in directory.part.map { Array($0.entries.values) } ?? [] }) { node in
-                if node.isDirectory { pending.append(node) }
-                if node.isEmptyVictim(of: step) { found.append(node) }
+            let entries = state.withLock { _ in directory.part.map { Array($0.entries.values) } ?? [] }
+            for node in inSlices(entries, { $0.isDirectory || $0.isEmptyVictim(of: step) ? $0 : nil }) {
+                // What a node is never changes.
+                if node.isDirectory { pending.append(node) } else { found.append(node) }
             }
         }
         return found

@@ -216,19 +216,31 @@ extension Volume {
     /// Tells the kernel, without waiting for it.
     func announce(_ removals: [Removal]) {
         guard !removals.isEmpty else { return }
-        hooks.announce(Announcement(removals: removals, told: { [self] in finishAnnouncement(removals) }, answer: nil))
+        announce(removals, answer: nil)
     }
 
     /// The same; `then` runs once that is done, or earlier where the kernel is kept from being told:
     /// see `Announcements`.
     public func announce(_ removals: [Removal], then: @escaping @Sendable () -> Void) {
+        announce(removals) { [self] isLate in
+            if isLate { lateAnnouncements.add(1, ordering: .relaxed) }
+            then()
+        }
+    }
+
+    private func announce(_ removals: [Removal], answer: (@Sendable (Bool) -> Void)?) {
         hooks.announce(
             Announcement(
-                removals: removals, told: { [self] in finishAnnouncement(removals) },
-                answer: { [self] isLate in
-                    if isLate { lateAnnouncements.add(1, ordering: .relaxed) }
-                    then()
-                }))
+                removals: removals, whereabouts: { [self] in whereabouts(of: $0) },
+                told: { [self] in finishAnnouncement(removals) }, answer: answer))
+    }
+
+    private func whereabouts(of removal: Removal) -> PurgedName? {
+        state.withLock { _ in
+            let directory = removal.directory
+            guard directory === root || directory.parent != nil else { return nil }
+            return PurgedName(name: removal.name, path: directory.path() + [removal.name])
+        }
     }
 
     private func finishAnnouncement(_ removals: [Removal]) {
