@@ -1,0 +1,71 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import Support
+import Testing
+
+@testable import PurgeVolume
+
+/// How many files are passed through, or kept because they are perhaps still mapped.
+struct MappingBoundTests {
+    private static let bound = 1024
+    private static let size = 32 * 4096
+
+    /// Opens it, does something, and closes it; the descriptor goes with the handle, so that is not handed out.
+    private func opening(_ live: LiveVolume, _ name: String, _ body: () throws -> Void = {}) throws -> InputOutputMode {
+        let handle = try live.volume.open(
+            try live.node(name), flags: O_RDONLY, caller: LiveVolume.caller, offersPassthrough: true)
+        defer { live.volume.close(handle) }
+        try body()
+        return handle.mode
+    }
+
+    /// As the kernel maps what is passed through: by a descriptor of its own.
+    private func mapped(_ live: LiveVolume, _ name: String) throws -> UnsafeMutableRawPointer {
+        let file = try OpenFile(live.stored(name), O_RDONLY)
+        defer { file.close() }
+        let address = mmap(nil, Self.size, PROT_READ, MAP_SHARED, file.descriptor, 0)
+        return try #require(address == MAP_FAILED ? nil : address)
+    }
+
+    /// A descriptor for each of them, and some.
+    private func raiseDescriptorLimit() throws {
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var limits = rlimit()
+        try #require(getrlimit(resource, &limits) == 0)
+        limits.rlim_cur = min(limits.rlim_max, max(limits.rlim_cur, 8192))
+        try #require(setrlimit(resource, &limits) == 0)
+    }
+
+    @Test func mappingsAreRememberedUpToABound() throws {
+        try raiseDescriptorLimit()
+        try withVolume(settings: {
+            $0.total = ByteCount(1 << 30)
+            $0.thresholds = .off
+        }) { live in
+            let names = (0...Self.bound).map { "Library/Caches/f\($0)" }
+            for name in names { try live.make(name, blocks: 32) }
+            var mappings: [UnsafeMutableRawPointer] = []
+            defer { for address in mappings { munmap(address, Self.size) } }
+            for name in names.prefix(Self.bound) {
+                let mode = try opening(live, name) { mappings.append(try mapped(live, name)) }
+                #expect(mode == .passthrough)
+            }
+            live.volume.settleMappings()
+            #expect(try opening(live, names[Self.bound]) == .cached)
+            // One that is remembered already needs no more room.
+            #expect(try opening(live, names[0]) == .passthrough)
+            // All that are remembered are open; the last is not.
+            #expect(try live.blocks(.storageReclaimable) == 32)
+            munmap(mappings.removeLast(), Self.size)
+            live.volume.settleMappings()
+            #expect(try live.blocks(.storageReclaimable) == 64)
+            #expect(try opening(live, names[Self.bound]) == .passthrough)
+            for address in mappings { munmap(address, Self.size) }
+            mappings = []
+            live.volume.settleMappings()
+            let reclaimable = try live.bytes(.storageReclaimable)
+            #expect(reclaimable == Int64(names.count * Self.size))
+        }
+    }
+}
