@@ -1,16 +1,17 @@
 """Takes the power away from the disk under a store, at many moments, and looks at what is left.
 
-usage: power_loss.py PURGEFS RECORDED_DISK DIRECTORY FILE_SYSTEM SEED STATES ROUNDS
+usage: power_loss.py PURGEFS RECORDED_DISK DIRECTORY FILE_SYSTEM SEED STATES ROUNDS EVERY
 
 A loop device over a file that records writes and flushes (recorded_disk.c) carries FILE_SYSTEM with a store on it.
 Programs write through a mount of the store, fsync, and note in the record what must hold from then on. Then the
 disk is rebuilt as it may be after a loss of power, STATES times: everything up to the last flush, and of what was
 written after it either all up to some moment or a random part. On each such disk the files must have their content,
-the store its settings, and its ledger the charge. Needs root. Prints each finding; ends with 1 if there was any.
+the store its settings, and its ledger the charge; of EVERY such stores one is mounted, written to and unmounted, and
+must then hold what was written. Needs root. Prints each finding; ends with 1 if there was any.
 """
 import ctypes, hashlib, json, os, random, sqlite3, subprocess, sys, time
 
-purgefs, disk_program, place, kind, seed, states, rounds = *sys.argv[1:5], *map(int, sys.argv[5:8])
+purgefs, disk_program, place, kind, seed, states, rounds, every = *sys.argv[1:5], *map(int, sys.argv[5:9])
 place = os.path.realpath(place)
 SIZE = {"ext4": 64 << 20, "xfs": 304 << 20, "btrfs": 128 << 20}[kind]
 random_source = random.Random(seed)
@@ -203,13 +204,13 @@ def rebuild():
             if part == 1 or random_source.random() < part:
                 apply(state, entry)
         os.close(state)
-        inspect(moment, facts, files, others)
+        inspect(moment, facts, files, others, isUsed=tried % every == 0)
         tried += 1
     os.close(durable)
     return tried
 
 
-def inspect(moment, facts, files, others):
+def inspect(moment, facts, files, others, isUsed):
     device = loop_device(at("state"))
     try:
         made = mount_disk(device, at("disk"))
@@ -218,7 +219,9 @@ def inspect(moment, facts, files, others):
             unmountable.append(moment)
             return
         try:
-            look(moment, facts, files, others)
+            storage = look(moment, facts, files, others)
+            if storage and isUsed:
+                Use(moment, files, storage).run()
         finally:
             run("umount", at("disk"))
     finally:
@@ -241,29 +244,153 @@ def look(moment, facts, files, others):
             found = str(error)
         if found != digest:
             finding(moment, f"{name}: {found}")
-    check = run(purgefs, "check", store, check=False)
-    problems = [line for line in check.stdout.decode().splitlines() if line.startswith(store + "/")]
-    # A list that was never named is only in the way.
-    if bad := [line for line in problems if "belongs to no file" not in line]:
-        finding(moment, f"check: {bad}")
-    if check.stderr:
-        finding(moment, f"check: {check.stderr!r}")
-    status = run(purgefs, "status", "--json", store, check=False)
-    if status.returncode:
-        return finding(moment, f"status: {status.stderr!r}")
-    storage = json.loads(status.stdout)["storage"]
+    storage = checked(moment, store)
+    if not storage:
+        return None
     if not facts["used"] <= storage["used"] // 4096 <= max(facts["used"], facts["may"]):
         finding(moment, f"{storage['used'] // 4096} blocks are charged, not {facts['used']} to {facts['may']}")
     if storage["others"] not in others or storage["total"] != 1 << 30:
         finding(moment, f"the settings are not those of any moment: {storage}")
     if storage["others"] < facts["settings"]:
         finding(moment, f"a command had been acknowledged: others is {storage['others']}, not {facts['settings']}")
+    return storage
 
 
+def checked(moment, store, when=""):
+    """What status says of the storage of a store without damage."""
+    check = run(purgefs, "check", store, check=False)
+    problems = [line for line in check.stdout.decode().splitlines() if line.startswith(store + "/")]
+    # A list that was never named is only in the way.
+    if bad := [line for line in problems if "belongs to no file" not in line]:
+        finding(moment, f"check{when}: {bad}")
+    if check.stderr:
+        finding(moment, f"check{when}: {check.stderr!r}")
+    status = run(purgefs, "status", "--json", store, check=False)
+    if status.returncode:
+        return finding(moment, f"status{when}: {status.stderr!r}")
+    return json.loads(status.stdout)["storage"]
+
+
+class Use:
+    """What an app does with the store when the power is back."""
+
+    def __init__(self, moment, files, storage):
+        self.moment, self.files, self.storage = moment, files, storage
+        self.store, self.point = at("disk", "store"), at("mount")
+        self.written = {}
+
+    def run(self):
+        log = at("state.log")
+        with open(log, "w") as errors:
+            daemon = subprocess.Popen(
+                [purgefs, "mount", "--foreground", self.store, self.point], stdin=subprocess.DEVNULL, stderr=errors)
+        try:
+            is_mounted = lambda: os.path.exists(os.path.join(self.point, ".purgefs", "status.json"))
+            wait_for(lambda: daemon.poll() is not None or is_mounted(), "the mount of a state")
+            if daemon.poll() is None:
+                self.work()
+                used.append(self.moment)
+        except OSError as error:
+            finding(self.moment, f"on the mount: {error}")
+        finally:
+            status = self.end(daemon)
+        if status:
+            return finding(self.moment, f"the daemon ended with {status}: {open(log).read()}")
+        self.look()
+
+    def end(self, daemon):
+        try:
+            if daemon.poll() is None:
+                wait_for(lambda: run("fusermount3", "-u", self.point, check=False).returncode == 0, "the unmount")
+            return daemon.wait(30)
+        finally:
+            if daemon.poll() is None:
+                daemon.kill()
+                run("umount", "-l", self.point, check=False)
+                daemon.wait(30)
+
+    def number(self, name):
+        with open(os.path.join(self.point, ".purgefs", name)) as file:
+            return int(file.read())
+
+    def expect(self, found, expected, what):
+        if found != expected:
+            finding(self.moment, f"{what}: {found}, not {expected}")
+
+    def expect_used(self, expected, what):
+        self.expect(self.number("storage.used"), expected, what)
+        charged = 0
+        for folder, _, names in os.walk(self.point):
+            if not folder.startswith(os.path.join(self.point, ".purgefs")):
+                charged += sum(os.lstat(os.path.join(folder, name)).st_blocks * 512 for name in names)
+        self.expect(charged, expected, f"{what}, file by file")
+
+    def work(self):
+        charge = self.storage["used"]
+        self.expect_used(charge, "used after the mount")
+        for name, digest in self.files.items():
+            self.expect(self.content(self.point, name), digest, name)
+        charge += self.put("Documents/new", 0, random_source.randbytes(random_source.randint(1, 60_000)))
+        self.expect_used(charge, "used after a new file")
+        for name in self.files:
+            # In place, so at no charge.
+            self.put(name, 0, b"again")
+        os.rename(os.path.join(self.point, "Documents/new"), os.path.join(self.point, "Library/new"))
+        self.written["Library/new"] = self.written.pop("Documents/new")
+        self.expect_used(charge, "used after writing in place")
+        self.change_holes(charge)
+        with open(os.path.join(self.point, ".purgefs", "storage.others"), "w") as command:
+            command.write("8192000")
+
+    def change_holes(self, charge):
+        """The files with allocated blocks are written to, cut and removed."""
+        folder = os.path.join(self.point, "Library")
+        for name in sorted(name for name in os.listdir(folder) if name.startswith("holes")):
+            path = os.path.join(folder, name)
+            size_on_disk = lambda: os.stat(path).st_blocks * 512
+            rest = charge - size_on_disk()
+            with open(path, "r+b") as file:
+                file.write(b"data")
+                file.flush()
+                os.fsync(file.fileno())
+                self.expect_used(rest + size_on_disk(), f"used after writing to {name}")
+                file.truncate(5000)
+            if size_on_disk() not in (4096, 8192):
+                finding(self.moment, f"{name} has {size_on_disk()} bytes after a cut to 5000")
+            self.expect_used(rest + size_on_disk(), f"used after cutting {name}")
+            os.unlink(path)
+            charge = rest
+            self.expect_used(charge, f"used after removing {name}")
+
+    def put(self, name, offset, data):
+        """Writes and syncs; answers the bytes of a new file's blocks."""
+        file = os.open(os.path.join(self.point, name), os.O_RDWR | os.O_CREAT, 0o644)
+        os.pwrite(file, data, offset)
+        os.fsync(file)
+        os.close(file)
+        self.written[name] = self.content(self.point, name)
+        return -(-len(data) // 4096) * 4096
+
+    def content(self, root, name):
+        with open(os.path.join(root, name), "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+
+    def look(self):
+        """The store after an orderly end."""
+        storage = checked(self.moment, self.store, " after a mount")
+        if storage:
+            self.expect(storage["others"], 8192000, "others after a mount")
+        for name, digest in self.written.items():
+            self.expect(self.content(os.path.join(self.store, "container"), name), digest, f"{name} after a mount")
+
+
+used = []
 unmountable = []
 record()
 tried = rebuild()
 for name in ("durable", "state", "log"):
     os.unlink(at(name))
-print(f"{kind}: {tried} states, {len(unmountable)} not mountable, {findings} findings")
+if len(used) < (tried - len(unmountable)) // every - len(unmountable):
+    finding("any", f"only {len(used)} states were mounted")
+print(f"{kind}: {tried} states, {len(unmountable)} not mountable, {len(used)} used on a mount, {findings} findings")
 sys.exit(1 if findings or len(unmountable) > tried // 10 else 0)
