@@ -26,6 +26,15 @@ struct RenderingTests {
         #expect(EventText.line(Event(time: "T", type: .unmount)) == "T  unmount")
     }
 
+    @Test func controlCharactersAreShown() {
+        #expect(VisibleText.of("a b/é\u{301}\u{1F600}") == "a b/é\u{301}\u{1F600}")
+        let text = VisibleText.of("a\nb\r\n\u{1B}[2J\u{7F}\u{9B}2J\u{2028}")
+        #expect(text == #"a\u{a}b\u{d}\u{a}\u{1b}[2J\u{7f}\u{9b}2J\u{2028}"#)
+        let error = StoreError("it is\todd", path: "/a\nb", advice: "Rename /a\nb.")
+        let message = CommandFailure("cannot check", error).message
+        #expect(message == #"cannot check: /a\u{a}b: it is\u{9}odd"# + "\n" + #"  Rename /a\u{a}b."#)
+    }
+
     @Test func eventFilters() {
         let event = Event(type: .purge, path: "Library/Caches/deep/a.db")
         #expect(EventFilter().accepts(event))
@@ -43,13 +52,14 @@ struct RenderingTests {
             thresholds: ThresholdSettings.documented.resolved(total: ByteCount(64 << 20)))
         let usage = StatusReport.Usage(bytes: ByteCount(4 << 20), files: 1)
         let report = StatusReport(
-            profile: "documented", mountpoint: "/mnt", store: "/store", capacity: capacity,
+            profile: "documented", mountpoint: "/mnt", store: "/st\no\u{1B}re", capacity: capacity,
             tiers: StatusReport.Tiers { _ in usage },
             marked: StatusReport.Marked(purgeable: usage, excludedFromBackup: StatusReport.Usage()),
             pressure: .normal, purging: true, device: .init(state: "unlocked", clock: 0, boots: 1),
             app: .init(container: "ID", running: true), counters: .init())
         let lines = StatusText(report: report, bar: .ascii).lines
         #expect(lines.contains("mounted at        /mnt"))
+        #expect(lines.contains(#"store             /st\u{a}o\u{1b}re"#))
         #expect(lines.contains("used                16.0 MiB  ##########.............................."))
         #expect(
             lines.contains(

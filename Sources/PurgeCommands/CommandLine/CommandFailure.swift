@@ -19,9 +19,11 @@ struct CommandFailure: Error, Hashable {
     /// everything has been said already.
     var message: String
 
-    /// `WHAT: PATH: REASON`, and what to do next.
+    /// `WHAT: PATH: REASON`, and what to do next, which may have several lines.
     init(_ what: String, path: String, _ reason: String, advice: String) {
-        message = "\(what): \(path.isEmpty ? "''" : path): \(reason)" + (advice.isEmpty ? "" : "\n  \(advice)")
+        let place = path.isEmpty ? "''" : path
+        message =
+            VisibleText.of("\(what): \(place): \(reason)") + (advice.isEmpty ? "" : "\n  \(advice)")
     }
 
     init(status: Int32, message: String) {
@@ -35,7 +37,7 @@ struct CommandFailure: Error, Hashable {
     }
 
     init(_ what: String, _ error: StoreError) {
-        self.init(what, path: error.path, error.what, advice: error.advice)
+        self.init(what, path: error.path, error.what, advice: VisibleText.of(error.advice))
     }
 }
 

@@ -67,7 +67,7 @@ enum ProcessTable {
     }
 
     static func command(of pid: pid_t) -> String {
-        let text = EventText.visible(words(of: pid).joined(separator: " "))
+        let text = VisibleText.of(words(of: pid).joined(separator: " "))
         return text.count > 60 ? text.prefix(57) + "..." : text
     }
 

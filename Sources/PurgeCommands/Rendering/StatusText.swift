@@ -9,10 +9,10 @@ struct StatusText {
 
     private var place: [String] {
         [
-            row("container", report.app.container),
-            row("mounted at", report.mountpoint ?? "nowhere"),
-            row("store", report.store),
-            row("profile", report.profile),
+            row("container", VisibleText.of(report.app.container)),
+            row("mounted at", report.mountpoint.map(VisibleText.of) ?? "nowhere"),
+            row("store", VisibleText.of(report.store)),
+            row("profile", VisibleText.of(report.profile)),
         ]
     }
 

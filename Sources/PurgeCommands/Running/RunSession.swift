@@ -77,9 +77,9 @@ struct RunSession {
         let end = try command.wait(signals: Self.blocked, passedOn: Self.passedOn) {
             guard daemon.hasEnded() else { return false }
             console.warn(
-                "run: the container is gone: \(prepared.mountpoint): its daemon \(daemon.endInWords)\n"
+                "run: the container is gone: \(VisibleText.of(prepared.mountpoint)): its daemon \(daemon.endInWords)\n"
                     + "  COMMAND is told to end. With --log FILE the daemon leaves its messages."
-                    + (Store.lastWords(in: prepared.store).map { "\n\($0)" } ?? ""))
+                    + (Store.lastWords(in: prepared.store).map { "\n" + VisibleText.of($0) } ?? ""))
             return true
         }
         return Outcome(status: daemon.hasEnded() ? ExitStatus.runFailed : end.exitStatus, before: before)

@@ -35,7 +35,7 @@ private enum CheckVerb {
         }
         var remaining = 0
         func show(_ problems: [StoreProblem]) throws(CommandFailure) {
-            for problem in problems { try console.print(problem.description) }
+            for problem in problems { try console.print(text(problem)) }
             remaining += problems.count { $0.repair == nil }
         }
         try show(try inspect(store, repairing: repairing))
@@ -45,11 +45,17 @@ private enum CheckVerb {
         let report = try control?.status()
         try control?.close()
         guard remaining == 0, let report else {
-            try console.print("\(store): \(remaining) \(remaining == 1 ? "problem" : "problems")")
+            try console.print("\(VisibleText.of(store)): \(remaining) \(remaining == 1 ? "problem" : "problems")")
             return ExitStatus.failed
         }
         try sum(up: report, store, console)
         return ExitStatus.done
+    }
+
+    /// What is wrong and where in one line, and in the next what is done about it.
+    private static func text(_ problem: StoreProblem) -> String {
+        VisibleText.of("\(problem.path): \(problem.what)") + "\n  "
+            + VisibleText.of(problem.repair ?? problem.advice)
     }
 
     private static func mount(of store: String) throws(CommandFailure) -> String? {
@@ -69,7 +75,7 @@ private enum CheckVerb {
     ) throws(CommandFailure) {
         let tiers = report.tiers
         let files = tiers.temporary.files + tiers.caches.files + tiers.persistent.files
-        try console.print(
-            "\(store): good; \(files) \(files == 1 ? "file" : "files"), \(report.storage.used.inWords) in use")
+        let count = "\(files) \(files == 1 ? "file" : "files")"
+        try console.print("\(VisibleText.of(store)): good; \(count), \(report.storage.used.inWords) in use")
     }
 }

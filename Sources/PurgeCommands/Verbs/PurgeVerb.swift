@@ -116,7 +116,7 @@ private struct PurgeVerb {
             return
         }
         for item in items {
-            let place = item.path.map(EventText.visible) ?? "(the system and other apps)"
+            let place = item.path.map(VisibleText.of) ?? "(the system and other apps)"
             try console.print(
                 HelpText.padded(item.reason, 10) + StatusText.aligned(item.bytes.inWords, 12) + "  " + place)
         }

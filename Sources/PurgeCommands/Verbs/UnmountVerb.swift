@@ -37,7 +37,8 @@ private enum UnmountVerb {
         try takeAway(entry, path, daemon, isForced: isForced)
         // A bind mount, or a copy that another mount was given: the daemon serves that on.
         if let other = MountEntry.all().last(where: { $0.type == entry.type && $0.source.isPath(entry.source) }) {
-            console.warn("unmount: \(path): unmounted here; the same container is still mounted at \(other.mountpoint)")
+            let (here, there) = (VisibleText.of(path), VisibleText.of(other.mountpoint))
+            console.warn("unmount: \(here): unmounted here; the same container is still mounted at \(there)")
             return ExitStatus.done
         }
         if daemon.wait(milliseconds: isForced ? patience : 2 * patience) { return ExitStatus.done }
@@ -69,7 +70,7 @@ private enum UnmountVerb {
                 what, path: path, "still in use\(users.isEmpty ? " (nothing is known of by whom)" : "")",
                 advice: (users + [
                     "End that and try again. At once, with errors for whoever uses it: "
-                        + "purgefs unmount --force \(entry.mountpoint)"
+                        + "purgefs unmount --force \(VisibleText.of(entry.mountpoint))"
                 ]).joined(separator: "\n  "))
         case .refused(let error?) where error == .notPermitted:
             throw CommandFailure(what, path: path, error, advice: "Only the user who mounted it and root may.")
@@ -90,12 +91,13 @@ private enum UnmountVerb {
             throw CommandFailure(
                 what, path: path,
                 "in use, and its daemon (process \(daemon.daemons.map(String.init).joined(separator: ", "))) does not answer",
-                advice: "End it, with errors for whoever uses it: purgefs unmount --force \(entry.mountpoint)")
+                advice: "End it, with errors for whoever uses it: purgefs unmount --force "
+                    + VisibleText.of(entry.mountpoint))
         case .silent:
             guard connection.abort() else {
                 throw CommandFailure(
                     what, path: path, "its daemon has died, and the kernel still waits for it",
-                    advice: "As root: umount -f \(entry.mountpoint); or write 1 to "
+                    advice: "As root: umount -f \(VisibleText.of(entry.mountpoint)); or write 1 to "
                         + "/sys/fs/fuse/connections/\(entry.connection.map(String.init) ?? "N")/abort.")
             }
             return mount.attempt(detaching: true)
@@ -127,7 +129,7 @@ private enum UnmountVerb {
         if let mount = MountEntry.containers().map(\.mountpoint).last(where: { resolved.isPath(below: $0) }) {
             throw CommandFailure(
                 what, path: path, "this lies in a mount, and is not the mount point",
-                advice: "Say: purgefs unmount \(mount)")
+                advice: "Say: purgefs unmount \(VisibleText.of(mount))")
         }
         throw CommandFailure(
             what, path: path, "no container is mounted there",
