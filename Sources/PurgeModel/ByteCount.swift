@@ -47,23 +47,57 @@ extension ByteCount: Codable {
 }
 
 extension ByteCount {
-    /// Reads `4096`, `64K`, `512M`, `64G`, `2T` (powers of 1024) or `64KB`, `64GB` (powers of 1000);
+    /// Reads `4096`, `64K`, `1.5G`, `2T` or `64KiB`, `64GiB` (powers of 1024), `64KB`, `64GB` (powers of 1000);
     /// nil for anything else, a sign and an overflow included. SPEC section 1.
     public init?(text: some StringProtocol) {
+        guard case .success(let size) = Self.reading(text) else { return nil }
+        self = size
+    }
+
+    /// Why a text is no size.
+    public enum Fault: Error, Hashable, Sendable {
+        case malformed
+        /// `0.3K`: a fraction that comes to no whole number of bytes.
+        case notWhole
+        /// Sums of a few sizes must stay in range, so sizes end at 1 EiB.
+        case tooLarge
+    }
+
+    /// As `init(text:)`, with the reason where the text is no size.
+    public static func reading(_ text: some StringProtocol) -> Result<ByteCount, Fault> {
         // Strings compare by canonical equivalence, and a Kelvin sign is equivalent to `K`.
-        guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
-        let digits = text.prefix { $0.isNumber }
-        guard let number = Int64(digits), let unit = Self.units[String(text.dropFirst(digits.count))] else {
-            return nil
-        }
-        let (product, overflow) = number.multipliedReportingOverflow(by: unit)
-        // Sums of a few sizes must stay in range, so sizes end at 1 EiB.
-        guard !overflow, product <= 1 << 60 else { return nil }
-        bytes = product
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return .failure(.malformed) }
+        let number = text.prefix { $0.isNumber || $0 == "." }
+        let parts = number.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count <= 2, !parts.contains(where: \.isEmpty),
+            let unit = units[String(text.dropFirst(number.count))]
+        else { return .failure(.malformed) }
+        return bytes(whole: parts[0], fraction: parts.count == 2 ? parts[1] : "", unit)
+    }
+
+    /// `whole`.`fraction` units, exactly. Both are digits.
+    private static func bytes(
+        whole: some StringProtocol, fraction: some StringProtocol, _ unit: Int64
+    ) -> Result<ByteCount, Fault> {
+        guard let units = Int64(whole) else { return .failure(.tooLarge) }
+        let (product, overflow) = units.multipliedReportingOverflow(by: unit)
+        guard !overflow, product <= 1 << 60 else { return .failure(.tooLarge) }
+        var digits = fraction[...]
+        while digits.last == "0" { digits.removeLast() }
+        guard !digits.isEmpty else { return .success(ByteCount(product)) }
+        // 10^18 is the largest power of ten in range.
+        guard digits.count <= 18, let numerator = UInt64(digits) else { return .failure(.notWhole) }
+        let denominator = (0..<digits.count).reduce(UInt64(1)) { power, _ in power * 10 }
+        // The fraction is below 1, so the quotient is below the unit.
+        let (quotient, rest) = denominator.dividingFullWidth(numerator.multipliedFullWidth(by: UInt64(unit)))
+        guard rest == 0 else { return .failure(.notWhole) }
+        let sum = product + Int64(quotient)
+        return sum <= 1 << 60 ? .success(ByteCount(sum)) : .failure(.tooLarge)
     }
 
     private static let units: [String: Int64] = [
         "": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40,
+        "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
         "KB": 1000, "MB": 1_000_000, "GB": 1_000_000_000, "TB": 1_000_000_000_000,
     ]
 

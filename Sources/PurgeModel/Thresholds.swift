@@ -123,25 +123,11 @@ public struct ThresholdSettings: Hashable, Codable, Sendable {
             nearLow: nearLow.resolved(total: total), desired: desired.resolved(total: total))
     }
 
-    /// The settings after lines of `name size` or `name percent%`, or `off`; nil if a line is
-    /// wrong, a name comes twice, or the result is not in rising order for this total.
-    public func applying(lines text: some StringProtocol, total: ByteCount) -> ThresholdSettings? {
-        if text == "off" { return .off }
-        var result = self
-        var seen: Set<String> = []
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            let words = line.split(separator: " ", omittingEmptySubsequences: true)
-            guard words.count == 2, let setting = ThresholdSetting(text: words[1]),
-                seen.insert(String(words[0])).inserted
-            else { return nil }
-            switch words[0] {
-            case "verylow": result.veryLow = setting
-            case "low": result.low = setting
-            case "nearlow": result.nearLow = setting
-            case "desired": result.desired = setting
-            default: return nil
-            }
-        }
+    /// The settings after a change in the text form of `ThresholdChange`; nil if the text is malformed, or the
+    /// result is not in rising order for this total.
+    public func applying(_ text: some StringProtocol, total: ByteCount) -> ThresholdSettings? {
+        guard let change = ThresholdChange(text: text) else { return nil }
+        let result = change.applied(to: self)
         let now = result.asSet(total: total)
         return now.veryLow <= now.low && now.low <= now.nearLow && now.nearLow <= now.desired ? result : nil
     }

@@ -39,7 +39,7 @@ extension Mounts {
         }
 
         @Test(arguments: [
-            ["mount", "--total", "nonsense"], ["mount", "--total", "-1M"], ["mount", "--total", "1.5G"],
+            ["mount", "--total", "nonsense"], ["mount", "--total", "-1M"], ["mount", "--total", "1.3K"],
             ["mount", "--total", ""], ["mount", "--total", "99999999999G"], ["mount", "--total", "12Q"],
             ["mount", "--total", "64 M"], ["mount", "--others", "M"], ["mount", "--others-purgeable", "1e9"],
             ["mount", "--profile", "nobody"], ["mount", "--protection", "secret"], ["mount", "--no-such-option"],

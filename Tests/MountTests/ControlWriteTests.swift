@@ -11,7 +11,7 @@ extension Mounts {
             (
                 "storage.total",
                 [
-                    "\n", "x", "-100G", "+", "-", "1 2", "1\n2", "1\n\n", " 1", "1 ", "0x10", "1.5M", "12Q",
+                    "\n", "x", "-100G", "+", "-", "1 2", "1\n2", "1\n\n", " 1", "1 ", "0x10", "1.3K", "1.5MIB", "12Q",
                     "99999999999999999999", "+99999999999G", "1M\0",
                 ]
             ),
@@ -24,7 +24,7 @@ extension Mounts {
                     "verylow 50%", "low -1", "low 5%%", "verylow 3M\nlow 2M", "low 101%", "desired 1K",
                 ]
             ),
-            ("storage.reclaim", ["\n", "everything", "-1", "tmp caches", "TMP", "+4K", "1.5K"]),
+            ("storage.reclaim", ["\n", "everything", "-1", "tmp caches", "TMP", "+4K", "1.3K"]),
         ])
         func badCommands(file: String, commands: [String]) throws {
             try withMount(["--total", "64M", "--others", "1M", "--others-purgeable", "512K"]) { mount in
@@ -106,6 +106,14 @@ extension Mounts {
                 #expect(
                     try mount.table("storage.thresholds")
                         == ["verylow": 1 << 20, "low": 2 << 20, "nearlow": 3 << 20, "desired": 16 << 20])
+                try mount.write("verylow=1M,low=2M,nearlow=3M,desired=25%\n", to: "storage.thresholds")
+                #expect(
+                    try mount.table("storage.thresholds")
+                        == ["verylow": 1 << 20, "low": 2 << 20, "nearlow": 3 << 20, "desired": 8 << 20])
+                #expect(throws: Errno.invalid) {
+                    try mount.write("verylow=2M,low=1M,desired=5M", to: "storage.thresholds")
+                }
+                #expect(try mount.table("storage.thresholds")["verylow"] == 1 << 20)
                 try mount.write("off", to: "storage.thresholds")
                 #expect(try mount.table("storage.thresholds") == ["verylow": 0, "low": 0, "nearlow": 0, "desired": 0])
                 try mount.remount()

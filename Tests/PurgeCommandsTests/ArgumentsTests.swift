@@ -62,7 +62,7 @@ struct ArgumentsTests {
         #expect(throws: CommandFailure.usage(message)) { try Arguments(words, for: Self.verb) }
     }
 
-    @Test(arguments: ["", "x", "-1", "1.5G", "12Q", "9999999T"]) func wrongSizes(text: String) {
+    @Test(arguments: ["", "x", "-1", "1.3K", "12Q", "9999999T"]) func wrongSizes(text: String) {
         #expect(throws: CommandFailure.self) { try Arguments(["--total", text], for: Self.verb) }
     }
 }

@@ -6,7 +6,7 @@ import Testing
     private static let total = ByteCount(409_600)
 
     private func blocks(after lines: String, from settings: ThresholdSettings = .documented) -> [Int64]? {
-        settings.applying(lines: lines, total: Self.total).map {
+        settings.applying(lines, total: Self.total).map {
             let now = $0.resolved(total: Self.total)
             return [now.veryLow, now.low, now.nearLow, now.desired].map { $0.bytes / 4096 }
         }
@@ -32,15 +32,21 @@ import Testing
             ("desired 100%", [5, 10, 11, 100]),
             ("desired 1G", [5, 10, 11, 262_144]),  // more than total: never reached
             ("off", [0, 0, 0, 0]),
+            ("low=9%", [5, 9, 11, 11]),
+            ("verylow=20%,low=30%,nearlow=40%,desired=50%", [20, 30, 40, 50]),
+            ("desired=50%,nearlow=163840,low=30.00%,verylow=80K", [20, 30, 40, 50]),
+            ("verylow=0,low=0,nearlow=0,desired=0", [0, 0, 0, 0]),
         ] as [(String, [Int64])])
     func appliesLines(lines: String, expected: [Int64]) {
         #expect(blocks(after: lines) == expected)
     }
 
     @Test(arguments: [
-        "", "\n", "low", "low ", "low 5% 6%", "low=5%", "LOW 9%", "veryLow 1%", "nearLow 10%", "lowest 1%", "low x",
+        "", "\n", "low", "low ", "low 5% 6%", "LOW 9%", "veryLow 1%", "nearLow 10%", "lowest 1%", "low x",
         "low -1", "low 101%", "off off", "OFF", "off\nlow 5%", "low off", "low 9%\n", "low 9%\n\nverylow 1%",
-        "low 9%\nlow 9%",
+        "low 9%\nlow 9%", "=", "low=", "=5%", "low==5%", "low=5%=6%", "low=9%,", ",low=9%", "low=9%,,verylow=1%",
+        "low=9%, verylow=1%", "low =9%", "low= 9%", "low=9%\nverylow=1%", "low=9%,verylow 1%", "low 9%,verylow 1%",
+        "low=9%,low=9%", "LOW=9%", "low=9%\n", "low:9%", "off,low=9%", "low=off", "off=5%",
     ])
     func refusesBadLines(lines: String) {
         #expect(blocks(after: lines) == nil)
@@ -48,13 +54,13 @@ import Testing
 
     @Test(arguments: [
         "verylow 11%", "low 4%", "low 12%", "nearlow 9%", "nearlow 12%", "desired 10%", "desired 0",
-        "verylow 60%\nlow 50%\nnearlow 70%\ndesired 80%",
+        "verylow 60%\nlow 50%\nnearlow 70%\ndesired 80%", "low=12%", "verylow=60%,low=50%,nearlow=70%,desired=80%",
     ])
     func refusesWhatDoesNotRise(lines: String) {
         #expect(blocks(after: lines) == nil)
     }
 
-    @Test(arguments: ["verylow 1%\nlow 4x", "verylow 1%\nbogus 2%", "verylow 1%\ndesired 1%"])
+    @Test(arguments: ["verylow 1%\nlow 4x", "verylow 1%\nbogus 2%", "verylow 1%\ndesired 1%", "verylow=1%,low=4x"])
     func oneBadLineUndoesAll(lines: String) {
         #expect(blocks(after: lines) == nil)
         #expect(blocks(after: "desired 12%") == [5, 10, 11, 12])
@@ -67,7 +73,7 @@ import Testing
 
     @Test func percentagesFollowTheTotalAndSizesDoNot() throws {
         let settings = try #require(
-            ThresholdSettings.documented.applying(lines: "verylow 8192\ndesired 20%", total: Self.total))
+            ThresholdSettings.documented.applying("verylow 8192\ndesired 20%", total: Self.total))
         let later = settings.resolved(total: ByteCount(blocks: 1000))
         #expect(later.veryLow.bytes == 8192)
         #expect(later.low.bytes == 409_600)
@@ -91,7 +97,7 @@ import Testing
         let words = line.split(separator: " ")
         let blocks = try #require(Int64(words[1]))
         let settings = try #require(
-            ThresholdSettings.documented.applying(lines: "\(words[0]) \(blocks * 4096)", total: Self.total))
+            ThresholdSettings.documented.applying("\(words[0]) \(blocks * 4096)", total: Self.total))
         let now = settings.resolved(total: ByteCount(blocks: total))
         #expect([now.veryLow, now.low, now.nearLow, now.desired].map { $0.bytes / 4096 } == expected)
     }

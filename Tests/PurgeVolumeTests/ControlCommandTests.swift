@@ -8,7 +8,8 @@ import Testing
 /// One write(2) to a control file is one command; a refused one changes nothing.
 struct ControlCommandTests {
     static let sizes: [(ControlFile, String, Int64)] = [
-        (.storageTotal, "1M", 1 << 20), (.storageTotal, "1MB\n", 999_424), (.storageTotal, "+4096", 65 * 4096),
+        (.storageTotal, "1M", 1 << 20), (.storageTotal, "1MB\n", 999_424), (.storageTotal, "1.5MiB", 1_572_864),
+        (.storageOthers, "+0.5K", 11 * 4096), (.storageTotal, "+4096", 65 * 4096),
         (.storageTotal, "-1", 63 * 4096), (.storageTotal, "0", 0), (.storageOthers, "1", 4096),
         (.storageOthers, "+4097", 12 * 4096), (.storageOthers, "-4096", 9 * 4096), (.storageOthers, "-1", 10 * 4096),
         (.storageOthersPurgeable, "1", 4096), (.storageOthersPurgeable, "40K", 40960),
@@ -31,6 +32,7 @@ struct ControlCommandTests {
         (.storageTotal, "2000000000G"), (.storageOthers, "-41K"), (.storageOthersPurgeable, "41K"),
         (.storageOthersPurgeable, "+21K"), (.storageThresholds, ""), (.storageThresholds, "low"),
         (.storageThresholds, "low 5%\nlow 6%"), (.storageThresholds, "low 101%"), (.storageThresholds, "desired 1K"),
+        (.storageThresholds, "low=5%,low=6%"), (.storageThresholds, "verylow=4K,low=5%,nearlow=1%"),
         (.storageThresholds, "off\n\n"), (.storageThresholds, "none 5%"), (.storageReclaim, "everything"),
         (.storageReclaim, ""), (.storageReclaim, "-1"), (.storagePlan, "tmp caches"), (.storageUsed, "5"),
         (.status, "{}"), (.events, "x"), (.storagePressure, "low"),
@@ -54,6 +56,10 @@ struct ControlCommandTests {
             #expect(
                 live.volume.controlText(.storageThresholds)
                     == "verylow 0\nlow 28672\nnearlow 32768\ndesired 131072\n")
+            try live.command(.storageThresholds, "verylow=1%,low=2%,nearlow=24576,desired=50%\n")
+            #expect(
+                live.volume.controlText(.storageThresholds)
+                    == "verylow 4096\nlow 8192\nnearlow 24576\ndesired 131072\n")
             try live.command(.storageThresholds, "off")
             #expect(live.volume.controlText(.storageThresholds) == "verylow 0\nlow 0\nnearlow 0\ndesired 0\n")
         }

@@ -49,7 +49,7 @@ extension Volume {
 
     private func changeThresholds(_ text: String, _ pid: pid_t) throws(Errno) {
         try change { (state) throws(Errno) in
-            guard let settings = state.thresholdSettings.applying(lines: text, total: state.capacity.total) else {
+            guard let settings = state.thresholdSettings.applying(text, total: state.capacity.total) else {
                 throw .invalid
             }
             state.thresholdSettings = settings
@@ -60,7 +60,6 @@ extension Volume {
     }
 
     private func noteCapacity(_ reason: String, _ pid: pid_t, _ state: inout VolumeState) {
-        state.actor = .init(pid: pid)
         state.outbox.append(Event(type: .capacity, bytes: state.capacity.free, reason: reason, pid: pid))
     }
 

@@ -12,21 +12,10 @@ struct PurgeJob {
         var bytes: ByteCount
         var tier: Tier
     }
-    /// See `UntoldPurges`.
-    let number: UInt64
     var fromOthers: ByteCount
     var victims: [Victim]
-    let trigger: PurgeTrigger
-    let pid: pid_t
-    /// Of one that is done for pressure.
-    let cause: PressureCause?
-
-    /// What is known of all that it purges.
-    fileprivate func event(_ reason: PurgeReason, bytes: ByteCount, path: String? = nil, tier: Tier? = nil) -> Event {
-        Event(
-            type: .purge, path: path, tier: tier, bytes: bytes, reason: reason.rawValue, trigger: trigger,
-            pid: pid == 0 ? cause?.pid : pid, cause: cause?.path)
-    }
+    var trigger: PurgeTrigger
+    var pid: pid_t
 }
 
 /// What became of a purge, or of a part of it.
@@ -34,9 +23,7 @@ struct PurgeResult {
     /// The names that are gone.
     var removals: [Removal]
     var freed: ByteCount
-    /// What was told of it.
-    var events: [Event] = []
-    /// The store would not let go of a file, which has been put back into the ledger, and nothing could go instead.
+    /// The store would not let go of a file, which has been put back into the ledger.
     var hasFailed: Bool
 }
 
@@ -57,7 +44,9 @@ extension Volume {
         _ state: inout VolumeState
     ) -> PurgeJob? {
         let picked = pick(goal, limit: limit, spared: spared, &state)
-        return picked.isEmpty ? nil : state.begin(picked, trigger: trigger, pid: pid)
+        guard !picked.isEmpty else { return nil }
+        state.purgesUnderWay += 1
+        return PurgeJob(fromOthers: picked.fromOthers, victims: picked.victims, trigger: trigger, pid: pid)
     }
 
     func pick(
@@ -105,8 +94,8 @@ extension Volume {
     func carryOut(_ job: PurgeJob, report: (PurgeResult) -> Void) {
         hooks.beforeSlowWork()
         if job.fromOthers > .zero {
-            let events = record([job.event(.others, bytes: job.fromOthers)])
-            report(PurgeResult(removals: [], freed: job.fromOthers, events: events, hasFailed: false))
+            recordOthers(job)
+            report(PurgeResult(removals: [], freed: job.fromOthers, hasFailed: false))
         }
         var victims = job.victims[...]
         while !victims.isEmpty {
@@ -115,9 +104,8 @@ extension Volume {
             victims += instead
             report(part)
         }
-        change { $0.noteTold(job) }
         change { state in
-            state.noteEnd(of: job)
+            state.purgesUnderWay -= 1
             state.counters.notePurged(bytes: job.fromOthers)
             state.settingsAreUnsaved = true
         }
@@ -145,7 +133,7 @@ extension Volume {
             paths.append(path)
         }
         let freed = gone.reduce(.zero) { $0 + $1.bytes }
-        let (removals, sidecars, instead, isShort) = change { state -> ([Removal], [String], Picked, Bool) in
+        let (removals, sidecars, instead) = change { state -> ([Removal], [String], Picked) in
             let removals = zip(gone, paths).map { victim, path in
                 Removal(
                     directory: victim.directory, node: victim.node, name: victim.name, path: path,
@@ -156,17 +144,15 @@ extension Volume {
             }
             let sidecars = gone.compactMap { detach($0, &state) }
             let instead = reinstate(failed, job, &state)
-            state.counters.notePurged(files: Int64(gone.count), bytes: freed + instead.fromOthers)
-            return (removals, sidecars, instead, !failed.isEmpty && state.capacity.balance < .zero)
+            state.counters.notePurged(files: Int64(gone.count), bytes: freed)
+            return (removals, sidecars, instead)
         }
         purges.advance()
         for sidecar in sidecars { store.removeSidecar(sidecar) }
-        var told = zip(gone, removals).map { victim, removal in
-            job.event(victim.reason, bytes: victim.bytes, path: removal.path.text, tier: victim.tier)
-        }
-        if instead.fromOthers > .zero { told.append(job.event(.others, bytes: instead.fromOthers)) }
+        record(gone, removals, job)
+        let missing = failed.reduce(ByteCount.zero) { $0 + $1.bytes } - instead.freed
         let result = PurgeResult(
-            removals: removals, freed: freed + instead.fromOthers, events: record(told), hasFailed: isShort)
+            removals: removals, freed: freed + instead.fromOthers, hasFailed: missing > .zero)
         return (result, instead.victims)
     }
 
@@ -210,9 +196,21 @@ extension Volume {
         return pick(.bytes(short), limit: .max, &state)
     }
 
-    private func record(_ new: [Event]) -> [Event] {
-        events.append(new)
-        return new
+    private func recordOthers(_ job: PurgeJob) {
+        events.append([
+            Event(
+                type: .purge, bytes: job.fromOthers, reason: PurgeReason.others.rawValue, trigger: job.trigger,
+                pid: job.pid == 0 ? nil : job.pid)
+        ])
+    }
+
+    private func record(_ gone: [PurgeJob.Victim], _ removals: [Removal], _ job: PurgeJob) {
+        events.append(
+            zip(gone, removals).map { victim, removal in
+                Event(
+                    type: .purge, path: removal.path.text, tier: victim.tier, bytes: victim.bytes,
+                    reason: victim.reason.rawValue, trigger: job.trigger, pid: job.pid == 0 ? nil : job.pid)
+            })
     }
 
     /// Tells the kernel, without waiting for it.

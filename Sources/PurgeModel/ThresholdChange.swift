@@ -1,0 +1,36 @@
+/// One of the four limits, by the name that users write.
+public enum ThresholdLevel: String, CaseIterable, Sendable {
+    case veryLow = "verylow"
+    case low
+    case nearLow = "nearlow"
+    case desired
+}
+
+/// A write to storage.thresholds, understood (SPEC section 5).
+public struct ThresholdChange: Hashable, Sendable {
+    /// What each named level becomes.
+    public private(set) var settings: [ThresholdLevel: ThresholdSetting] = [:]
+
+    /// Either lines of `name limit`, or all in one line, `name=limit,name=limit`; or `off`. nil for anything else,
+    /// and if a name comes twice.
+    public init?(text: some StringProtocol) {
+        if text == "off" {
+            for level in ThresholdLevel.allCases { settings[level] = .size(.zero) }
+            return
+        }
+        let isOneLine = text.contains("=")
+        for item in text.split(separator: isOneLine ? "," : "\n", omittingEmptySubsequences: false) {
+            let words = item.split(separator: isOneLine ? "=" : " ", omittingEmptySubsequences: !isOneLine)
+            guard words.count == 2, let level = ThresholdLevel(rawValue: String(words[0])),
+                let setting = ThresholdSetting(text: words[1]), settings.updateValue(setting, forKey: level) == nil
+            else { return nil }
+        }
+    }
+
+    /// Levels that it does not name stay as they are.
+    public func applied(to old: ThresholdSettings) -> ThresholdSettings {
+        ThresholdSettings(
+            veryLow: settings[.veryLow] ?? old.veryLow, low: settings[.low] ?? old.low,
+            nearLow: settings[.nearLow] ?? old.nearLow, desired: settings[.desired] ?? old.desired)
+    }
+}
