@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -107,6 +108,13 @@ int shim_wait_signal(shim_signals signals, int milliseconds, int *by_kernel) {
 }
 
 int shim_socketpair(int ends[2]) { return ANSWER(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)); }
+int shim_window_size(int fd, uint16_t *columns, uint16_t *rows) {
+    struct winsize size;
+    if (ioctl(fd, TIOCGWINSZ, &size) < 0) return -errno;
+    *columns = size.ws_col;
+    *rows = size.ws_row;
+    return 0;
+}
 int shim_dup2(int from, int to) { return ANSWER(dup2(from, to)); }
 int shim_close_on_exec(int fd) { return ANSWER(fcntl(fd, F_SETFD, FD_CLOEXEC)); }
 int shim_chdir(const char *path) { return ANSWER(chdir(path)); }

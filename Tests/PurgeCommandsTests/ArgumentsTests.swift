@@ -53,9 +53,17 @@ struct ArgumentsTests {
 
     @Test(arguments: [
         (["--nothing"], "unknown option '--nothing'"), (["-x"], "unknown option '-x'"),
-        (["--o", "ro"], "unknown option '--o'"), (["--total"], "--total SIZE: the value is missing"),
+        (["--o", "ro"], "unknown option '--o'"), (["--totl=1K"], "unknown option '--totl'; did you mean '--total'?"),
+        (["-total", "1K"], "unknown option '-total'; did you mean '--total'?"),
+        (["--quite"], "unknown option '--quite'; did you mean '--quiet'?"),
+        (["--foreground"], "unknown option '--foreground'; it is an option of purgefs mount"),
+        (["--total=64k"], "--total: '64k' is not a size; did you mean '64K'?"),
+        (["--total=0.1G"], "--total: '0.1G' comes to no whole number of bytes; take a smaller unit"),
+        (["--total=2000000T"], "--total: '2000000T' is more than 1 EiB, the largest size"),
+        (["--total"], "--total SIZE: the value is missing"),
         (["--quiet=1"], "--quiet takes no value"), (["a", "b", "c", "d"], "unexpected operand 'd'"),
         (["--level", "mid"], "--level: 'mid' is not one of low, high"),
+        (["--level", "hihg"], "--level: 'hihg' is not one of low, high; did you mean 'high'?"),
         (["--mark=c"], "--mark: 'c' is not one of a, b"), (["--ready-fd", "-1"], "--ready-fd: '-1' is not a number"),
     ])
     func wrongWords(words: [String], message: String) {

@@ -1,5 +1,6 @@
 import PurgeModel
 import PurgeStore
+import PurgeSystem
 import Testing
 
 @testable import PurgeCommands
@@ -45,26 +46,39 @@ struct RenderingTests {
         #expect(!EventFilter(glob: "*").accepts(Event(type: .purge)))
     }
 
-    @Test func status() throws {
+    private func report(total: Int64 = 64 << 20, files: Int64 = 1) -> StatusReport {
         let capacity = Capacity(
-            total: ByteCount(64 << 20), others: ByteCount(8 << 20), othersPurgeable: ByteCount(2 << 20),
-            used: ByteCount(16 << 20),
-            thresholds: ThresholdSettings.documented.resolved(total: ByteCount(64 << 20)))
-        let usage = StatusReport.Usage(bytes: ByteCount(4 << 20), files: 1)
-        let report = StatusReport(
+            total: ByteCount(total), others: ByteCount(total / 8), othersPurgeable: ByteCount(total / 32),
+            used: ByteCount(total / 4), thresholds: ThresholdSettings.documented.resolved(total: ByteCount(total)))
+        let usage = StatusReport.Usage(bytes: ByteCount(total / 16), files: files)
+        return StatusReport(
             profile: "documented", mountpoint: "/mnt", store: "/st\no\u{1B}re", capacity: capacity,
             tiers: StatusReport.Tiers { _ in usage },
             marked: StatusReport.Marked(purgeable: usage, excludedFromBackup: StatusReport.Usage()),
             pressure: .normal, purging: true, device: .init(state: "unlocked", clock: 0, boots: 1),
             app: .init(container: "ID", running: true), counters: .init())
-        let lines = StatusText(report: report, bar: .ascii).lines
+    }
+
+    /// A terminal of 80 columns and 24 lines shows all of it.
+    @Test(arguments: [0, 4096, 64 << 20, 1023 << 30, (1 << 60) - 4096]) func statusFits(total: Int64) {
+        let lines = StatusText(report: report(total: total, files: 1_000_000_000), bar: .unicode).lines
+        #expect(lines.count <= 23)
+        #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines)")
+    }
+
+    @Test func framesAreCutToTheTerminal() {
+        let frame = LiveFrame(lines: ["abcdef", "ab", "abc", "a"], size: TerminalSize(columns: 3, rows: 3))
+        #expect(frame.text == "\u{1B}[?7l\u{1B}[Habc\r\nab\u{1B}[K\r\nabc\u{1B}[J\u{1B}[?7h")
+    }
+
+    @Test func status() throws {
+        let lines = StatusText(report: report(), bar: .ascii).lines
         #expect(lines.contains("mounted at        /mnt"))
         #expect(lines.contains(#"store             /st\u{a}o\u{1b}re"#))
-        #expect(lines.contains("used                16.0 MiB  ##########.............................."))
-        #expect(
-            lines.contains(
-                "others               8.0 MiB  ####=...................................  (2.0 MiB purgeable)"))
-        #expect(lines.contains("free                40.0 MiB  #########################..............."))
+        #expect(lines.contains("used                16.0 MiB  #######....................."))
+        #expect(lines.contains("others               8.0 MiB  ###=........................  2.0 MiB purgeable"))
+        #expect(lines.contains("free                40.0 MiB  ##################.........."))
+        #expect(lines.contains("thresholds        very low 3.2 MiB, low 6.4 MiB,"))
         #expect(lines.contains("tmp                  4.0 MiB  1 file"))
         #expect(lines.contains("pressure          normal, purging"))
         #expect(lines.contains("refused           0 writes"))

@@ -31,6 +31,9 @@ int shim_ignore_signal(int signal);
 // whether the kernel sent it (a terminal's does), and not a process.
 int shim_wait_signal(shim_signals set, int milliseconds, int *by_kernel);
 
+// Of the terminal that `fd` is.
+int shim_window_size(int fd, uint16_t *columns, uint16_t *rows);
+
 // From now on a fault of this process (SIGSEGV, a trap) is told on standard error and in a file at `path`, which is made
 // then. begin and end are for each thread that is started later: a stack for the telling when its own is full.
 int shim_leave_last_words(const char *path);

@@ -43,13 +43,8 @@ struct Arguments: Sendable {
             guard attached == nil else { throw .usage("\(option.text) takes no value") }
             values[option.name, default: []].append("")
             return false
-        case .optionalChoice(_, let words):
+        case .optionalChoice:
             if let attached { try check(attached, option) }
-            if attached == nil, let following, words.contains(following) {
-                throw .usage(
-                    "\(option.text) takes its value after a '=': \(option.text)=\(following) (a file of that name is "
-                        + "./\(following))")
-            }
             values[option.name, default: []].append(attached ?? "")
             return false
         default:
@@ -72,14 +67,15 @@ struct Arguments: Sendable {
         let rest = body.dropFirst(name.count)
         let attached = rest.isEmpty ? nil : String(isLong ? rest.dropFirst() : rest)
         guard let option = verb.options.first(where: { $0.name == name && $0.isShort != isLong }) else {
-            throw .usage("unknown option '\(isLong ? "--" : "-")\(name)'")
+            throw .usage(verb.objection(toOption: word))
         }
         return (option, attached)
     }
 
     private func checkOperands(_ verb: Verb) throws(CommandFailure) {
         if operands.count < verb.operands.lowerBound {
-            throw .usage(operands.isEmpty ? "operands are missing" : "an operand is missing")
+            let missing = verb.requiredOperands.prefix(verb.operands.lowerBound).dropFirst(operands.count)
+            throw .usage(missing.joined(separator: " and ") + (missing.count == 1 ? " is missing" : " are missing"))
         }
         if operands.count > verb.operands.upperBound {
             throw .usage("unexpected operand '\(operands[verb.operands.upperBound])'")

@@ -33,7 +33,7 @@ struct CommandFailure: Error, Hashable {
 
     /// A wrong command line.
     static func usage(_ message: String) -> CommandFailure {
-        CommandFailure(status: ExitStatus.usage, message: message)
+        CommandFailure(status: ExitStatus.usage, message: VisibleText.of(message))
     }
 
     init(_ what: String, _ error: StoreError) {
@@ -52,6 +52,7 @@ extension CommandFailure {
         case .accessDenied, .notPermitted: "Run this as the user who owns it, or as root."
         case .noEntry, .notDirectory, .nameTooLong: "Check the path."
         case Errno.notConnected: "Its daemon has ended. Take the mount away with `purgefs unmount MOUNTPOINT`."
+        case .isDirectory: "Name a file."
         case .illegalSequence: "purgefs takes only paths that are UTF-8: rename what is not."
         case .tooManyOpen: "Too many files are open: raise the limit (ulimit -n) and try again."
         case .noSpace: "The disk is full: make room there, then try again."

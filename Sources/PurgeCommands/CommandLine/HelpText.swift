@@ -40,6 +40,9 @@ enum HelpText {
             lines += ["", section.title] + table(section.lines)
         }
         lines += ["", "EXIT STATUS"] + table(verb.exitStatus)
+        if !verb.examples.isEmpty {
+            lines += ["", verb.examples.count == 1 ? "EXAMPLE" : "EXAMPLES"] + verb.examples.map { margin + $0 }
+        }
         return lines.joined(separator: "\n")
     }
 

@@ -52,8 +52,7 @@ struct OptionSpec: Hashable, Sendable {
     /// Why `text` is no value for this option; nil if it is one.
     func objection(to text: String) -> String? {
         switch value {
-        case .size where ByteCount(text: text) == nil:
-            "'\(text)' is not a size (4096, 64K, 512M, 64G in powers of 1024; 64GB in powers of 1000)"
+        case .size: SizeText.objection(to: text)
         case .number where UInt32(text) == nil: "'\(text)' is not a number"
         case .file where text.isEmpty, .directory where text.isEmpty: "the name is empty"
         case .choice(_, let words, let others) where !(words + others).contains(text): Self.list(text, words)
@@ -63,6 +62,6 @@ struct OptionSpec: Hashable, Sendable {
     }
 
     private static func list(_ text: String, _ words: [String]) -> String {
-        "'\(text)' is not one of \(words.joined(separator: ", "))"
+        "'\(text)' is not one of \(words.joined(separator: ", "))" + Suggestion.hint(for: text, among: words)
     }
 }

@@ -71,7 +71,9 @@ public enum Program {
     ) throws(CommandFailure) {
         let end = verb.endsAtFirstOperand ? arguments.positions.first.map { $0 + 2 } : nil
         for word in words[..<(end ?? words.count)] where !isUTF8(word) {
-            throw CommandFailure("cannot \(verb.name)", path: Places.text(word), Errno.illegalSequence)
+            throw CommandFailure(
+                verb.name, path: Places.text(word), "it is not UTF-8",
+                advice: "purgefs takes only paths that are UTF-8: rename what is not.")
         }
     }
 
@@ -82,6 +84,7 @@ public enum Program {
     private static func help(_ rest: [String], _ console: Console) throws(CommandFailure) {
         guard rest.count <= 1 else { throw .usage("unexpected operand '\(rest[1])'") }
         guard let name = rest.first else { return try console.print(HelpText.overview(Verbs.all)) }
+        guard !name.hasPrefix("-") else { throw .usage("help takes the name of a verb, not '\(name)'") }
         try console.print(HelpText.page(try Verbs.named(name)))
     }
 
@@ -100,7 +103,8 @@ public enum Program {
         if failure.status == ExitStatus.usage {
             console.warn((verb.map { "\($0.name): " } ?? "") + failure.message)
             console.note(
-                verb.map { "usage: \($0.usage)" } ?? "usage: purgefs VERB ... (`purgefs --help` lists the verbs)")
+                verb.map { "usage: \($0.usage)\n  More: purgefs help \($0.name)" }
+                    ?? "usage: purgefs VERB ...\n  The verbs are listed by: purgefs --help")
         } else if !failure.message.isEmpty {
             console.warn(failure.message)
         }

@@ -1,6 +1,8 @@
 /// A verb of the command line: everything that parsing, help and completions need, and what it does.
 struct Verb: Sendable {
     let name: String
+    /// Other names that are taken for it.
+    var aliases: [String] = []
     /// One line for the list of verbs.
     let summary: String
     /// What follows the name in its usage line.
@@ -15,9 +17,22 @@ struct Verb: Sendable {
     /// More of the help: a title, and lines of a name and its meaning.
     var sections: [HelpSection] = []
     let exitStatus: [HelpSection.Line]
+    /// Commands that show how it is used, run by a test with a container at ./app of the store ./app.store.
+    var examples: [String] = []
     let run: @Sendable (Invocation) throws(CommandFailure) -> Int32
 
     var usage: String { "purgefs \(name)\(synopsis.isEmpty ? "" : " ")\(synopsis)" }
+
+    /// The operands that must be there, by their names in the synopsis: words outside of all brackets.
+    var requiredOperands: [String] {
+        var depth = 0
+        let outside = synopsis.filter { character in
+            if "[(".contains(character) { depth += 1 }
+            if "])".contains(character) { depth -= 1 }
+            return depth == 0 && !"])".contains(character)
+        }
+        return outside.split(separator: " ").map { $0.filter { $0 != "." } }
+    }
 }
 
 /// A titled table in a help text.

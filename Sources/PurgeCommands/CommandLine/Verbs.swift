@@ -3,10 +3,46 @@ enum Verbs {
     static let all: [Verb] = [.run, .mount, .unmount, .status, .set, .mark, .purge, .events, .check]
 
     static func named(_ name: String) throws(CommandFailure) -> Verb {
-        guard let verb = all.first(where: { $0.name == name }) else {
-            throw .usage(name.hasPrefix("-") ? "unknown option '\(name)'" : "unknown verb '\(name)'")
+        guard let verb = all.first(where: { $0.name == name || $0.aliases.contains(name) }) else {
+            throw .usage(objection(to: name))
         }
         return verb
+    }
+
+    private static func objection(to name: String) -> String {
+        if Planned.verbs.contains(name) { return "the verb '\(name)' is planned, but not built yet" }
+        if name.contains("/") { return "a path is no verb: '\(name)'; did you mean 'purgefs status \(name)'?" }
+        let isOption = name.hasPrefix("-")
+        if isOption, all.contains(where: { $0.takes(name) }) {
+            return "the option '\(name)' stands before the verb: it must follow it"
+        }
+        let known =
+            isOption ? ["--help", "--version"] : all.flatMap { [$0.name] + $0.aliases } + ["help", "--version"]
+        return "unknown \(isOption ? "option" : "verb") '\(name)'" + Suggestion.hint(for: name, among: known)
+    }
+}
+
+extension Verb {
+    /// Whether `word` is one of its options, as people write it.
+    func takes(_ word: String) -> Bool {
+        options.contains { !$0.isHidden && $0.text == word.prefix { $0 != "=" } }
+    }
+
+    /// What is said of `word`, which is none of its options.
+    func objection(toOption word: String) -> String {
+        let written = String(word.prefix { $0 != "=" })
+        if Planned.options[name]?.contains(where: { "--" + $0 == written }) == true {
+            return "the option '\(written)' is planned, but not built yet"
+        }
+        let takers = Verbs.all.filter { $0.takes(word) }.map { "purgefs \($0.name)" }
+        if !takers.isEmpty {
+            return "unknown option '\(written)'; it is an option of \(takers.joined(separator: ", "))"
+        }
+        let own = options.filter { !$0.isHidden && !$0.isShort }.map(\.text) + ["--help"]
+        if let near = Suggestion.nearest(to: written, among: own) {
+            return "unknown option '\(written)'; did you mean '\(near)'?"
+        }
+        return "unknown option '\(written.hasPrefix("--") ? written : String(written.prefix(2)))'"
     }
 }
 

@@ -8,6 +8,13 @@ enum Target: Hashable, Sendable {
     /// A store that is not mounted.
     case store(String)
 
+    /// The mount point or the store.
+    var place: String {
+        switch self {
+        case .mount(let path), .store(let path): path
+        }
+    }
+
     /// Opens its control files. The caller closes them. `forReading`: a store is not changed.
     func open(forReading: Bool = false) throws(CommandFailure) -> any ControlEndpoint {
         switch self {
@@ -21,8 +28,15 @@ enum Target: Hashable, Sendable {
     static func with<Result>(
         _ text: String?, forReading: Console? = nil, _ body: (any ControlEndpoint) throws(CommandFailure) -> Result
     ) throws(CommandFailure) -> Result {
-        let control = try Target(text).open(forReading: forReading != nil)
-        for warning in control.warnings { forReading?.warn("warning: \(warning)") }
+        try Target(text).with(forReading: forReading != nil, warnings: forReading, body)
+    }
+
+    /// The same for a target that has been found.
+    func with<Result>(
+        forReading: Bool, warnings: Console?, _ body: (any ControlEndpoint) throws(CommandFailure) -> Result
+    ) throws(CommandFailure) -> Result {
+        let control = try open(forReading: forReading)
+        for warning in control.warnings { warnings?.warn("warning: \(warning)") }
         let result: Result
         do throws(CommandFailure) {
             result = try body(control)

@@ -19,12 +19,20 @@ enum MountChecks {
     }
 
     private static func checkMountpoint(_ path: String) throws(CommandFailure) {
+        guard !path.isEmpty else {
+            throw CommandFailure(
+                what, path: path, "the name of the mount point is empty", advice: "Name an empty directory.")
+        }
         let status: FileStatus
         do throws(Errno) {
             status = try System.status(ofPath: path)
         } catch .noEntry {
+            let isLink = Places.isLink(path)
             throw CommandFailure(
-                what, path: path, "the mount point does not exist", advice: "Make it: mkdir -p \(path)")
+                what, path: path,
+                isLink ? "is a symbolic link to something that does not exist" : "the mount point does not exist",
+                advice: isLink
+                    ? "Remove the link, or make the directory that it points to." : "Make it: mkdir -p \(path)")
         } catch .notConnected {
             throw deadMount(path)
         } catch { throw CommandFailure(what, path: path, error) }

@@ -13,6 +13,12 @@ enum Places {
         do throws(Errno) { return try System.resolvedOrParent(path) } catch { return nil }
     }
 
+    static func isLink(_ path: String) -> Bool {
+        do throws(Errno) {
+            return try System.status(at: AT_FDCWD, path).st_mode & S_IFMT == S_IFLNK
+        } catch { return false }
+    }
+
     /// Whether a mount is there whose daemon has ended.
     static func isDead(_ path: String) -> Bool {
         do throws(Errno) {

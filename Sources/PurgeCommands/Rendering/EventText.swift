@@ -11,8 +11,7 @@ enum EventText {
             HelpText.padded(event.tier?.rawValue ?? "", 10),
             HelpText.padded(cause, 26),
             HelpText.padded(event.pid.map { $0 == 0 ? "" : "pid \($0)" } ?? "", 11),
-            [event.path.map(VisibleText.of), event.cause.map { "(written: \(VisibleText.of($0)))" }].compactMap { $0 }
-                .joined(separator: "  "),
+            event.path.map(VisibleText.of) ?? "",
         ]
         var line = columns.joined(separator: "  ")
         while line.last == " " { line.removeLast() }

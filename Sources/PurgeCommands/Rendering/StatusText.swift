@@ -5,7 +5,11 @@ struct StatusText {
     let report: StatusReport
     let bar: Bar
 
-    var lines: [String] { place + [""] + space + [""] + capacities + [""] + tiers + [""] + state }
+    /// 23 lines, so that they fit a terminal of 24; no wider than 80 columns unless a path or a count makes them so.
+    var lines: [String] { place + [""] + space + [""] + tiers + [""] + state }
+
+    /// What is left of 80 columns beside names, sizes and the longest remark, `1023.9 MiB purgeable`.
+    private static let barWidth = 28
 
     private var place: [String] {
         [
@@ -18,25 +22,13 @@ struct StatusText {
 
     private var space: [String] {
         let storage = report.storage
-        let total = storage.total.bytes
         let kept = storage.others - storage.othersPurgeable
-        let purgeable = storage.othersPurgeable > .zero ? "  (\(storage.othersPurgeable.inWords) purgeable)" : ""
+        let purgeable = storage.othersPurgeable > .zero ? "  \(storage.othersPurgeable.inWords) purgeable" : ""
         return [
             row("total", size(storage.total)),
-            row("used", size(storage.used) + "  " + bar.text(storage.used.bytes, of: total)),
-            row(
-                "others",
-                size(storage.others) + "  "
-                    + bar.text(kept.bytes, then: storage.othersPurgeable.bytes, of: total) + purgeable),
-            row("free", size(storage.available) + "  " + bar.text(storage.available.bytes, of: total)),
-        ]
-    }
-
-    private var capacities: [String] {
-        let storage = report.storage
-        return [
-            "available to",
-            row("  any use", size(storage.available)),
+            row("used", size(storage.used) + "  " + drawn(storage.used)),
+            row("others", size(storage.others) + "  " + drawn(kept, then: storage.othersPurgeable) + purgeable),
+            row("free", size(storage.available) + "  " + drawn(storage.available)),
             row("  important", size(storage.important) + "  with \(storage.reclaimable.inWords) that can be purged"),
             row("  opportunistic", size(storage.opportunistic) + "  so that the device does not get low"),
         ]
@@ -51,22 +43,27 @@ struct StatusText {
     }
 
     private var state: [String] {
-        let limits = report.thresholds
         let counters = report.counters
-        let isOff = limits == .off
         return [
-            row("pressure", report.pressure.rawValue + (report.purging ? ", purging" : "")),
-            row(
-                "thresholds",
-                isOff
-                    ? "off"
-                    : "very low \(limits.veryLow.inWords), low \(limits.low.inWords), near low "
-                        + "\(limits.nearLow.inWords), desired \(limits.desired.inWords)"),
+            row("pressure", report.pressure.rawValue + (report.purging ? ", purging" : ""))
+        ] + thresholds + [
             row("purged", "\(files(counters.purgedFiles)), \(ByteCount(counters.purgedBytes).inWords)"),
             row("refused", "\(counters.refusedWrites) \(counters.refusedWrites == 1 ? "write" : "writes")"),
         ]
     }
 
+    private var thresholds: [String] {
+        let limits = report.thresholds
+        if limits == .off { return [row("thresholds", "off")] }
+        return [
+            row("thresholds", "very low \(limits.veryLow.inWords), low \(limits.low.inWords),"),
+            row("", "near low \(limits.nearLow.inWords), desired \(limits.desired.inWords)"),
+        ]
+    }
+
+    private func drawn(_ part: ByteCount, then second: ByteCount = .zero) -> String {
+        bar.text(part.bytes, then: second.bytes, of: report.storage.total.bytes, width: Self.barWidth)
+    }
     private func row(_ name: String, _ value: String) -> String { HelpText.padded(name, 18) + value }
     private func size(_ size: ByteCount) -> String { Self.aligned(size.inWords, 10) }
     private func usage(_ name: String, _ usage: StatusReport.Usage) -> String {

@@ -19,7 +19,8 @@ extension Verb {
             .init("0", "nothing is wrong, or everything has been mended"),
             .init("1", "something is wrong, or the store cannot be checked"),
             .init("64", "wrong usage"),
-        ]
+        ],
+        examples: ["purgefs check ./app.store --repair"]
     ) { (invocation) throws(CommandFailure) in
         try CheckVerb.run(
             invocation.arguments.operands[0], repairing: invocation.arguments.has(.repair), invocation.console)

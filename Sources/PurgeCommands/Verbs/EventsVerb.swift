@@ -28,7 +28,8 @@ extension Verb {
                 title: "TYPES",
                 lines: [.init("", EventType.allCases.map(\.rawValue).joined(separator: " "))])
         ],
-        exitStatus: plainExitStatus
+        exitStatus: plainExitStatus,
+        examples: ["purgefs events ./app --type purge --path 'Library/Caches/*'"]
     ) { (invocation) throws(CommandFailure) in
         try EventsVerb(invocation).run(invocation.arguments)
         return ExitStatus.done

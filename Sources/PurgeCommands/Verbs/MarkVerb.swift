@@ -32,7 +32,8 @@ extension Verb {
             OptionSpec.purgeable, OptionSpec.notPurgeable, OptionSpec.excludeFromBackup, OptionSpec.includeInBackup,
             OptionSpec.markProtection,
         ],
-        operands: 1...(.max), exitStatus: plainExitStatus
+        operands: 1...(.max), exitStatus: plainExitStatus,
+        examples: ["purgefs mark --purgeable=high ./app/Documents/album"]
     ) { (invocation) throws(CommandFailure) in try MarkVerb.run(invocation) }
 }
 
@@ -125,6 +126,10 @@ private enum MarkVerb {
             let key = "user.purgefs." + mark.attribute.rawValue
             do throws(Errno) {
                 try System.setAttribute(ofPath: file, key, mark.value)
+            } catch .notPermitted {
+                throw CommandFailure(
+                    "cannot set \(key)=\(mark.value)", path: path, Errno.notPermitted,
+                    advice: "Only files and folders can be marked, by the user who owns them and by root.")
             } catch { throw CommandFailure("cannot set \(key)=\(mark.value)", path: path, error) }
         }
     }

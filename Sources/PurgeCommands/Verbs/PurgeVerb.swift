@@ -29,7 +29,8 @@ extension Verb {
             .init("0", "done"),
             .init("1", "failed, or less came back than --bytes asked for (with --dry-run: would come back)"),
             .init("64", "wrong usage"),
-        ]
+        ],
+        examples: ["purgefs purge ./app --bytes 1M --dry-run", "purgefs purge ./app --tier caches"]
     ) { (invocation) throws(CommandFailure) in
         let verb = try PurgeVerb(invocation)
         try Target.with(invocation.arguments.operands.first, forReading: verb.isDryRun ? verb.console : nil) {

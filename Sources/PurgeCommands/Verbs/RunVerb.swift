@@ -29,7 +29,8 @@ extension Verb {
             .init("126", "COMMAND cannot be executed"),
             .init("127", "COMMAND was not found"),
             .init("64", "wrong usage (or COMMAND ended with 64)"),
-        ]
+        ],
+        examples: ["purgefs run --total 64M -- sh -c 'df -h ~'"]
     ) { (invocation) throws(CommandFailure) in try RunVerb.run(invocation) }
 }
 

@@ -13,11 +13,13 @@ extension Verb {
         ],
         options: [], operands: 1...(.max),
         sections: [
-            HelpSection(title: "NAMES", lines: SettableName.allCases.map { .init($0.rawValue, $0.meaning) }),
+            HelpSection(
+                title: "NAMES (`storage.` may be left out)",
+                lines: SettableName.allCases.map { .init($0.rawValue, $0.meaning) }),
             HelpSection(
                 title: "VALUES",
                 lines: [
-                    .init("SIZE", "4096, 64K, 512M, 64G (powers of 1024) or 64GB (powers of 1000)"),
+                    .init("SIZE", "4096, 64K, 1.5G, 64MiB (powers of 1024) or 64GB (powers of 1000)"),
                     .init("+SIZE, -SIZE", "so much more or less than now"),
                     .init(
                         "THRESHOLDS",
@@ -26,7 +28,11 @@ extension Verb {
                             + "total. `off`: no background purge and no cushion"),
                 ]),
         ],
-        exitStatus: plainExitStatus
+        exitStatus: plainExitStatus,
+        examples: [
+            "purgefs set ./app storage.others=40G storage.others.purgeable=+1G",
+            "purgefs set ./app thresholds=verylow=5%,low=10%",
+        ]
     ) { (invocation) throws(CommandFailure) in
         let (target, assignments) = try Assignment.split(invocation.arguments.operands)
         try Target.with(target) { (control) throws(CommandFailure) in try Assignment.carryOut(assignments, on: control)
@@ -51,26 +57,38 @@ private enum SettableName: String, CaseIterable {
         }
     }
 
-    /// What a value looks like.
-    var form: String {
-        self == .thresholds
-            ? "LEVEL=LIMIT,... or off (LEVEL: verylow, low, nearlow, desired; LIMIT: 512M, 10.5%)"
-            : "SIZE, +SIZE or -SIZE (4096, 64K, 512M, 64G; 64GB in powers of 1000)"
+    /// `storage.` may be left out.
+    init?(text: String) {
+        guard let name = SettableName(rawValue: text) ?? SettableName(rawValue: "storage." + text) else { return nil }
+        self = name
     }
 
-    /// What the control file takes for `value`; nil for what it would refuse as it stands.
-    func content(for value: String) -> String? {
-        guard self == .thresholds else { return SizeChange(text: value) == nil ? nil : value }
-        if value == "off" { return value }
-        let lines = value.split(separator: ",", omittingEmptySubsequences: false).map { item in
-            item.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == "=" || $0 == ":" }
+    /// What is said of a name that is none of these.
+    static func objection(to text: String) -> String {
+        let names = allCases.map(\.rawValue)
+        let near = Suggestion.nearest(to: text, among: names) ?? Suggestion.nearest(to: "storage." + text, among: names)
+        return "'\(text)' cannot be set; "
+            + (near.map { "did you mean '\($0)'?" } ?? "what can be set: \(names.joined(separator: ", "))")
+    }
+
+    /// Why the control file would refuse `value` as it stands; nil if it would not.
+    func objection(to value: String) -> String? {
+        guard self == .thresholds else {
+            return SizeText.objection(to: value.first == "+" || value.first == "-" ? String(value.dropFirst()) : value)
         }
-        let isGood = lines.allSatisfy { words in
-            words.count == 2 && ["verylow", "low", "nearlow", "desired"].contains(words[0])
-                && ThresholdSetting(text: words[1]) != nil
-        }
-        guard isGood, Set(lines.map { $0[0] }).count == lines.count else { return nil }
-        return lines.map { "\($0[0]) \($0[1])" }.joined(separator: "\n")
+        return ThresholdChange(text: value) == nil ? Self.objection(toThresholds: value) : nil
+    }
+
+    private static func objection(toThresholds value: String) -> String {
+        let levels = ThresholdLevel.allCases.map(\.rawValue)
+        let unknown = value.split(separator: ",").map { String($0.prefix { $0 != "=" }) }.first { !levels.contains($0) }
+        return "'\(value)' is not LEVEL=LIMIT,... or off (LEVEL: verylow, low, nearlow, desired, each once; "
+            + "LIMIT: 512M, 10.5%)" + (unknown.map { Suggestion.hint(for: $0, among: levels) } ?? "")
+    }
+
+    /// What the control file takes for `value`: `LEVEL:LIMIT` is another spelling of `LEVEL=LIMIT`.
+    func content(for value: String) -> String {
+        self == .thresholds ? value.map { $0 == ":" ? "=" : String($0) }.joined() : value
     }
 
     /// Why a value that is well formed may be refused.
@@ -99,25 +117,25 @@ private struct Assignment {
     static func split(_ operands: [String]) throws(CommandFailure) -> (target: String?, [Assignment]) {
         let isTarget = operands.first.map { $0.prefix { $0 != "=" }.contains("/") || !$0.contains("=") } ?? false
         let rest = isTarget ? operands.dropFirst() : operands[...]
-        guard !rest.isEmpty else { throw .usage("nothing to set") }
+        guard !rest.isEmpty else { throw .usage("nothing to set: NAME=VALUE is missing") }
         var assignments: [Assignment] = []
-        for word in rest { assignments.append(try Assignment(word)) }
+        for word in rest { assignments.append(try Assignment(word, after: isTarget ? operands.first : nil)) }
         return (isTarget ? operands.first : nil, assignments)
     }
 
-    private init(_ word: String) throws(CommandFailure) {
-        guard let equals = word.firstIndex(of: "=") else { throw .usage("'\(word)' is not NAME=VALUE") }
+    private init(_ word: String, after target: String?) throws(CommandFailure) {
+        guard let equals = word.firstIndex(of: "=") else {
+            if let name = SettableName(text: word) { throw .usage("\(name.rawValue)=VALUE: the value is missing") }
+            let name = target.flatMap { SettableName(text: $0) }
+            throw .usage(
+                "'\(word)' is not NAME=VALUE" + (name.map { "; did you mean '\($0.rawValue)=\(word)'?" } ?? ""))
+        }
         let text = String(word[..<equals])
-        guard let name = SettableName(rawValue: text) else {
-            let names = SettableName.allCases.map(\.rawValue).joined(separator: ", ")
-            throw .usage("'\(text)' cannot be set; there are \(names)")
-        }
-        value = String(word[word.index(after: equals)...])
-        guard let content = name.content(for: value) else {
-            throw .usage("\(text): '\(value)' is not \(name.form)")
-        }
+        guard let name = SettableName(text: text) else { throw .usage(SettableName.objection(to: text)) }
         self.name = name
-        self.content = content
+        value = String(word[word.index(after: equals)...])
+        content = name.content(for: value)
+        if let objection = name.objection(to: content) { throw .usage("\(name.rawValue): \(objection)") }
     }
 
     static func carryOut(_ assignments: [Assignment], on control: any ControlEndpoint) throws(CommandFailure) {

@@ -1,8 +1,6 @@
-import Glibc
-import PurgeSystem
-
 extension OptionSpec {
-    fileprivate static let watch = OptionSpec("watch", "show it again every second, until interrupted")
+    fileprivate static let watch = OptionSpec(
+        "watch", "show it again every second, in place, until the unmount or Ctrl-C")
 }
 
 extension Verb {
@@ -17,52 +15,40 @@ extension Verb {
         options: [
             OptionSpec("json", "print status.json as it is; with --watch one line each time"), OptionSpec.watch,
         ],
-        operands: 0...1, exitStatus: plainExitStatus
+        operands: 0...1,
+        exitStatus: [
+            .init("0", "done, or with --watch: the container was unmounted"),
+            .init("1", "failed; the message says what, on which path, and what to do next"),
+            .init("128+N", "signal N ended --watch: 130 after Ctrl-C"),
+            .init("64", "wrong usage"),
+        ],
+        examples: ["purgefs status ./app"]
     ) { (invocation) throws(CommandFailure) in
-        guard invocation.arguments.has(.watch) else {
-            try StatusVerb.show(invocation)
-            return ExitStatus.done
+        let form = StatusForm(console: invocation.console, asJSON: invocation.arguments.has(.json))
+        let text = invocation.arguments.operands.first
+        guard !invocation.arguments.has(.watch) else {
+            var watch = try StatusWatch(form, text)
+            return try watch.run()
         }
-        return try StatusVerb.watch(invocation)
+        try Target.with(text, forReading: form.console) { (control) throws(CommandFailure) in try form.show(control) }
+        return ExitStatus.done
     }
 }
 
-private enum StatusVerb {
-    private static let ends = SignalSet(SIGINT, SIGTERM)
+/// How a status is printed.
+struct StatusForm {
+    let console: Console
+    let asJSON: Bool
 
-    static func show(_ invocation: Invocation) throws(CommandFailure) {
-        let asJSON = invocation.arguments.has(.json)
-        let console = invocation.console
-        try Target.with(invocation.arguments.operands.first, forReading: console) { (control) throws(CommandFailure) in
-            guard asJSON else {
-                for line in StatusText(report: try control.status(), bar: .forLocale()).lines {
-                    try console.print(line)
-                }
-                return
-            }
+    func show(_ control: any ControlEndpoint) throws(CommandFailure) {
+        guard !asJSON else {
             let text = try control.content(of: "status.json")
-            let lines = text.split(separator: "\n")
-            try console.print(
-                invocation.arguments.has(.watch)
-                    ? lines.map { $0.trimmed }.joined(separator: " ") : lines.joined(separator: "\n"))
+            return try console.print(text.split(separator: "\n").joined(separator: "\n"))
         }
+        for line in try lines(control) { try console.print(line) }
     }
 
-    /// The target is found anew each time, because a store may be mounted or unmounted meanwhile.
-    static func watch(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
-        do throws(Errno) {
-            _ = try System.block(ends)
-        } catch { throw CommandFailure("cannot watch", path: "signals", error) }
-        let console = invocation.console
-        let clearing = console.isTerminal && !invocation.arguments.has(.json)
-        while true {
-            if clearing { try console.write("\u{1B}[H\u{1B}[2J") }
-            try show(invocation)
-            if !clearing && !invocation.arguments.has(.json) { try console.print("") }
-            try console.flush()
-            do throws(Errno) {
-                if try System.nextSignal(of: ends, milliseconds: 1000) != nil { return ExitStatus.done }
-            } catch { throw CommandFailure("cannot watch", path: "signals", error) }
-        }
+    func lines(_ control: any ControlEndpoint) throws(CommandFailure) -> [String] {
+        StatusText(report: try control.status(), bar: .forLocale()).lines
     }
 }

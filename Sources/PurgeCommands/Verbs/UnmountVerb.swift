@@ -2,16 +2,17 @@ import PurgeSystem
 
 extension Verb {
     static let unmount = Verb(
-        name: "unmount", summary: "take a mount away",
+        name: "unmount", aliases: ["umount"], summary: "take a mount away",
         synopsis: "MOUNTPOINT [--force]",
         description: [
-            "Unmounts a container, and returns when its daemon has ended and the store is free, so that it can be "
+            "Unmounts a container (`purgefs umount` is the same), and returns when its daemon has ended and the store is free, so that it can be "
                 + "mounted again at once. If a program still uses the mount, tries for 5 seconds and then says "
                 + "which. Readers of the control files (`purgefs events --follow`) do not count: they are ended.",
             "The mount of a daemon that has died is taken away too, whoever uses it, and so is one that a dead daemon has "
                 + "left hanging. A daemon that is there and does not answer is ended with --force.",
         ],
-        options: [.force], operands: 1...1, exitStatus: plainExitStatus
+        options: [.force], operands: 1...1, exitStatus: plainExitStatus,
+        examples: ["purgefs unmount ./app"]
     ) { (invocation) throws(CommandFailure) in
         try UnmountVerb.run(
             invocation.arguments.operands[0], isForced: invocation.arguments.has(.force), invocation.console)
@@ -130,6 +131,11 @@ private enum UnmountVerb {
             throw CommandFailure(
                 what, path: path, "this lies in a mount, and is not the mount point",
                 advice: "Say: purgefs unmount \(VisibleText.of(mount))")
+        }
+        if let mount = Target.mount(ofStore: resolved) {
+            throw CommandFailure(
+                what, path: path, "this is a store, and it is mounted elsewhere",
+                advice: "Say: purgefs unmount \(mount)")
         }
         throw CommandFailure(
             what, path: path, "no container is mounted there",

@@ -1,0 +1,24 @@
+import PurgeModel
+
+/// What is said of a text that should have been a size.
+enum SizeText {
+    static let forms = "4096, 64K, 1.5G or 64MiB in powers of 1024; 64GB in powers of 1000"
+
+    /// nil if it is a size.
+    static func objection(to text: String) -> String? {
+        switch ByteCount.reading(text) {
+        case .success: nil
+        case .failure(.notWhole): "'\(text)' comes to no whole number of bytes; take a smaller unit"
+        case .failure(.tooLarge): "'\(text)' is more than 1 EiB, the largest size"
+        case .failure(.malformed):
+            "'\(text)' is not a size" + (meant(text).map { "; did you mean '\($0)'?" } ?? " (\(forms))")
+        }
+    }
+
+    /// `64M` for `64 mb` and the like.
+    private static func meant(_ text: String) -> String? {
+        let plain = text.filter { $0 != " " }.uppercased().map { $0 == "," ? "." : String($0) }.joined()
+        let candidate = plain.hasSuffix("IB") ? plain.dropLast(2) + "iB" : plain
+        return ByteCount(text: candidate) == nil ? nil : candidate
+    }
+}

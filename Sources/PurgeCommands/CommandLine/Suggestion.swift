@@ -1,0 +1,49 @@
+/// What somebody may have meant who mistyped a word.
+enum Suggestion {
+    /// `; did you mean 'status'?`, or nothing where no candidate is near.
+    static func hint(for word: String, among candidates: [String]) -> String {
+        nearest(to: word, among: candidates).map { "; did you mean '\($0)'?" } ?? ""
+    }
+
+    /// The candidate with the fewest mistakes between, or the only one that begins so; upper and lower case and
+    /// leading dashes do not count. The first of equals.
+    static func nearest(to word: String, among candidates: [String]) -> String? {
+        let wanted = letters(word)
+        guard !wanted.isEmpty, wanted.count <= 64 else { return nil }
+        // Of equals, one with the same first letter is nearer.
+        let distances = candidates.map { candidate in
+            let other = letters(candidate)
+            return (candidate, 2 * distance(wanted, other) + (other.first == wanted.first ? 0 : 1))
+        }
+        if let best = distances.min(by: { $0.1 < $1.1 }), best.1 <= 2 * mistakes(in: wanted) + 1 { return best.0 }
+        let longer = candidates.filter { wanted.count > 2 && letters($0).starts(with: wanted) }
+        return longer.count == 1 ? longer.first : nil
+    }
+
+    /// How many mistakes a word of this length may have and still be recognized.
+    private static func mistakes(in word: [Character]) -> Int {
+        switch word.count {
+        case ...2: 0
+        case ...4: 1
+        case ...7: 2
+        default: 3
+        }
+    }
+
+    private static func letters(_ word: String) -> [Character] { Array(word.drop { $0 == "-" }.lowercased()) }
+
+    /// Letters to insert, remove or replace, or neighbours to exchange, to make one word of the other.
+    static func distance(_ a: [Character], _ b: [Character]) -> Int {
+        var rows = [Array(0...b.count)]
+        for i in a.indices {
+            var row = [i + 1]
+            for j in b.indices {
+                var best = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (a[i] == b[j] ? 0 : 1))
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { best = min(best, rows[i - 1][j - 1] + 1) }
+                row.append(best)
+            }
+            rows.append(row)
+        }
+        return rows[a.count][b.count]
+    }
+}

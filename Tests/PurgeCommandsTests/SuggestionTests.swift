@@ -1,0 +1,37 @@
+import Testing
+
+@testable import PurgeCommands
+
+struct SuggestionTests {
+    private static let verbs = Verbs.all.map(\.name)
+
+    @Test(arguments: [
+        ("staus", "status"), ("sttaus", "status"), ("stauts", "status"), ("STATUS", "status"), ("--status", "status"),
+        ("mout", "mount"), ("muont", "mount"), ("mouunt", "mount"), ("event", "events"), ("chek", "check"),
+        ("rnu", "run"), ("get", "set"), ("stat", "status"), ("unmont", "unmount"), ("marc", "mark"),
+    ])
+    func theNearestVerb(word: String, verb: String) {
+        #expect(Suggestion.nearest(to: word, among: Self.verbs) == verb)
+    }
+
+    @Test(arguments: ["", "-", "x", "ls", "frobnicate", "help me", "restore", "snapshot"]) func nothingIsNear(
+        word: String
+    ) {
+        #expect(Suggestion.nearest(to: word, among: Self.verbs) == nil)
+    }
+
+    @Test func aBeginningIsEnoughIfOnlyOneBeginsSo() {
+        #expect(
+            Suggestion.nearest(to: "--exclude", among: ["--exclude-from-backup", "--include-in-backup"])
+                == "--exclude-from-backup")
+        #expect(Suggestion.nearest(to: "completeU", among: ["completeUnlessOpen", "completeUntilFirst"]) == nil)
+    }
+
+    @Test(arguments: [
+        ("", "", 0), ("a", "", 1), ("", "abc", 3), ("abc", "abc", 0), ("abc", "acb", 1), ("abc", "axc", 1),
+        ("kitten", "sitting", 3), ("umount", "unmount", 1),
+    ])
+    func distances(a: String, b: String, count: Int) {
+        #expect(Suggestion.distance(Array(a), Array(b)) == count)
+    }
+}
