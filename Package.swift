@@ -50,7 +50,7 @@ let package = Package(
             name: "PurgeFUSETests", dependencies: ["PurgeFUSE", "PurgeVolume", "PurgeSystem", "Support"],
             swiftSettings: strict),
         .testTarget(
-            name: "MountTests", dependencies: ["Support", "PurgeSystem", "purgefs"], exclude: ["Programs"],
+            name: "MountTests", dependencies: ["Support", "PurgeSystem", "purgefs"], exclude: ["Programs", "Messages"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -1,0 +1,119 @@
+import Foundation
+import Glibc
+import Support
+import Testing
+
+extension Mounts {
+    /// Every example of README.md and docs/ is run as it stands there.
+    @Suite struct DocumentationTests {
+        private static let runnable = DocumentedExample.all.filter(\.isRun)
+
+        @Test(arguments: runnable) func holds(example: DocumentedExample) throws {
+            try UserShell.with("example") { shell in try Self.run(example, shell) }
+        }
+
+        /// What the help pages show, with the files that their examples name.
+        @Test(arguments: [
+            "run", "mount", "unmount", "status", "set", "mark", "purge", "events", "check",
+        ])
+        func helpHolds(verb: String) throws {
+            let page = try PurgefsBinary.run("help", verb).succeeded().split(separator: "\n").map(String.init)
+            let title = try #require(page.firstIndex { $0 == "EXAMPLE" || $0 == "EXAMPLES" })
+            for line in page[(title + 1)...].prefix(while: { $0.hasPrefix("    ") }) {
+                var example = DocumentedExample(page: "help \(verb)", line: 0, language: "sh", lines: [line])
+                example.place = ["run", "mount", "check"].contains(verb) ? .store : .mounted
+                example.options = "--total 64M"
+                example.preparation = ["tmp/f", "Library/Caches/thumbnails", "Documents/album"].map {
+                    "head -c 2M /dev/zero > app/\($0)"
+                }
+                try UserShell.with("help") { shell in try Self.run(example, shell) }
+            }
+        }
+
+        private static func run(_ example: DocumentedExample, _ shell: UserShell) throws {
+            try prepare(example, shell)
+            let mountpoint = example.place == .mounted ? "\(shell.directory)/app" : ""
+            let meanwhile = try example.meanwhile.isEmpty ? nil : shell.start(bash(example.meanwhile))
+            let words =
+                example.language == "python"
+                ? [Program.python, "-c", example.lines.joined(separator: "\n")] : bash(example.commands)
+            defer { meanwhile?.signalGroup(SIGKILL) }
+            let outcome = try shell.run(words, ["PURGEFS_MOUNT": mountpoint], isMerged: example.language == "console")
+            #expect(outcome.status == 0, "\(example.description): \(outcome)")
+            if example.language == "console" { compare(outcome.output, example, shell) }
+            #expect(try meanwhile?.wait(within: 60) ?? 0 == 0)
+            let checked = try shell.run(bash(example.checks), ["PURGEFS_MOUNT": mountpoint])
+            #expect(checked.status == 0, "\(example.description): \(checked)")
+        }
+
+        private static func prepare(_ example: DocumentedExample, _ shell: UserShell) throws {
+            let begin = ["mkdir app", "purgefs mount \(example.options) app.store app"]
+            let script =
+                switch example.place {
+                case .empty: example.preparation
+                case .mounted: begin + example.preparation
+                case .store: begin + example.preparation + ["purgefs unmount app"]
+                }
+            try shell.run(bash(script)).succeeded()
+        }
+
+        /// A command that fails ends it.
+        private static func bash(_ lines: [String]) -> [String] {
+            ["bash", "-e", "-o", "pipefail", "-c", lines.joined(separator: "\n")]
+        }
+
+        /// A line of three dots stands for all that follows. Paths and identifiers are the machine's.
+        private static func compare(_ output: String, _ example: DocumentedExample, _ shell: UserShell) {
+            func plain(_ lines: [String]) -> [String] {
+                lines.map {
+                    $0.replacingOccurrences(of: shell.directory, with: "/srv")
+                        .replacingOccurrences(
+                            of: "[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}", with: "ID", options: .regularExpression)
+                }
+            }
+            var expected = plain(example.output)
+            var shown = plain(
+                output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init))
+            if let dots = expected.firstIndex(of: "...") {
+                expected = Array(expected[..<dots])
+                shown = Array(shown.prefix(dots))
+            }
+            #expect(shown == expected, "\(example.description)")
+        }
+
+        /// Blocks that are no examples say so by their language, and hold none.
+        @Test func everyBlockHasALanguage() {
+            for example in DocumentedExample.all {
+                #expect(["sh", "console", "python", "text"].contains(example.language), "\(example.description)")
+                guard example.language == "text", example.source == nil else { continue }
+                let isCommand = #/(\$|purgefs [a-z]+) .*/#
+                #expect(!example.lines.contains { $0.wholeMatch(of: isCommand) != nil }, "\(example.description)")
+            }
+        }
+
+        /// What is not run is counted here, so that one more is somebody's decision.
+        @Test func onlyWhatCannotBeRunIsNotRun() {
+            let excuses = DocumentedExample.all.compactMap(\.excuse)
+            #expect(Dictionary(grouping: excuses) { $0 }.mapValues(\.count) == ["make": 5, "installs": 1])
+            #expect(Self.runnable.count >= 17)
+        }
+
+        /// The synopsis of the page is that of `purgefs --help`.
+        @Test func synopses() throws {
+            for example in DocumentedExample.all {
+                guard let source = example.source else { continue }
+                let help = try Program.run(
+                    [PurgefsBinary.path] + source.split(separator: " ").dropFirst().map(String.init))
+                let usage = try help.succeeded().components(separatedBy: "USAGE\n")[1].components(separatedBy: "\n\n")[
+                    0]
+                #expect(Self.usages(example.lines) == Self.usages(usage.components(separatedBy: "\n")))
+            }
+        }
+
+        /// Each from its `purgefs` on, on one line, with single blanks.
+        private static func usages(_ lines: [String]) -> [String] {
+            lines.flatMap { $0.split(separator: " ") }.joined(separator: " ").components(separatedBy: "purgefs ")
+                .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Glibc
+import Support
+
+/// A directory and an environment in which `purgefs` is the program under test, as a user's shell has it.
+struct UserShell: Sendable {
+    /// Where commands begin.
+    let directory: String
+    private let scratch: String
+
+    init(in scratch: Scratch) throws {
+        self.scratch = scratch.path
+        directory = "\(scratch.path)/work"
+        for name in ["work", "bin", "home", "tmp"] { try Files.makeDirectory("\(scratch.path)/\(name)") }
+        try Files.symlink(PurgefsBinary.path, "\(scratch.path)/bin/purgefs")
+    }
+
+    /// Runs `words`; both streams are in the output where `isMerged`.
+    func run(_ words: [String], _ more: [String: String] = [:], isMerged: Bool = false) throws -> Outcome {
+        let command = isMerged ? ["sh", "-c", "exec \"$@\" 2>&1", "sh"] + words : words
+        return try Program.run(command, in: directory, environment: environment.merging(more) { $1 })
+    }
+
+    /// One that goes on running.
+    func start(_ words: [String]) throws -> ChildProcess {
+        try Program.start(words, in: directory, environment: environment)
+    }
+
+    private var environment: [String: String] {
+        [
+            "PATH": "\(scratch)/bin:" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"),
+            "HOME": "\(scratch)/home", "TMPDIR": "\(scratch)/tmp", "LC_ALL": "C", "PURGEFS_MOUNT": "",
+            "PURGEFS_SOURCES": DocumentedExample.root,
+        ]
+    }
+
+    /// Takes away what is still mounted.
+    func clear() throws {
+        for entry in MountTable.entries().reversed() where entry.mountpoint.hasPrefix(scratch + "/") {
+            _ = try run(["purgefs", "unmount", "--force", entry.mountpoint])
+        }
+    }
+
+    /// Gives `body` one in a directory of its own, and leaves nothing of it.
+    static func with<R>(_ label: String, _ body: (UserShell) throws -> R) throws -> R {
+        try Scratch.with(label) { scratch in
+            let shell = try UserShell(in: scratch)
+            let result = Result { try body(shell) }
+            try shell.clear()
+            return try result.get()
+        }
+    }
+}
