@@ -27,10 +27,13 @@ public struct Event: Codable, Hashable, Sendable {
     public var reason: String?
     public var trigger: PurgeTrigger?
     public var pid: Int32?
+    /// Of what pressure does: the file whose write brought the pressure on, written as `path` is.
+    public var cause: String?
 
     public init(
         seq: Int64 = 0, time: String = "", type: EventType, path: String? = nil, tier: Tier? = nil,
-        bytes: ByteCount? = nil, reason: String? = nil, trigger: PurgeTrigger? = nil, pid: Int32? = nil
+        bytes: ByteCount? = nil, reason: String? = nil, trigger: PurgeTrigger? = nil, pid: Int32? = nil,
+        cause: String? = nil
     ) {
         self.seq = seq
         self.time = time
@@ -41,5 +44,6 @@ public struct Event: Codable, Hashable, Sendable {
         self.reason = reason
         self.trigger = trigger
         self.pid = pid
+        self.cause = cause
     }
 }

@@ -5,6 +5,16 @@ public enum PressureLevel: String, Codable, Sendable {
     /// Whether space is reclaimed in the background (SPEC section 3, Triggers).
     public var reclaims: Bool { self == .low || self == .veryLow }
 
+    /// 0 where all is well.
+    public var severity: Int {
+        switch self {
+        case .normal: 0
+        case .nearLow: 1
+        case .low: 2
+        case .veryLow: 3
+        }
+    }
+
     /// The level after free space has become `free` (SPEC section 2): entered below its own
     /// threshold; nearLow and low last until desired is reached again; veryLow becomes low as
     /// soon as free space is back at its threshold.

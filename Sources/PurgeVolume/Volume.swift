@@ -58,12 +58,16 @@ public final class Volume: Sendable {
     /// Whether a file that has been passed through can be asked whether it is still mapped.
     let tellsMappings: Bool
     public let budget: DescriptorBudget
+    /// Milliseconds for which a write waits for files that are being changed.
+    let patience: Int64
 
     /// Opens and scans: the ledger is right when this returns.
     public init(
         store: Store, settings: DeviceSettings, journal: Journal, mountpoint: String?,
-        untouched: UntouchedTimes = [], hooks: VolumeHooks = VolumeHooks(), progress: (Int) -> Void = { _ in }
+        untouched: UntouchedTimes = [], hooks: VolumeHooks = VolumeHooks(), patience: Int64 = Volume.patience,
+        progress: (Int) -> Void = { _ in }
     ) throws(StoreError) {
+        self.patience = patience
         self.store = store
         self.settings = settings
         self.journal = journal
@@ -112,15 +116,28 @@ public final class Volume: Sendable {
             do throws(Failure) { result = .success(try body(&state)) } catch { result = .failure(error) }
             hasReleased = state.releases != releases
             levelChanged = state.judge()
+            state.actor = nil
             shouldWake = state.shouldReclaim
             if !state.outbox.isEmpty { swap(&outbox, &state.outbox) }
             return result
         }
         if !outbox.isEmpty { events.append(outbox) }
-        if levelChanged { control.levelChanged() }
+        if levelChanged {
+            control.levelChanged()
+            nameCause()
+        }
         if hasReleased { released.advance() }
         if shouldWake && !reclaimerIsBusy.load(ordering: .relaxed) { reclaimerGate.advance() }
         return try result.get()
+    }
+
+    /// FUSE names the thread that asked, which may be gone when its process is to be named.
+    private func nameCause() {
+        guard let thread = state.withLock({ $0.pressureCause?.pid }), let process = System.process(ofThread: thread)
+        else { return }
+        state.withLock { state in
+            if state.pressureCause?.pid == thread { state.pressureCause?.pid = process }
+        }
     }
 
     public var capacity: Capacity { state.withLock { $0.capacity } }

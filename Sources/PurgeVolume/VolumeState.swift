@@ -1,3 +1,4 @@
+import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
@@ -20,7 +21,12 @@ struct VolumeState {
     private(set) var releases: UInt64 = 0
     var counters: StatusReport.Counters
     /// Purges that are being carried out.
-    var purgesUnderWay = 0
+    private(set) var purgesUnderWay = 0
+    private var untoldPurges = UntoldPurges()
+    /// Who is making the change that is under way; taken out when it is over.
+    var actor: Actor?
+    /// Who has brought the level down to one at which space is reclaimed, for as long as that lasts.
+    var pressureCause: PressureCause?
     /// Purged names of which the kernel has not been told yet.
     var ghosts: [GhostKey: Node] = [:]
     /// Nodes whose last use is newer than the journal's.
@@ -43,6 +49,12 @@ struct VolumeState {
     var passedFiles = 0
     /// Handles that the kernel holds, or that are kept for a mapping's sake.
     var openFiles = 0
+
+    /// A process, and the file to which it writes.
+    struct Actor {
+        var pid: pid_t
+        var node: Node?
+    }
 
     struct GhostKey: Hashable {
         var directory: ObjectIdentifier
@@ -211,11 +223,49 @@ extension VolumeState {
     mutating func judge() -> Bool {
         let new = level.following(free: capacity.free, thresholds: capacity.thresholds)
         guard new != level else { return false }
+        let old = level
         level = new
         levelChanges += 1
-        outbox.append(Event(type: .pressure, bytes: capacity.free, reason: new.rawValue))
+        if new.severity > old.severity {
+            let cause = actor.map { PressureCause($0) }
+            if new.reclaims && !old.reclaims { pressureCause = cause }
+            outbox += untoldPurges.takeWaiting()
+            outbox.append(
+                Event(
+                    type: .pressure, bytes: capacity.free, reason: new.rawValue, pid: cause?.pid, cause: cause?.path))
+        } else {
+            if !new.reclaims { pressureCause = nil }
+            let event = Event(type: .pressure, bytes: capacity.free, reason: new.rawValue)
+            if untoldPurges.isEmpty { outbox.append(event) } else { untoldPurges.wait(event) }
+        }
         return true
     }
 
+    /// A purge that is about to be carried out.
+    mutating func begin(_ picked: Picked, trigger: PurgeTrigger, pid: pid_t) -> PurgeJob {
+        purgesUnderWay += 1
+        return PurgeJob(
+            number: untoldPurges.begin(), fromOthers: picked.fromOthers, victims: picked.victims, trigger: trigger,
+            pid: pid, cause: trigger == .pressure ? pressureCause : nil)
+    }
+
+    /// The events of all that it purged have been handed on, or it was given up.
+    mutating func noteTold(_ job: PurgeJob) { outbox += untoldPurges.end(job.number) }
+
+    /// After `noteTold`, and not in the same change: who waits for the end of all purges finds their events there.
+    mutating func noteEnd(of job: PurgeJob) { purgesUnderWay -= 1 }
+
     var shouldReclaim: Bool { level.reclaims && capacity.reclaimable > held }
+}
+
+/// What has brought the pressure on: a process, and the file that it wrote where it was a write.
+struct PressureCause {
+    var pid: pid_t?
+    var path: String?
+
+    init(_ actor: VolumeState.Actor) {
+        pid = actor.pid == 0 ? nil : actor.pid
+        let path = actor.node?.path().text
+        self.path = path == "" ? nil : path
+    }
 }

@@ -82,6 +82,32 @@ extension Mounts {
             }
         }
 
+        /// What goes under pressure is put down to the write that brought it on; the end of it is told after that.
+        @Test func theJournalNamesTheWrite() throws {
+            try withThresholds { mount in
+                for number in 0..<400 { try mount.make("Library/Caches/f\(number)", size: 16384) }
+                try setFree(mount, 8 * Self.mib)
+                try mount.write("off", to: "storage.thresholds")  // so that what has been told ends here
+                try mount.write("verylow 4M\nlow 8M\nnearlow 12M\ndesired 14M", to: "storage.thresholds")
+                let before = try StoreEvent.journal(of: mount.store).count
+                let script =
+                    "import threading\n"
+                    + "def write(): open('Documents/big', 'wb').write(b'x' * 4096)\n"
+                    + "writer = threading.Thread(target=write); writer.start(); writer.join()\n"
+                    + "import os; print(os.getpid())"
+                let output = try Program.run([Program.python, "-c", script], in: mount.root).succeeded()
+                let pid = try #require(Int32(output.split(separator: "\n")[0]))
+                try mount.settle()
+                try mount.unmount()
+                let told = try StoreEvent.journal(of: mount.store).dropFirst(before).filter { $0.type != "unmount" }
+                #expect(told.first?.type == "pressure" && told.first?.reason == "low")
+                #expect(told.last?.type == "pressure" && told.last?.reason == "normal")
+                let purges = told.filter { $0.type == "purge" }
+                #expect(purges.count == 385 && told.count == 387, "\(told.count) events")
+                #expect(purges.allSatisfy { $0.trigger == "pressure" && $0.cause == "Documents/big" && $0.pid == pid })
+            }
+        }
+
         /// As long as the level is low, whatever becomes purgeable goes: closed, marked, or moved.
         @Test func whatBecomesPurgeableGoes() throws {
             try withThresholds { mount in

@@ -180,6 +180,15 @@ extension Mounts {
             }
         }
 
+        /// What the device has, in the end.
+        @Test func summaryOfTheDevice() throws {
+            let result = try PurgefsBinary.run(
+                "run", "--total", "64M", "--others", "20M", "--", "sh", "-c",
+                "head -c 4194304 /dev/zero > $HOME/Documents/f")
+            #expect(
+                result.errors.contains("used 4.0 MiB, others 20.0 MiB, free 40.0 MiB of 64.0 MiB"), "\(result.errors)")
+        }
+
         /// The summary is on stderr; the command's own output is untouched.
         @Test func summary() throws {
             let loud = try PurgefsBinary.run("run", "--", "echo", "out")

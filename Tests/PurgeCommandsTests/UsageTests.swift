@@ -16,6 +16,7 @@ struct UsageTests {
         ["set", "storage.thresholds=low"], ["set", "storage.thresholds=low=1M,low=2M"],
         ["set", "storage.thresholds=low=101%"], ["set", "storage.thresholds=middle=1M"],
         ["mark"], ["mark", "a"], ["mark", "a", "--purgeable", "--not-purgeable"], ["mark", "a", "--purgeable=soon"],
+        ["mark", "--purgeable", "high", "a"], ["mark", "a", "--purgeable", "low"],
         ["mark", "a", "--exclude-from-backup", "--include-in-backup"], ["mark", "a", "--protection", "some"],
         ["purge"], ["purge", "a"], ["purge", "--all", "--tier", "tmp"], ["purge", "--tier", "documents"],
         ["purge", "--bytes", "much"], ["purge", "a", "b", "--all"],

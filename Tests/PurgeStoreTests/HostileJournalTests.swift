@@ -77,6 +77,12 @@ struct HostileJournalTests {
         try isRefusedAndRepaired(keeping: 1)
     }
 
+    /// What calls itself a journal of the first format must be one, to the letter.
+    @Test func anUpgradeOfSomethingElse() throws {
+        try change("PRAGMA user_version = 1")
+        try isRefusedAndRepaired(keeping: 20)
+    }
+
     @Test(arguments: [Int64.max, .max - 1, .min, -1, 0]) func extremeNumbers(seq: Int64) throws {
         try change("UPDATE events SET seq = \(seq) WHERE seq = 20")
         if seq > 0 {
@@ -93,7 +99,7 @@ struct HostileJournalTests {
         for (index, value) in values.enumerated() {
             try change(
                 """
-                INSERT INTO events VALUES(\(100 + index), 't', 'mark', \(value), \(value), \(value), \(value), \(value), \(value));
+                INSERT INTO events VALUES(\(100 + index), 't', 'mark', \(value), \(value), \(value), \(value), \(value), \(value), \(value));
                 INSERT INTO last_uses VALUES(\(100 + index), ifnull(\(value), 0), ifnull(\(value), 0))
                 """)
         }

@@ -131,6 +131,34 @@ struct JournalReaderTests {
         #expect(!maps.contains(directory["killed"]))
     }
 
+    /// A journal of the first format, which had no causes, is read as it is; a writer brings it up to date.
+    @Test func theFirstFormat() throws {
+        let journal = try Journal.open(in: store)
+        try journal.append(Self.events)
+        journal.close()
+        let old = try Database(path: directory["s/journal.sqlite"], flags: 2)  // SQLITE_OPEN_READWRITE
+        try old.execute(
+            """
+            ALTER TABLE events RENAME TO newer;
+            CREATE TABLE events(
+                seq INTEGER PRIMARY KEY, time TEXT NOT NULL, type TEXT NOT NULL, path TEXT, tier TEXT,
+                bytes INTEGER, reason TEXT, trigger TEXT, pid INTEGER);
+            INSERT INTO events SELECT seq, time, type, path, tier, bytes, reason, trigger, pid FROM newer;
+            DROP TABLE newer; PRAGMA user_version = 1
+            """)
+        #expect(try JournalReader(storePath: directory["s"]).events() == Self.events)
+        #expect(try old.number("PRAGMA user_version") == 1)
+        #expect(try store.place.inspectJournal(repairing: false) == nil)
+        let caused = Event(seq: 6, time: "t", type: .purge, path: "tmp/a", trigger: .pressure, pid: 7, cause: "b")
+        for _ in 0..<2 {
+            let next = try Journal.open(in: store)
+            if next.lastSequence == 5 { try next.append([caused]) }
+            next.close()
+        }
+        #expect(try JournalReader(storePath: directory["s"]).events() == Self.events + [caused])
+        #expect(try old.number("PRAGMA user_version") == 2)
+    }
+
     /// The writer goes on beside a reader that stands amid its reading, once that has let go.
     @Test func aReaderIsNotInTheWayForLong() throws {
         let journal = try Journal.open(in: store)

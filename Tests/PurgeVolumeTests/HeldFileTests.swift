@@ -61,6 +61,23 @@ struct HeldFileTests {
         }
     }
 
+    /// A write that waits in vain is refused as any other.
+    @Test func aRefusalAfterTheWaitIsTold() throws {
+        try withVolume(patience: 50) { live in
+            try live.make("tmp/a", blocks: 64)
+            let node = try held(live, "a")
+            let handle = try live.create("Documents/f")
+            defer { live.volume.close(handle) }
+            #expect(throws: Errno.noSpace) { try live.write(handle, at: 0, 2 * 4096) }
+            let refused = try live.events(.refused)
+            #expect(refused.map(\.path) == ["Documents/f"] && refused.map(\.bytes) == [ByteCount(blocks: 2)])
+            #expect(refused.map(\.reason) == ["important"] && refused.map(\.pid) == [LiveVolume.pid])
+            #expect(live.volume.status().counters.refusedWrites == 1)
+            live.volume.unhold(node)
+            #expect(live.exists("tmp/a"))
+        }
+    }
+
     /// A file that is held does not stop a purge of the others, nor is it lost to the next.
     @Test func othersGoMeanwhile() throws {
         try withVolume { live in

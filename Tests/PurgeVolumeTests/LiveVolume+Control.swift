@@ -35,6 +35,12 @@ extension LiveVolume {
             persistent: usage(status.tiers.persistent))
     }
 
+    /// All that the journal holds once everything has been flushed.
+    func journal() throws -> [Event] {
+        volume.events.flush()
+        return try JournalReader(storePath: storePath).events()
+    }
+
     /// What the journal holds once everything has been flushed.
     func events(_ type: EventType) throws -> [Event] {
         volume.events.flush()
@@ -49,10 +55,10 @@ func withStore<R>(_ body: (String) throws -> R) throws -> R {
 
 /// Gives `body` a volume of 64 blocks over a new store.
 func withVolume<R>(
-    hooks: VolumeHooks = VolumeHooks(), settings: (inout DeviceSettings) -> Void = LiveVolume.small,
-    _ body: (LiveVolume) throws -> R
+    hooks: VolumeHooks = VolumeHooks(), patience: Int64 = Volume.patience,
+    settings: (inout DeviceSettings) -> Void = LiveVolume.small, _ body: (LiveVolume) throws -> R
 ) throws -> R {
-    try withStore { try body(try LiveVolume($0, hooks: hooks, settings: settings)) }
+    try withStore { try body(try LiveVolume($0, hooks: hooks, patience: patience, settings: settings)) }
 }
 
 extension LiveVolume {

@@ -20,23 +20,26 @@ final class LiveVolume {
 
     /// Opens a store, or makes it: its settings are as they were saved, changed by `settings`.
     convenience init(
-        _ storePath: String, hooks: VolumeHooks = VolumeHooks(), settings change: (inout DeviceSettings) -> Void = small
+        _ storePath: String, hooks: VolumeHooks = VolumeHooks(), patience: Int64 = Volume.patience,
+        settings change: (inout DeviceSettings) -> Void = small
     ) throws {
         let store = try Store.open(storePath, creating: true)
         var settings = try store.loadSettings()
         change(&settings)
         try store.saveSettings(settings)
-        try self.init(store, storePath, hooks)
+        try self.init(store, storePath, hooks, patience)
     }
 
     /// The next mount of the same store: `old` must have ended.
-    convenience init(after old: LiveVolume) throws { try self.init(old.volume.store, old.storePath, VolumeHooks()) }
+    convenience init(after old: LiveVolume) throws {
+        try self.init(old.volume.store, old.storePath, VolumeHooks(), Volume.patience)
+    }
 
-    private init(_ store: Store, _ storePath: String, _ hooks: VolumeHooks) throws {
+    private init(_ store: Store, _ storePath: String, _ hooks: VolumeHooks, _ patience: Int64) throws {
         self.storePath = storePath
         volume = try Volume(
             store: store, settings: store.loadSettings(), journal: Journal.open(in: store), mountpoint: "/nowhere",
-            hooks: hooks)
+            hooks: hooks, patience: patience)
     }
 
     /// Above any that a thread can have.

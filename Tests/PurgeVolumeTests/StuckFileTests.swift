@@ -2,6 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeSystem
 import Support
+import Synchronization
 import Testing
 
 @testable import PurgeVolume
@@ -49,6 +50,31 @@ struct StuckFileTests {
             #expect(live.used == 64)
             #expect(try live.blocks(.storageReclaimable) == 10)
             #expect(try live.scannedBlocks() == 64)
+        }
+    }
+
+    /// What comes from other apps instead of it is told and counted, as any purge of others is.
+    @Test func othersPurgeableGoesInsteadOfIt() throws {
+        let moment = Moment()
+        var hooks = VolumeHooks()
+        hooks.beforeSlowWork = { moment.come() }
+        try withVolume(hooks: hooks) { live in
+            try live.command(.storageOthers, "\(20 * 4096)")
+            try live.make("tmp/stuck", blocks: 40)
+            let handle = try live.create("Documents/f")
+            defer { live.volume.close(handle) }
+            // A part of others becomes purgeable when the file has been chosen, and has not been tried yet.
+            let volume = live.volume
+            moment.run {
+                try volume.controlCommand(.init(file: .storageOthersPurgeable, reader: nil), Array("80K".utf8), pid: 1)
+            }
+            let count = try Immutable.with(live.stored("tmp")) { try live.write(handle, at: 0, 10 * 4096) }
+            #expect(count == 10 * 4096)
+            let purges = try live.events(.purge)
+            #expect(purges.map(\.path) == [nil] && purges.map(\.reason) == ["others"])
+            #expect(purges.map(\.bytes) == [ByteCount(blocks: 6)] && purges.map(\.trigger) == [.importantWrite])
+            #expect(volume.controlText(.storageStat).contains("purged.files 0\npurged.bytes \(6 * 4096)\n"))
+            #expect(try live.blocks(.storageOthers) == 14 && live.used == 50)
         }
     }
 
@@ -122,5 +148,20 @@ struct StuckFileTests {
             #expect(try live.blocks(.storageReclaimable) == 0)
             live.volume.end()
         }
+    }
+}
+
+/// What is to happen once, at a moment that the code under test comes to.
+private final class Moment: Sendable {
+    private let action = Mutex<(@Sendable () throws -> Void)?>(nil)
+
+    func run(_ body: @escaping @Sendable () throws -> Void) { action.withLock { $0 = body } }
+
+    func come() {
+        let body = action.withLock { action in
+            defer { action = nil }
+            return action
+        }
+        do { try body?() } catch { Issue.record(error) }
     }
 }

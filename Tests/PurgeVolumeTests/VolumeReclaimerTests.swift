@@ -33,6 +33,49 @@ struct VolumeReclaimerTests {
         }
     }
 
+    /// First the pressure, then what went for it and on whose account, then that it is over.
+    @Test func theJournalTellsItInOrder() throws {
+        try withPressure { live in
+            for name in ["a", "b", "c"] { try live.make("tmp/\(name)", blocks: 16) }
+            let before = try live.journal().count
+            try live.make("Documents/f", blocks: 1)
+            try eventually("the end of it") {
+                try live.journal().contains { $0.type == .pressure && $0.reason == "normal" }
+            }
+            let told = try live.journal().dropFirst(before)
+            #expect(told.map(\.type) == [.pressure, .purge, .purge, .pressure])
+            #expect(told.map(\.reason) == ["low", "temporary", "temporary", "normal"])
+            #expect(told.map(\.cause) == ["Documents/f", "Documents/f", "Documents/f", nil])
+            #expect(told.map(\.pid) == [LiveVolume.pid, LiveVolume.pid, LiveVolume.pid, nil])
+        }
+    }
+
+    /// What is purgeable only later goes on the same account; a change of the device has no file.
+    @Test func theCauseLastsAsLongAsThePressure() throws {
+        try withPressure { live in
+            try live.make("Documents/f", blocks: 30)
+            try live.make("Documents/g", blocks: 22)
+            try live.make("Documents/h", blocks: 1)
+            try live.mark("Documents/f", "high")
+            try eventually("the marked one") { try live.events(.purge).count == 1 }
+            #expect(try live.events(.purge).map(\.cause) == ["Documents/g"])
+            try live.make("tmp/a", blocks: 5)
+            try live.command(.storageOthers, "\(30 * 4096)")
+            let last = try #require(try live.events(.purge).last)
+            #expect(last.path == "tmp/a" && last.cause == nil && last.pid == LiveVolume.pid)
+        }
+    }
+
+    /// Other purges too are told before the level that they bring.
+    @Test func aCommandIsToldBeforeTheLevel() throws {
+        try withVolume { live in
+            try live.make("tmp/a", blocks: 60)
+            try live.command(.storageThresholds, Self.half)
+            try live.command(.storageReclaim, "tmp")
+            #expect(try live.journal().suffix(2).map(\.type) == [.purge, .pressure])
+        }
+    }
+
     @Test func withoutThreadsNothingPurges() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 60)

@@ -12,17 +12,24 @@ public struct StoreEvent: Decodable, Equatable, Sendable {
     public let reason: String?
     public let trigger: String?
     public let pid: Int32?
+    public let cause: String?
 
     /// What the journal of a store that is not mounted holds, in order.
     public static func journal(of store: String) throws -> [StoreEvent] {
         // Not the shell's own -json: that of SQLite 3.46 (Debian 13) writes control characters wrongly.
-        let fields = ["seq", "time", "type", "path", "tier", "bytes", "reason", "trigger", "pid"]
-        let object = fields.map { "'\($0)',\($0)" }.joined(separator: ",")
+        let object = try columns(of: store).map { "'\($0)',\($0)" }.joined(separator: ",")
         let query = "SELECT json_group_array(json_object(\(object))) FROM (SELECT * FROM events ORDER BY seq)"
+        return try JSONDecoder().decode([StoreEvent].self, from: Data(ask(query, store).utf8))
+    }
+
+    private static func columns(of store: String) throws -> [Substring] {
+        try ask("SELECT name FROM pragma_table_info('events')", store).split(separator: "\n")
+    }
+
+    private static func ask(_ query: String, _ store: String) throws -> String {
         // A daemon beside it has the file to itself for the time of a commit.
         let words = ["sqlite3", "-readonly", "-cmd", ".timeout 10000", "\(store)/journal.sqlite", query]
-        let json = try Program.run(words).succeeded()
-        return try JSONDecoder().decode([StoreEvent].self, from: Data(json.utf8))
+        return try Program.run(words).succeeded()
     }
 
     /// Lines as the events file gives them.

@@ -43,8 +43,13 @@ struct Arguments: Sendable {
             guard attached == nil else { throw .usage("\(option.text) takes no value") }
             values[option.name, default: []].append("")
             return false
-        case .optionalChoice:
+        case .optionalChoice(_, let words):
             if let attached { try check(attached, option) }
+            if attached == nil, let following, words.contains(following) {
+                throw .usage(
+                    "\(option.text) takes its value after a '=': \(option.text)=\(following) (a file of that name is "
+                        + "./\(following))")
+            }
             values[option.name, default: []].append(attached ?? "")
             return false
         default:

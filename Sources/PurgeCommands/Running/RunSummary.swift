@@ -14,8 +14,13 @@ struct RunSummary {
         var text = "purged \(files) \(files == 1 ? "file" : "files")"
         if bytes > .zero { text += " (\(bytes.inWords): \(parts(of: purges)))" }
         text += ", \(refused) \(refused == 1 ? "write" : "writes") refused"
-        if let storage = after?.storage { text += "; in use \(storage.used.inWords) of \(storage.total.inWords)" }
+        if let storage = after?.storage { text += "; \(space(storage))" }
         return text
+    }
+
+    private func space(_ storage: StatusReport.Storage) -> String {
+        "used \(storage.used.inWords), others \(storage.others.inWords), free \(storage.available.inWords) of "
+            + storage.total.inWords
     }
 
     private var refused: Int64 {

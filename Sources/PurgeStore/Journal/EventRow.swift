@@ -6,10 +6,16 @@ enum EventRow {
     /// Numbers that a journal can hold: one more can always be given.
     static let sequences: ClosedRange<Int64> = 1...1 << 62
 
-    static let columns = "seq, time, type, path, tier, bytes, reason, trigger, pid"
+    private static let columns = "seq, time, type, path, tier, bytes, reason, trigger, pid"
+
+    /// Rows as `event` takes them. A journal of the first format has no causes.
+    static func selection(from database: Database) throws(DatabaseError) -> String {
+        let hasCauses = try database.number("SELECT count(*) FROM pragma_table_info('events') WHERE name = 'cause'")
+        return "SELECT \(columns), \(hasCauses == 1 ? "cause" : "NULL") FROM events"
+    }
 
     static func insertion(orIgnore: Bool = false) -> String {
-        "INSERT \(orIgnore ? "OR IGNORE " : "")INTO events(\(columns)) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        "INSERT \(orIgnore ? "OR IGNORE " : "")INTO events(\(columns), cause) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     }
 
     static func insert(_ event: Event, with statement: borrowing Statement) throws(DatabaseError) {
@@ -22,10 +28,11 @@ enum EventRow {
         try statement.bind(event.reason, 7)
         try statement.bind(event.trigger?.rawValue, 8)
         try statement.bind(event.pid.map { Int64($0) }, 9)
+        try statement.bind(event.cause, 10)
         try statement.run()
     }
 
-    /// The row that `statement`, which selected `columns`, stands on.
+    /// The row that `statement`, which is a `selection`, stands on.
     static func event(_ row: borrowing Statement) throws(DatabaseError) -> Event {
         guard let seq = row.number(0), sequences.contains(seq), let time = row.text(1),
             let type = row.text(2).flatMap(EventType.init(rawValue:))
@@ -36,6 +43,6 @@ enum EventRow {
             seq: seq, time: time, type: type, path: row.text(3), tier: row.text(4).flatMap(Tier.init(rawValue:)),
             bytes: row.number(5).map { ByteCount(max(0, $0)) }, reason: row.text(6),
             trigger: row.text(7).flatMap(PurgeTrigger.init(rawValue:)),
-            pid: row.number(8).flatMap { Int32(exactly: $0) })
+            pid: row.number(8).flatMap { Int32(exactly: $0) }, cause: row.text(9))
     }
 }

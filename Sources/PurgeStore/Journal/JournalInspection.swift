@@ -15,7 +15,7 @@ extension StoreDirectory {
             try checkJournalIsFile()
             guard let database = try openJournalAtRest() else { return nil }
             try JournalSchema.checkIntegrity(of: database)
-            let rows = try database.prepare("SELECT \(EventRow.columns) FROM events ORDER BY seq")
+            let rows = try database.prepare("\(EventRow.selection(from: database)) ORDER BY seq")
             while try rows.step() { _ = try EventRow.event(rows) }
             return nil
         } catch { return error }

@@ -87,7 +87,7 @@ extension EventRow {
         let types = filter.types.map(\.rawValue).sorted()
         let marks = types.map { _ in "?" }.joined(separator: ", ")
         let rows = try database.prepare(
-            "SELECT \(columns) FROM events WHERE seq > ? \(types.isEmpty ? "" : "AND type IN (\(marks))") "
+            "\(try selection(from: database)) WHERE seq > ? \(types.isEmpty ? "" : "AND type IN (\(marks))") "
                 + "ORDER BY seq LIMIT \(count)")
         try rows.bind(filter.after, 1)
         for (index, type) in types.enumerated() { try rows.bind(type, Int32(index) + 2) }

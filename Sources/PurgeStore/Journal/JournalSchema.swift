@@ -4,15 +4,18 @@ import CSQLite
 enum JournalSchema {
     static let fileName = "journal.sqlite"
     /// Of the tables, in `PRAGMA user_version`.
-    static let version: Int64 = 1
+    static let version: Int64 = 2
     /// "PFSJ", in `PRAGMA application_id`.
     static let application: Int64 = 0x5046_534A
 
     private static let eventsTable = """
         CREATE TABLE events(
             seq INTEGER PRIMARY KEY, time TEXT NOT NULL, type TEXT NOT NULL, path TEXT, tier TEXT,
-            bytes INTEGER, reason TEXT, trigger TEXT, pid INTEGER)
+            bytes INTEGER, reason TEXT, trigger TEXT, pid INTEGER, cause TEXT)
         """
+    /// Of the first format. What `upgrade` makes of it is `eventsTable`, to the letter.
+    private static let firstEventsTable = eventsTable.dropLast(", cause TEXT)".count) + ")"
+    private static let upgrade = "ALTER TABLE events ADD COLUMN cause TEXT; PRAGMA user_version = \(version)"
     private static let lastUsesTable =
         "CREATE TABLE last_uses(inode INTEGER PRIMARY KEY, birth INTEGER NOT NULL, last_use INTEGER NOT NULL)"
     private static let tables = """
@@ -43,6 +46,9 @@ enum JournalSchema {
         }
         try checkVersion(of: database)
         try database.execute(writing)
+        if try isOfFirstFormat(database) {
+            try database.transaction { () throws(DatabaseError) in try database.execute(upgrade) }
+        }
         // Readers beside the daemon are let in; the lock goes with the next reading.
         try database.execute("PRAGMA locking_mode = NORMAL")
         _ = try isEmpty(database)
@@ -94,13 +100,18 @@ enum JournalSchema {
     /// What stands behind the names must be the tables themselves: a view may be without end, and a trigger
     /// may do anything.
     private static func checkTables(of database: Database) throws(DatabaseError) {
-        for (name, sql) in [("events", eventsTable), ("last_uses", lastUsesTable)]
+        let events = try isOfFirstFormat(database) ? String(firstEventsTable) : eventsTable
+        for (name, sql) in [("events", events), ("last_uses", lastUsesTable)]
         where try !isTable(name, madeBy: sql, in: database) {
             throw DatabaseError(code: SQLITE_CORRUPT, message: "the table \(name) is missing, or another than ours")
         }
         guard try database.number("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'") == 0 else {
             throw DatabaseError(code: SQLITE_CORRUPT, message: "it has triggers, which no journal has")
         }
+    }
+
+    private static func isOfFirstFormat(_ database: Database) throws(DatabaseError) -> Bool {
+        try database.number("PRAGMA user_version") == 1
     }
 
     private static func isTable(_ name: String, madeBy sql: String, in database: Database) throws(DatabaseError) -> Bool

@@ -60,6 +60,7 @@ extension Volume {
     }
 
     private func noteCapacity(_ reason: String, _ pid: pid_t, _ state: inout VolumeState) {
+        state.actor = .init(pid: pid)
         state.outbox.append(Event(type: .capacity, bytes: state.capacity.free, reason: reason, pid: pid))
     }
 

@@ -28,7 +28,7 @@ extension Volume {
     func reserve(_ demand: Demand, for node: Node, wrote: Bool) throws(Errno) -> Reservation {
         if state.withLock({ !$0.lingering.isEmpty && isShort(of: demand, for: node, $0) }) { settleMappings() }
         let now = Instant(nanoseconds: System.now())
-        return try makingRoom(pid: demand.pid) { (room, state) throws(Errno) -> Reservation? in
+        let reservation = try makingRoom(pid: demand.pid) { (room, state) throws(Errno) -> Reservation? in
             let standing = node.standing
             let missing = node.missing(in: demand.blocks)
             let available = state.capacity.available(for: standing.writeClass).wholeBlocks
@@ -49,11 +49,15 @@ extension Volume {
                 guard cover(short, &room, &state) else { return nil }
                 node.part?.extents?.charged.insert(demand.blocks.lowerBound..<end)
                 state.charge(node, blocks: need)
+                state.actor = .init(pid: demand.pid, node: node)
             }
             let before = node.lastUse
             if wrote { state.noteUse(node, at: now) }
             return Reservation(end: end, job: room.job, use: wrote ? (now, before) : nil)
         }
+        if let reservation { return reservation }
+        change { refuse(node, node.missing(in: demand.blocks), demand.pid, &$0) }
+        throw .deviceFull
     }
 
     /// A write that failed is no use.

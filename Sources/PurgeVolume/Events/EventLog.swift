@@ -22,7 +22,9 @@ public final class EventLog: Sendable {
 
         mutating func add(_ event: Event) {
             events += 1
-            bytes += 256 + (event.path?.utf8.count ?? 0) + (event.reason?.utf8.count ?? 0)
+            bytes +=
+                256 + (event.path?.utf8.count ?? 0) + (event.reason?.utf8.count ?? 0)
+                + (event.cause?.utf8.count ?? 0)
         }
     }
     private struct State {
@@ -84,6 +86,7 @@ public final class EventLog: Sendable {
         event.time = time
         event.path = event.path.map(shortened)
         event.reason = event.reason.map(shortened)
+        event.cause = event.cause.map(shortened)
         return event
     }
 

@@ -85,16 +85,14 @@ extension Volume {
     func purgeEmptyFiles(of command: ReclaimCommand, pid: pid_t) {
         let nodes = emptyFiles(of: command)
         for start in stride(from: 0, to: nodes.count, by: Self.purgeBatch) {
-            let victims = change { state in
-                nodes[start..<min(start + Self.purgeBatch, nodes.count)].compactMap { node in
+            let job = change { state -> PurgeJob? in
+                let victims = nodes[start..<min(start + Self.purgeBatch, nodes.count)].compactMap { node in
                     node.isEmptyVictim(of: command.goal.step) ? victim(node, .command, &state) : nil
                 }
+                guard !victims.isEmpty else { return nil }
+                return state.begin(Picked(fromOthers: .zero, victims: victims), trigger: .command, pid: pid)
             }
-            guard !victims.isEmpty else { continue }
-            state.withLock { $0.purgesUnderWay += 1 }
-            carryOut(PurgeJob(fromOthers: .zero, victims: victims, trigger: .command, pid: pid)) { part in
-                announce(part.removals)
-            }
+            if let job { carryOut(job) { part in announce(part.removals) } }
         }
     }
 }

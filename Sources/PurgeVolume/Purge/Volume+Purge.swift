@@ -12,10 +12,21 @@ struct PurgeJob {
         var bytes: ByteCount
         var tier: Tier
     }
+    /// See `UntoldPurges`.
+    let number: UInt64
     var fromOthers: ByteCount
     var victims: [Victim]
-    var trigger: PurgeTrigger
-    var pid: pid_t
+    let trigger: PurgeTrigger
+    let pid: pid_t
+    /// Of one that is done for pressure.
+    let cause: PressureCause?
+
+    /// What is known of all that it purges.
+    fileprivate func event(_ reason: PurgeReason, bytes: ByteCount, path: String? = nil, tier: Tier? = nil) -> Event {
+        Event(
+            type: .purge, path: path, tier: tier, bytes: bytes, reason: reason.rawValue, trigger: trigger,
+            pid: pid == 0 ? cause?.pid : pid, cause: cause?.path)
+    }
 }
 
 /// What became of a purge, or of a part of it.
@@ -23,7 +34,9 @@ struct PurgeResult {
     /// The names that are gone.
     var removals: [Removal]
     var freed: ByteCount
-    /// The store would not let go of a file, which has been put back into the ledger.
+    /// What was told of it.
+    var events: [Event] = []
+    /// The store would not let go of a file, which has been put back into the ledger, and nothing could go instead.
     var hasFailed: Bool
 }
 
@@ -44,9 +57,7 @@ extension Volume {
         _ state: inout VolumeState
     ) -> PurgeJob? {
         let picked = pick(goal, limit: limit, spared: spared, &state)
-        guard !picked.isEmpty else { return nil }
-        state.purgesUnderWay += 1
-        return PurgeJob(fromOthers: picked.fromOthers, victims: picked.victims, trigger: trigger, pid: pid)
+        return picked.isEmpty ? nil : state.begin(picked, trigger: trigger, pid: pid)
     }
 
     func pick(
@@ -94,8 +105,8 @@ extension Volume {
     func carryOut(_ job: PurgeJob, report: (PurgeResult) -> Void) {
         hooks.beforeSlowWork()
         if job.fromOthers > .zero {
-            recordOthers(job)
-            report(PurgeResult(removals: [], freed: job.fromOthers, hasFailed: false))
+            let events = record([job.event(.others, bytes: job.fromOthers)])
+            report(PurgeResult(removals: [], freed: job.fromOthers, events: events, hasFailed: false))
         }
         var victims = job.victims[...]
         while !victims.isEmpty {
@@ -104,8 +115,9 @@ extension Volume {
             victims += instead
             report(part)
         }
+        change { $0.noteTold(job) }
         change { state in
-            state.purgesUnderWay -= 1
+            state.noteEnd(of: job)
             state.counters.notePurged(bytes: job.fromOthers)
             state.settingsAreUnsaved = true
         }
@@ -133,7 +145,7 @@ extension Volume {
             paths.append(path)
         }
         let freed = gone.reduce(.zero) { $0 + $1.bytes }
-        let (removals, sidecars, instead) = change { state -> ([Removal], [String], Picked) in
+        let (removals, sidecars, instead, isShort) = change { state -> ([Removal], [String], Picked, Bool) in
             let removals = zip(gone, paths).map { victim, path in
                 Removal(
                     directory: victim.directory, node: victim.node, name: victim.name, path: path,
@@ -144,15 +156,17 @@ extension Volume {
             }
             let sidecars = gone.compactMap { detach($0, &state) }
             let instead = reinstate(failed, job, &state)
-            state.counters.notePurged(files: Int64(gone.count), bytes: freed)
-            return (removals, sidecars, instead)
+            state.counters.notePurged(files: Int64(gone.count), bytes: freed + instead.fromOthers)
+            return (removals, sidecars, instead, !failed.isEmpty && state.capacity.balance < .zero)
         }
         purges.advance()
         for sidecar in sidecars { store.removeSidecar(sidecar) }
-        record(gone, removals, job)
-        let missing = failed.reduce(ByteCount.zero) { $0 + $1.bytes } - instead.freed
+        var told = zip(gone, removals).map { victim, removal in
+            job.event(victim.reason, bytes: victim.bytes, path: removal.path.text, tier: victim.tier)
+        }
+        if instead.fromOthers > .zero { told.append(job.event(.others, bytes: instead.fromOthers)) }
         let result = PurgeResult(
-            removals: removals, freed: freed + instead.fromOthers, hasFailed: missing > .zero)
+            removals: removals, freed: freed + instead.fromOthers, events: record(told), hasFailed: isShort)
         return (result, instead.victims)
     }
 
@@ -196,21 +210,9 @@ extension Volume {
         return pick(.bytes(short), limit: .max, &state)
     }
 
-    private func recordOthers(_ job: PurgeJob) {
-        events.append([
-            Event(
-                type: .purge, bytes: job.fromOthers, reason: PurgeReason.others.rawValue, trigger: job.trigger,
-                pid: job.pid == 0 ? nil : job.pid)
-        ])
-    }
-
-    private func record(_ gone: [PurgeJob.Victim], _ removals: [Removal], _ job: PurgeJob) {
-        events.append(
-            zip(gone, removals).map { victim, removal in
-                Event(
-                    type: .purge, path: removal.path.text, tier: victim.tier, bytes: victim.bytes,
-                    reason: victim.reason.rawValue, trigger: job.trigger, pid: job.pid == 0 ? nil : job.pid)
-            })
+    private func record(_ new: [Event]) -> [Event] {
+        events.append(new)
+        return new
     }
 
     /// Tells the kernel, without waiting for it.

@@ -13,16 +13,16 @@ struct Room {
 extension Volume {
     /// Files that a purge chooses while it holds the lock, and that it removes in one go.
     static let purgeBatch = 256
-    /// Who is short only because of files that are being changed waits so long for them at most.
-    private static let patience: Int64 = 30_000
+    /// Who is short only because of files that are being changed waits so many milliseconds for them at most.
+    public static let patience: Int64 = 30_000
 
     /// Runs `body`, under the lock, until it has a value. It answers nil as long as `cover` cannot get
     /// it enough in one step; in between everybody else has a turn. All or nothing: when it throws,
-    /// what was chosen is put back.
+    /// what was chosen is put back. nil when what it waited for has not come.
     func makingRoom<Value>(
         pid: pid_t, _ body: (inout Room, inout VolumeState) throws(Errno) -> Value?
-    ) throws(Errno) -> Value {
-        let deadline = System.uptime() + Self.patience * 1_000_000
+    ) throws(Errno) -> Value? {
+        let deadline = System.uptime() + patience * 1_000_000
         while true {
             let seen = released.generation
             var room = Room(pid: pid)
@@ -34,7 +34,7 @@ extension Volume {
             }
             // The rest is held. Nothing is kept from anybody while waiting for it.
             let left = deadline - System.uptime()
-            guard left > 0 else { throw .deviceFull }
+            guard left > 0 else { return nil }
             hooks.beforeSlowWork()
             released.wait(while: seen, milliseconds: min(1000, left / 1_000_000 + 1))
         }
@@ -80,8 +80,7 @@ extension Volume {
         let plan = pick(.bytes(short), limit: Self.purgeBatch, &state)
         if room.job == nil {
             guard !plan.isEmpty else { return false }
-            state.purgesUnderWay += 1
-            room.job = PurgeJob(fromOthers: .zero, victims: [], trigger: .importantWrite, pid: room.pid)
+            room.job = state.begin(Picked(fromOthers: .zero, victims: []), trigger: .importantWrite, pid: room.pid)
         }
         room.job?.fromOthers += plan.fromOthers
         room.job?.victims += plan.victims
@@ -104,7 +103,8 @@ extension Volume {
             state.capacity.used -= job.fromOthers
             state.capacity.others += job.fromOthers
             state.capacity.othersPurgeable += job.fromOthers
-            state.purgesUnderWay -= 1
+            state.noteTold(job)
+            state.noteEnd(of: job)
         }
         (room.job, room.setAside) = (nil, .zero)
         purges.advance()
