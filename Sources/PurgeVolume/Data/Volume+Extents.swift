@@ -62,25 +62,14 @@ extension Volume {
         state.withLock { _ in node.part?.extents?.record = changed }
     }
 
+    /// Attributes of a file are for who may write it now, whatever its descriptor could do when it
+    /// was opened.
     private func setRecord(_ record: inout ExtentRecord, _ node: Node, _ descriptor: Int32) throws(Errno) {
         do throws(Errno) {
-            try openedUp(descriptor) { () throws(Errno) in
+            try asOwner(of: descriptor) { () throws(Errno) in
                 try store.setExtentRecord(&record, of: descriptor, nil)
             }
         } catch { throw hostError(error, node) }
-    }
-
-    /// Attributes of a file are for who may write it now, whatever its descriptor could do when it
-    /// was opened. Those that are ours are changed also in a file that its owner has made read-only.
-    private func openedUp(_ descriptor: Int32, _ body: () throws(Errno) -> Void) throws(Errno) {
-        do { return try body() } catch .accessDenied {}
-        let mode = try System.status(descriptor).st_mode & 0o7777
-        if mode & S_IWUSR != 0 { throw .accessDenied }
-        try System.changeMode(descriptor, mode | S_IWUSR)
-        let result: Result<Void, Errno>
-        do throws(Errno) { result = .success(try body()) } catch { result = .failure(error) }
-        try System.changeMode(descriptor, mode)
-        try result.get()
     }
 
     /// A file with a record has been written up to `end`.
@@ -128,7 +117,7 @@ extension Volume {
                 let hole = try System.seek(descriptor, 0, Int32(SEEK_HOLE_NUMBER))
                 guard hole >= full.size else { return false }
             }
-            try openedUp(descriptor) { () throws(Errno) in
+            try asOwner(of: descriptor) { () throws(Errno) in
                 try store.dropExtentRecord(full.record, of: descriptor, nil)
             }
         } catch { return false }  // with a record it is right, too

@@ -62,15 +62,11 @@ extension Volume {
 
     /// At the end of the mount, when nobody asks any more.
     func endMappings() {
-        let handles = change { state in
-            let nodes = Array(state.lingering.values)
-            return nodes.compactMap { node -> Handle? in
-                guard let handle = node.part?.lingering else { return nil }
-                if let sidecar = lockedEndLingering(node, handle, &state) { store.removeSidecar(sidecar) }
-                return handle
-            }
+        let (handles, sidecars) = change { state in
+            let handles = state.lingering.values.compactMap { $0.part?.lingering }
+            return (handles, handles.compactMap { lockedEndLingering($0.node, $0, &state) })
         }
-        withExtendedLifetime(handles) {}
+        withExtendedLifetime(handles) { sidecars.forEach(store.removeSidecar) }
     }
 
     /// The last passed descriptor has been closed: answers whether it is kept for now.

@@ -10,6 +10,10 @@ extension Volume {
     func asOwner<Value>(
         of entry: FileDescriptor, _ body: () throws(Errno) -> Value
     ) throws(Errno) -> Value {
+        try asOwner(of: entry.raw, body)
+    }
+
+    func asOwner<Value>(of entry: Int32, _ body: () throws(Errno) -> Value) throws(Errno) -> Value {
         do throws(Errno) { return try body() } catch {
             guard error == .accessDenied, geteuid() != 0 else { throw error }
         }
@@ -24,19 +28,17 @@ extension Volume {
     func asOwner<Value>(
         throughout entry: FileDescriptor, _ body: () throws(Errno) -> Value
     ) throws(Errno) -> Value {
-        geteuid() == 0 ? try body() : try opened(entry, body)
+        geteuid() == 0 ? try body() : try opened(entry.raw, body)
     }
 
-    private func opened<Value>(
-        _ entry: FileDescriptor, _ body: () throws(Errno) -> Value
-    ) throws(Errno) -> Value {
-        let status = try System.status(entry.raw)
+    private func opened<Value>(_ entry: Int32, _ body: () throws(Errno) -> Value) throws(Errno) -> Value {
+        let status = try System.status(entry)
         let missing = (status.isDirectory ? S_IRWXU : S_IRUSR | S_IWUSR) & ~status.st_mode
         guard status.st_uid == geteuid(), missing != 0, !store.isForReading else { return try body() }
         let mode = status.st_mode & 0o7777
-        try System.changeMode(entry.raw, mode | missing)
+        try System.changeMode(entry, mode | missing)
         // The owner may do that: it has just been done.
-        defer { do throws(Errno) { try System.changeMode(entry.raw, mode) } catch {} }
+        defer { do throws(Errno) { try System.changeMode(entry, mode) } catch {} }
         return try body()
     }
 
