@@ -13,6 +13,11 @@ public struct MountRequest: Sendable {
     /// What reading is not to leave a trace in.
     public var untouched: UntouchedTimes = []
 
+    /// Whether to say that the disk under the store has less room than the device.
+    public var warnsOfSmallDisk = true
+    /// Gets all events of the mount.
+    public var eventSink: EventSink?
+
     public init(storePath: String, mountpoint: String) {
         self.storePath = storePath
         self.mountpoint = mountpoint

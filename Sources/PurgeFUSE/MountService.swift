@@ -12,6 +12,7 @@ public enum MountService {
     /// Opens the store, mounts, calls `whenReady` once the mount works, and returns when it has
     /// been unmounted (fusermount3 -u, or SIGTERM, SIGINT or SIGHUP to this process).
     public static func serve(_ request: MountRequest, whenReady: () -> Void) throws(StoreError) {
+        EndSignals.block()
         raiseDescriptorLimit()
         let mountpoint = try resolve(request.mountpoint)
         let store = try Store.open(request.storePath, creating: true)
@@ -36,22 +37,25 @@ public enum MountService {
         let journal = try Journal.open(in: store, toleratingFullDisk: true)
         if let failure = journal.openingFailure { note("purgefs: warning: \(failure)") }
         try store.makePrivate()
-        EndSignals.block()
 
         let notifier = Notifier(mountpoint: mountpoint)
         let volume = try Volume(
             store: store, settings: settings, journal: journal, mountpoint: mountpoint,
             untouched: request.untouched, hooks: hooks(notifier), progress: ScanProgress().report)
         for warning in volume.takeRecordWarnings() { note("purgefs: warning: \(warning)") }
-        warnOfSmallDisk(volume, store)
+        if request.warnsOfSmallDisk { warnOfSmallDisk(volume, store) }
         let server = Server(volume: volume, notifier: notifier, commands: WorkQueue())
         do throws(Errno) {
             try notifier.start()
             try server.commands.start(name: "commands")
         } catch { throw StoreError("no thread could be started: \(error)", path: mountpoint, advice: "See: ulimit -u") }
+        guard interruption == nil else { throw .interrupted(store.path) }
         let session = try mount(request, at: mountpoint, store, server)
-        try run(session, server, mountpoint, whenReady)
+        try run(session, server, mountpoint, request.eventSink, whenReady)
     }
+
+    /// The signal that has told this process to end.
+    public static var interruption: Int32? { EndSignals.received }
 
     private static func hooks(_ notifier: Notifier) -> VolumeHooks {
         var hooks = VolumeHooks()
@@ -114,25 +118,18 @@ public enum MountService {
 
     /// Serves until the mount has ended, and leaves the store complete.
     private static func run(
-        _ session: OpaquePointer, _ server: Server, _ mountpoint: String, _ whenReady: () -> Void
+        _ session: OpaquePointer, _ server: Server, _ mountpoint: String, _ eventSink: EventSink?,
+        _ whenReady: () -> Void
     ) throws(StoreError) {
         let device = EndSignals.device(at: mountpoint)
-        let pool = WorkerPool(
-            source: KernelRequests(session: session, server: server), limit: server.volume.budget.workers)
+        let isInterrupted: Bool
         do throws(Errno) {
-            let ended = Gate()
-            let serving = try WorkThread(name: "serving") {
-                do throws(Errno) { try pool.run() } catch { note("purgefs: error: no worker thread: \(error)") }
-                ended.advance()
-            }
-            try EndSignals.watch(mountpoint, ended: ended) {
-                note("purgefs: census: \(server.volume.census().line)")
-            }
-            try server.notifier.begin(session: session)
-            let events = server.volume.events
-            try MountWatch.start(mountpoint) { events.endReaders() }
+            let serving = try startServing(session, server, mountpoint)
+            let recording = eventSink.map { (server.volume.events.addRecorder(), $0) }
             try server.volume.startThreads()
-            whenReady()
+            isInterrupted = interruption != nil
+            if !isInterrupted { whenReady() }
+            if let (recorder, send) = recording { try recorder.start(send) }
             serving.join()
         } catch {
             fuse_session_unmount(session)
@@ -143,11 +140,7 @@ public enum MountService {
         // The notifier may be in a call through the mount that nobody will serve any more, and
         // both of these wait for it.
         shim_cut_off(session)
-        server.retries.end()
-        server.commands.end()
-        server.volume.end()
-        server.notifier.end()
-        warnOfLosses(server.volume.census())
+        let loss = end(server)
         fuse_session_unmount(session)
         fuse_session_destroy(session)
         guard failure == 0 else {
@@ -155,6 +148,38 @@ public enum MountService {
                 "the mount has ended, the connection to the kernel failed: \(Errno(failure))", path: mountpoint,
                 advice: "Mount it again; `dmesg` may say more.")
         }
+        if isInterrupted { throw .interrupted(mountpoint) }
+        if let loss { throw loss }
+    }
+
+    /// The threads of a mount but the volume's own; the answer ends when the mount has ended.
+    private static func startServing(
+        _ session: OpaquePointer, _ server: Server, _ mountpoint: String
+    ) throws(Errno) -> WorkThread {
+        let pool = WorkerPool(
+            source: KernelRequests(session: session, server: server), limit: server.volume.budget.workers)
+        let ended = Gate()
+        let serving = try WorkThread(name: "serving") {
+            do throws(Errno) { try pool.run() } catch { note("purgefs: error: no worker thread: \(error)") }
+            ended.advance()
+        }
+        try EndSignals.watch(mountpoint, ended: ended) {
+            note("purgefs: census: \(server.volume.census().line)")
+        }
+        try server.notifier.begin(session: session)
+        let events = server.volume.events
+        try MountWatch.start(mountpoint) { events.endReaders() }
+        return serving
+    }
+
+    /// What could not be written to the store, and is lost.
+    private static func end(_ server: Server) -> StoreError? {
+        server.retries.end()
+        server.commands.end()
+        let loss = server.volume.end()
+        server.notifier.end()
+        warnOfLosses(server.volume.census())
+        return loss
     }
 
     /// The app would get EIO where it expects the simulated device to have room.

@@ -39,6 +39,7 @@ extension Volume {
                 do throws(Errno) {
                     try asOwner(throughout: descriptor) { () throws(Errno) in
                         for name in try entryNames(of: directory) {
+                            if count % 256 == 0, System.endSignal() != nil { throw .interrupted }
                             guard let node = try scan(name, in: directory, descriptor, uses: uses, linked: &linked)
                             else { continue }
                             if node.isDirectory { pending.append(node) }
@@ -53,6 +54,8 @@ extension Volume {
                 }
             }
             passOver(linked)
+        } catch .interrupted {
+            throw .interrupted(store.path)
         } catch {
             throw StoreError(
                 "cannot read the container: \(error)", path: store.path + "/container",
