@@ -20,6 +20,7 @@ enum { STACK = 64 << 10, FRAMES = 64 };
 static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
 // Where they go beside standard error: a file that is made only then.
 static char place[4096];
+static uid_t owner;
 static _Atomic int speaker;
 
 static void write_to(int fd, const char *text, size_t length, void *const *frames, int count) {
@@ -54,6 +55,8 @@ static void last_words(int number, siginfo_t *info, void *context) {
     fd = place[0] ? open(place, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600) : -1;
     struct stat status;
     if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1) {
+        // It is for whom the store belongs to.
+        if (status.st_size == 0 && owner != status.st_uid && fchown(fd, owner, (gid_t)-1) < 0) {}
         write_to(fd, text, (size_t)length, frames, count);
         fsync(fd);
     }
@@ -62,9 +65,10 @@ static void last_words(int number, siginfo_t *info, void *context) {
     raise(number);
 }
 
-int shim_leave_last_words(const char *path) {
+int shim_leave_last_words(const char *path, uid_t whose) {
     if (strlen(path) >= sizeof place) return -ENAMETOOLONG;
     strcpy(place, path);
+    owner = whose;
     void *frame;
     backtrace(&frame, 1);  // loads what it needs now, not then
     struct sigaction action = {.sa_sigaction = last_words, .sa_flags = SA_SIGINFO | SA_ONSTACK};

@@ -12,21 +12,86 @@ public enum MountService {
     /// Opens the store, mounts, calls `whenReady` once the mount works, and returns when it has
     /// been unmounted (fusermount3 -u, or SIGTERM, SIGINT or SIGHUP to this process).
     public static func serve(_ request: MountRequest, whenReady: () -> Void) throws(StoreError) {
-        EndSignals.block()
         raiseDescriptorLimit()
         let mountpoint = try resolve(request.mountpoint)
-        let store = try Store.open(request.storePath, creating: true)
+        let store = try open(request)
+        var isReady = false
+        do throws(StoreError) {
+            try serve(request, store, at: mountpoint) {
+                isReady = true
+                whenReady()
+            }
+        } catch {
+            if !isReady { store.withdraw() }
+            throw error
+        }
+    }
+
+    /// One that cannot be written can be looked at all the same.
+    private static func open(_ request: MountRequest) throws(StoreError) -> Store {
+        do throws(StoreError) {
+            return try Store.open(request.storePath, creating: true)
+        } catch {
+            guard error.isForLackOfWriting, request.isReadOnly else { throw error }
+            return try Store.openForReading(request.storePath)
+        }
+    }
+
+    private static func serve(
+        _ request: MountRequest, _ store: Store, at mountpoint: String, whenReady: () -> Void
+    ) throws(StoreError) {
         if let words = store.takeLastWords() {
             note(
                 "purgefs: warning: \(store.path): its last daemon died; all of it is in last-words.old.txt there:\n  \(words)"
             )
         }
-        do throws(Errno) { try System.leaveLastWords(at: store.lastWordsPath) } catch {
+        do throws(Errno) {
+            try System.leaveLastWords(at: store.lastWordsPath, owner: System.status(store.directory.raw).st_uid)
+        } catch {
             note("purgefs: warning: should the daemon die it will not say why: \(error)")
         }
         let known = try store.loadSettings()
         var settings = known
         try settings.apply(request.settings)
+        warnOfFullDevice(settings, request.settings)
+        let journal =
+            try store.isForReading
+            ? Journal.openForReading(in: store) : Journal.open(in: store, toleratingFullDisk: true)
+        if let failure = journal.openingFailure { note("purgefs: warning: \(failure)") }
+        if !store.isForReading { try store.makePrivate() }
+        EndSignals.block()
+
+        let notifier = Notifier(mountpoint: mountpoint)
+        let volume = try Volume(
+            store: store, settings: settings, journal: journal, mountpoint: mountpoint,
+            untouched: request.untouched, hooks: hooks(notifier), progress: ScanProgress().report)
+        for warning in volume.takeRecordWarnings() { note("purgefs: warning: \(warning)") }
+        warnOfSmallDisk(volume, store)
+        let server = Server(volume: volume, notifier: notifier, commands: WorkQueue())
+        do throws(Errno) {
+            try notifier.start()
+            try server.commands.start(name: "commands")
+        } catch { throw StoreError("no thread could be started: \(error)", path: mountpoint, advice: "See: ulimit -u") }
+        let session = try mount(request, at: mountpoint, store, server)
+        do throws(StoreError) {
+            try save(settings, insteadOf: known, in: store)
+        } catch {
+            fuse_session_unmount(session)
+            throw error
+        }
+        try run(session, server, mountpoint, whenReady)
+    }
+
+    /// Not before the mount stands: one that fails leaves the settings as they were.
+    private static func save(
+        _ settings: DeviceSettings, insteadOf known: DeviceSettings, in store: Store
+    ) throws(StoreError) {
+        if store.isForReading {
+            if settings == known { return }
+            throw StoreError(
+                "the store cannot be written, so settings cannot be kept in it", path: store.path,
+                advice: "Leave out --total and other settings, or copy the store to a writable place.")
+        }
         do throws(StoreError) {
             try store.saveSettings(settings)
         } catch {
@@ -34,28 +99,7 @@ public enum MountService {
             guard settings == known else { throw error }
             note("purgefs: warning: \(error)")
         }
-        let journal = try Journal.open(in: store, toleratingFullDisk: true)
-        if let failure = journal.openingFailure { note("purgefs: warning: \(failure)") }
-        try store.makePrivate()
-
-        let notifier = Notifier(mountpoint: mountpoint)
-        let volume = try Volume(
-            store: store, settings: settings, journal: journal, mountpoint: mountpoint,
-            untouched: request.untouched, hooks: hooks(notifier), progress: ScanProgress().report)
-        for warning in volume.takeRecordWarnings() { note("purgefs: warning: \(warning)") }
-        if request.warnsOfSmallDisk { warnOfSmallDisk(volume, store) }
-        let server = Server(volume: volume, notifier: notifier, commands: WorkQueue())
-        do throws(Errno) {
-            try notifier.start()
-            try server.commands.start(name: "commands")
-        } catch { throw StoreError("no thread could be started: \(error)", path: mountpoint, advice: "See: ulimit -u") }
-        guard interruption == nil else { throw .interrupted(store.path) }
-        let session = try mount(request, at: mountpoint, store, server)
-        try run(session, server, mountpoint, request.eventSink, whenReady)
     }
-
-    /// The signal that has told this process to end.
-    public static var interruption: Int32? { EndSignals.received }
 
     private static func hooks(_ notifier: Notifier) -> VolumeHooks {
         var hooks = VolumeHooks()
@@ -107,8 +151,10 @@ public enum MountService {
             fuse_session_destroy(session)
             throw StoreError(
                 "could not be mounted", path: mountpoint,
-                advice: "See the message above; /dev/fuse must exist and be open to you, and --allow-other "
-                    + "needs user_allow_other in /etc/fuse.conf unless you are root.")
+                advice:
+                    "The message above says why. If it is that permission is denied or the operation not permitted: "
+                    + "a container forbids mounting unless it was started with --cap-add SYS_ADMIN and, where AppArmor "
+                    + "is in use, --security-opt apparmor=unconfined (SELinux: label=disable).")
         }
         // The FUSE mount is one level above the store's file system, two above an overlay's.
         let depth: UInt32 = (try? System.fileSystemType(store.container.raw)) == 0x794C_7630 ? 2 : 1
@@ -118,18 +164,25 @@ public enum MountService {
 
     /// Serves until the mount has ended, and leaves the store complete.
     private static func run(
-        _ session: OpaquePointer, _ server: Server, _ mountpoint: String, _ eventSink: EventSink?,
-        _ whenReady: () -> Void
+        _ session: OpaquePointer, _ server: Server, _ mountpoint: String, _ whenReady: () -> Void
     ) throws(StoreError) {
         let device = EndSignals.device(at: mountpoint)
-        let isInterrupted: Bool
+        let pool = WorkerPool(
+            source: KernelRequests(session: session, server: server), limit: server.volume.budget.workers)
         do throws(Errno) {
-            let serving = try startServing(session, server, mountpoint)
-            let recording = eventSink.map { (server.volume.events.addRecorder(), $0) }
+            let ended = Gate()
+            let serving = try WorkThread(name: "serving") {
+                do throws(Errno) { try pool.run() } catch { note("purgefs: error: no worker thread: \(error)") }
+                ended.advance()
+            }
+            try EndSignals.watch(mountpoint, ended: ended) {
+                note("purgefs: census: \(server.volume.census().line)")
+            }
+            try server.notifier.begin(session: session)
+            let events = server.volume.events
+            try MountWatch.start(mountpoint) { events.endReaders() }
             try server.volume.startThreads()
-            isInterrupted = interruption != nil
-            if !isInterrupted { whenReady() }
-            if let (recorder, send) = recording { try recorder.start(send) }
+            whenReady()
             serving.join()
         } catch {
             fuse_session_unmount(session)
@@ -140,7 +193,11 @@ public enum MountService {
         // The notifier may be in a call through the mount that nobody will serve any more, and
         // both of these wait for it.
         shim_cut_off(session)
-        let loss = end(server)
+        server.retries.end()
+        server.commands.end()
+        server.volume.end()
+        server.notifier.end()
+        warnOfLosses(server.volume.census())
         fuse_session_unmount(session)
         fuse_session_destroy(session)
         guard failure == 0 else {
@@ -148,38 +205,14 @@ public enum MountService {
                 "the mount has ended, the connection to the kernel failed: \(Errno(failure))", path: mountpoint,
                 advice: "Mount it again; `dmesg` may say more.")
         }
-        if isInterrupted { throw .interrupted(mountpoint) }
-        if let loss { throw loss }
     }
 
-    /// The threads of a mount but the volume's own; the answer ends when the mount has ended.
-    private static func startServing(
-        _ session: OpaquePointer, _ server: Server, _ mountpoint: String
-    ) throws(Errno) -> WorkThread {
-        let pool = WorkerPool(
-            source: KernelRequests(session: session, server: server), limit: server.volume.budget.workers)
-        let ended = Gate()
-        let serving = try WorkThread(name: "serving") {
-            do throws(Errno) { try pool.run() } catch { note("purgefs: error: no worker thread: \(error)") }
-            ended.advance()
-        }
-        try EndSignals.watch(mountpoint, ended: ended) {
-            note("purgefs: census: \(server.volume.census().line)")
-        }
-        try server.notifier.begin(session: session)
-        let events = server.volume.events
-        try MountWatch.start(mountpoint) { events.endReaders() }
-        return serving
-    }
-
-    /// What could not be written to the store, and is lost.
-    private static func end(_ server: Server) -> StoreError? {
-        server.retries.end()
-        server.commands.end()
-        let loss = server.volume.end()
-        server.notifier.end()
-        warnOfLosses(server.volume.census())
-        return loss
+    /// Of sizes that were given just now; a device may well be meant to be full.
+    private static func warnOfFullDevice(_ settings: DeviceSettings, _ given: SettingsChange) {
+        guard given.total != nil || given.others != nil, settings.others >= settings.total else { return }
+        note(
+            "purgefs: warning: --others \(settings.others.inWords) leaves nothing of --total \(settings.total.inWords)\n"
+                + "  Writes are refused (ENOSPC) where no purge makes room. Use a larger --total or less --others.")
     }
 
     /// The app would get EIO where it expects the simulated device to have room.

@@ -150,6 +150,7 @@ extension Store {
         do { try System.unlink(at: folder.raw, new) } catch .noEntry {}
         do throws(Errno) {
             let file = try folder.open(new, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            place.giveToOwner(file.raw)
             try file.writeAll(content)
             try System.sync(file.raw)
             try System.rename(at: folder.raw, new, to: folder.raw, name)

@@ -11,6 +11,8 @@ public final class Store: Sendable {
     public let container: FileDescriptor
     /// Whether this call made the store.
     public let isNew: Bool
+    /// What was there before this call.
+    public let before: StoreBefore
     /// Whether it was opened to be looked at alone: nothing in it may change.
     public let isForReading: Bool
 
@@ -25,21 +27,41 @@ public final class Store: Sendable {
     let maySaveSettings = Mutex(false)
     private let extents = Mutex<FileDescriptor?>(nil)
 
-    private init(_ place: StoreDirectory, container: FileDescriptor, isNew: Bool, isForReading: Bool = false) {
+    private init(
+        _ place: StoreDirectory, container: FileDescriptor, before: StoreBefore, isForReading: Bool = false
+    ) {
         self.place = place
         self.container = container
-        self.isNew = isNew
+        self.before = before
+        isNew = before.isEmpty
         self.isForReading = isForReading
     }
 
     /// Opens a store and takes its lock (flock on the directory). With `creating`, makes the
     /// directory and whatever is missing of the container's layout; without, changes nothing.
-    /// A directory with other things in it is never adopted.
+    /// A directory with other things in it is never adopted. If this fails, what was made is gone again.
     public static func open(_ path: String, creating: Bool) throws(StoreError) -> Store {
         let place = try StoreDirectory.open(path, creating: creating)
-        try place.lock()
-        let names = try place.names()
-        try place.refuseForeign(names, creating: creating)
+        let before: StoreBefore
+        do throws(StoreError) {
+            try place.lock()
+            before = try StoreBefore(place)
+        } catch {
+            if place.isMade { StoreDirectory.removeEmpty(place.absolutePath) }
+            throw error
+        }
+        do throws(StoreError) {
+            return try open(place, before, creating: creating)
+        } catch {
+            if creating { before.restore(place.descriptor) }
+            throw error
+        }
+    }
+
+    private static func open(
+        _ place: StoreDirectory, _ before: StoreBefore, creating: Bool
+    ) throws(StoreError) -> Store {
+        try place.refuseForeign(before.names, creating: creating)
         try place.probeWriting()
         if creating {
             try place.makePrivate()
@@ -47,17 +69,20 @@ public final class Store: Sendable {
         }
         let container = try place.container(openingUp: true)
         try place.probeAttributes(on: container)
-        let isNew = !names.contains("container") && !names.contains(StoreDirectory.settingsName)
-        return Store(place, container: container, isNew: isNew)
+        return Store(place, container: container, before: before)
     }
+
+    /// Takes away what was made of the store since it was opened, for a mount that has failed.
+    public func withdraw() { before.restore(directory) }
 
     /// Opens a store and takes its lock, to look at it alone: nothing in it changes, so that it may
     /// also lie on a file system that is mounted read-only.
     public static func openForReading(_ path: String) throws(StoreError) -> Store {
         let place = try StoreDirectory.open(path)
         try place.lock()
-        try place.refuseForeign(try place.names(), creating: false)
-        return Store(place, container: try place.container(), isNew: false, isForReading: true)
+        let before = try StoreBefore(place)
+        try place.refuseForeign(before.names, creating: false)
+        return Store(place, container: try place.container(), before: before, isForReading: true)
     }
 
     /// Nobody but its owner reaches what is in the store: the directory is 0700, the files of our
@@ -72,6 +97,7 @@ public final class Store: Sendable {
             if making {
                 do throws(Errno) {
                     try System.makeDirectory(at: directory.raw, StoreDirectory.extentsName, mode: 0o700)
+                    place.giveToOwner(folder: StoreDirectory.extentsName, in: directory)
                     try System.sync(directory.raw)
                 } catch .exists {
                     // Made by an earlier mount.

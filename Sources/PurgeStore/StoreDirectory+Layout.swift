@@ -32,12 +32,21 @@ extension StoreDirectory {
             _ = try makeFresh(Self.newSettingsName)
             try remove(Self.newSettingsName)
         } catch .readOnly {
-            throw StoreError(
-                "the store lies on a file system that is mounted read-only", path: path,
+            throw unwritable(
+                "the store lies on a file system that is mounted read-only",
                 advice: "Copy the store to a writable place, or remount that file system read-write.")
         } catch let error where error.isForLackOfRoom {
             // Files can be deleted through a mount all the same.
+        } catch let error where error == .accessDenied || error == .notPermitted {
+            let failure = StoreError.failed("the store cannot be written", path: path, error)
+            throw unwritable(failure.what, advice: failure.advice)
         } catch { throw .failed("the store cannot be written", path: path, error) }
+    }
+
+    private func unwritable(_ what: String, advice: String) -> StoreError {
+        var error = StoreError(what, path: path, advice: advice + " To look at it: purgefs mount -o ro")
+        error.isForLackOfWriting = true
+        return error
     }
 
     func makeLayout() throws(StoreError) {
@@ -123,6 +132,7 @@ extension StoreDirectory {
     ) throws(StoreError) {
         do {
             try System.makeDirectory(at: parent.raw, name, mode: 0o755)
+            giveToOwner(folder: name, in: parent)
         } catch .exists {
             // Whatever is there stays.
         } catch let error where error == .accessDenied && !isNeeded {

@@ -49,7 +49,9 @@ extension StoreDirectory {
 
     func makeFresh(_ name: String) throws(Errno) -> FileDescriptor {
         try remove(name)
-        return try descriptor.open(name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        let file = try descriptor.open(name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        giveToOwner(file.raw)
+        return file
     }
 
     func remove(_ name: String) throws(Errno) {

@@ -6,6 +6,8 @@ struct StoreDirectory: Sendable {
     let path: String
     let absolutePath: String
     let descriptor: FileDescriptor
+    /// Whether it was made when it was opened.
+    let isMade: Bool
 
     /// Names that purgefs itself puts there, and what mkfs leaves at the top of a file system.
     static func isOurs(_ name: String) -> Bool {
@@ -20,8 +22,14 @@ struct StoreDirectory: Sendable {
             throw StoreError("the name of the store is empty", path: "''", advice: "Name a directory.")
         }
         let absolutePath = try absolute(path)
-        let descriptor = try descriptor(path, creating: creating)
-        return StoreDirectory(path: path, absolutePath: absolutePath, descriptor: descriptor)
+        do throws(Errno) {
+            let descriptor = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
+            return StoreDirectory(path: path, absolutePath: absolutePath, descriptor: descriptor, isMade: false)
+        } catch {
+            guard creating, error == .noEntry else { throw refusal(path, error) }
+        }
+        return StoreDirectory(
+            path: path, absolutePath: absolutePath, descriptor: try make(path), isMade: true)
     }
 
     /// Takes the lock, which lasts as long as `descriptor` does. A child of the last holder between its fork
@@ -40,7 +48,6 @@ struct StoreDirectory: Sendable {
                 // It lets go of /dev/fuse before it lets go of the store.
                 if isEnding { deadline = min(now + Self.graceTime, began + Self.endingTime) }
                 guard now < deadline else { throw Self.busy(path, holder: holder, isEnding: isEnding) }
-                guard System.endSignal() == nil else { throw .interrupted(path) }
                 usleep(5000)
             } catch { throw .failed("the store cannot be locked", path: path, error) }
         }
@@ -62,18 +69,9 @@ struct StoreDirectory: Sendable {
     /// For SQLite, which knows no directory descriptors.
     func absolutePathOf(_ name: String) -> String { absolutePath + "/" + name }
 
-    private static func descriptor(_ path: String, creating: Bool) throws(StoreError) -> FileDescriptor {
-        do {
-            return try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
-        } catch .noEntry where creating {
-            return try make(path)
-        } catch { throw refusal(path, error) }
-    }
-
     private static func make(_ path: String) throws(StoreError) -> FileDescriptor {
         do {
             try System.makeDirectory(at: AT_FDCWD, path, mode: 0o700)
-            return try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
         } catch .noEntry {
             throw StoreError(
                 "the store cannot be made: the directory above it does not exist", path: path,
@@ -83,6 +81,17 @@ struct StoreDirectory: Sendable {
                 "is a symbolic link to something that does not exist", path: path,
                 advice: "Remove the link, or make the directory that it points to.")
         } catch { throw .failed("the store cannot be made", path: path, error) }
+        do throws(Errno) {
+            return try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
+        } catch {
+            removeEmpty(path)
+            throw .failed("the store cannot be opened", path: path, error)
+        }
+    }
+
+    /// Of a directory that was just made; what has something in it stays.
+    static func removeEmpty(_ path: String) {
+        do throws(Errno) { try System.removeDirectory(at: AT_FDCWD, path) } catch {}
     }
 
     private static func refusal(_ path: String, _ error: Errno) -> StoreError {

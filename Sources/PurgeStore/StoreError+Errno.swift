@@ -3,7 +3,7 @@ import PurgeSystem
 
 extension StoreError {
     /// A system call said no: `what` and the kernel's reason, with what to do about that reason.
-    static func failed(_ what: String, path: String, _ errno: Errno) -> StoreError {
+    public static func failed(_ what: String, path: String, _ errno: Errno) -> StoreError {
         StoreError("\(what): \(errno)", path: path, advice: advice(for: errno))
     }
 
@@ -16,11 +16,11 @@ extension StoreError {
         case ENOSPC, EDQUOT:
             "The disk under the store is full: make room there, then try again. Nothing in the store was changed."
         case EMFILE, ENFILE:
-            "Too many files are open: raise the limit (ulimit -n) and try again."
+            "Raise the limit of open files (ulimit -n 4096), or close some, and try again."
         case ENAMETOOLONG, ELOOP, ENOTDIR, ENOENT:
             "Check the path."
         case EILSEQ:
-            "purgefs takes only paths that are UTF-8: rename what is not."
+            "purgefs takes only paths that are UTF-8: rename what is not (mv), also of the folders above it."
         case EIO:
             "The disk under the store reports errors: check it (dmesg), and copy the store elsewhere."
         default:

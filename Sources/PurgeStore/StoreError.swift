@@ -3,16 +3,13 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public var what: String
     public var path: String
     public var advice: String
+    /// Whether a store cannot be written, and so may still be looked at.
+    public var isForLackOfWriting = false
 
     public init(_ what: String, path: String, advice: String) {
         self.what = what
         self.path = path
         self.advice = advice
-    }
-
-    /// A signal has told this process to end.
-    public static func interrupted(_ path: String) -> StoreError {
-        StoreError("interrupted", path: path, advice: "Nothing was changed.")
     }
 
     public var description: String { "\(path): \(what)\n  \(advice)" }

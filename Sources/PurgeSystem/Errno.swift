@@ -46,5 +46,8 @@ public struct Errno: Error, Equatable, Sendable, CustomStringConvertible {
     public static let nameTooLong = Errno(ENAMETOOLONG)
     public static let tooManyOpen = Errno(EMFILE)
 
-    public var description: String { String(cString: strerror(code)) }
+    /// For a person.
+    public var description: String {
+        code == EILSEQ ? "the path is not UTF-8" : String(cString: strerror(code))
+    }
 }

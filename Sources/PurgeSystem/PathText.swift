@@ -9,6 +9,14 @@ extension String {
         utf8.starts(with: directory.utf8) && utf8.dropFirst(directory.utf8.count).first == UInt8(ascii: "/")
     }
 
+    /// What follows `directory`, both being absolute: empty for that itself, else with a slash at its beginning; nil
+    /// for what does not lie in it.
+    public func pathRest(after directory: String) -> String? {
+        if isPath(directory) { return "" }
+        if directory.isPath("/") { return self }
+        return isPath(below: directory) ? String(Substring(utf8.dropFirst(directory.utf8.count))) : nil
+    }
+
     /// The parts between slashes.
     public var pathNames: [String] { utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) } }
 

@@ -41,6 +41,23 @@ struct UsageTests {
                 "purgefs: mount: --profile: profile 'device' is not built yet"))
     }
 
+    /// A unit is easily forgotten.
+    @Test(arguments: [
+        ("64", "--total 64: the smallest device has 1 MiB; did you mean 64M?"),
+        ("4096", "--total 4096: the smallest device has 1 MiB; did you mean 4096M?"),
+        ("512K", "--total 512K: the smallest device has 1 MiB"), ("0", "--total 0: the smallest device has 1 MiB"),
+        ("1MB", "--total 1MB: the smallest device has 1 MiB"),
+    ])
+    func aDeviceThatIsTooSmall(size: String, message: String) {
+        for words in [
+            ["mount", "--total", size, "/nonexistent/s", "/nonexistent/m"], ["run", "--total=\(size)", "true"],
+        ] {
+            let session = Session(words)
+            #expect(session.status == 64)
+            #expect(session.messages.split(separator: "\n").first == "purgefs: \(words[0]): \(message)")
+        }
+    }
+
     /// Well formed, but there is no such thing: a failure, not wrong usage.
     @Test(arguments: [
         ["status", "/nonexistent/x"], ["set", "/nonexistent/x", "storage.total=1G"],

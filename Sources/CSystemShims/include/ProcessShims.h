@@ -19,11 +19,18 @@ int shim_spawn_command(const char *name, char *const argv[], char *const envp[],
 int shim_spawn_detached(
     const char *path, char *const argv[], char *const envp[], int passed, int keeps_messages);
 char **shim_environment(void);
+// argc and argv of this process.
+int shim_arguments(char ***words);
+
+// What this process may do: whether it has a capability (CAP_...), whether a program that it executes could give it that,
+// whether none can give it anything, and whether its capabilities count for its mounts.
+int shim_has_capability(int number);
+int shim_may_gain_capability(int number);
+int shim_has_no_new_privileges(void);
+int shim_owns_mounts(void);
 
 // waitpid: the pid, or 0 if it has not ended (flags has WNOHANG).
 int shim_wait(int pid, int flags, int *status);
-// A child that has ended and has not been waited for, 0 if there is none; it stays to be waited for.
-int shim_ended_child(void);
 int shim_kill(int pid, int signal);
 int shim_block_signals(shim_signals set, shim_signals *old);
 int shim_set_mask(shim_signals set);
@@ -32,20 +39,13 @@ int shim_ignore_signal(int signal);
 // The next signal of the set, 0 if none came in time (-1: wait for ever). `by_kernel` says
 // whether the kernel sent it (a terminal's does), and not a process.
 int shim_wait_signal(shim_signals set, int milliseconds, int *by_kernel);
-// One of the set that is blocked and waits, 0 if none does.
-int shim_pending_signal(shim_signals set);
-// Waits until `fd` can be read (bit 0) or one of the set, which are blocked, waits (bit 1); 0 when the time is over.
-int shim_poll_in_or_signal(int fd, shim_signals set, int milliseconds);
-// From now on each of the set, unless it is ignored, ends the child (SIGTERM, after 10 s SIGKILL), waits for that, says
-// `message` on standard error, and ends this process with 128+N. Unblocks them.
-int shim_end_with_child(shim_signals set, int child, const char *message);
 
 // Of the terminal that `fd` is.
 int shim_window_size(int fd, uint16_t *columns, uint16_t *rows);
 
 // From now on a fault of this process (SIGSEGV, a trap) is told on standard error and in a file at `path`, which is made
-// then. begin and end are for each thread that is started later: a stack for the telling when its own is full.
-int shim_leave_last_words(const char *path);
+// then, for `whose` use. begin and end are for each thread that is started later: a stack for the telling when its own is full.
+int shim_leave_last_words(const char *path, uid_t whose);
 void *shim_begin_thread(void);
 void shim_end_thread(void *);
 

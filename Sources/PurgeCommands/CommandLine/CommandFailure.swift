@@ -1,3 +1,4 @@
+import Glibc
 import PurgeStore
 import PurgeSystem
 
@@ -44,17 +45,20 @@ struct CommandFailure: Error, Hashable {
 extension CommandFailure {
     /// A system call said no.
     init(_ what: String, path: String, _ error: Errno, advice: String = "") {
-        self.init(what, path: path, "\(error)", advice: advice.isEmpty ? Self.advice(for: error) : advice)
+        self.init(what, path: path, "\(error)", advice: advice.isEmpty ? Self.advice(for: error, path) : advice)
     }
 
-    private static func advice(for error: Errno) -> String {
+    private static func advice(for error: Errno, _ path: String) -> String {
         switch error {
-        case .accessDenied, .notPermitted: "Run this as the user who owns it, or as root."
+        case .accessDenied: AccessAdvice.text(path)
+        case .notPermitted: geteuid() == 0 ? AccessAdvice.rootToo : "Run this as the user who owns it, or as root."
         case .noEntry, .notDirectory, .nameTooLong: "Check the path."
         case Errno.notConnected: "Its daemon has ended. Take the mount away with `purgefs unmount MOUNTPOINT`."
         case .isDirectory: "Name a file."
-        case .illegalSequence: "purgefs takes only paths that are UTF-8: rename what is not."
-        case .tooManyOpen: "Too many files are open: raise the limit (ulimit -n) and try again."
+        case .illegalSequence:
+            "purgefs takes only paths that are UTF-8: rename what is not (mv), also of the folders above it."
+        case .tooManyOpen, .tooManyFiles:
+            "Raise the limit of open files (ulimit -n 4096), or close some, and try again."
         case .noSpace: "The disk is full: make room there, then try again."
         default: ""
         }

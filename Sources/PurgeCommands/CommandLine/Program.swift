@@ -8,8 +8,7 @@ public enum Program {
     /// For main.swift: runs this process's command line and answers its exit status.
     public static func runCommandLine() -> Int32 {
         openStandardDescriptors()
-        let words = (0..<Int(CommandLine.argc)).compactMap { CommandLine.unsafeArgv[$0] }.map { System.rawText($0) }
-        return run(words, console: .standard())
+        return run(System.arguments(), console: .standard())
     }
 
     /// A file that is opened must not become standard output by chance: a message would go into it.

@@ -7,13 +7,17 @@ struct MountEntry: Hashable, Sendable {
     var type: String
     /// Of a container: its store, absolute.
     var source: String
-    /// Whether it shows all of its file system; a bind mount of a folder has no control directory.
-    var isWhole: Bool
+    /// Of the file system, as `0:45`.
+    var device: String
+    /// The directory of its file system that it shows.
+    var root: String
     /// Of a FUSE mount: who may unmount it.
     var owner: uid_t?
     /// Of a FUSE mount: the number of its connection.
     var connection: Int?
 
+    /// Whether it shows all of its file system; a bind mount of a folder has no control directory.
+    var isWhole: Bool { root == "/" }
     var isContainer: Bool { type == "fuse.purgefs" && isWhole }
 
     /// All mounts, the newest last; none where /proc is not there.
@@ -39,11 +43,13 @@ struct MountEntry: Hashable, Sendable {
                 return nil
             }
             // A path that is not UTF-8 would be another as text; purgefs makes no such mounts.
-            guard let mountpoint = unescaped(words[4]), let source = unescaped(words[separator + 2]) else { return nil }
+            guard let mountpoint = unescaped(words[4]), let source = unescaped(words[separator + 2]),
+                let root = unescaped(words[3])
+            else { return nil }
             let owner = words[separator + 3].split(separator: ",").first { $0.hasPrefix("user_id=") }
             return MountEntry(
                 mountpoint: mountpoint, type: String(words[separator + 1]),
-                source: source, isWhole: words[3] == "/",
+                source: source, device: String(words[2]), root: root,
                 owner: owner.flatMap { uid_t($0.dropFirst("user_id=".count)) },
                 connection: words[2].hasPrefix("0:") ? Int(words[2].dropFirst(2)) : nil)
         }

@@ -103,15 +103,22 @@ extension Target {
                 return directory
             } catch let error where error == .notConnected {
                 throw CommandFailure("no container", path: directory, error)
-            } catch let error where error == .accessDenied && MountEntry.container(at: directory) != nil {
-                throw CommandFailure(
-                    "no way into the container", path: directory, "\(error)",
-                    advice: "Its control files are for the user who mounted it: run this as that user.")
+            } catch let error where error == .accessDenied {
+                if let mount = MountEntry.container(at: directory) { throw noWay(into: mount, error) }
+                guard directory != "/" else { return nil }
+                directory = directory.parentPath
             } catch {
                 guard directory != "/" else { return nil }
                 directory = directory.parentPath
             }
         }
+    }
+
+    private static func noWay(into mount: MountEntry, _ error: Errno) -> CommandFailure {
+        CommandFailure(
+            "no way into the container", path: mount.mountpoint, error,
+            advice: mount.owner == geteuid()
+                ? "" : "Its control files are for the user who mounted it: run this as user \(mount.owner ?? 0).")
     }
 
     private static func resolved(_ text: String, from origin: String) throws(CommandFailure) -> String {

@@ -6,16 +6,26 @@ enum MountChecks {
     private static let what = "cannot mount"
 
     static func run(store: String, mountpoint: String, allowsOther: Bool) throws(CommandFailure) {
+        try checkProcess()
         try checkMountpoint(mountpoint)
-        try checkApart(store: store, mountpoint: mountpoint)
+        let places = PlaceChecks(Surroundings(mounts: MountEntry.all()))
+        try places.check(store: store)
+        try places.check(mountpoint: mountpoint, of: store)
         try checkDevice()
         try checkRights(allowsOther: allowsOther)
     }
 
-    /// For a mount point that `purgefs run` makes itself.
-    static func runForCommand(allowsOther: Bool) throws(CommandFailure) {
+    /// For a mount point that `purgefs run` makes itself. `store` is the one that the user has named.
+    static func runForCommand(store: String?, allowsOther: Bool) throws(CommandFailure) {
+        try checkProcess()
+        if let store { try PlaceChecks(Surroundings(mounts: MountEntry.all())).check(store: store) }
         try checkDevice()
         try checkRights(allowsOther: allowsOther)
+    }
+
+    private static func checkProcess() throws(CommandFailure) {
+        try Places.requireProc(what)
+        try checkLimits()
     }
 
     private static func checkMountpoint(_ path: String) throws(CommandFailure) {
@@ -47,6 +57,7 @@ enum MountChecks {
                 advice: "Name another directory, or unmount that one first: purgefs unmount \(path)")
         }
         try checkEmpty(path)
+        try checkOwnMountpoint(path, status)
     }
 
     private static func deadMount(_ path: String) -> CommandFailure {
@@ -68,56 +79,65 @@ enum MountChecks {
         }
     }
 
-    /// A daemon that serves a directory which lies in its own mount waits for itself.
-    private static func checkApart(store: String, mountpoint: String) throws(CommandFailure) {
-        guard let point = try absolute(mountpoint), let place = try absolute(store) else { return }
-        if place.isPath(point) || place.isPath(below: point) {
-            throw CommandFailure(
-                what, path: store, "the store lies at or below the mount point", advice: "Keep the two apart.")
-        }
-        if point.isPath(below: place) {
-            throw CommandFailure(
-                what, path: mountpoint, "the mount point lies in the store", advice: "Keep the two apart.")
-        }
-    }
-
-    private static func absolute(_ path: String) throws(CommandFailure) -> String? {
-        do throws(Errno) {
-            return try System.resolvedOrParent(path)
-        } catch .illegalSequence {
-            throw CommandFailure(what, path: path, Errno.illegalSequence)
-        } catch { return nil }
-    }
-
     private static func checkDevice() throws(CommandFailure) {
         let device = "/dev/fuse"
         do throws(Errno) {
             // Another kind of file may wait for its other end.
             let file = try FileDescriptor.open(device, O_RDWR | O_NONBLOCK)
             guard try System.status(file.raw).st_mode & S_IFMT == S_IFCHR else { throw .noDevice }
-        } catch let error where error == .accessDenied {
+        } catch .accessDenied {
             throw CommandFailure(
-                what, path: device, "\(error)",
-                advice: "As root: chmod 666 /dev/fuse, the usual mode (a udev rule keeps it), or run purgefs as root.")
+                what, path: device, Errno.accessDenied,
+                advice: geteuid() == 0
+                    ? "Not even root may: it lies on a file system that is mounted nodev, or a security module forbids it."
+                    : "As root: chmod 666 /dev/fuse, the usual mode (a udev rule keeps it), or run purgefs as root.")
+        } catch .notPermitted {
+            throw CommandFailure(what, path: device, Errno.notPermitted, advice: MountRights.containerAdvice)
         } catch {
             throw CommandFailure(
-                what, path: device, "\(error)",
-                advice: "Load the kernel's module as root: modprobe fuse. In a container, start that with "
-                    + "--device /dev/fuse --cap-add SYS_ADMIN.")
+                what, path: device, error,
+                advice: "Load the kernel's module as root: modprobe fuse. " + MountRights.containerAdvice)
         }
     }
 
     private static func checkRights(allowsOther: Bool) throws(CommandFailure) {
-        guard geteuid() != 0 else { return }
-        guard Places.program("fusermount3") != nil else {
-            throw CommandFailure(
-                what, path: "fusermount3", "not found in PATH, and only root can mount without it",
-                advice: "Install the package fuse3, or run purgefs as root.")
+        let rights = MountRights.current()
+        if let objection = rights.objection {
+            throw CommandFailure(what, path: objection.subject, objection.reason, advice: objection.advice)
         }
-        if allowsOther && !Places.hasLine("user_allow_other", in: "/etc/fuse.conf") {
+        if allowsOther && !rights.isRoot && !Places.hasLine("user_allow_other", in: "/etc/fuse.conf") {
             throw CommandFailure(
                 what, path: "/etc/fuse.conf", "it does not let users mount with --allow-other",
                 advice: "As root, add a line user_allow_other there, or leave --allow-other out.")
         }
+    }
+
+    /// fusermount3 mounts for an ordinary user only where that one could make files.
+    private static func checkOwnMountpoint(_ path: String, _ status: FileStatus) throws(CommandFailure) {
+        guard geteuid() != 0 else { return }
+        do throws(Errno) {
+            try System.checkAccess(path, W_OK)
+        } catch {
+            throw CommandFailure(
+                what, path: path, "you may not write there, and a user mounts only where he may",
+                advice: "Name a directory of your own, or run purgefs as root.")
+        }
+        guard status.st_mode & S_ISVTX == 0 || status.st_uid == geteuid() else {
+            throw CommandFailure(
+                what, path: path, "it has the sticky bit and belongs to another user",
+                advice: "Name a directory of your own: mkdir \(path)/NAME")
+        }
+    }
+
+    /// What the daemon itself has open, and a little for the app.
+    private static let leastDescriptors = 64
+
+    private static func checkLimits() throws(CommandFailure) {
+        let limit = System.largestDescriptorLimit()
+        guard limit < leastDescriptors else { return }
+        throw CommandFailure(
+            what, path: "RLIMIT_NOFILE",
+            "only \(limit) files may be open, and a mount needs \(leastDescriptors) itself",
+            advice: "Raise the limit, and count what the app has open too: ulimit -n 4096")
     }
 }

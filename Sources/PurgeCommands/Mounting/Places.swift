@@ -49,6 +49,17 @@ enum Places {
         } catch { return link }  // replaced since it was started
     }
 
+    /// Mounts, processes and this program itself are found there.
+    static func requireProc(_ what: String) throws(CommandFailure) {
+        let table = "/proc/self/mountinfo"
+        do throws(Errno) {
+            _ = try FileDescriptor.open(table, O_RDONLY)
+        } catch .noEntry {
+            throw CommandFailure(
+                what, path: table, Errno.noEntry, advice: "As root, mount /proc first: mount -t proc proc /proc")
+        } catch {}  // what needs it says why
+    }
+
     /// For messages: bytes that are no UTF-8 become U+FFFD.
     static func text(_ raw: RawText) -> String {
         String(decoding: raw.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

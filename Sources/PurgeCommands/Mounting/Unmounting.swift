@@ -12,6 +12,10 @@ struct Unmounting {
         case done
         case busy
         case refused(Errno?)
+        /// Nobody may unmount anything from here.
+        case unable(MountRights.Objection)
+
+        var isUnable: Bool { if case .unable = self { true } else { false } }
     }
 
     /// One attempt. With `detaching`, whoever still uses the mount keeps what he has until he lets
@@ -42,6 +46,7 @@ struct Unmounting {
     /// Without root, the setuid program does it. It says nothing here: its one line would come with
     /// every attempt.
     private func askFusermount(detaching: Bool) -> Outcome {
+        if let objection = MountRights.current().objection { return .unable(objection) }
         let words = ["fusermount3", "-u"] + (detaching ? ["-z"] : []) + ["--", mountpoint]
         do throws(Errno) {
             let pid = try System.spawnDetached("fusermount3", words, keepsMessages: false)

@@ -17,12 +17,13 @@ struct RunArea {
     var store: String { root + "/store" }
     func mountpoint(container: String) -> String { ([root] + Self.containers + [container]).joined(separator: "/") }
 
-    /// Directories that are fit for temporary files, the best first. One inside a container is
+    /// Directories that are fit for temporary files, the best first. One inside a container or a store is
     /// not: what lies there may be purged.
     static func candidates() -> [String] {
         let named = getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? ""
+        let surroundings = Surroundings(mounts: MountEntry.all())
         return [named, "/tmp", "/var/tmp"].filter { !$0.isEmpty }.compactMap(Places.resolved).filter { path in
-            do throws(CommandFailure) { return try Target.mount(holding: path) == nil } catch { return false }
+            surroundings.container(holding: path) == nil && surroundings.store(holding: path) == nil
         }
     }
 

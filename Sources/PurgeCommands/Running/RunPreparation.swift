@@ -9,6 +9,13 @@ struct RunPreparation {
     let mountpoint: String
     /// Of the store's journal.
     let lastSequence: Int64
+    private let before: StoreBefore
+
+    /// The mount has failed: what was made for it goes, and so does a new store that the user has named.
+    func withdraw() throws(CommandFailure) {
+        before.restore()
+        try area.remove()
+    }
 
     /// `named` is the store that the user gave. Without one, the first directory for temporary
     /// files that can hold a store is taken.
@@ -42,15 +49,29 @@ struct RunPreparation {
         let container: String
         do throws(StoreError) {
             let store = try Store.open(path, creating: true)
-            let settings = try store.loadSettings()
-            try store.saveSettings(settings)
-            let journal = try Journal.open(in: store)
-            lastSequence = journal.lastSequence
-            journal.close()
-            container = settings.containerID
+            do throws(StoreError) {
+                (container, lastSequence) = try Self.prepare(store)
+            } catch {
+                store.withdraw()
+                throw error
+            }
+            before = store.before
         } catch { throw CommandFailure("cannot open the store", error) }
         self.area = area
         store = path
-        mountpoint = try area.makeMountpoint(container: container)
+        do throws(CommandFailure) {
+            mountpoint = try area.makeMountpoint(container: container)
+        } catch {
+            before.restore()
+            throw error
+        }
+    }
+
+    private static func prepare(_ store: Store) throws(StoreError) -> (container: String, lastSequence: Int64) {
+        let settings = try store.loadSettings()
+        try store.saveSettings(settings)
+        let journal = try Journal.open(in: store)
+        defer { journal.close() }
+        return (settings.containerID, journal.lastSequence)
     }
 }

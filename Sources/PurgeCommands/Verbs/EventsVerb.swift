@@ -61,6 +61,12 @@ private struct EventsVerb {
         case .mount(let path):
             let control = MountedControl(place: path)
             let store = try control.status().store
+            guard Target.isStore(store) else {
+                throw CommandFailure(
+                    "cannot read the journal", path: store,
+                    "the store has been removed, moved or hidden while it is mounted at \(path)",
+                    advice: "Put it back there, or take away what is left of it: purgefs unmount \(path)")
+            }
             // Opened first, so that nothing falls between the past and what is to come.
             let stream = arguments.has(.follow) ? try EventStream(control) : nil
             try control.flushJournal()

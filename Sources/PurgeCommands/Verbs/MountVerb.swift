@@ -24,6 +24,8 @@ extension Verb {
 }
 
 private enum MountVerb {
+    private static let interrupting = SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT)
+
     static func run(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
         let arguments = invocation.arguments
         let (store, mountpoint) = (arguments.operands[0], arguments.operands[1])
@@ -40,15 +42,18 @@ private enum MountVerb {
         _ invocation: Invocation, store: String, mountpoint: String
     ) throws(CommandFailure) -> Int32 {
         do throws(Errno) {
-            _ = try System.block(.ending)
+            _ = try System.block(interrupting)
         } catch { throw CommandFailure("cannot mount", path: mountpoint, error) }
         let daemon = try DaemonProcess.start(
             programName: invocation.programName, options: invocation.arguments.mountingWords(), store: store,
             mountpoint: mountpoint)
-        try daemon.endTogether(on: .ending, message: "purgefs: \(MountDaemon.interrupted)\n")
-        switch try daemon.waitUntilReady() {
-        case .ready, .interrupted:
+        switch try daemon.waitUntilReady(interruptedBy: interrupting) {
+        case .ready:
             return ExitStatus.done
+        case .interrupted(let signal):
+            daemon.requestEnd()
+            _ = daemon.waitForEnd(milliseconds: 10_000)
+            throw CommandFailure(status: 128 + signal, message: "mount: interrupted; nothing is mounted")
         case .ended(.exited(let status)):
             // It has said why.
             throw CommandFailure(status: status == ExitStatus.done ? ExitStatus.failed : status, message: "")

@@ -60,7 +60,7 @@ private enum UnmountVerb {
     ) throws(CommandFailure) {
         let mount = Unmounting(mountpoint: entry.mountpoint)
         var outcome = mount.attempt()
-        if outcome == .busy {
+        if outcome == .busy || outcome.isUnable && isForced {
             outcome = isForced ? end(mount, entry, daemon) : try wait(mount, entry, path, daemon)
         }
         switch outcome {
@@ -73,6 +73,11 @@ private enum UnmountVerb {
                     "End that and try again. At once, with errors for whoever uses it: "
                         + "purgefs unmount --force \(VisibleText.of(entry.mountpoint))"
                 ]).joined(separator: "\n  "))
+        case .unable(let objection):
+            throw CommandFailure(
+                what, path: path, "\(objection.subject): \(objection.reason)",
+                advice: "Unmount it from where it was mounted, or have its daemon do it, with errors for whoever uses "
+                    + "it: purgefs unmount --force \(entry.mountpoint)")
         case .refused(let error?) where error == .notPermitted:
             throw CommandFailure(what, path: path, error, advice: "Only the user who mounted it and root may.")
         case .refused(let error):
@@ -123,6 +128,7 @@ private enum UnmountVerb {
 
     /// The mount point as the kernel knows it. One whose daemon has died cannot be looked at.
     private static func find(_ path: String) throws(CommandFailure) -> MountEntry {
+        try Places.requireProc(what)
         guard let resolved = Places.resolvedOrParent(path) else {
             throw CommandFailure(what, path: path, Errno.noEntry)
         }

@@ -1,5 +1,6 @@
 import CSQLite
 import Glibc
+import PurgeSystem
 
 /// What SQLite answered.
 struct DatabaseError: Error, Hashable {
@@ -50,6 +51,8 @@ struct DatabaseError: Error, Hashable {
             StoreError(
                 "the journal cannot be written: \(message)", path: path,
                 advice: "The disk under the store is full: make room there.")
+        case _ where systemError == EMFILE || systemError == ENFILE:
+            .failed("the journal cannot be opened", path: path, Errno(systemError))
         case SQLITE_BUSY, SQLITE_LOCKED:
             StoreError(
                 "the journal is held by another process: \(message)", path: path,

@@ -1,5 +1,6 @@
 import CSQLite
 import Glibc
+import PurgeSystem
 import Synchronization
 
 /// How SQLite reaches files: a VFS of our own over SQLite's. A store may have been made by somebody who
@@ -35,7 +36,7 @@ enum DatabaseFiles {
     /// (SQLite opens a directory to sync it.)
     private static let open: @convention(c) (UnsafePointer<CChar>?, Int32, Int32) -> Int32 = { path, flags, _ in
         guard let path else { return -1 }
-        let file = Glibc.open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        let file = opened(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
             if errno == ENOSPC || errno == EDQUOT { lackOfRoom.store(errno, ordering: .relaxed) }
             return -1
@@ -46,5 +47,17 @@ enum DatabaseFiles {
         close(file)
         errno = ELOOP
         return -1
+    }
+
+    /// What is made belongs to whom the store belongs to. (SQLite gives the rollback journal the database's owner.)
+    private static func opened(_ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 {
+        guard flags & O_CREAT != 0, flags & O_EXCL == 0 else { return Glibc.open(path, flags, 0o600) }
+        let made = Glibc.open(path, flags | O_EXCL, 0o600)
+        guard made >= 0 else { return errno == EEXIST ? Glibc.open(path, flags & ~O_CREAT) : -1 }
+        do throws(Errno) {
+            let store = try FileDescriptor.open(String(cString: path).parentPath, System.openPath | O_DIRECTORY)
+            StoreDirectory.give(made, toOwnerOf: store.raw)
+        } catch {}
+        return made
     }
 }

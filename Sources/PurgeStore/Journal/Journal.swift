@@ -15,18 +15,22 @@ public final class Journal: Sendable {
     private struct State {
         var database: Database?
         var lastSequence: Int64
-        /// Ends after the database: the locks of a process go with any descriptor of the file.
-        var reserve: JournalReserve?
         var isClosed = false
     }
     private let state: Mutex<State>
     private let place: StoreDirectory
     private let capacity: Int64
+    /// Whether nothing of what is written here is kept.
+    public let isForReading: Bool
     /// Why the journal could not be opened, where it will be tried again at each use.
     public let openingFailure: StoreError?
 
-    private init(_ state: sending State, _ place: StoreDirectory, capacity: Int64, failure: StoreError? = nil) {
+    private init(
+        _ state: sending State, _ place: StoreDirectory, capacity: Int64, isForReading: Bool = false,
+        failure: StoreError? = nil
+    ) {
         self.state = Mutex(state)
+        self.isForReading = isForReading
         self.place = place
         self.capacity = capacity
         openingFailure = failure
@@ -56,9 +60,7 @@ public final class Journal: Sendable {
         try place.checkJournalIsFile()
         let database = try JournalSchema.openForWriting(
             place.absolutePathOf(JournalSchema.fileName), patience: patience)
-        let reserve = JournalReserve(place)
-        reserve?.keep()
-        return State(database: database, lastSequence: try lastSequence(in: database), reserve: reserve)
+        return State(database: database, lastSequence: try lastSequence(in: database))
     }
 
     private static func lastSequence(in database: Database) throws(DatabaseError) -> Int64 {
@@ -78,7 +80,7 @@ public final class Journal: Sendable {
             let database = if let found { found } else { try JournalSchema.openForWriting(":memory:") }
             return Journal(
                 State(database: database, lastSequence: try lastSequence(in: database)), store.place,
-                capacity: capacity)
+                capacity: capacity, isForReading: true)
         } catch { throw error.error(path: store.place.pathOf(JournalSchema.fileName), store: store.path) }
     }
 
@@ -107,7 +109,6 @@ public final class Journal: Sendable {
                 try dropOldest(of: database, before: before, last: last)
             }
             state.lastSequence = max(before, last)
-            state.reserve?.keep()
         }
     }
 

@@ -37,8 +37,19 @@ public final class JournalReader {
         }
         do {
             try place.checkJournalIsFile()
-            database = try JournalSchema.openForReading(place.absolutePathOf(JournalSchema.fileName))
+            database = try Self.open(in: place)
         } catch { throw error.error(path: place.pathOf(JournalSchema.fileName), store: storePath) }
+    }
+
+    /// A change that a killed writer left half done cannot be taken back in a store that cannot be written; a copy
+    /// will do there.
+    private static func open(in place: StoreDirectory) throws(DatabaseError) -> Database? {
+        do throws(DatabaseError) {
+            return try JournalSchema.openForReading(place.absolutePathOf(JournalSchema.fileName))
+        } catch {
+            guard [SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_IOERR].contains(error.code) else { throw error }
+            return try place.openJournalAtRest()
+        }
     }
 
     /// Of the newest event; 0 when there is none.

@@ -11,16 +11,16 @@ extension Volume {
     private static let timeBetweenSaves: Int64 = 20_000_000_000
 
     public func startThreads() throws(Errno) {
-        let reclaiming = try WorkThread(name: "reclaimer") { [self] in reclaimForever() }
+        // Nothing can be purged in a store that is only looked at.
+        let reclaiming = try store.isForReading ? nil : WorkThread(name: "reclaimer") { [self] in reclaimForever() }
         let keeping = try WorkThread(name: "journal") { [self] in keepJournal() }
-        threads.withLock { $0 = [reclaiming, keeping] }
+        threads.withLock { $0 = [reclaiming, keeping].compactMap { $0 } }
         events.append([Event(type: .mount)])
         change { _ in }
     }
 
-    /// Ends the threads and writes back what is not on disk yet. What cannot be written, and so is lost.
-    @discardableResult
-    public func end() -> StoreError? {
+    /// Ends the threads and writes back what is not on disk yet.
+    public func end() {
         isEnding.store(true, ordering: .sequentiallyConsistent)
         reclaimerGate.advance()
         journalGate.advance()
@@ -30,31 +30,9 @@ extension Volume {
         events.append([Event(type: .unmount)])
         flushEvents()
         events.endReaders()
-        events.endRecorder()
-        let usesAreSaved = saveLastUses()
-        let settingsAreSaved = saveSettings(durably: true) || settingsAreAsSaved
+        saveLastUses()
+        saveSettings(durably: true)
         journal.close()
-        return loss(usesAreSaved: usesAreSaved, settingsAreSaved: settingsAreSaved)
-    }
-
-    /// But for the counters.
-    private var settingsAreAsSaved: Bool {
-        let saved = savedSettings.withLock { $0 } ?? settings
-        var now = state.withLock { settings(of: $0) }
-        now.counters = saved.counters
-        return now == saved
-    }
-
-    private func loss(usesAreSaved: Bool, settingsAreSaved: Bool) -> StoreError? {
-        let missing = events.missing
-        var lost =
-            missing == 0 ? [] : ["\(missing) \(missing == 1 ? "event is" : "events are") missing from the journal"]
-        if !usesAreSaved { lost.append("the order of last use is not up to date") }
-        if !settingsAreSaved { lost.append("the settings of this mount are not saved") }
-        guard !lost.isEmpty else { return nil }
-        return StoreError(
-            "the store is incomplete: \(lost.joined(separator: ", "))", path: store.path,
-            advice: "It could not be written at the end. If the disk under it is full, make room there.")
     }
 
     private func reclaimForever() {
@@ -86,7 +64,7 @@ extension Volume {
     /// Returns when pressure asks for nothing that could be done. Where no thread reclaims
     /// (a store that is not mounted) nothing purges in the background.
     func awaitReclaimer() {
-        guard threads.withLock({ !$0.isEmpty }) else { return }
+        guard !store.isForReading, threads.withLock({ !$0.isEmpty }) else { return }
         while !isEnding.load(ordering: .acquiring) {
             let seen = purges.generation
             let isBusy = reclaimerIsBusy.load(ordering: .sequentiallyConsistent)
@@ -135,9 +113,8 @@ extension Volume {
         events.awaitFlush(milliseconds: 500)
     }
 
-    /// Whether they are saved; if not, they are kept for the next time.
-    @discardableResult
-    func saveLastUses() -> Bool {
+    func saveLastUses() {
+        if store.isForReading { return }
         let (gone, nodes, uses) = state.withLock { state in
             let (gone, nodes) = state.takeUnsavedUses()
             let uses = nodes.map { Journal.LastUse(inode: $0.inode, birth: Int64($0.birthMark), lastUse: $0.lastUse) }
@@ -147,7 +124,6 @@ extension Volume {
             // First those that are gone: their numbers may be in use again.
             if !gone.isEmpty { try journal.forgetLastUses(of: gone) }
             if !uses.isEmpty { try journal.saveLastUses(uses) }
-            return true
         } catch {
             reportJournal(error)
             state.withLock { state in
@@ -157,7 +133,6 @@ extension Volume {
                     state.unsavedUses.append(node)
                 }
             }
-            return false
         }
     }
 
@@ -167,24 +142,20 @@ extension Volume {
         savingSettings.withLock { _ in writeSettings(durably: durably) }
     }
 
-    private func settings(of state: VolumeState) -> DeviceSettings {
-        var settings = settings
-        settings.total = state.capacity.total
-        settings.others = state.capacity.others
-        settings.othersPurgeable = state.capacity.othersPurgeable
-        settings.thresholds = state.thresholdSettings
-        settings.counters = state.counters
-        return settings
-    }
-
     private func writeSettings(durably: Bool) -> Bool {
+        if store.isForReading { return false }
         let now = state.withLock { state in
             state.settingsAreUnsaved = false
-            return settings(of: state)
+            var settings = settings
+            settings.total = state.capacity.total
+            settings.others = state.capacity.others
+            settings.othersPurgeable = state.capacity.othersPurgeable
+            settings.thresholds = state.thresholdSettings
+            settings.counters = state.counters
+            return settings
         }
         do throws(StoreError) {
             try store.saveSettings(now, durably: durably)
-            savedSettings.withLock { $0 = now }
             settingsAreFailing.store(false, ordering: .relaxed)
             return true
         } catch {

@@ -86,8 +86,12 @@ extension Volume {
             isRepairable: false)
     }
 
-    private func path(of node: Node) -> String {
-        store.path + "/container/" + node.path().map { Self.visible($0.text) }.joined(separator: "/")
+    private func path(of node: Node) -> String { pathInStore(of: (node, nil)) }
+
+    /// Of a directory, or of a name in one, for messages.
+    func pathInStore(of place: (node: Node, name: Name?)) -> String {
+        let names = place.node.path() + (place.name.map { [$0] } ?? [])
+        return ([store.path + "/container"] + names.map { Self.visible($0.text) }).joined(separator: "/")
     }
 
     private func neededSidecars(_ found: ScanFindings) -> Set<String> {

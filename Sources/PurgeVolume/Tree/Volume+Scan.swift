@@ -31,15 +31,18 @@ extension Volume {
         var linked = LinkedFiles()
         var pending = [root]
         var count = 0
+        // What is looked at.
+        var place: (node: Node, name: Name?) = (root, nil)
         do throws(Errno) {
             adopt(try StoredAttributes(of: store.container.raw, nil), by: root)
             state.withLock { $0.place(root) }
             while let directory = pending.popLast() {
+                place = (directory, nil)
                 let descriptor = try directoryDescriptor(directory)
                 do throws(Errno) {
                     try asOwner(throughout: descriptor) { () throws(Errno) in
                         for name in try entryNames(of: directory) {
-                            if count % 256 == 0, System.endSignal() != nil { throw .interrupted }
+                            place = (directory, name)
                             guard let node = try scan(name, in: directory, descriptor, uses: uses, linked: &linked)
                             else { continue }
                             if node.isDirectory { pending.append(node) }
@@ -54,12 +57,8 @@ extension Volume {
                 }
             }
             passOver(linked)
-        } catch .interrupted {
-            throw .interrupted(store.path)
         } catch {
-            throw StoreError(
-                "cannot read the container: \(error)", path: store.path + "/container",
-                advice: "Check that every file in it can be read, then run: purgefs check \(store.path)")
+            throw .failed("the container cannot be read", path: pathInStore(of: place), error)
         }
         progress(count)
     }

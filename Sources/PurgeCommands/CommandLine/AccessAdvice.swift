@@ -1,0 +1,43 @@
+import Glibc
+import PurgeSystem
+
+/// What to do where permission was denied: whose permissions stand in the way, and on which directory.
+enum AccessAdvice {
+    static let rootToo = "Not even root may: see how that file system is mounted, and what protects it (lsattr)."
+
+    static func text(_ path: String) -> String {
+        let (place, next) = obstacle(on: path)
+        if let mount = next.flatMap(mountOfAnother) {
+            return "It lies in a FUSE mount of user \(mount.owner ?? 0), which lets nobody else in, not even root: run "
+                + "this as that user, or name another place."
+        }
+        if geteuid() == 0 { return rootToo }
+        do throws(Errno) {
+            let status = try System.status(ofPath: place)
+            let mode = String(status.st_mode & 0o7777, radix: 8)
+            return status.st_uid == geteuid()
+                ? "\(place) belongs to you, and its mode (\(mode)) keeps you out: chmod u+rwX \(place)"
+                : "\(place) belongs to user \(status.st_uid), with mode \(mode): run this as that user, or as root."
+        } catch { return "Run this as the user who owns it, or as root." }
+    }
+
+    /// The first directory on the way that lets this user no further, and what could not be reached from it; the path
+    /// itself where the way is open.
+    private static func obstacle(on path: String) -> (place: String, next: String?) {
+        var place = path.utf8.first == UInt8(ascii: "/") ? "/" : "."
+        for name in path.pathNames {
+            let next = place == "/" ? "/" + name : place + "/" + name
+            do throws(Errno) {
+                _ = try System.status(ofPath: next)
+            } catch { return (place, next) }
+            place = next
+        }
+        return (path, nil)
+    }
+
+    private static func mountOfAnother(_ path: String) -> MountEntry? {
+        guard let resolved = Places.resolvedOrParent(path) else { return nil }
+        let mount = MountEntry.all().last { $0.mountpoint.isPath(resolved) }
+        return mount.flatMap { $0.type.hasPrefix("fuse") && $0.owner != geteuid() ? $0 : nil }
+    }
+}

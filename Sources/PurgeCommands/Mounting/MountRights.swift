@@ -1,0 +1,90 @@
+import Glibc
+import PurgeSystem
+
+/// Whether this process may mount and unmount, by itself or with the help of fusermount3.
+struct MountRights: Hashable {
+    /// fusermount3, which has the setuid bit.
+    enum Helper: Hashable {
+        case usable
+        case missing
+        /// It gives no rights: its path.
+        case powerless(String)
+    }
+
+    var isRoot = false
+    /// CAP_SYS_ADMIN over its own mounts.
+    var canAdminister = false
+    /// Root of a user namespace, without a mount namespace of that.
+    var hasMountsOfOthers = false
+    /// Whether the helper could have CAP_SYS_ADMIN.
+    var canGain = true
+    /// PR_SET_NO_NEW_PRIVS: the helper gets no rights.
+    var hasNoNewPrivileges = false
+    var helper = Helper.usable
+
+    struct Objection: Hashable {
+        var subject: String
+        var reason: String
+        var advice: String
+    }
+
+    /// What a container must be started with.
+    static let containerAdvice =
+        "In a container: start that with --device /dev/fuse --cap-add SYS_ADMIN "
+        + "--security-opt apparmor=unconfined (Docker, Podman)."
+
+    /// Why it may not; nil where nothing is known that stands in the way.
+    var objection: Objection? {
+        if canAdminister { return nil }
+        if hasMountsOfOthers {
+            return Objection(
+                subject: "CAP_SYS_ADMIN", reason: "this user namespace has no mounts of its own",
+                advice: "Make a mount namespace together with it: unshare --user --map-root-user --mount")
+        }
+        if !canGain || isRoot && hasNoNewPrivileges {
+            return Objection(
+                subject: "CAP_SYS_ADMIN",
+                reason: "mounting takes this right, and \(isRoot ? "root" : "nobody") has it here",
+                advice: Self.containerAdvice + " Elsewhere: see what has taken it away (capsh --print).")
+        }
+        if hasNoNewPrivileges {
+            return Objection(
+                subject: "fusermount3",
+                reason: "it can give this process no right to mount, because no_new_privs is set",
+                advice: "Start it without that (Docker: --security-opt no-new-privileges; systemd: "
+                    + "NoNewPrivileges=; setpriv --no-new-privs), or run purgefs as root.")
+        }
+        switch helper {
+        case .usable: return nil
+        case .missing:
+            return Objection(
+                subject: "fusermount3", reason: "not found in PATH, and only root can mount without it",
+                advice: "Install the package fuse3 (apt-get install fuse3, dnf install fuse3), or run purgefs as root.")
+        case .powerless(let path):
+            return Objection(
+                subject: path, reason: "it has no setuid bit, or lies on a file system that is mounted nosuid",
+                advice: "As root: chmod u+s \(path), or install the package fuse3 anew.")
+        }
+    }
+}
+
+extension MountRights {
+    /// Of this process.
+    static func current() -> MountRights {
+        MountRights(
+            isRoot: geteuid() == 0, canAdminister: System.canAdministerMounts,
+            hasMountsOfOthers: System.hasMountsOfOthers, canGain: System.canGainAdministration,
+            hasNoNewPrivileges: System.hasNoNewPrivileges, helper: findHelper())
+    }
+
+    private static func findHelper() -> Helper {
+        guard let path = Places.program("fusermount3") else { return .missing }
+        if geteuid() == 0 { return .usable }
+        do throws(Errno) {
+            let file = try FileDescriptor.open(path, System.openPath)
+            let isSetuid = try System.status(file.raw).st_mode & S_ISUID != 0
+            let flags = try System.fileSystemStatus(file.raw).f_flag
+            return isSetuid && flags & UInt(ST_NOSUID) == 0 ? .usable : .powerless(path)
+        } catch { return .usable }  // it will say why not
+    }
+}

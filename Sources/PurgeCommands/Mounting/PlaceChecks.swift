@@ -1,0 +1,58 @@
+import PurgeSystem
+
+/// Where a store and a mount point may lie. A store in a container would be purged with it, and a daemon that serves a
+/// directory which lies in its own mount waits for itself; what is done to a store below its container changes the
+/// numbers of another.
+struct PlaceChecks {
+    private static let what = "cannot mount"
+    private let surroundings: Surroundings
+
+    init(_ surroundings: Surroundings) { self.surroundings = surroundings }
+
+    /// The store may be yet to be made.
+    func check(store: String) throws(CommandFailure) {
+        guard let place = try Self.absolute(store) else { return }
+        if let container = surroundings.container(holding: place) {
+            throw CommandFailure(
+                Self.what, path: store, "the store lies in the container that is mounted at \(container.mountpoint)",
+                advice: "Keep it outside of every container: what lies in one may be purged.")
+        }
+        if let other = surroundings.store(above: place) {
+            throw CommandFailure(
+                Self.what, path: store, "the store lies in another store, \(other)",
+                advice: "Keep the two apart: name a directory that lies in no store.")
+        }
+    }
+
+    func check(mountpoint: String, of store: String) throws(CommandFailure) {
+        guard let point = try Self.absolute(mountpoint), let place = try Self.absolute(store) else { return }
+        if surroundings.lies(place, in: point) {
+            throw CommandFailure(
+                Self.what, path: store, "the store lies at or below the mount point", advice: "Keep the two apart.")
+        }
+        if surroundings.lies(point, in: place) {
+            throw CommandFailure(
+                Self.what, path: mountpoint, "the mount point lies in the store", advice: "Keep the two apart.")
+        }
+        if let container = surroundings.container(holding: point) {
+            throw CommandFailure(
+                Self.what, path: mountpoint,
+                "the mount point lies in the container that is mounted at \(container.mountpoint)",
+                advice: "Name a directory outside of every container.")
+        }
+        if let other = surroundings.store(holding: point) {
+            throw CommandFailure(
+                Self.what, path: mountpoint, "the mount point lies in another store, \(other)",
+                advice: "Name a directory that lies in no store.")
+        }
+    }
+
+    /// nil where the path leads nowhere; making or mounting it finds out why.
+    private static func absolute(_ path: String) throws(CommandFailure) -> String? {
+        do throws(Errno) {
+            return try System.resolvedOrParent(path)
+        } catch .illegalSequence {
+            throw CommandFailure(what, path: path, Errno.illegalSequence)
+        } catch { return nil }
+    }
+}

@@ -1,0 +1,89 @@
+import Glibc
+import PurgeSystem
+
+/// What was there of a store when it was opened, so that a mount that fails can leave things as they were.
+public struct StoreBefore: Sendable {
+    private let path: String
+    private let isMade: Bool
+    private let mode: mode_t
+    /// Of everything in the store's directory.
+    let names: Set<String>
+    /// Folders of the layout that were not there, each after the one it lies in.
+    private let missing: [String]
+
+    /// Whether there was no store yet.
+    var isEmpty: Bool { !names.contains("container") && !names.contains(StoreDirectory.settingsName) }
+
+    init(_ place: StoreDirectory) throws(StoreError) {
+        path = place.absolutePath
+        isMade = place.isMade
+        names = try place.names()
+        do throws(Errno) {
+            mode = try System.status(place.descriptor.raw).st_mode & 0o7777
+            var missing: [String] = []
+            for folder in ["container"] + StoreDirectory.layout.map({ "container/" + $0 })
+            where try Self.isMissing(folder, in: place.descriptor) {
+                missing.append(folder)
+            }
+            self.missing = missing
+        } catch { throw .failed("the store cannot be looked at", path: place.path, error) }
+    }
+
+    /// The same for who has let go of the store meanwhile; nothing, if somebody else has taken it.
+    public func restore() {
+        do throws(Errno) {
+            let store = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
+            try System.lockExclusively(store.raw)
+            restore(store)
+        } catch {}
+    }
+
+    /// Takes away what was made since, in a store whose lock the caller has. If something has been put into it
+    /// meanwhile, that stays, with the store.
+    func restore(_ store: FileDescriptor) {
+        do throws(Errno) {
+            for folder in missing.reversed() { try Self.remove(folder, in: store) }
+            for name in try store.open(".", O_RDONLY | O_DIRECTORY).entryNames()
+            where !names.contains(name) && StoreDirectory.isOurs(name) {
+                if name == StoreDirectory.extentsName {
+                    try System.removeDirectory(at: store.raw, name)
+                } else {
+                    try System.unlink(at: store.raw, name)
+                }
+            }
+            if isMade {
+                StoreDirectory.removeEmpty(path)
+            } else if try System.status(store.raw).st_mode & 0o7777 != mode {
+                try System.changeMode(store.raw, mode)
+            }
+        } catch {}
+    }
+
+    /// What cannot be looked at is there.
+    private static func isMissing(_ folder: String, in store: FileDescriptor) throws(Errno) -> Bool {
+        do throws(Errno) {
+            let (parent, name) = try place(of: folder, in: store)
+            return try parent.kind(of: name) == nil
+        } catch .noEntry {
+            return true
+        } catch .accessDenied, .notDirectory, Errno(ELOOP) {
+            return false
+        }
+    }
+
+    private static func remove(_ folder: String, in store: FileDescriptor) throws(Errno) {
+        do throws(Errno) {
+            let (parent, name) = try place(of: folder, in: store)
+            try System.removeDirectory(at: parent.raw, name)
+        } catch .noEntry {}
+    }
+
+    /// Its parent directory, reached through no symbolic link, and its name there.
+    private static func place(of folder: String, in store: FileDescriptor) throws(Errno) -> (FileDescriptor, String) {
+        var names = folder.pathNames
+        let name = names.removeLast()
+        var directory = store
+        for parent in names { directory = try directory.open(parent, O_RDONLY | O_DIRECTORY) }
+        return (directory, name)
+    }
+}

@@ -1,0 +1,26 @@
+import Glibc
+import PurgeSystem
+
+extension StoreDirectory {
+    /// What was just made in the store belongs to whom the store belongs to, so that he can go on with it after root
+    /// has been there. Where it cannot be given away (a user namespace, a quota) it serves us all the same.
+    func giveToOwner(_ made: Int32) { Self.give(made, toOwnerOf: descriptor.raw) }
+
+    /// The same for a new folder, which is empty.
+    func giveToOwner(folder name: String, in parent: FileDescriptor) {
+        guard geteuid() == 0 else { return }
+        do throws(Errno) {
+            let folder = try parent.open(name, O_RDONLY | O_DIRECTORY)
+            if try folder.names().isEmpty { giveToOwner(folder.raw) }
+        } catch {}
+    }
+
+    static func give(_ made: Int32, toOwnerOf directory: Int32) {
+        guard geteuid() == 0 else { return }
+        do throws(Errno) {
+            let (owner, status) = (try System.status(directory), try System.status(made))
+            guard status.st_uid != owner.st_uid || status.st_gid != owner.st_gid else { return }
+            try System.changeOwner(made, owner.st_uid, owner.st_gid)
+        } catch {}
+    }
+}

@@ -1,0 +1,93 @@
+import Glibc
+import Support
+import Testing
+
+extension Mounts {
+    /// A mount that fails leaves no new store behind, and what was there before as it was.
+    @Suite struct FailedMountTests {
+        /// Everything below a directory, with modes, sizes and contents of small files.
+        private func snapshot(_ directory: String) throws -> String {
+            try Program.shell(
+                "find . -printf '%y %m %U %s %p\\n' | sort -k5; find . -type f -size -100k ! -name '*.sqlite' | sort | xargs -r md5sum",
+                in: directory
+            ).succeeded()
+        }
+
+        /// Ways in which a mount of STORE at `point` fails, beginning with what the first checks do not find.
+        private static let ways: [(name: String, command: String)] = [
+            ("a bad option", "$P mount -o nosuchoption STORE point"),
+            ("a setting that cannot be", "$P mount --others 1M --others-purgeable 2M --total 64M STORE point"),
+            (
+                "no CAP_SYS_ADMIN",
+                "setpriv --bounding-set -sys_admin --inh-caps -sys_admin -- $P mount --total 32M STORE point"
+            ),
+            ("no /dev/fuse", "unshare -m sh -c 'mount -t tmpfs none /dev && $P mount --total 32M STORE point'"),
+            ("no mount point", "$P mount --total 32M STORE point/none"),
+            ("run", "$P run --store STORE -o nosuchoption -- true"),
+            ("few descriptors", "sh -c 'ulimit -n 13; $P mount --total 32M STORE point'"),
+        ]
+
+        /// Of a store that is not there, of an empty directory, and of a store with files and settings.
+        @Test(arguments: ways.map(\.name)) func nothingChanges(way: String) throws {
+            let command = try #require(Self.ways.first { $0.name == way }).command
+            try Scratch.with("failing") { scratch in
+                let place = scratch.path
+                let make = """
+                    mkdir point empty; chmod 755 empty; $P mount --total 64M old point && echo x > point/Documents/f &&
+                    $P unmount point && rmdir old/container/tmp
+                    """
+                try shell(make, in: place).succeeded()
+                for store in ["new", "empty", "old"] {
+                    let before = try snapshot(place)
+                    let outcome = try shell(command.replacing("STORE", with: store), in: place)
+                    #expect(outcome.status != 0 && !outcome.errors.isEmpty, "\(store): \(outcome)")
+                    let after = try snapshot(place)
+                    #expect(after == before, "\(store): \(outcome)")
+                }
+            }
+        }
+
+        /// However many descriptors it takes, a mount works or leaves nothing, and says what it lacks.
+        @Test func tooFewDescriptors() throws {
+            try Scratch.with("descriptors") { scratch in
+                let place = scratch.path
+                try Files.makeDirectory("\(place)/point")
+                var works = 0
+                for limit in [4, 5, 8, 16, 63, 64, 80] {
+                    let outcome = try shell("ulimit -n \(limit); $P mount --total 64M store point", in: place)
+                    if outcome.status == 0 {
+                        works += 1
+                        try PurgefsBinary.run("unmount", "point", in: place).succeeded()
+                        try Program.run("rm", "-r", "\(place)/store").succeeded()
+                    }
+                    #expect(outcome.status == 0 || outcome.errors.contains("ulimit -n"), "\(limit): \(outcome)")
+                    #expect(try Files.names(in: place) == ["point"], "\(limit): \(outcome)")
+                }
+                #expect(works > 0)
+            }
+        }
+
+        /// However far it comes on a disk that is full.
+        @Test func aFullDisk() throws {
+            try Scratch.with("full") { scratch in
+                let place = scratch.path
+                try Program.shell("mkdir point disk", in: place).succeeded()
+                for inodes in 2..<14 {
+                    try Program.run(
+                        "mount", "-t", "tmpfs", "-o", "size=1M,nr_inodes=\(inodes)", "none", "\(place)/disk"
+                    ).succeeded()
+                    let outcome = try PurgefsBinary.run("mount", "--total", "64M", "disk/store", "point", in: place)
+                    if outcome.status == 0 { try PurgefsBinary.run("unmount", "point", in: place).succeeded() }
+                    let names = try Files.names(in: "\(place)/disk")
+                    try Program.run("umount", "\(place)/disk").succeeded()
+                    #expect(names == (outcome.status == 0 ? ["store"] : []), "\(inodes) inodes: \(outcome)")
+                }
+            }
+        }
+
+        private func shell(_ script: String, in directory: String) throws -> Outcome {
+            try Program.run(
+                ["/bin/sh", "-c", script], in: directory, environment: ["P": PurgefsBinary.path], timeout: 60)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Glibc
+import Support
+import Testing
+
+extension Mounts {
+    /// Advice that fits the cause.
+    @Suite struct HintTests {
+        private static let user = "setpriv --reuid 65534 --regid 65534 --clear-groups"
+
+        /// Of a script in a mount namespace of its own, with a mount of an ordinary user's at `point`, which that one
+        /// has closed. `$P` is the program, `$U` makes a command the user's.
+        private func said(_ script: String) throws -> Outcome {
+            try Scratch.with("hint") { scratch in
+                let prepare = """
+                    chmod 777 .; mkdir point; chown 65534 point; cp "$P" purgefs; P=$PWD/purgefs; U='\(Self.user)'
+                    mknod -m 666 fuse c 10 229; mount --bind fuse /dev/fuse
+                    $U $P mount --total 64M store point && $U chmod 0 point || exit 99
+                    \(script)
+                    status=$?; $U fusermount3 -u point || $U fusermount3 -u -z point; exit $status
+                    """
+                return try Program.run(
+                    ["unshare", "--mount", "--propagation", "private", "sh", "-c", prepare], in: scratch.path,
+                    environment: ["P": PurgefsBinary.path], timeout: 60)
+            }
+        }
+
+        /// It is the mode that keeps the owner out, not another user.
+        @Test func anOwnClosedContainer() throws {
+            let outcome = try said("$U $P status point")
+            #expect(outcome.status == 1 && outcome.errors.contains("belongs to you"), "\(outcome)")
+            #expect(outcome.errors.contains("chmod u+rwX") && !outcome.errors.contains("as that user"), "\(outcome)")
+        }
+
+        /// A FUSE mount of a user's lets not even root in.
+        @Test(arguments: ["$P mount new point/x", "$P mount point/new empty"]) func rootInAUsersMount(command: String)
+            throws
+        {
+            let outcome = try said("mkdir empty; \(command)")
+            #expect(outcome.status == 1 && !outcome.errors.contains("or as root"), "\(outcome)")
+            #expect(
+                outcome.errors.contains("user 65534") || outcome.errors.contains("container that is mounted"),
+                "\(outcome)")
+        }
+
+        @Test func rootAsksAUsersMount() throws {
+            let outcome = try said("$P status point")
+            #expect(outcome.status == 1 && outcome.errors.contains("run this as user 65534"), "\(outcome)")
+        }
+
+        /// With its path.
+        @Test func aFileOfAnotherUser() throws {
+            let outcome = try said(
+                "mkdir closed; echo x > closed/f; chmod 700 closed; $U $P mark --purgeable closed/f")
+            #expect(outcome.status == 1, "\(outcome)")
+            #expect(outcome.errors.contains("./closed belongs to user 0, with mode 700"), "\(outcome)")
+        }
+
+        @Test func aMountPointThatIsNotUTF8() throws {
+            try Scratch.with("hint") { scratch in
+                let script = #"""
+                    odd=$(printf 'caf\351'); mkdir "$odd" "$odd/point"; $P mount new "$odd/point"; echo "status $?"
+                    cd "$odd" && $P mount ../new point; echo "status $?"; ls ..
+                    """#
+                let outcome = try Program.run(
+                    ["/bin/sh", "-c", script], in: scratch.path, environment: ["P": PurgefsBinary.path])
+                #expect(
+                    outcome.output.hasPrefix("status 1\nstatus 1\n") && !outcome.output.contains("new"), "\(outcome)")
+                let said = outcome.errors.split(separator: "\n").filter { $0.contains("the path is not UTF-8") }
+                #expect(said.count == 2 && outcome.errors.contains("rename what is not (mv)"), "\(outcome)")
+            }
+        }
+
+        @Test func othersLeaveNothing() throws {
+            try withMount(["--total", "64M", "--others", "64M"]) { mount in
+                mount.expectWarnings()
+                #expect(mount.log.contains("--others 64.0 MiB leaves nothing of --total 64.0 MiB"), "\(mount.log)")
+            }
+        }
+
+        /// The store of a mount is gone: that is what the message says.
+        @Test func aStoreThatWasRemoved() throws {
+            try withMount { mount in
+                mount.expectWarnings()
+                try Program.run("mv", mount.store, "\(mount.store).moved").succeeded()
+                let outcome = try PurgefsBinary.run("events", mount.root)
+                #expect(outcome.status == 1 && outcome.errors.contains("removed, moved or hidden"), "\(outcome)")
+                #expect(outcome.errors.contains("purgefs unmount \(mount.root)"), "\(outcome)")
+                try Program.run("mv", "\(mount.store).moved", mount.store).succeeded()
+                try PurgefsBinary.run("events", mount.root).succeeded()
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Glibc
+import Support
+import Testing
+
+extension Mounts {
+    /// Where a store and a mount point may lie: what may not be is refused before anything is made.
+    @Suite struct PlaceTests {
+        /// A store `outer` mounted at `app`, and beside it an empty directory `free`, a link to the container, and
+        /// bind mounts of parts of the store and of the mount.
+        private func withContainer(_ body: (_ place: String) throws -> Void) throws {
+            try Scratch.with("places") { scratch in
+                let place = scratch.path
+                let bound = [("outer", "whole"), ("outer/container", "inside"), ("outer/container/tmp", "part")]
+                try Program.shell("mkdir app free whole inside part view", in: place).succeeded()
+                try PurgefsBinary.run("mount", "--total", "64M", "outer", "app", in: place).succeeded()
+                let result = Result {
+                    try Program.shell("mkdir app/tmp/point app/Documents/d; ln -s app/tmp link", in: place).succeeded()
+                    for (what, at) in bound + [("app/Documents", "view")] {
+                        try Program.run("mount", "--bind", "\(place)/\(what)", "\(place)/\(at)").succeeded()
+                    }
+                    try body(place)
+                }
+                for at in bound.map(\.1) + ["view"] { _ = try Program.run("umount", "\(place)/\(at)") }
+                try PurgefsBinary.run("unmount", "app", in: place).succeeded()
+                try result.get()
+            }
+        }
+
+        @Test func refusedBeforeAnythingIsMade() throws {
+            let inContainer = ["app/tmp/new", "app/Documents/d", "link/new", "free/../app/new", "view/new", "view/d"]
+            let inStore = [
+                "outer/container/tmp/new", "outer/new", "outer/container/Documents/d", "inside/new", "part/new",
+                "whole/container/new", "inside/../outer/container/new",
+            ]
+            let points = [
+                ("app/tmp/point", "container"), ("link/point", "container"), ("view/d", "container"),
+                ("outer/container/Documents/d", "store"), ("inside/Documents/d", "store"), ("part/point", "store"),
+            ]
+            try withContainer { place in
+                let before = try Files.tree("\(place)/outer/container")
+                for (stores, word) in [(inContainer, "container that is mounted"), (inStore, "in another store")] {
+                    for store in stores {
+                        try refused(["mount", store, "free"], word, in: place)
+                        try refused(["run", "--store", store, "--", "true"], word, status: 125, in: place)
+                        try refused(["mount", "\(place)/\(store)", "free"], word, in: place)
+                    }
+                }
+                for (point, word) in points {
+                    try refused(["mount", "new", point], "mount point lies in", word, in: place)
+                }
+                #expect(!Files.exists("\(place)/new"))
+                let after = try Files.tree("\(place)/outer/container")
+                #expect(after == before)
+            }
+        }
+
+        /// Temporary files in a container or in a store would be purged.
+        @Test func temporaryStoresLieElsewhere() throws {
+            try withContainer { place in
+                for directory in ["app/tmp", "outer/container/tmp", "part"] {
+                    let found = try PurgefsBinary.run(
+                        "run", "--quiet", "--", "sh", "-c", "echo $HOME",
+                        environment: ["TMPDIR": "\(place)/\(directory)"]
+                    ).succeeded()
+                    #expect(found.hasPrefix("/tmp/"), "\(directory): \(found)")
+                }
+            }
+        }
+
+        private func refused(
+            _ arguments: [String], _ words: String..., status: Int32 = 1, in place: String
+        ) throws {
+            let outcome = try Program.run([PurgefsBinary.path] + arguments, in: place, timeout: 20)
+            #expect(outcome.status == status && words.allSatisfy(outcome.errors.contains), "\(outcome)")
+            if outcome.status == 0, arguments[0] == "mount" {
+                _ = try PurgefsBinary.run("unmount", arguments.last ?? "", in: place)
+            }
+        }
+    }
+}

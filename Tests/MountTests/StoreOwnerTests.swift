@@ -1,0 +1,66 @@
+import Glibc
+import Support
+import Testing
+
+extension Mounts {
+    /// Root in an ordinary user's store leaves it the user's.
+    @Suite struct StoreOwnerTests {
+        private static let user = "setpriv --reuid 65534 --regid 65534 --clear-groups"
+
+        /// Everything in the store but the files that the app has made, which are the app's.
+        private func strangers(in place: String) throws -> String {
+            try Program.shell(
+                "find store ! -user 65534 ! -path 'store/container/Documents/*'; find store ! -group 65534 -name '*.*'",
+                in: place
+            ).succeeded()
+        }
+
+        @Test func whatRootMakesIsTheOwners() throws {
+            try Scratch.with("owner") { scratch in
+                let place = scratch.path
+                // Many allocated runs, which need a sidecar.
+                let allocate = """
+                    import os
+                    file = os.open("point/Documents/f", os.O_RDWR | os.O_CREAT)
+                    for number in range(1000): os.posix_fallocate(file, number * 12288, 4096)
+                    """
+                let script = """
+                    chmod 777 .; mkdir point store; chown 65534:65534 store
+                    $P mount --total 64M store point; '\(Program.python)' -c '\(allocate)'; $P set point storage.others=1M
+                    $P unmount point; test -d store/extents
+                    """
+                try shell("set -e; \(script)", in: place).succeeded()
+                #expect(try strangers(in: place) == "")
+                let repairs = """
+                    echo '{' > store/device.json; rmdir store/container/tmp; $P check --repair store
+                    head -c 5000 /dev/zero > store/journal.sqlite; $P check --repair store
+                    $P set store storage.others=2M; $P mark --purgeable store/container/Library
+                    """
+                _ = try shell(repairs, in: place)
+                #expect(try strangers(in: place) == "")
+                let after = try shell(
+                    "\(Self.user) $P set store storage.others=3M && \(Self.user) $P check store", in: place)
+                #expect(after.status == 0 && after.output.contains("good"), "\(after)")
+            }
+        }
+
+        /// A daemon of root's that dies by a fault of its own leaves its last words to the owner.
+        @Test func lastWordsAreTheOwners() throws {
+            try Scratch.with("owner") { scratch in
+                let script = """
+                    mkdir point store; chown 65534:65534 store; $P mount --foreground --total 64M store point 2>log &
+                    daemon=$!; until grep -q " $PWD/point " /proc/self/mountinfo && test -e point/.purgefs; do :; done
+                    kill -SEGV $daemon; wait $daemon; fusermount3 -u -z point; stat -c %u store/last-words.txt
+                    """
+                let outcome = try shell(script, in: scratch.path)
+                #expect(outcome.output == "65534\n", "\(outcome)")
+            }
+        }
+
+        private func shell(_ script: String, in place: String) throws -> Outcome {
+            try Program.run(
+                ["/bin/sh", "-c", script], in: place,
+                environment: ["P": PurgefsBinary.path], timeout: 60)
+        }
+    }
+}

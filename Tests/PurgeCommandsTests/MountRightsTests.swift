@@ -1,0 +1,30 @@
+import Testing
+
+@testable import PurgeCommands
+
+/// What stands in the way of mounting, and what is said of it.
+struct MountRightsTests {
+    @Test(arguments: [
+        // Root, and whoever has the right, needs nobody's help.
+        (MountRights(isRoot: true, canAdminister: true), nil, ""),
+        (MountRights(canAdminister: true, canGain: false, hasNoNewPrivileges: true, helper: .missing), nil, ""),
+        (MountRights(), nil, ""),
+        // Docker's default, as root and as a user.
+        (MountRights(isRoot: true, canGain: false), "CAP_SYS_ADMIN", "--cap-add SYS_ADMIN"),
+        (MountRights(isRoot: true, canGain: false, hasNoNewPrivileges: true), "CAP_SYS_ADMIN", "--cap-add SYS_ADMIN"),
+        (MountRights(canGain: false), "CAP_SYS_ADMIN", "--device /dev/fuse"),
+        (MountRights(canGain: false, helper: .missing), "CAP_SYS_ADMIN", "apparmor=unconfined"),
+        // Without CAP_SYS_ADMIN root gets it by executing fusermount3, unless that is forbidden.
+        (MountRights(isRoot: true), nil, ""),
+        (MountRights(isRoot: true, hasNoNewPrivileges: true), "CAP_SYS_ADMIN", "--cap-add SYS_ADMIN"),
+        (MountRights(hasNoNewPrivileges: true), "fusermount3", "no-new-privileges"),
+        (MountRights(helper: .missing), "fusermount3", "package fuse3"),
+        (MountRights(helper: .powerless("/opt/fusermount3")), "/opt/fusermount3", "chmod u+s /opt/fusermount3"),
+        (MountRights(isRoot: true, hasMountsOfOthers: true), "CAP_SYS_ADMIN", "unshare --user --map-root-user --mount"),
+    ])
+    func objections(rights: MountRights, subject: String?, advice: String) {
+        let objection = rights.objection
+        #expect(objection?.subject == subject)
+        #expect(objection.map { $0.advice.contains(advice) } ?? true, "\(String(describing: objection))")
+    }
+}

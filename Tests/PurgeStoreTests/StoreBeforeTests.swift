@@ -1,0 +1,71 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import Testing
+
+@testable import PurgeStore
+
+/// A store that could not be opened, or whose mount has failed, is as it was before.
+struct StoreBeforeTests {
+    let directory: TemporaryDirectory
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func open(_ name: String = "store") throws -> Store { try Store.open(directory[name], creating: true) }
+
+    /// Each system call fails once, in turn.
+    @Test(arguments: [EIO, ENOSPC, EMFILE]) func nothingIsLeftByAFailure(code: Int32) throws {
+        try directory.makeDirectory("empty")
+        try System.changeMode(at: AT_FDCWD, directory["empty"], 0o755)
+        var failures = 0
+        for name in ["store", "empty"] {
+            var number: Int64 = 0
+            while true {
+                let faults = SystemCallFaults(after: number, code: code)
+                let (result, hits) = faults.during { try Store.open(directory[name], creating: true) }
+                if case .success(let store) = result { store.withdraw() } else { failures += 1 }
+                if hits == 0 { break }
+                #expect(directory.names() == ["empty"], "\(name): call \(number)")
+                #expect(directory.names(in: "empty") == [], "\(name): call \(number)")
+                #expect(try System.status(at: AT_FDCWD, directory["empty"]).st_mode & 0o777 == 0o755)
+                number += 1
+            }
+        }
+        #expect(failures > 20)
+    }
+
+    @Test func withdrawsSettingsAndJournalOfItsOwn() throws {
+        let store = try open()
+        try store.saveSettings(try store.loadSettings())
+        try Journal.open(in: store).close()
+        store.withdraw()
+        #expect(directory.names() == [])
+    }
+
+    /// What was there before stays, and so does what somebody has put there meanwhile.
+    @Test func takesNothingElseAway() throws {
+        do {
+            let store = try open()
+            try store.saveSettings(try store.loadSettings())
+        }
+        try System.removeDirectory(at: AT_FDCWD, directory["store/container/tmp"])
+        try open().withdraw()
+        #expect(directory.names(in: "store") == ["container", "device.json"])
+        #expect(directory.names(in: "store/container") == ["Documents", "Library"])
+        let other = try open("other")
+        try other.saveSettings(try other.loadSettings())
+        try directory.write("precious", to: "other/container/Documents/f")
+        other.withdraw()
+        #expect(directory.names(in: "other") == ["container", "device.json"])
+        #expect(try directory.read("other/container/Documents/f") == "precious")
+    }
+
+    /// Whoever has let go of a store takes nothing from the one who has it now.
+    @Test func leavesAStoreThatIsInUse() throws {
+        let before = try open().before
+        let other = try open()
+        try other.saveSettings(try other.loadSettings())
+        before.restore()
+        #expect(directory.names(in: "store") == ["container", "device.json"])
+        withExtendedLifetime(other) {}
+    }
+}

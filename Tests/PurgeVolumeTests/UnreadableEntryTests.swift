@@ -1,0 +1,36 @@
+import Glibc
+import PurgeStore
+import PurgeSystem
+import Testing
+
+@testable import PurgeVolume
+
+/// What cannot be read in a store is named by its path.
+struct UnreadableEntryTests {
+    @Test func isNamed() throws {
+        try withStore { path in
+            do {
+                let live = try LiveVolume(path)
+                try live.make("Documents/sparse", blocks: 3)
+                live.volume.end()
+            }
+            let file = try FileDescriptor.open(path + "/container/Documents/sparse", O_RDWR)
+            try System.truncate(file.raw, 1 << 20)
+            var named: Set<String> = []
+            var number: Int64 = 0
+            while true {
+                let faults = SystemCallFaults(after: number, code: EIO)
+                let (result, hits) = faults.during { try OfflineVolume(storePath: path, forReading: true) }
+                if case .success(let volume) = result { try volume.close() }
+                if case .failure(let error as StoreError) = result, error.what.hasPrefix("the container cannot be read")
+                {
+                    named.insert(error.path)
+                    #expect(error.advice.hasPrefix("The disk under the store reports errors"))
+                }
+                if hits == 0 { break }
+                number += 1
+            }
+            #expect(named.isSuperset(of: ["Documents/sparse", "Documents", "tmp"].map { path + "/container/" + $0 }))
+        }
+    }
+}
