@@ -5,12 +5,15 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/nsfs.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -116,6 +119,11 @@ int shim_spawn_detached(
     return code ? -code : pid;
 }
 
+int shim_ended_child(void) {
+    siginfo_t info = {.si_pid = 0};
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0) return errno == ECHILD ? 0 : -errno;
+    return info.si_pid;
+}
 int shim_wait(int pid, int flags, int *status) { return ANSWER(waitpid(pid, status, flags)); }
 int shim_kill(int pid, int signal) { return ANSWER(kill(pid, signal)); }
 
@@ -141,6 +149,51 @@ int shim_wait_signal(shim_signals signals, int milliseconds, int *by_kernel) {
     if (number < 0) return errno == EAGAIN ? 0 : -errno;
     *by_kernel = info.si_code == SI_KERNEL;
     return number;
+}
+
+int shim_pending_signal(shim_signals signals) {
+    sigset_t set;
+    if (sigpending(&set) < 0) return -errno;
+    shim_signals pending = signals_of(&set) & signals;
+    return pending ? __builtin_ctzll(pending) + 1 : 0;
+}
+
+int shim_poll_in_or_signal(int fd, shim_signals signals, int milliseconds) {
+    sigset_t set = set_of(signals);
+    int arrivals = signalfd(-1, &set, SFD_CLOEXEC);
+    if (arrivals < 0) return -errno;
+    struct pollfd waiting[] = {{.fd = fd, .events = POLLIN}, {.fd = arrivals, .events = POLLIN}};
+    int result = poll(waiting, 2, milliseconds) < 0 ? -errno : (waiting[0].revents != 0) | (waiting[1].revents != 0) << 1;
+    close(arrivals);
+    return result;
+}
+
+static pid_t bound_child;
+static const char *bound_message;
+
+// Calls nothing that a handler may not call.
+static void end_with_child(int number) {
+    kill(bound_child, SIGTERM);
+    for (int turn = 1; waitpid(bound_child, NULL, WNOHANG) == 0; turn++) {
+        if (turn == 2000) kill(bound_child, SIGKILL);
+        poll(NULL, 0, 5);
+    }
+    if (write(STDERR_FILENO, bound_message, strlen(bound_message)) < 0) {}  // nobody listens
+    _exit(128 + number);
+}
+
+int shim_end_with_child(shim_signals signals, int child, const char *message) {
+    sigset_t set = set_of(signals);
+    bound_child = child;
+    bound_message = strdup(message);
+    if (!bound_message) return -ENOMEM;
+    for (int n = 1; n <= LAST_SIGNAL; n++) {
+        struct sigaction action = {.sa_handler = end_with_child, .sa_mask = set}, before;
+        if (!(signals & (1ULL << (n - 1)))) continue;
+        if (sigaction(n, NULL, &before) < 0) return -errno;
+        if (before.sa_handler != SIG_IGN && sigaction(n, &action, NULL) < 0) return -errno;
+    }
+    return ANSWER(sigprocmask(SIG_UNBLOCK, &set, NULL));
 }
 
 int shim_socketpair(int ends[2]) { return ANSWER(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)); }

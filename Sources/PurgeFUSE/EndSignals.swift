@@ -1,6 +1,7 @@
 import CFuseShims
 import Glibc
 import PurgeSystem
+import Synchronization
 
 /// SIGTERM, SIGINT and SIGHUP end the mount in an orderly way; SIGUSR1 asks for the census.
 enum EndSignals {
@@ -16,6 +17,15 @@ enum EndSignals {
         var set = set
         pthread_sigmask(SIG_BLOCK, &set, nil)
         signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// The number of one that was fetched.
+    private static let fetched = Atomic<Int32>(0)
+
+    /// One that has come so far, fetched or not.
+    static var received: Int32? {
+        let number = fetched.load(ordering: .acquiring)
+        return number == 0 ? System.endSignal() : number
     }
 
     /// How long, once the name is free, those who still have files open may go on.
@@ -35,6 +45,7 @@ enum EndSignals {
                 sigwait(&set, &number)
                 if number == SIGUSR1 { census() }
             } while number == SIGUSR1
+            fetched.store(number, ordering: .releasing)
             // Where ours has been taken away already, another may be mounted by now.
             if Self.device(at: mountpoint) == device {
                 if unmount(mountpoint, lazily: false) { return }

@@ -13,6 +13,10 @@ public struct MountRequest: Sendable {
     /// What reading is not to leave a trace in.
     public var untouched: UntouchedTimes = []
 
+    /// Whether to say that the disk under the store has less room than the device.
+    public var warnsOfSmallDisk = true
+    /// Gets all events of the mount.
+    public var eventSink: EventSink?
     /// Whether nothing is to change through the mount: of several options the last counts.
     var isReadOnly: Bool { options.last { $0 == "ro" || $0 == "rw" } == "ro" }
 

@@ -12,6 +12,7 @@ public enum MountService {
     /// Opens the store, mounts, calls `whenReady` once the mount works, and returns when it has
     /// been unmounted (fusermount3 -u, or SIGTERM, SIGINT or SIGHUP to this process).
     public static func serve(_ request: MountRequest, whenReady: () -> Void) throws(StoreError) {
+        EndSignals.block()
         raiseDescriptorLimit()
         let mountpoint = try resolve(request.mountpoint)
         let store = try open(request)
@@ -59,19 +60,19 @@ public enum MountService {
             ? Journal.openForReading(in: store) : Journal.open(in: store, toleratingFullDisk: true)
         if let failure = journal.openingFailure { note("purgefs: warning: \(failure)") }
         if !store.isForReading { try store.makePrivate() }
-        EndSignals.block()
 
         let notifier = Notifier(mountpoint: mountpoint)
         let volume = try Volume(
             store: store, settings: settings, journal: journal, mountpoint: mountpoint,
             untouched: request.untouched, hooks: hooks(notifier), progress: ScanProgress().report)
         for warning in volume.takeRecordWarnings() { note("purgefs: warning: \(warning)") }
-        warnOfSmallDisk(volume, store)
+        if request.warnsOfSmallDisk { warnOfSmallDisk(volume, store) }
         let server = Server(volume: volume, notifier: notifier, commands: WorkQueue())
         do throws(Errno) {
             try notifier.start()
             try server.commands.start(name: "commands")
         } catch { throw StoreError("no thread could be started: \(error)", path: mountpoint, advice: "See: ulimit -u") }
+        guard interruption == nil else { throw .interrupted(store.path) }
         let session = try mount(request, at: mountpoint, store, server)
         do throws(StoreError) {
             try save(settings, insteadOf: known, in: store)
@@ -79,7 +80,7 @@ public enum MountService {
             fuse_session_unmount(session)
             throw error
         }
-        try run(session, server, mountpoint, whenReady)
+        try run(session, server, mountpoint, request.eventSink, whenReady)
     }
 
     /// Not before the mount stands: one that fails leaves the settings as they were.
@@ -100,6 +101,9 @@ public enum MountService {
             note("purgefs: warning: \(error)")
         }
     }
+
+    /// The signal that has told this process to end.
+    public static var interruption: Int32? { EndSignals.received }
 
     private static func hooks(_ notifier: Notifier) -> VolumeHooks {
         var hooks = VolumeHooks()
@@ -164,25 +168,18 @@ public enum MountService {
 
     /// Serves until the mount has ended, and leaves the store complete.
     private static func run(
-        _ session: OpaquePointer, _ server: Server, _ mountpoint: String, _ whenReady: () -> Void
+        _ session: OpaquePointer, _ server: Server, _ mountpoint: String, _ eventSink: EventSink?,
+        _ whenReady: () -> Void
     ) throws(StoreError) {
         let device = EndSignals.device(at: mountpoint)
-        let pool = WorkerPool(
-            source: KernelRequests(session: session, server: server), limit: server.volume.budget.workers)
+        let isInterrupted: Bool
         do throws(Errno) {
-            let ended = Gate()
-            let serving = try WorkThread(name: "serving") {
-                do throws(Errno) { try pool.run() } catch { note("purgefs: error: no worker thread: \(error)") }
-                ended.advance()
-            }
-            try EndSignals.watch(mountpoint, ended: ended) {
-                note("purgefs: census: \(server.volume.census().line)")
-            }
-            try server.notifier.begin(session: session)
-            let events = server.volume.events
-            try MountWatch.start(mountpoint) { events.endReaders() }
+            let serving = try startServing(session, server, mountpoint)
+            let recording = eventSink.map { (server.volume.events.addRecorder(), $0) }
             try server.volume.startThreads()
-            whenReady()
+            isInterrupted = interruption != nil
+            if !isInterrupted { whenReady() }
+            if let (recorder, send) = recording { try recorder.start(send) }
             serving.join()
         } catch {
             fuse_session_unmount(session)
@@ -193,11 +190,7 @@ public enum MountService {
         // The notifier may be in a call through the mount that nobody will serve any more, and
         // both of these wait for it.
         shim_cut_off(session)
-        server.retries.end()
-        server.commands.end()
-        server.volume.end()
-        server.notifier.end()
-        warnOfLosses(server.volume.census())
+        let loss = end(server)
         fuse_session_unmount(session)
         fuse_session_destroy(session)
         guard failure == 0 else {
@@ -205,6 +198,38 @@ public enum MountService {
                 "the mount has ended, the connection to the kernel failed: \(Errno(failure))", path: mountpoint,
                 advice: "Mount it again; `dmesg` may say more.")
         }
+        if isInterrupted { throw .interrupted(mountpoint) }
+        if let loss { throw loss }
+    }
+
+    /// The threads of a mount but the volume's own; the answer ends when the mount has ended.
+    private static func startServing(
+        _ session: OpaquePointer, _ server: Server, _ mountpoint: String
+    ) throws(Errno) -> WorkThread {
+        let pool = WorkerPool(
+            source: KernelRequests(session: session, server: server), limit: server.volume.budget.workers)
+        let ended = Gate()
+        let serving = try WorkThread(name: "serving") {
+            do throws(Errno) { try pool.run() } catch { note("purgefs: error: no worker thread: \(error)") }
+            ended.advance()
+        }
+        try EndSignals.watch(mountpoint, ended: ended) {
+            note("purgefs: census: \(server.volume.census().line)")
+        }
+        try server.notifier.begin(session: session)
+        let events = server.volume.events
+        try MountWatch.start(mountpoint) { events.endReaders() }
+        return serving
+    }
+
+    /// What could not be written to the store, and is lost.
+    private static func end(_ server: Server) -> StoreError? {
+        server.retries.end()
+        server.commands.end()
+        let loss = server.volume.end()
+        server.notifier.end()
+        warnOfLosses(server.volume.census())
+        return loss
     }
 
     /// Of sizes that were given just now; a device may well be meant to be full.

@@ -44,7 +44,7 @@ public struct StoreBefore: Sendable {
         do throws(Errno) {
             for folder in missing.reversed() { try Self.remove(folder, in: store) }
             for name in try store.open(".", O_RDONLY | O_DIRECTORY).entryNames()
-            where !names.contains(name) && StoreDirectory.isOurs(name) {
+            where !names.contains(name) && goesWithTheStore(name) {
                 if name == StoreDirectory.extentsName {
                     try System.removeDirectory(at: store.raw, name)
                 } else {
@@ -57,6 +57,12 @@ public struct StoreBefore: Sendable {
                 try System.changeMode(store.raw, mode)
             }
         } catch {}
+    }
+
+    /// What a daemon left to be read stays, and so does what SQLite needs beside a journal that was there.
+    private func goesWithTheStore(_ name: String) -> Bool {
+        if name.hasPrefix(JournalSchema.fileName) { return !names.contains(JournalSchema.fileName) }
+        return name == StoreDirectory.extentsName || name.hasPrefix(StoreDirectory.settingsName)
     }
 
     /// What cannot be looked at is there.

@@ -48,6 +48,7 @@ struct StoreDirectory: Sendable {
                 // It lets go of /dev/fuse before it lets go of the store.
                 if isEnding { deadline = min(now + Self.graceTime, began + Self.endingTime) }
                 guard now < deadline else { throw Self.busy(path, holder: holder, isEnding: isEnding) }
+                guard System.endSignal() == nil else { throw .interrupted(path) }
                 usleep(5000)
             } catch { throw .failed("the store cannot be locked", path: path, error) }
         }

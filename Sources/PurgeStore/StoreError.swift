@@ -12,5 +12,10 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         self.advice = advice
     }
 
+    /// A signal has told this process to end.
+    public static func interrupted(_ path: String) -> StoreError {
+        StoreError("interrupted", path: path, advice: "Nothing was changed.")
+    }
+
     public var description: String { "\(path): \(what)\n  \(advice)" }
 }

@@ -5,6 +5,9 @@ public struct SignalSet: OptionSet, Sendable {
     public let rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
+    /// What tells a process to end.
+    public static let ending = SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT)
+
     public init(_ signals: Int32...) {
         rawValue = signals.reduce(0) { $0 | 1 << UInt64($1 - 1) }
     }

@@ -68,6 +68,12 @@ extension System {
         return found == 0 ? nil : ProcessEnd(status: status)
     }
 
+    /// A child that has ended and that nobody has waited for yet; nil where there is none.
+    public static func endedChild() throws(Errno) -> pid_t? {
+        let pid = try SystemCall.run { shim_ended_child() }
+        return pid == 0 ? nil : pid
+    }
+
     /// With signal 0 it only asks whether the process is there.
     public static func signal(_ pid: pid_t, _ number: Int32) throws(Errno) {
         try SystemCall.done { shim_kill(pid, number) }
@@ -95,6 +101,17 @@ extension System {
         var old: UInt64 = 0
         try SystemCall.done { shim_block_signals(signals.rawValue, &old) }
         return SignalSet(rawValue: old)
+    }
+    /// One of those that tell a process to end, if it is blocked and waits to be fetched. What may take long asks
+    /// this now and then, and gives up.
+    public static func endSignal() -> Int32? {
+        let number = shim_pending_signal(SignalSet.ending.rawValue)
+        return number > 0 ? number : nil
+    }
+    /// From now on each of `signals`, unless it is ignored, first ends the child `pid`, says `message`, and then ends
+    /// this process with 128+N. They are no longer blocked when this returns.
+    public static func end(with pid: pid_t, on signals: SignalSet, message: String) throws(Errno) {
+        try SystemCall.done { shim_end_with_child(signals.rawValue, pid, message) }
     }
     public static func setMask(_ signals: SignalSet) throws(Errno) {
         try SystemCall.done { shim_set_mask(signals.rawValue) }
@@ -134,6 +151,11 @@ extension System {
     /// Whether a read would not wait (also at the end of file); false when the time ran out.
     public static func waitReadable(_ fd: Int32, milliseconds: Int32) throws(Errno) -> Bool {
         try SystemCall.wait(milliseconds: milliseconds) { shim_poll_in(fd, $0) } > 0
+    }
+    /// Waits without an end for something to read, or for one of `signals`, which are blocked and stay to be fetched.
+    /// Whether there is something to read (also the end of file).
+    public static func waitReadable(_ fd: Int32, or signals: SignalSet) throws(Errno) -> Bool {
+        try SystemCall.run { shim_poll_in_or_signal(fd, signals.rawValue, -1) } & 1 != 0
     }
     /// Makes `number` another name of `fd`, also for what is executed.
     public static func duplicate(_ fd: Int32, as number: Int32) throws(Errno) {

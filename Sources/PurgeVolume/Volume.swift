@@ -36,6 +36,8 @@ public final class Volume: Sendable {
     let journalGate = Gate()
     /// Held while device.json is written, so that an older state never replaces a newer one.
     let savingSettings = Mutex(())
+    /// What device.json holds, where this mount has written it.
+    let savedSettings = Mutex<DeviceSettings?>(nil)
     /// Whether it has been reported that device.json cannot be written.
     let settingsAreFailing = Atomic<Bool>(false)
     /// Whether the journal's failure has been reported.
@@ -48,6 +50,8 @@ public final class Volume: Sendable {
     let movesEnded = Atomic<UInt64>(0)
     let isEnding = Atomic<Bool>(false)
     let reclaimerIsBusy = Atomic<Bool>(false)
+    /// Calls that failed because the disk under the store has no room.
+    let hostRefusals = Atomic<Int>(0)
     /// Calls that returned before the kernel had been told of the names that they had purged.
     let lateAnnouncements = Atomic<Int>(0)
     /// Whether the store's file system keeps POSIX access control lists.

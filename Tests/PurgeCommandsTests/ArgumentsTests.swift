@@ -64,6 +64,10 @@ struct ArgumentsTests {
         (["--quiet=1"], "--quiet takes no value"), (["a", "b", "c", "d"], "unexpected operand 'd'"),
         (["--level", "mid"], "--level: 'mid' is not one of low, high"),
         (["--level", "hihg"], "--level: 'hihg' is not one of low, high; did you mean 'high'?"),
+        (
+            ["--total", "--"],
+            "--total SIZE: the value is missing: `--` ends the options (a name of -- is --total=--)"
+        ),
         (["--mark=c"], "--mark: 'c' is not one of a, b"), (["--ready-fd", "-1"], "--ready-fd: '-1' is not a number"),
     ])
     func wrongWords(words: [String], message: String) {

@@ -33,6 +33,22 @@ struct FileSystemTests {
         #expect(error.advice.hasPrefix("A store must be writable"))
     }
 
+    /// The journal has kept room for events; a second opening finds them.
+    @Test func theJournalTakesEventsWhenTheDiskIsFull() throws {
+        let mount = try PrivateMount(
+            at: directory.path, "mount -t tmpfs -o size=4m,mode=755 none . && cd \(directory.path)")
+        let store = try Store.open(mount.path, creating: true)
+        let journal = try Journal.open(in: store)
+        let filler = try FileDescriptor.open(mount.path + "/container/filler", O_WRONLY | O_CREAT, mode: 0o644)
+        #expect(throws: Errno.noSpace) { try filler.writeAll([UInt8](repeating: 1, count: 8 << 20)) }
+        #expect(throws: Errno.noSpace) { try filler.writeAll([UInt8](repeating: 1, count: 4096)) }
+        for first in stride(from: Int64(1), through: 5001, by: 1000) {
+            try journal.append((first..<first + 1000).map { JournalTests.purge(seq: $0) })
+        }
+        journal.close()
+        #expect(try Journal.open(in: store).lastSequence == 6000)
+    }
+
     @Test func keepsTheOldSettingsWhenTheDiskIsFull() throws {
         let mount = try PrivateMount(
             at: directory.path, "mount -t tmpfs -o size=64k,mode=755 none . && cd \(directory.path)")

@@ -59,6 +59,24 @@ struct StoreBeforeTests {
         #expect(try directory.read("other/container/Documents/f") == "precious")
     }
 
+    /// What somebody may still read, and what SQLite needs to take a change back.
+    @Test func leavesLastWordsAndTheJournalsJournal() throws {
+        do {
+            let store = try open()
+            try store.saveSettings(try store.loadSettings())
+            try Journal.open(in: store).close()
+        }
+        try directory.write("words", to: "store/last-words.txt")
+        let store = try open()
+        #expect(store.takeLastWords() == "words")
+        try directory.write("", to: "store/journal.sqlite-journal")
+        store.withdraw()
+        #expect(
+            directory.names(in: "store") == [
+                "container", "device.json", "journal.sqlite", "journal.sqlite-journal", "last-words.old.txt",
+            ])
+    }
+
     /// Whoever has let go of a store takes nothing from the one who has it now.
     @Test func leavesAStoreThatIsInUse() throws {
         let before = try open().before

@@ -31,6 +31,8 @@ int shim_owns_mounts(void);
 
 // waitpid: the pid, or 0 if it has not ended (flags has WNOHANG).
 int shim_wait(int pid, int flags, int *status);
+// A child that has ended and has not been waited for, 0 if there is none; it stays to be waited for.
+int shim_ended_child(void);
 int shim_kill(int pid, int signal);
 int shim_block_signals(shim_signals set, shim_signals *old);
 int shim_set_mask(shim_signals set);
@@ -39,6 +41,13 @@ int shim_ignore_signal(int signal);
 // The next signal of the set, 0 if none came in time (-1: wait for ever). `by_kernel` says
 // whether the kernel sent it (a terminal's does), and not a process.
 int shim_wait_signal(shim_signals set, int milliseconds, int *by_kernel);
+// One of the set that is blocked and waits, 0 if none does.
+int shim_pending_signal(shim_signals set);
+// Waits until `fd` can be read (bit 0) or one of the set, which are blocked, waits (bit 1); 0 when the time is over.
+int shim_poll_in_or_signal(int fd, shim_signals set, int milliseconds);
+// From now on each of the set, unless it is ignored, ends the child (SIGTERM, after 10 s SIGKILL), waits for that, says
+// `message` on standard error, and ends this process with 128+N. Unblocks them.
+int shim_end_with_child(shim_signals set, int child, const char *message);
 
 // Of the terminal that `fd` is.
 int shim_window_size(int fd, uint16_t *columns, uint16_t *rows);

@@ -54,6 +54,11 @@ struct Arguments: Sendable {
             return false
         default:
             guard let value = attached ?? following else { throw .usage("\(option.synopsis): the value is missing") }
+            guard attached != nil || value != "--" else {
+                throw .usage(
+                    "\(option.synopsis): the value is missing: `--` ends the options (a name of -- is \(option.text)=--)"
+                )
+            }
             try check(value, option)
             values[option.name, default: []].append(value)
             return attached == nil

@@ -94,6 +94,12 @@ extension ControlEndpoint {
         }
     }
 
+    /// A number of storage.stat; nil where this mount does not tell it.
+    func stat(_ name: String) throws(CommandFailure) -> Int64? {
+        let line = try content(of: "storage.stat").split(separator: "\n").first { $0.hasPrefix(name + " ") }
+        return line.flatMap { Int64($0.dropFirst(name.utf8.count + 1)) }
+    }
+
     /// What the journal does not have yet is written to it: a purge of nothing ends with that.
     func flushJournal() throws(CommandFailure) {
         do throws(Errno) {

@@ -4,9 +4,9 @@ import PurgeSystem
 /// The daemon of a mount, as the process that started it sees it.
 final class DaemonProcess {
     let pid: pid_t
-    /// Our end of the connection: the daemon writes a byte when the mount works. With
-    /// `--die-with-parent` it ends when this is closed.
-    private let line: FileDescriptor
+    /// Our end of the connection: the daemon writes a byte when the mount works, and with `--send-events`
+    /// what happens from then on. With `--die-with-parent` it ends when this is closed.
+    let line: FileDescriptor
     /// nil while it runs.
     private(set) var end: ProcessEnd?
 
@@ -37,6 +37,14 @@ final class DaemonProcess {
         } catch { throw CommandFailure("cannot start the daemon", path: mountpoint, error) }
     }
 
+    /// From now on each of `signals`, which the caller has blocked, ends the daemon and then this process, until the
+    /// very end of this process: its status is 0 only if none came.
+    func endTogether(on signals: SignalSet, message: String) throws(CommandFailure) {
+        do throws(Errno) {
+            try System.end(with: pid, on: signals, message: message)
+        } catch { throw CommandFailure("cannot wait for the daemon", path: "process \(pid)", error) }
+    }
+
     enum Readiness {
         case ready
         case ended(ProcessEnd)
@@ -45,18 +53,18 @@ final class DaemonProcess {
 
     /// Waits until the mount works, however long the scan takes, or one of `signals`, which the
     /// caller has blocked, arrives.
-    func waitUntilReady(interruptedBy signals: SignalSet) throws(CommandFailure) -> Readiness {
+    func waitUntilReady(interruptedBy signals: SignalSet = []) throws(CommandFailure) -> Readiness {
         do throws(Errno) {
             while true {
-                if try System.waitReadable(line.raw, milliseconds: 100) {
-                    if try !line.readSome(1).isEmpty { return .ready }
-                    if let end = try System.wait(for: pid, blocking: true) {
-                        self.end = end
-                        return .ended(end)
-                    }
-                }
+                let isReadable = try System.waitReadable(line.raw, or: signals)
                 if let signal = try System.nextSignal(of: signals, milliseconds: 0) {
                     return .interrupted(signal.number)
+                }
+                guard isReadable else { continue }
+                if try !line.readSome(1).isEmpty { return .ready }
+                if let end = try System.wait(for: pid, blocking: true) {
+                    self.end = end
+                    return .ended(end)
                 }
             }
         } catch { throw CommandFailure("cannot wait for the daemon", path: "process \(pid)", error) }

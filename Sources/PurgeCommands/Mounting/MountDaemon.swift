@@ -12,12 +12,17 @@ extension OptionSpec {
         "remove-store", .directory, hidden: true,
         "remove at the end what a `purgefs run` that was killed has made in DIR")
 
-    static let daemon: [OptionSpec] = [readyDescriptor, diesWithParent, removeStore]
+    static let sendsEvents = OptionSpec(
+        "send-events", .none, hidden: true, "write all events to --ready-fd, and at the end what was lost")
+
+    static let daemon: [OptionSpec] = [readyDescriptor, diesWithParent, removeStore, sendsEvents]
 }
 
 /// This process as the daemon of a mount (`purgefs mount --foreground`).
 struct MountDaemon {
-    private let request: MountRequest
+    static let interrupted = "mount: interrupted; nothing is mounted"
+
+    private var request: MountRequest
     private let line: FileDescriptor?
     private let log: FileDescriptor?
     private let diesWithParent: Bool
@@ -31,13 +36,21 @@ struct MountDaemon {
         self.request = request
         line = arguments.text(.readyDescriptor).flatMap { Int32($0) }.map { FileDescriptor(adopting: $0) }
         diesWithParent = arguments.has(.diesWithParent)
+        // `run` tells of a full disk when there is one.
+        self.request.warnsOfSmallDisk = !diesWithParent
         area = arguments.text(.removeStore).map { RunArea(root: $0) }
         do throws(Errno) {
             log = try arguments.text(.log).map { (path) throws(Errno) in
                 try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_APPEND, mode: 0o644)
             }
             if let line { try System.closeOnExec(line.raw) }
+            if let line, arguments.has(.sendsEvents) { self.request.eventSink = { Self.send($0, to: line) } }
         } catch { throw CommandFailure("cannot open the log", path: arguments.text(.log) ?? "", error) }
+    }
+
+    private static func send(_ lines: [UInt8], to line: FileDescriptor) -> Bool {
+        do throws(Errno) { try line.writeAll(lines) } catch { return false }  // who listened is gone
+        return true
     }
 
     /// Serves until the mount is gone.
@@ -45,11 +58,26 @@ struct MountDaemon {
         do throws(Errno) {
             try System.ignore(SIGPIPE)  // a reader that is gone is an error of that one write
         } catch { throw CommandFailure("cannot serve", path: request.mountpoint, error) }
+        var isReady = false
         let result = Result { () throws(StoreError) in
-            try MountService.serve(request) { becomeReady() }
+            try MountService.serve(request) {
+                isReady = true
+                becomeReady()
+            }
         }
         if let area, parentIsGone { try area.remove() }
-        do throws(StoreError) { try result.get() } catch { throw CommandFailure("cannot mount", error) }
+        do throws(StoreError) { try result.get() } catch { throw failure(error, wasReady: isReady) }
+    }
+
+    private func failure(_ error: StoreError, wasReady: Bool) -> CommandFailure {
+        guard !wasReady else {
+            let failure = CommandFailure("unmounted", error)
+            _ = request.eventSink?(Array((JSONText.encode(DaemonFailure(failure: failure.message)) + "\n").utf8))
+            return failure
+        }
+        guard let signal = MountService.interruption else { return CommandFailure("cannot mount", error) }
+        // Who started this process and told it to end says so himself.
+        return CommandFailure(status: 128 + signal, message: line == nil ? Self.interrupted : "")
     }
 
     /// The parent never writes, so there is something to read only when its end is closed.
@@ -93,6 +121,12 @@ struct MountDaemon {
         try System.setMask(before)
         try result.get()
     }
+}
+
+/// The last line on the connection of `--send-events`, where something went wrong.
+struct DaemonFailure: Codable {
+    /// In words for a person.
+    var failure: String
 }
 
 /// What SIGTERM from outside would do.

@@ -12,6 +12,7 @@ extension RunArea {
         do throws(Errno) {
             let parent = try FileDescriptor.open(directory, O_RDONLY | O_DIRECTORY)
             for name in try parent.names() where Places.text(name).hasPrefix(prefix) {
+                if System.endSignal() != nil { return }
                 let area = RunArea(root: directory + "/" + Places.text(name))
                 do throws(Errno) { try area.removeIfAbandoned(name, in: parent) } catch {}
             }

@@ -2,23 +2,138 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
+import Synchronization
 
-/// The file that `purgefs run --events` writes.
-struct RunRecord {
-    private let path: String
-    private let file: FileDescriptor
-
-    /// Opened before COMMAND begins, so that a bad name is known at once.
-    init(path: String) throws(CommandFailure) {
-        self.path = path
-        do throws(Errno) {
-            file = try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
-        } catch { throw CommandFailure("cannot write the events", path: path, error) }
+/// What happens in the container of a run, as the daemon tells it at once, so that it does not depend on the journal:
+/// written to the file of `--events`, and kept for the summary.
+final class RunRecord: Sendable {
+    private typealias Line = ArraySlice<UInt8>
+    /// How the line of an event begins (`Event`), after which comes its number.
+    private static let beginning = Array("{\"seq\":".utf8)
+    private struct State {
+        /// The number of the newest event.
+        var last: Int64 = 0
+        /// Events that the daemon could not hand over, and the journal has not got either.
+        var missing: Int64 = 0
+        /// Lines that begin in another way.
+        var others: [Line] = []
+        var lines: [Line] = []
+        var writingFailure: Errno?
     }
 
-    func write(_ events: [Event]) throws(CommandFailure) {
+    private let path: String?
+    private let file: FileDescriptor?
+    private let state = Mutex(State())
+    private let thread = Mutex<WorkThread?>(nil)
+
+    /// The file is opened before COMMAND begins, so that a bad name is known at once.
+    init(path: String?) throws(CommandFailure) {
+        self.path = path
         do throws(Errno) {
-            for event in events { try file.writeAll(Array((JSONText.encode(event) + "\n").utf8)) }
-        } catch { throw CommandFailure("cannot write the events", path: path, error) }
+            file = try path.map { (path) throws(Errno) in
+                try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+            }
+        } catch { throw CommandFailure("cannot write the events", path: path ?? "", error) }
+    }
+
+    /// Those with a number above `sequence`, as they come over the line.
+    func begin(_ line: FileDescriptor, after sequence: Int64, store: String, mountpoint: String) throws(CommandFailure)
+    {
+        state.withLock { $0.last = sequence }
+        let journal = RunJournal(store: store, mountpoint: mountpoint)
+        do throws(Errno) {
+            let reading = try WorkThread(name: "events") { [self] in read(line, journal) }
+            thread.withLock { $0 = reading }
+        } catch { throw CommandFailure("cannot follow events", path: mountpoint, error) }
+    }
+
+    /// The daemon has ended; what came from it.
+    func end() -> [Event] {
+        thread.withLock { $0 }?.join()
+        return state.withLock { $0.lines }.compactMap { Self.decode(Event.self, $0) }
+    }
+
+    private static func decode<Value: Decodable>(_ type: Value.Type, _ line: Line) -> Value? {
+        do { return try JSONText.decode(type, from: String(decoding: line, as: UTF8.self)) } catch { return nil }
+    }
+
+    /// What is not in the file of `--events`, and what the daemon says that the store has not got.
+    func failures(isStoreKept: Bool) -> [CommandFailure] {
+        let state = state.withLock { $0 }
+        var failures: [CommandFailure] = []
+        if let path, let error = state.writingFailure {
+            failures.append(CommandFailure("cannot write the events", path: path, error))
+        }
+        if let path, state.missing > 0 {
+            failures.append(
+                CommandFailure(
+                    "the events are incomplete", path: path, "\(state.missing) of them came too fast and are not in it",
+                    advice: "The journal could not be written either: look at the disk under the store."))
+        }
+        if isStoreKept {
+            let messages = state.others.compactMap { Self.decode(DaemonFailure.self, $0)?.failure }
+            failures += messages.map { CommandFailure(status: ExitStatus.runFailed, message: $0) }
+        }
+        return failures
+    }
+
+    /// Does no more than it must with each line: events may come faster than the daemon waits for.
+    private func read(_ line: FileDescriptor, _ journal: RunJournal) {
+        var rest: [UInt8] = []
+        while true {
+            let bytes: [UInt8]
+            do throws(Errno) { bytes = try line.readSome(1 << 16) } catch { bytes = [] }  // its end was killed
+            if bytes.isEmpty { break }
+            let lines = (rest + bytes).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            rest = Array(lines.last ?? [])
+            for line in lines.dropLast() { take(line, journal) }
+        }
+        // A daemon that was killed may have written a little more than it could tell.
+        for event in journal.events(after: state.withLock { $0.last }) { note(event) }
+    }
+
+    private func take(_ line: Line, _ journal: RunJournal) {
+        guard line.starts(with: Self.beginning) else { return state.withLock { $0.others.append(line) } }
+        let digits = line.dropFirst(Self.beginning.count).prefix { (0x30...0x39).contains($0) }
+        let number = digits.reduce(Int64.zero) { $0 &* 10 &+ Int64($1 & 0xF) }
+        let last = state.withLock { $0.last }
+        if number > last + 1 { fill(last + 1..<number, journal) }
+        note(line, number)
+    }
+
+    /// Events that came faster than this thread could take them.
+    private func fill(_ numbers: Range<Int64>, _ journal: RunJournal) {
+        let found = journal.events(after: numbers.lowerBound - 1, flushed: true).filter { numbers.contains($0.seq) }
+        for event in found { note(event) }
+        state.withLock { $0.missing += Int64(numbers.count - found.count) }
+    }
+
+    private func note(_ event: Event) { note(Array(JSONText.encode(event).utf8)[...], event.seq) }
+
+    private func note(_ line: Line, _ number: Int64) {
+        state.withLock { state in
+            state.last = number
+            state.lines.append(line)
+        }
+        write(line + [UInt8(ascii: "\n")])
+    }
+
+    private func write(_ output: Line) {
+        guard let file, state.withLock({ $0.writingFailure }) == nil else { return }
+        do throws(Errno) { try file.writeAll(Array(output)) } catch { state.withLock { $0.writingFailure = error } }
+    }
+}
+
+/// The journal of a run's store, for what could not be had from the daemon.
+private struct RunJournal: Sendable {
+    let store: String
+    let mountpoint: String
+
+    /// None where it cannot be read. `flushed`: what the daemon has not written yet is written first.
+    func events(after sequence: Int64, flushed: Bool = false) -> [Event] {
+        do throws(CommandFailure) {
+            if flushed { try MountedControl(place: mountpoint).flushJournal() }
+        } catch {}  // the mount is gone; at its end the journal is written
+        do throws(CommandFailure) { return try History(store: store).events(after: sequence) } catch { return [] }
     }
 }

@@ -17,16 +17,18 @@ struct RunSession {
     /// What COMMAND gets back.
     private let mask: SignalSet
 
-    init(_ invocation: Invocation) throws(CommandFailure) {
+    /// What was blocked before.
+    static func blockSignals() throws(Errno) -> SignalSet { try System.block(blocked) }
+
+    /// `mask` is what `blockSignals` has answered.
+    init(_ invocation: Invocation, mask: SignalSet) throws(CommandFailure) {
         self.invocation = invocation
+        self.mask = mask
         console = invocation.console
-        do throws(Errno) {
-            mask = try System.block(Self.blocked)
-        } catch { throw CommandFailure("cannot run", path: invocation.arguments.operands[0], error) }
         prepared = try RunPreparation.make(store: invocation.arguments.text(.store))
     }
 
-    func run(record: RunRecord?) throws(CommandFailure) -> Int32 {
+    func run(record: RunRecord) throws(CommandFailure) -> Int32 {
         let daemon: DaemonProcess
         do throws(CommandFailure) {
             daemon = try mount()
@@ -34,20 +36,33 @@ struct RunSession {
             try prepared.withdraw()
             throw error
         }
-        let result = Result { () throws(CommandFailure) in try runCommand(daemon) }
+        let result = Result { () throws(CommandFailure) in
+            try record.begin(
+                daemon.line, after: prepared.lastSequence, store: prepared.store, mountpoint: prepared.mountpoint)
+            return try runCommand(daemon)
+        }
         // Whatever has happened, everything below happens.
-        let after = daemon.hasEnded() ? nil : status()
+        let after = daemon.hasEnded() ? nil : state()
         var failures = RunEnding(mountpoint: prepared.mountpoint, console: console).takeAway(daemon)
-        do throws(CommandFailure) { try summarize(result, after, record) } catch { failures.append(error) }
+        let events = record.end()
+        failures += record.failures(isStoreKept: invocation.arguments.has(.store))
+        if case .success(let outcome) = result { summarize(outcome, after, events) }
         do throws(CommandFailure) { try prepared.area.remove() } catch { failures.append(error) }
         for failure in failures { console.warn(failure.message) }
         let status = try result.get().status
-        return failures.isEmpty ? status : ExitStatus.runFailed
+        return failures.isEmpty ? Self.last(status) : ExitStatus.runFailed
+    }
+
+    /// COMMAND's status; but who is told to end while it cleans up has not ended well.
+    private static func last(_ status: Int32) -> Int32 {
+        guard status == ExitStatus.done, let signal = System.endSignal() else { return status }
+        return 128 + signal
     }
 
     private func mount() throws(CommandFailure) -> DaemonProcess {
         let options =
-            [OptionSpec.diesWithParent.text, OptionSpec.removeStore.text, prepared.area.root]
+            [OptionSpec.sendsEvents.text, OptionSpec.diesWithParent.text, OptionSpec.removeStore.text]
+            + [prepared.area.root]
             + invocation.arguments.mountingWords()
         let daemon = try DaemonProcess.start(
             programName: invocation.programName, options: options, store: prepared.store,
@@ -57,12 +72,16 @@ struct RunSession {
         case .interrupted(let signal):
             daemon.requestEnd()
             _ = daemon.waitForEnd(milliseconds: 10_000)
-            throw CommandFailure(status: 128 + signal, message: "run: interrupted before COMMAND began")
+            throw Self.interrupted(by: signal)
         case .ended(let end):
             // It has said why, if it could.
             let message = end.signal.map { "the daemon was killed by signal \($0)" } ?? ""
             throw CommandFailure(status: ExitStatus.runFailed, message: message)
         }
+    }
+
+    static func interrupted(by signal: Int32) -> CommandFailure {
+        CommandFailure(status: 128 + signal, message: "run: interrupted before COMMAND began")
     }
 
     private struct Outcome {
@@ -72,8 +91,10 @@ struct RunSession {
 
     private func runCommand(_ daemon: DaemonProcess) throws(CommandFailure) -> Outcome {
         let before = try MountedControl(place: prepared.mountpoint).status()
+        if let signal = System.endSignal() { throw Self.interrupted(by: signal) }
         let command = try RunningCommand.start(
-            invocation.rawOperands, environment: RunEnvironment.make(mountpoint: prepared.mountpoint), mask: mask)
+            invocation.rawOperands, environment: RunEnvironment.make(mountpoint: prepared.mountpoint), mask: mask,
+            beside: daemon.pid)
         let end = try command.wait(signals: Self.blocked, passedOn: Self.passedOn) {
             guard daemon.hasEnded() else { return false }
             console.warn(
@@ -85,21 +106,30 @@ struct RunSession {
         return Outcome(status: daemon.hasEnded() ? ExitStatus.runFailed : end.exitStatus, before: before)
     }
 
-    private func status() -> StatusReport? {
+    /// What the container says when COMMAND has ended.
+    private struct After {
+        var status: StatusReport
+        var hostRefusals: Int
+    }
+
+    private func state() -> After? {
+        let control = MountedControl(place: prepared.mountpoint)
         do throws(CommandFailure) {
-            return try MountedControl(place: prepared.mountpoint).status()
+            return After(
+                status: try control.status(), hostRefusals: try control.stat("host.refused").map { Int($0) } ?? 0)
         } catch { return nil }  // the daemon has ended this moment; the summary does without
     }
 
-    private func summarize(
-        _ result: Result<Outcome, CommandFailure>, _ after: StatusReport?, _ record: RunRecord?
-    ) throws(CommandFailure) {
-        let isWanted = !invocation.arguments.has(.quiet)
-        guard case .success(let outcome) = result, isWanted || record != nil else { return }
-        let events = try History(store: prepared.store).events(after: prepared.lastSequence)
-        if isWanted {
-            console.warn(RunSummary(before: outcome.before, after: after, events: events).text)
+    private func summarize(_ outcome: Outcome, _ after: After?, _ events: [Event]) {
+        if !invocation.arguments.has(.quiet) {
+            console.warn(RunSummary(before: outcome.before, after: after?.status, events: events).text)
         }
-        try record?.write(events)
+        let refusals = after?.hostRefusals ?? events.count { $0.type == .hostFull }
+        guard refusals > 0 else { return }
+        console.warn(
+            "warning: \(prepared.store): the disk under the store is full: \(refusals) "
+                + (refusals == 1
+                    ? "call that the device had room for failed" : "calls that the device had room for failed")
+                + " with EIO\n  Use a smaller --total, or put the store on another disk: --store DIR, or TMPDIR.")
     }
 }

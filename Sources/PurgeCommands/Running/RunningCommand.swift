@@ -6,12 +6,15 @@ struct RunningCommand {
     private static let graceMilliseconds: Int64 = 10_000
 
     let pid: pid_t
+    /// Another child of this process.
+    let daemon: pid_t
 
     static func start(
-        _ words: [RawText], environment: [RawText], mask: SignalSet
+        _ words: [RawText], environment: [RawText], mask: SignalSet, beside daemon: pid_t
     ) throws(CommandFailure) -> RunningCommand {
         do throws(Errno) {
-            return RunningCommand(pid: try System.spawn(words, environment: environment, mask: mask))
+            return RunningCommand(
+                pid: try System.spawn(words, environment: environment, mask: mask), daemon: daemon)
         } catch {
             let name = words.first.map(Places.text) ?? ""
             let isMissing = error == .noEntry || error == .notDirectory
@@ -32,13 +35,20 @@ struct RunningCommand {
     ) throws(CommandFailure) -> ProcessEnd {
         var killTime: Int64?
         do throws(Errno) {
+            // What came before COMMAND was there reached nobody but this process.
+            try passOnAll(of: passedOn)
             while true {
-                if let end = try System.wait(for: pid, blocking: false) { return end }
+                if let end = try System.wait(for: pid, blocking: false) {
+                    // What has come until now was meant for COMMAND.
+                    while try System.nextSignal(of: passedOn, milliseconds: 0) != nil {}
+                    return end
+                }
                 if killTime == nil, hasLostContainer() {
                     killTime = System.now() + Self.graceMilliseconds * 1_000_000
                     send(SIGTERM)
                 }
                 if let time = killTime, System.now() > time { send(SIGKILL) }
+                try reapOrphans()
                 guard let signal = try System.nextSignal(of: signals, milliseconds: killTime == nil ? -1 : 200),
                     passedOn.contains(SignalSet(signal.number))
                 else { continue }
@@ -47,6 +57,18 @@ struct RunningCommand {
                 if !signal.isFromKernel || signal.number == SIGHUP { send(signal.number) }
             }
         } catch { throw CommandFailure("cannot wait for COMMAND", path: "process \(pid)", error) }
+    }
+
+    private func passOnAll(of signals: SignalSet) throws(Errno) {
+        while let signal = try System.nextSignal(of: signals, milliseconds: 0) { send(signal.number) }
+    }
+
+    /// As the first process of a PID namespace (a container's) this one becomes the parent of every process that
+    /// has lost its own. COMMAND and the daemon, where they have ended this moment, are left to who waits for them.
+    private func reapOrphans() throws(Errno) {
+        while let child = try System.endedChild(), child != pid, child != daemon {
+            _ = try System.wait(for: child, blocking: true)
+        }
     }
 
     private func send(_ signal: Int32) {

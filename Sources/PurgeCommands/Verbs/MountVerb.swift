@@ -24,8 +24,6 @@ extension Verb {
 }
 
 private enum MountVerb {
-    private static let interrupting = SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT)
-
     static func run(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
         let arguments = invocation.arguments
         let (store, mountpoint) = (arguments.operands[0], arguments.operands[1])
@@ -42,18 +40,15 @@ private enum MountVerb {
         _ invocation: Invocation, store: String, mountpoint: String
     ) throws(CommandFailure) -> Int32 {
         do throws(Errno) {
-            _ = try System.block(interrupting)
+            _ = try System.block(.ending)
         } catch { throw CommandFailure("cannot mount", path: mountpoint, error) }
         let daemon = try DaemonProcess.start(
             programName: invocation.programName, options: invocation.arguments.mountingWords(), store: store,
             mountpoint: mountpoint)
-        switch try daemon.waitUntilReady(interruptedBy: interrupting) {
-        case .ready:
+        try daemon.endTogether(on: .ending, message: "purgefs: \(MountDaemon.interrupted)\n")
+        switch try daemon.waitUntilReady() {
+        case .ready, .interrupted:
             return ExitStatus.done
-        case .interrupted(let signal):
-            daemon.requestEnd()
-            _ = daemon.waitForEnd(milliseconds: 10_000)
-            throw CommandFailure(status: 128 + signal, message: "mount: interrupted; nothing is mounted")
         case .ended(.exited(let status)):
             // It has said why.
             throw CommandFailure(status: status == ExitStatus.done ? ExitStatus.failed : status, message: "")

@@ -38,16 +38,18 @@ private enum RunVerb {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
         // Checked before anything is made, so that a wrong command line says so with its own status.
         let request = try invocation.arguments.mountRequest(store: "", mountpoint: "")
+        let mask: SignalSet
+        do throws(Errno) { mask = try RunSession.blockSignals() } catch {
+            throw CommandFailure("cannot run", path: invocation.arguments.operands[0], error)
+        }
         do throws(CommandFailure) {
             try MountChecks.runForCommand(
                 store: invocation.arguments.text(.store), allowsOther: request.allowsOther)
-            let record = try invocation.arguments.text(.eventsFile).map { (path) throws(CommandFailure) in
-                try RunRecord(path: path)
-            }
-            let session = try RunSession(invocation)
-            return try session.run(record: record)
+            let record = try RunRecord(path: invocation.arguments.text(.eventsFile))
+            return try RunSession(invocation, mask: mask).run(record: record)
         } catch {
             guard error.status == ExitStatus.failed else { throw error }
+            if let signal = System.endSignal() { throw RunSession.interrupted(by: signal) }
             throw CommandFailure(status: ExitStatus.runFailed, message: error.message)
         }
     }

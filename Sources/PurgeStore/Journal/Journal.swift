@@ -15,6 +15,8 @@ public final class Journal: Sendable {
     private struct State {
         var database: Database?
         var lastSequence: Int64
+        /// Ends after the database: the locks of a process go with any descriptor of the file.
+        var reserve: JournalReserve?
         var isClosed = false
     }
     private let state: Mutex<State>
@@ -60,7 +62,9 @@ public final class Journal: Sendable {
         try place.checkJournalIsFile()
         let database = try JournalSchema.openForWriting(
             place.absolutePathOf(JournalSchema.fileName), patience: patience)
-        return State(database: database, lastSequence: try lastSequence(in: database))
+        let reserve = JournalReserve(place)
+        reserve?.keep()
+        return State(database: database, lastSequence: try lastSequence(in: database), reserve: reserve)
     }
 
     private static func lastSequence(in database: Database) throws(DatabaseError) -> Int64 {
@@ -109,6 +113,7 @@ public final class Journal: Sendable {
                 try dropOldest(of: database, before: before, last: last)
             }
             state.lastSequence = max(before, last)
+            state.reserve?.keep()
         }
     }
 

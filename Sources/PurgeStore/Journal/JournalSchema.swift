@@ -3,6 +3,8 @@ import CSQLite
 /// The tables of journal.sqlite, and what tells a journal from another database.
 enum JournalSchema {
     static let fileName = "journal.sqlite"
+    /// Of SQLite's rollback journal, beside it.
+    static let rollbackName = fileName + "-journal"
     /// Of the tables, in `PRAGMA user_version`.
     static let version: Int64 = 2
     /// "PFSJ", in `PRAGMA application_id`.

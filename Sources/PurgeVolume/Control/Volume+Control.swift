@@ -83,6 +83,7 @@ extension Volume {
             ("excluded.files", report.marked.excludedFromBackup.files),
             ("refused.writes", report.counters.refusedWrites),
             ("purged.files", report.counters.purgedFiles), ("purged.bytes", report.counters.purgedBytes),
+            ("host.refused", Int64(hostRefusals.load(ordering: .relaxed))),
             ("announcements.late", Int64(lateAnnouncements.load(ordering: .relaxed))),
         ]
         return lines.map { "\($0.0) \($0.1)\n" }.joined()

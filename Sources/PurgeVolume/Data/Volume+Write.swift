@@ -114,6 +114,7 @@ extension Volume {
     /// store is EIO, with an event.
     func hostError(_ error: Errno, _ node: Node) -> Errno {
         guard error.code == ENOSPC || error.code == EDQUOT else { return error }
+        hostRefusals.wrappingAdd(1, ordering: .relaxed)
         events.append([Event(type: .hostFull, path: state.withLock { _ in node.path().text })])
         return .input
     }

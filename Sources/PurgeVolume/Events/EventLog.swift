@@ -34,9 +34,11 @@ public final class EventLog: Sendable {
         var unwritten: [Event] = []
         /// Of `unwritten`, and of what an earlier flush could not write.
         var waiting = Waiting()
-        /// Events for which there was no room.
+        /// Events for which there was no room, and those of them that the journal has not been told of.
+        var lost = 0
         var dropped = 0
         var readers: [ObjectIdentifier: EventReader] = [:]
+        var recorder: EventRecorder?
         var refusals = RefusalLimit()
         var failure: StoreError?
     }
@@ -98,6 +100,7 @@ public final class EventLog: Sendable {
     private static func keep(_ event: Event, _ state: inout State) {
         guard state.dropped == 0, !state.waiting.isFull else {
             state.dropped += 1
+            state.lost += 1
             return
         }
         state.unwritten.append(event)
@@ -189,6 +192,9 @@ extension EventLog {
 
     /// Why the journal could not be written, if it could not.
     var failure: StoreError? { state.withLock { $0.failure } }
+
+    /// Events that the journal has not got.
+    var missing: Int { state.withLock { $0.lost + ($0.failure == nil ? 0 : $0.waiting.events) } }
 }
 
 // Readers.
@@ -205,12 +211,26 @@ extension EventLog {
         state.withLock { $0.readers[ObjectIdentifier(reader)] = nil }
         reader.end()
     }
-    /// Every reader gets its end of file.
+    /// Every reader but the recorder gets its end of file.
     public func endReaders() {
         let readers = state.withLock { state in
-            defer { state.readers = [:] }
-            return Array(state.readers.values)
+            let ended = state.readers.filter { $0.key != state.recorder.map { ObjectIdentifier($0.reader) } }
+            for key in ended.keys { state.readers[key] = nil }
+            return Array(ended.values)
         }
         for reader in readers { reader.end() }
+    }
+
+    /// The one that gets everything from now on to the last event of the mount.
+    public func addRecorder() -> EventRecorder {
+        let recorder = EventRecorder(addReader())
+        state.withLock { $0.recorder = recorder }
+        return recorder
+    }
+    /// There are no more events.
+    func endRecorder() {
+        guard let recorder = state.withLock({ $0.recorder }) else { return }
+        remove(recorder.reader)
+        recorder.awaitEnd()
     }
 }

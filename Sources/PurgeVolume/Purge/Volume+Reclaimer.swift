@@ -19,8 +19,9 @@ extension Volume {
         change { _ in }
     }
 
-    /// Ends the threads and writes back what is not on disk yet.
-    public func end() {
+    /// Ends the threads and writes back what is not on disk yet. What cannot be written, and so is lost.
+    @discardableResult
+    public func end() -> StoreError? {
         isEnding.store(true, ordering: .sequentiallyConsistent)
         reclaimerGate.advance()
         journalGate.advance()
@@ -30,9 +31,31 @@ extension Volume {
         events.append([Event(type: .unmount)])
         flushEvents()
         events.endReaders()
-        saveLastUses()
-        saveSettings(durably: true)
+        events.endRecorder()
+        let usesAreSaved = saveLastUses()
+        let settingsAreSaved = saveSettings(durably: true) || settingsAreAsSaved
         journal.close()
+        return loss(usesAreSaved: usesAreSaved, settingsAreSaved: settingsAreSaved)
+    }
+
+    /// But for the counters.
+    private var settingsAreAsSaved: Bool {
+        let saved = savedSettings.withLock { $0 } ?? settings
+        var now = state.withLock { settings(of: $0) }
+        now.counters = saved.counters
+        return now == saved
+    }
+
+    private func loss(usesAreSaved: Bool, settingsAreSaved: Bool) -> StoreError? {
+        let missing = events.missing
+        var lost =
+            missing == 0 ? [] : ["\(missing) \(missing == 1 ? "event is" : "events are") missing from the journal"]
+        if !usesAreSaved { lost.append("the order of last use is not up to date") }
+        if !settingsAreSaved { lost.append("the settings of this mount are not saved") }
+        guard !lost.isEmpty else { return nil }
+        return StoreError(
+            "the store is incomplete: \(lost.joined(separator: ", "))", path: store.path,
+            advice: "It could not be written at the end. If the disk under it is full, make room there.")
     }
 
     private func reclaimForever() {
@@ -113,8 +136,10 @@ extension Volume {
         events.awaitFlush(milliseconds: 500)
     }
 
-    func saveLastUses() {
-        if store.isForReading { return }
+    /// Whether they are saved; if not, they are kept for the next time.
+    @discardableResult
+    func saveLastUses() -> Bool {
+        if store.isForReading { return true }
         let (gone, nodes, uses) = state.withLock { state in
             let (gone, nodes) = state.takeUnsavedUses()
             let uses = nodes.map { Journal.LastUse(inode: $0.inode, birth: Int64($0.birthMark), lastUse: $0.lastUse) }
@@ -124,6 +149,7 @@ extension Volume {
             // First those that are gone: their numbers may be in use again.
             if !gone.isEmpty { try journal.forgetLastUses(of: gone) }
             if !uses.isEmpty { try journal.saveLastUses(uses) }
+            return true
         } catch {
             reportJournal(error)
             state.withLock { state in
@@ -133,6 +159,7 @@ extension Volume {
                     state.unsavedUses.append(node)
                 }
             }
+            return false
         }
     }
 
@@ -142,20 +169,25 @@ extension Volume {
         savingSettings.withLock { _ in writeSettings(durably: durably) }
     }
 
+    private func settings(of state: VolumeState) -> DeviceSettings {
+        var settings = settings
+        settings.total = state.capacity.total
+        settings.others = state.capacity.others
+        settings.othersPurgeable = state.capacity.othersPurgeable
+        settings.thresholds = state.thresholdSettings
+        settings.counters = state.counters
+        return settings
+    }
+
     private func writeSettings(durably: Bool) -> Bool {
-        if store.isForReading { return false }
+        if store.isForReading { return true }
         let now = state.withLock { state in
             state.settingsAreUnsaved = false
-            var settings = settings
-            settings.total = state.capacity.total
-            settings.others = state.capacity.others
-            settings.othersPurgeable = state.capacity.othersPurgeable
-            settings.thresholds = state.thresholdSettings
-            settings.counters = state.counters
-            return settings
+            return settings(of: state)
         }
         do throws(StoreError) {
             try store.saveSettings(now, durably: durably)
+            savedSettings.withLock { $0 = now }
             settingsAreFailing.store(false, ordering: .relaxed)
             return true
         } catch {

@@ -42,6 +42,7 @@ extension Volume {
                 do throws(Errno) {
                     try asOwner(throughout: descriptor) { () throws(Errno) in
                         for name in try entryNames(of: directory) {
+                            if count % 256 == 0, System.endSignal() != nil { throw .interrupted }
                             place = (directory, name)
                             guard let node = try scan(name, in: directory, descriptor, uses: uses, linked: &linked)
                             else { continue }
@@ -57,6 +58,8 @@ extension Volume {
                 }
             }
             passOver(linked)
+        } catch .interrupted {
+            throw .interrupted(store.path)
         } catch {
             throw .failed("the container cannot be read", path: pathInStore(of: place), error)
         }

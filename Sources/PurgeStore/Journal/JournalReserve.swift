@@ -1,0 +1,30 @@
+import Glibc
+import PurgeSystem
+
+/// Room on the disk that the journal keeps for itself, so that a disk that is full can still be told of: blocks past the
+/// end of the file and of its rollback journal, which are allocated and hold nothing yet.
+struct JournalReserve: Sendable {
+    /// Bytes: about 10,000 events, and the pages that a transaction changes.
+    private static let forEvents: Int64 = 1 << 20
+    private static let forRollback: Int64 = 1 << 18
+
+    private let journal: FileDescriptor
+
+    /// nil where the journal cannot be reached.
+    init?(_ place: StoreDirectory) {
+        do throws(Errno) {
+            journal = try place.descriptor.openFile(JournalSchema.fileName, O_RDWR)
+            let rollback = try place.descriptor.open(
+                JournalSchema.rollbackName, O_WRONLY | O_CREAT | O_NONBLOCK, mode: 0o600)
+            try System.reserve(rollback.raw, from: 0, bytes: Self.forRollback)
+        } catch { return nil }
+    }
+
+    /// Makes up for what has been used. Where the disk has not got that, less is left; events that find no room wait in
+    /// memory.
+    func keep() {
+        do throws(Errno) {
+            try System.reserve(journal.raw, from: Int64(try System.status(journal.raw).st_size), bytes: Self.forEvents)
+        } catch {}
+    }
+}

@@ -1,0 +1,163 @@
+"""Tells `purgefs run` and `purgefs mount` to end, at moments from 0 to 150 ms after their start: by ^C at their terminal,
+by SIGINT to their process group, by SIGTERM. Each must end at once and not with 0, and leave nothing behind.
+
+usage: interrupts.py PURGEFS DIRECTORY COUNT        COUNT moments for each of the two
+"""
+import fcntl, os, pty, signal, sys, termios, time
+
+BINARY, SCRATCH, COUNT = sys.argv[1], sys.argv[2], int(sys.argv[3])
+SPAN = 0.150
+PATIENCE = 20
+MANNERS = ["^C", "SIGINT", "SIGTERM"]
+
+
+class Terminal:
+    """The controlling terminal of this process, which is the leader of its session, as a shell is."""
+
+    def __init__(self):
+        self.master, self.slave = pty.openpty()
+        fcntl.ioctl(self.slave, termios.TIOCSCTTY, 0)
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+
+    def interrupt(self):
+        os.write(self.master, b"\x03")
+
+
+class Attempt:
+    def __init__(self, verb, number, terminal):
+        self.verb, self.terminal = verb, terminal
+        self.manner = MANNERS[number % len(MANNERS)]
+        self.delay = SPAN * number / COUNT
+        self.place = f"{SCRATCH}/{verb}-{number}"
+        self.store, self.mountpoint, self.temporary = (f"{self.place}/{name}" for name in ("store", "mount", "tmp"))
+        self.errors = f"{self.place}/errors"
+        for path in (self.place, self.mountpoint, self.temporary):
+            os.mkdir(path)
+        self.token = f"PURGEFS_INTERRUPTS={os.getpid()}-{verb}-{number}"
+        if verb == "mount":
+            self.words = ["mount", "--total", "64M", self.store, self.mountpoint]
+        else:
+            store = ["--store", self.store] if number % 2 else []
+            self.words = ["run", "--total", "64M"] + store + ["--", "sleep", "1000"]
+
+    def start(self):
+        begun, child_end = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.setpgid(0, 0)
+            os.tcsetpgrp(self.terminal.slave, os.getpid())
+            signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            os.dup2(self.terminal.slave, 0)
+            output = os.open(self.errors, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            os.dup2(output, 1)
+            os.dup2(output, 2)
+            name, value = self.token.split("=")
+            os.execve(BINARY, ["purgefs"] + self.words, os.environ | {"TMPDIR": self.temporary, name: value})
+        os.close(child_end)
+        os.read(begun, 1)  # the end of the file is the moment of the exec
+        os.close(begun)
+        self.pid, self.started = pid, time.monotonic()
+
+    def tell(self):
+        """Whether it was still there to be told. `mount` is stopped meanwhile, so that this is certain."""
+        while time.monotonic() < self.started + self.delay:
+            time.sleep(min(0.0002, max(0, self.started + self.delay - time.monotonic())))
+        os.kill(self.pid, signal.SIGSTOP if self.verb == "mount" else 0)
+        if self.verb == "mount":
+            found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WSTOPPED | os.WNOWAIT)
+            if found.si_code != os.CLD_STOPPED:
+                return False
+            os.waitid(os.P_PID, self.pid, os.WSTOPPED)
+        if self.manner == "^C":
+            self.terminal.interrupt()
+        elif self.manner == "SIGINT":
+            os.killpg(self.pid, signal.SIGINT)
+        else:
+            os.kill(self.pid, signal.SIGTERM)
+        os.kill(self.pid, signal.SIGCONT)
+        return True
+
+    def end(self):
+        """Its status as a shell shows it; None if it does not end."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            found, status = os.waitpid(self.pid, os.WNOHANG)
+            if found:
+                code = os.waitstatus_to_exitcode(status)
+                return code if code >= 0 else 128 - code
+            time.sleep(0.001)
+        os.killpg(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        return None
+
+    def mounts(self):
+        with open("/proc/self/mountinfo", errors="surrogateescape") as table:
+            return [line.split()[4] for line in table if f" {self.place}/" in line]
+
+    def processes(self):
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/environ", "rb") as environment:
+                    if self.token.encode() in environment.read().split(b"\0"):
+                        found.append(pid)
+            except OSError:
+                pass
+        return found
+
+    def remains(self):
+        """What is left, once every process has had the time to end."""
+        left = [f"mount {path}" for path in self.mounts()]
+        deadline = time.monotonic() + 5
+        while self.processes() and time.monotonic() < deadline:
+            time.sleep(0.005)
+        left += [f"process {pid}" for pid in self.processes()]
+        left += [f"temporary {name}" for name in os.listdir(self.temporary)]
+        return left
+
+    def clear(self):
+        for path in self.mounts():
+            os.system(f"fusermount3 -u -z '{path}'")
+        for pid in self.processes():
+            os.kill(int(pid), signal.SIGKILL)
+
+    def outcome(self):
+        """The status, and what is wrong."""
+        self.start()
+        was_told = self.tell()
+        status = self.end()
+        if not was_told:
+            done = os.spawnv(os.P_WAIT, BINARY, ["purgefs", "unmount", self.mountpoint])
+            return "done before", [] if status == 0 and done == 0 else [f"status {status}, unmount {done}"]
+        wanted = 128 + (signal.SIGTERM if self.manner == "SIGTERM" else signal.SIGINT)
+        wrong = [] if status == wanted else [f"status {status}"]
+        left = self.remains()
+        if left:
+            self.clear()
+        return status, wrong + left
+
+
+def main():
+    os.setsid()
+    terminal = Terminal()
+    failures = 0
+    for verb in ("run", "mount"):
+        tally = {}
+        for number in range(COUNT):
+            attempt = Attempt(verb, number, terminal)
+            status, wrong = attempt.outcome()
+            tally[status] = tally.get(status, 0) + 1
+            if wrong:
+                failures += 1
+                said = open(attempt.errors).read()
+                print(f"{verb}, {attempt.manner} after {attempt.delay * 1000:.1f} ms: {wrong}\n{said}")
+        print(f"{verb}: {COUNT} times, status and number: {tally}")
+    sys.exit(failures != 0)
+
+
+# A leader of a process group cannot begin a session.
+child = os.fork()
+if child == 0:
+    main()
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0)
