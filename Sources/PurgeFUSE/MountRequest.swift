@@ -15,6 +15,8 @@ public struct MountRequest: Sendable {
 
     /// Whether to say that the disk under the store has less room than the device.
     public var warnsOfSmallDisk = true
+    /// Whether somebody still waits for the mount to work, and counts it as failed if it ends now.
+    public var isAwaited: @Sendable () -> Bool = { false }
     /// Gets all events of the mount.
     public var eventSink: EventSink?
     /// Whether nothing is to change through the mount: of several options the last counts.

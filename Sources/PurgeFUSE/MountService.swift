@@ -23,7 +23,7 @@ public enum MountService {
                 whenReady()
             }
         } catch {
-            if !isReady { store.withdraw() }
+            if !isReady || request.isAwaited() { store.withdraw() }
             throw error
         }
     }
@@ -80,8 +80,11 @@ public enum MountService {
             fuse_session_unmount(session)
             throw error
         }
-        try run(session, server, mountpoint, request.eventSink, whenReady)
+        try run(session, server, mountpoint, request, whenReady)
     }
+
+    /// The signal that has told this process to end.
+    public static var interruption: Int32? { EndSignals.received }
 
     /// Not before the mount stands: one that fails leaves the settings as they were.
     private static func save(
@@ -101,9 +104,6 @@ public enum MountService {
             note("purgefs: warning: \(error)")
         }
     }
-
-    /// The signal that has told this process to end.
-    public static var interruption: Int32? { EndSignals.received }
 
     private static func hooks(_ notifier: Notifier) -> VolumeHooks {
         var hooks = VolumeHooks()
@@ -168,14 +168,14 @@ public enum MountService {
 
     /// Serves until the mount has ended, and leaves the store complete.
     private static func run(
-        _ session: OpaquePointer, _ server: Server, _ mountpoint: String, _ eventSink: EventSink?,
+        _ session: OpaquePointer, _ server: Server, _ mountpoint: String, _ request: MountRequest,
         _ whenReady: () -> Void
     ) throws(StoreError) {
         let device = EndSignals.device(at: mountpoint)
         let isInterrupted: Bool
         do throws(Errno) {
             let serving = try startServing(session, server, mountpoint)
-            let recording = eventSink.map { (server.volume.events.addRecorder(), $0) }
+            let recording = request.eventSink.map { (server.volume.events.addRecorder(), $0) }
             try server.volume.startThreads()
             isInterrupted = interruption != nil
             if !isInterrupted { whenReady() }
@@ -198,7 +198,7 @@ public enum MountService {
                 "the mount has ended, the connection to the kernel failed: \(Errno(failure))", path: mountpoint,
                 advice: "Mount it again; `dmesg` may say more.")
         }
-        if isInterrupted { throw .interrupted(mountpoint) }
+        if isInterrupted || (interruption != nil && request.isAwaited()) { throw .interrupted(mountpoint) }
         if let loss { throw loss }
     }
 

@@ -37,6 +37,7 @@ extension Mounts {
                 #expect(child.errors == "purgefs: mount: interrupted; nothing is mounted\n")
                 #expect(MountTable.entry(at: mount.root) == nil)
                 #expect(try daemon(of: mount) == nil)
+                #expect(!Files.exists(mount.store))
             }
         }
 

@@ -44,6 +44,7 @@ struct MountDaemon {
                 try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_APPEND, mode: 0o644)
             }
             if let line { try System.closeOnExec(line.raw) }
+            if let line, !diesWithParent { self.request.isAwaited = { !Self.isClosed(line) } }
             if let line, arguments.has(.sendsEvents) { self.request.eventSink = { Self.send($0, to: line) } }
         } catch { throw CommandFailure("cannot open the log", path: arguments.text(.log) ?? "", error) }
     }
@@ -70,19 +71,20 @@ struct MountDaemon {
     }
 
     private func failure(_ error: StoreError, wasReady: Bool) -> CommandFailure {
-        guard !wasReady else {
-            let failure = CommandFailure("unmounted", error)
-            _ = request.eventSink?(Array((JSONText.encode(DaemonFailure(failure: failure.message)) + "\n").utf8))
-            return failure
+        if !wasReady || request.isAwaited(), let signal = MountService.interruption {
+            // Who started this process and told it to end says so himself.
+            return CommandFailure(status: 128 + signal, message: line == nil ? Self.interrupted : "")
         }
-        guard let signal = MountService.interruption else { return CommandFailure("cannot mount", error) }
-        // Who started this process and told it to end says so himself.
-        return CommandFailure(status: 128 + signal, message: line == nil ? Self.interrupted : "")
+        guard wasReady else { return CommandFailure("cannot mount", error) }
+        let failure = CommandFailure("unmounted", error)
+        _ = request.eventSink?(Array((JSONText.encode(DaemonFailure(failure: failure.message)) + "\n").utf8))
+        return failure
     }
 
+    private var parentIsGone: Bool { line.map(Self.isClosed) ?? false }
+
     /// The parent never writes, so there is something to read only when its end is closed.
-    private var parentIsGone: Bool {
-        guard let line else { return false }
+    private static func isClosed(_ line: FileDescriptor) -> Bool {
         do throws(Errno) { return try System.waitReadable(line.raw, milliseconds: 0) } catch { return true }
     }
 

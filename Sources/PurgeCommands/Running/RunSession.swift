@@ -47,10 +47,16 @@ struct RunSession {
         let events = record.end()
         failures += record.failures(isStoreKept: invocation.arguments.has(.store))
         if case .success(let outcome) = result { summarize(outcome, after, events) }
-        do throws(CommandFailure) { try prepared.area.remove() } catch { failures.append(error) }
+        do throws(CommandFailure) { try remove(after: result) } catch { failures.append(error) }
         for failure in failures { console.warn(failure.message) }
         let status = try result.get().status
         return failures.isEmpty ? Self.last(status) : ExitStatus.runFailed
+    }
+
+    /// What was made for the run goes; where a signal came before COMMAND, so does a new store that the user has named.
+    private func remove(after result: Result<Outcome, CommandFailure>) throws(CommandFailure) {
+        if case .failure(let failure) = result, failure.status > 128 { return try prepared.withdraw() }
+        try prepared.area.remove()
     }
 
     /// COMMAND's status; but who is told to end while it cleans up has not ended well.

@@ -47,6 +47,7 @@ extension Volume {
     }
 
     private func loss(usesAreSaved: Bool, settingsAreSaved: Bool) -> StoreError? {
+        if store.isForReading { return nil }
         let missing = events.missing
         var lost =
             missing == 0 ? [] : ["\(missing) \(missing == 1 ? "event is" : "events are") missing from the journal"]

@@ -114,6 +114,9 @@ class Attempt:
             time.sleep(0.005)
         left += [f"process {pid}" for pid in self.processes()]
         left += [f"temporary {name}" for name in os.listdir(self.temporary)]
+        # One whose command has begun keeps its store.
+        if os.path.exists(self.store) and "purged" not in open(self.errors).read():
+            left.append(f"store with {os.listdir(self.store)}")
         return left
 
     def clear(self):
