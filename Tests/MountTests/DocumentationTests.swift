@@ -13,21 +13,34 @@ extension Mounts {
         }
 
         /// What the help pages show, with the files that their examples name.
-        @Test(arguments: [
-            "run", "mount", "unmount", "status", "set", "mark", "purge", "events", "check",
-        ])
-        func helpHolds(verb: String) throws {
-            let page = try PurgefsBinary.run("help", verb).succeeded().split(separator: "\n").map(String.init)
-            let title = try #require(page.firstIndex { $0 == "EXAMPLE" || $0 == "EXAMPLES" })
-            for line in page[(title + 1)...].prefix(while: { $0.hasPrefix("    ") }) {
-                var example = DocumentedExample(page: "help \(verb)", line: 0, language: "sh", lines: [line])
-                example.place = ["run", "mount", "check"].contains(verb) ? .store : .mounted
-                example.options = "--total 64M"
-                example.preparation = ["tmp/f", "Library/Caches/thumbnails", "Documents/album"].map {
-                    "head -c 2M /dev/zero > app/\($0)"
+        @Test func helpHolds() throws {
+            for (verb, commands) in try Self.helpExamples() {
+                #expect(!commands.isEmpty, "\(verb)")
+                for command in commands {
+                    var example = DocumentedExample(page: "help \(verb)", line: 0, language: "sh", lines: [command])
+                    example.place = ["run", "mount", "check"].contains(verb) ? .store : .mounted
+                    example.options = "--total 64M"
+                    example.preparation = ["tmp/f", "Library/Caches/thumbnails", "Documents/album"].map {
+                        "head -c 2M /dev/zero > app/\($0)"
+                    }
+                    try UserShell.with("help") { shell in try Self.run(example, shell) }
                 }
-                try UserShell.with("help") { shell in try Self.run(example, shell) }
             }
+        }
+
+        /// By verb, from the pages as they are printed.
+        private static func helpExamples() throws -> [(verb: String, commands: [String])] {
+            func section(_ title: String, _ page: String) -> [String] {
+                let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
+                return lines.drop { !$0.hasPrefix(title) }.dropFirst().prefix { $0.hasPrefix("    ") }.map {
+                    String($0.dropFirst(4))
+                }
+            }
+            let verbs = try section("VERBS", PurgefsBinary.run("--help").succeeded()).map {
+                String($0.prefix { $0 != " " })
+            }
+            #expect(verbs.count >= 9)
+            return try verbs.map { ($0, section("EXAMPLE", try PurgefsBinary.run("help", $0).succeeded())) }
         }
 
         private static func run(_ example: DocumentedExample, _ shell: UserShell) throws {
@@ -79,6 +92,34 @@ extension Mounts {
                 shown = Array(shown.prefix(dots))
             }
             #expect(shown == expected, "\(example.description)")
+        }
+
+        @Test func commentsSayWhatAnExampleNeeds() {
+            let page = """
+                <!-- example: mounted --total 1M -o ro
+                prepare: one
+                check: two -->
+
+                ```console
+                $ purgefs status
+                total
+                ```
+                <!-- not run: make -->
+                Words between.
+                ```sh
+                true
+                ```
+                <!-- chekc: two -->
+                ```sh
+                ```
+                """
+            let found = DocumentedExample.all(in: page, page: "p")
+            #expect(found.map(\.line) == [5, 11, 15])
+            #expect(found[0].place == .mounted && found[0].options == "--total 1M -o ro" && found[0].isRun)
+            #expect(found[0].preparation == ["one"] && found[0].checks == ["two"])
+            #expect(found[0].commands == ["purgefs status"] && found[0].output == ["total"])
+            #expect(found[1].isRun && found[1].place == .empty && found[1].commands == ["true"])
+            #expect(!found[2].isRun, "an unknown word is no reason to run it without what it needs")
         }
 
         /// Blocks that are no examples say so by their language, and hold none.

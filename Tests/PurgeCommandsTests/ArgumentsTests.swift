@@ -39,8 +39,8 @@ struct ArgumentsTests {
     }
 
     @Test func anOptionalValueIsAttachedOrNotThere() throws {
-        #expect(try parse("--mark", "a").text(Self.mark) == "")
-        #expect(try parse("--mark", "a").operands == ["a"])
+        #expect(try parse("--mark", "x").text(Self.mark) == "")
+        #expect(try parse("--mark", "x").operands == ["x"])
         #expect(try parse("--mark=b").text(Self.mark) == "b")
     }
 
@@ -68,6 +68,7 @@ struct ArgumentsTests {
             ["--total", "--"],
             "--total SIZE: the value is missing: `--` ends the options (a name of -- is --total=--)"
         ),
+        (["--mark", "a"], "--mark takes its value after a '=': --mark=a (a file of that name is ./a)"),
         (["--mark=c"], "--mark: 'c' is not one of a, b"), (["--ready-fd", "-1"], "--ready-fd: '-1' is not a number"),
     ])
     func wrongWords(words: [String], message: String) {

@@ -37,6 +37,7 @@ struct HelpTests {
         let lines = Session("help", verb).output.split(separator: "\n")
         #expect(lines.allSatisfy { $0.count <= 80 })
         #expect(lines.contains("EXIT STATUS"))
+        #expect(lines.contains { $0 == "EXAMPLE" || $0 == "EXAMPLES" })
     }
 
     @Test func hiddenOptionsAreHidden() {

@@ -29,14 +29,25 @@ enum Places {
     }
 
     /// An executable of that name in PATH.
-    static func program(_ name: String) -> String? {
+    static func program(_ name: String) -> String? { inPath(name, X_OK) }
+
+    /// Whether PATH has something of that name.
+    static func isInPath(_ name: String) -> Bool { inPath(name, F_OK) != nil }
+
+    private static func inPath(_ name: String, _ access: Int32) -> String? {
         let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
         return path.split(separator: ":").map { "\($0)/\(name)" }.first { candidate in
             do throws(Errno) {
-                try System.checkAccess(candidate, X_OK)
+                try System.checkAccess(candidate, access)
                 return true
             } catch { return false }
         }
+    }
+
+    static func isDirectory(_ path: String) -> Bool {
+        do throws(Errno) {
+            return try System.status(ofPath: path).st_mode & S_IFMT == S_IFDIR
+        } catch { return false }
     }
 
     /// The running binary, which is this very program also where PATH has another.

@@ -16,16 +16,23 @@ struct RunningCommand {
             return RunningCommand(
                 pid: try System.spawn(words, environment: environment, mask: mask), daemon: daemon)
         } catch {
-            let name = words.first.map(Places.text) ?? ""
-            let isMissing = error == .noEntry || error == .notDirectory
-            let advice =
-                error == .noExecutable
-                ? "It is neither a program for this machine nor a script that begins with #!."
-                : isMissing ? "Check the name, or PATH." : "Check its mode: chmod +x \(name)"
-            let failure = CommandFailure("cannot run", path: name, error, advice: advice)
-            throw CommandFailure(
-                status: isMissing ? ExitStatus.notFound : ExitStatus.notExecutable, message: failure.message)
+            throw refusal(error, words.first.map(Places.text) ?? "")
         }
+    }
+
+    private static func refusal(_ error: Errno, _ name: String) -> CommandFailure {
+        // A directory of PATH that is closed to this user is EACCES too, also where none has the program.
+        let isNowhere = error == .accessDenied && !name.contains("/") && !Places.isInPath(name)
+        let isMissing = isNowhere || error == .noEntry || error == .notDirectory
+        let advice =
+            error == .noExecutable
+            ? "It is neither a program for this machine nor a script that begins with #!."
+            : isMissing
+                ? "Check the name, or PATH."
+                : Places.isDirectory(name) ? "It is a directory: name a program." : "Check its mode: chmod +x \(name)"
+        let failure = CommandFailure("cannot run", path: name, isNowhere ? .noEntry : error, advice: advice)
+        return CommandFailure(
+            status: isMissing ? ExitStatus.notFound : ExitStatus.notExecutable, message: failure.message)
     }
 
     /// Waits for its end, and meanwhile hands on the signals that this process gets. `hasLostContainer`
