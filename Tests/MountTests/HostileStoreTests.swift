@@ -26,12 +26,12 @@ extension Mounts {
                 try Program.run("chown", asOrdinaryUser ? "65534:65534" : "0:0", place.path).succeeded()
                 let node = "\(scratch.path)/fuse"
                 let prepare = "mknod \(node) c 10 229; chmod 666 \(node); mount --bind \(node) /dev/fuse; exec \"$@\""
-                let user =
-                    ["unshare", "-m", "--propagation", "private", "sh", "-ec", prepare, "sh"]
-                    + DeviceFileTests.ordinaryUser
+                // Nobody else's namespace may keep a copy of these mounts.
+                let namespace = ["unshare", "-m", "--propagation", "private"]
+                let user = ["sh", "-ec", prepare, "sh"] + DeviceFileTests.ordinaryUser
                 let words = [Program.python, program, purgefs, place.path, "\(seed)", "\(Scale.of(count))", "3"]
                 let outcome = try Program.run(
-                    (asOrdinaryUser ? user : []) + words, timeout: 120 + 2 * Double(Scale.of(count)))
+                    namespace + (asOrdinaryUser ? user : []) + words, timeout: 120 + 2 * Double(Scale.of(count)))
                 #expect(outcome.status == 0, "\(outcome)")
             }
         }
