@@ -47,6 +47,17 @@ public enum ReclaimCommand: Hashable, Sendable {
         }
     }
 
+    /// As `init` reads it.
+    public var text: String {
+        switch self {
+        case .bytes(let size): "\(size.bytes)"
+        case .temporary: "tmp"
+        case .caches: "caches"
+        case .purgeable: "purgeable"
+        case .all: "all"
+        }
+    }
+
     public var goal: PurgeGoal {
         switch self {
         case .bytes(let size): .bytes(size)

@@ -21,8 +21,10 @@ extension FileDescriptor {
     }
 
     /// One write(2): one command to a control file.
-    public func writeOnce(_ text: String) throws(Errno) -> Int {
-        try Array(text.utf8).withUnsafeBytes { bytes in
+    public func writeOnce(_ text: String) throws(Errno) -> Int { try writeOnce(Array(text.utf8)) }
+
+    public func writeOnce(_ bytes: [UInt8]) throws(Errno) -> Int {
+        try bytes.withUnsafeBytes { bytes in
             Result { () throws(Errno) in try System.write(raw, bytes) }
         }.get()
     }

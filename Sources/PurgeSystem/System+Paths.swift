@@ -18,6 +18,13 @@ extension System {
         return text
     }
 
+    /// The same, byte for byte.
+    public static func resolved(_ path: RawText) throws(Errno) -> [UInt8] {
+        guard let resolved = realpath(path, nil) else { throw Errno(errno) }
+        defer { free(resolved) }
+        return rawText(resolved).dropLast().map { UInt8(bitPattern: $0) }
+    }
+
     /// The same for something that is yet to be made, or that cannot be looked at.
     public static func resolvedOrParent(_ path: String) throws(Errno) -> String {
         do throws(Errno) {

@@ -28,29 +28,30 @@ public final class OfflineVolume {
     /// What `MOUNT/.purgefs/NAME` would read.
     public func read(_ name: String) throws(Errno) -> String {
         guard let file = ControlFile(rawValue: name) else { throw .noEntry }
-        guard file.canRead, file != .events, file != .storagePlan else { throw .accessDenied }
+        guard file != .events, !file.answers else { throw .accessDenied }
         return volume.controlText(file)
     }
 
     /// What writing `text` to `MOUNT/.purgefs/NAME` would do.
     public func write(_ text: String, to name: String) throws(Errno) {
         if isForReading { throw .readOnly }
-        _ = try command(text, name)
+        try volume.controlCommand(try handle(name), Array(text.utf8), pid: 0)
     }
 
-    /// What writing `text` to storage.plan and reading it back would give: JSON lines.
-    public func exchange(_ text: String, with name: String) throws(Errno) -> String {
+    /// What writing `command` to storage.plan or storage.reclaim and reading it back would give.
+    public func exchange(_ command: [UInt8], with name: String) throws(Errno) -> ControlAnswer {
         if isForReading && name != ControlFile.storagePlan.rawValue { throw .readOnly }
-        let handle = try command(text, name)
-        return String(decoding: volume.readControl(handle, offset: 0, limit: .max), as: UTF8.self)
+        let handle = try handle(name)
+        var isShort = false
+        do throws(Errno) { try volume.controlCommand(handle, command, pid: 0) } catch .tryAgain { isShort = true }
+        let text = String(decoding: volume.readControl(handle, offset: 0, limit: .max), as: UTF8.self)
+        return ControlAnswer(text: text, isShort: isShort)
     }
 
-    private func command(_ text: String, _ name: String) throws(Errno) -> ControlHandle {
+    private func handle(_ name: String) throws(Errno) -> ControlHandle {
         guard let file = ControlFile(rawValue: name) else { throw .noEntry }
         guard file.canWrite else { throw .accessDenied }
-        let handle = ControlHandle(file: file, reader: nil)
-        try volume.controlCommand(handle, Array(text.utf8), pid: 0)
-        return handle
+        return ControlHandle(file: file, reader: nil)
     }
 
     /// Writes back what changed and gives up the lock.
@@ -61,5 +62,18 @@ public final class OfflineVolume {
         volume.events.flush()
         if let failure = volume.events.failure { throw failure }
         volume.journal.close()
+    }
+}
+
+/// What a control file reads after a write to the same descriptor.
+public struct ControlAnswer: Sendable {
+    /// JSON lines.
+    public let text: String
+    /// EAGAIN: the command was carried out, and did less than was asked for.
+    public let isShort: Bool
+
+    public init(text: String, isShort: Bool) {
+        self.text = text
+        self.isShort = isShort
     }
 }

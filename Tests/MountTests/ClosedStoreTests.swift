@@ -8,7 +8,7 @@ extension Mounts {
     /// what lies in a store by hand.
     @Suite struct ClosedStoreTests {
         /// Runs a script as an ordinary user who may mount, in a directory of that user's own.
-        private func asUser(_ script: String) throws -> Outcome {
+        func asUser(_ script: String) throws -> Outcome {
             try Scratch.with("user") { scratch in
                 let home = "\(scratch.path)/home"
                 try Files.write(script, to: "\(scratch.path)/script")

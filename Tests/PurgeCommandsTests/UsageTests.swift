@@ -18,7 +18,8 @@ struct UsageTests {
         ["mark"], ["mark", "a"], ["mark", "a", "--purgeable", "--not-purgeable"], ["mark", "a", "--purgeable=soon"],
         ["mark", "--purgeable", "high", "a"], ["mark", "a", "--purgeable", "low"],
         ["mark", "a", "--exclude-from-backup", "--include-in-backup"], ["mark", "a", "--protection", "some"],
-        ["purge"], ["purge", "a"], ["purge", "--all", "--tier", "tmp"], ["purge", "--tier", "documents"],
+        ["purge"], ["purge", "--path", "x", "--all"], ["purge", "--path", ""], ["purge", "--all", "--tier", "tmp"],
+        ["purge", "--tier", "documents"],
         ["purge", "--bytes", "much"], ["purge", "a", "b", "--all"],
         ["events", "a", "b"], ["events", "--type", "nothing"], ["check"], ["check", "a", "b"],
     ])
@@ -62,6 +63,7 @@ struct UsageTests {
     @Test(arguments: [
         ["status", "/nonexistent/x"], ["set", "/nonexistent/x", "storage.total=1G"],
         ["purge", "/nonexistent/x", "--all"],
+        ["purge", "/nonexistent/x"], ["purge", "/nonexistent/x", "--path", "*"],
         ["events", "/nonexistent/x"], ["check", "/nonexistent/x"], ["mark", "/nonexistent/x", "--purgeable"],
         ["unmount", "/nonexistent/x"], ["mount", "/tmp/s", "/nonexistent/x"], ["status", "/dev"],
     ])

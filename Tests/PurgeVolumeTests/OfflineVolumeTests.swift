@@ -55,7 +55,7 @@ struct OfflineVolumeTests {
     @Test func purges() throws {
         try withFilledStore { store in
             let offline = try OfflineVolume(storePath: store)
-            let plan = try offline.exchange("tmp", with: "storage.plan")
+            let plan = try offline.exchange(Array("tmp".utf8), with: "storage.plan").text
             #expect(plan == "{\"path\":\"tmp/a\",\"reason\":\"temporary\",\"bytes\":12288}\n")
             #expect(Files.exists("\(store)/container/tmp/a"))
             try offline.write("tmp", to: "storage.reclaim")

@@ -69,7 +69,8 @@ public enum Program {
         _ words: [RawText], of verb: Verb, _ arguments: Arguments
     ) throws(CommandFailure) {
         let end = verb.endsAtFirstOperand ? arguments.positions.first.map { $0 + 2 } : nil
-        for word in words[..<(end ?? words.count)] where !isUTF8(word) {
+        let free = verb.takesAnyBytes ? Set(arguments.positions.map { $0 + 2 }) : []
+        for (index, word) in words[..<(end ?? words.count)].enumerated() where !free.contains(index) && !isUTF8(word) {
             throw CommandFailure(
                 verb.name, path: Places.text(word), "it is not UTF-8",
                 advice: "purgefs takes only paths that are UTF-8: rename what is not.")

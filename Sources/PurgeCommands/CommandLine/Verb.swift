@@ -14,6 +14,8 @@ struct Verb: Sendable {
     let operands: ClosedRange<Int>
     /// Whether the first operand ends the options, because what follows belongs to a command.
     var endsAtFirstOperand = false
+    /// Whether its operands may be paths that are no UTF-8: the verb looks at their bytes.
+    var takesAnyBytes = false
     /// More of the help: a title, and lines of a name and its meaning.
     var sections: [HelpSection] = []
     let exitStatus: [HelpSection.Line]

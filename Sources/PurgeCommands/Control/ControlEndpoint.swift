@@ -14,8 +14,8 @@ protocol ControlEndpoint {
     func read(_ name: String) throws(Errno) -> String
     /// One write(2), one command.
     func write(_ text: String, to name: String) throws(Errno)
-    /// Writes a question and reads the answer from the same descriptor.
-    func exchange(_ text: String, with name: String) throws(Errno) -> String
+    /// Writes a command and reads the answer from the same descriptor.
+    func exchange(_ command: [UInt8], with name: String) throws(Errno) -> ControlAnswer
     /// Ends the work; what was changed is kept from here on.
     func close() throws(CommandFailure)
 }
@@ -36,10 +36,11 @@ struct MountedControl: ControlEndpoint {
         _ = try FileDescriptor.open(path(name), O_WRONLY).writeOnce(text)
     }
 
-    func exchange(_ text: String, with name: String) throws(Errno) -> String {
+    func exchange(_ command: [UInt8], with name: String) throws(Errno) -> ControlAnswer {
         let file = try FileDescriptor.open(path(name), O_RDWR)
-        _ = try file.writeOnce(text)
-        return String(decoding: try file.readAll(), as: UTF8.self)
+        var isShort = false
+        do throws(Errno) { _ = try file.writeOnce(command) } catch .tryAgain { isShort = true }
+        return ControlAnswer(text: String(decoding: try file.readAll(), as: UTF8.self), isShort: isShort)
     }
 
     func close() {}
@@ -62,8 +63,8 @@ struct OfflineControl: ControlEndpoint {
 
     func read(_ name: String) throws(Errno) -> String { try volume.read(name) }
     func write(_ text: String, to name: String) throws(Errno) { try volume.write(text, to: name) }
-    func exchange(_ text: String, with name: String) throws(Errno) -> String {
-        try volume.exchange(text, with: name)
+    func exchange(_ command: [UInt8], with name: String) throws(Errno) -> ControlAnswer {
+        try volume.exchange(command, with: name)
     }
     func recordProblems(repairing: Bool) throws(CommandFailure) -> [StoreProblem] {
         do throws(StoreError) {

@@ -1,6 +1,6 @@
-import Glibc
 import PurgeModel
 import PurgeStore
+import PurgeSystem
 
 /// The events of a container's past, from its store's journal.
 struct History {
@@ -51,6 +51,6 @@ struct EventFilter {
     func accepts(_ event: Event) -> Bool {
         guard types.isEmpty || types.contains(event.type) else { return false }
         guard let glob else { return true }
-        return event.path.map { fnmatch(glob, $0, 0) == 0 } ?? false
+        return event.path.map { Glob(glob).matches($0.utf8) } ?? false
     }
 }

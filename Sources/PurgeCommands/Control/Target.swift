@@ -70,6 +70,26 @@ extension Target {
         }
     }
 
+    /// A container, or a part of it: the path of that, relative to it.
+    static func part(named operand: RawText?) throws(CommandFailure) -> (target: Target, inner: String) {
+        guard let operand else { return (try Target(nil), "") }
+        guard let text = String(path: operand.dropLast().map { UInt8(bitPattern: $0) }) else {
+            throw CommandFailure("no container", path: Places.text(operand), Errno.illegalSequence)
+        }
+        let path = Places.resolved(text)
+        if let path, try mount(holding: path) == nil, let stored = StoredPlace(path) {
+            return (mount(ofStore: stored.store).map { .mount($0) } ?? .store(stored.store), stored.inner)
+        }
+        let target = try Target(text)
+        guard case .mount(let mount) = target, let path, path.isPath(below: mount) else { return (target, "") }
+        let inner = String(Substring(path.utf8.dropFirst(mount.utf8.count + 1)))
+        guard inner.pathNames.first != ".purgefs" else {
+            throw CommandFailure(
+                "no part of the container", path: text, "it is the control directory", advice: "Name \(mount) instead.")
+        }
+        return (target, inner)
+    }
+
     private static func at(_ text: String, from origin: String = "") throws(CommandFailure) -> Target {
         let path = try resolved(text, from: origin)
         if let mount = try mount(holding: path) { return .mount(mount) }

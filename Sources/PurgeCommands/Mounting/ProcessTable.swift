@@ -2,7 +2,7 @@ import Glibc
 import PurgeSystem
 
 /// A process that keeps a directory, or something in it, in use.
-struct FileUser: Hashable, Sendable {
+struct FileUser: Hashable, Encodable, Sendable {
     var pid: pid_t
     /// Its command line, shortened.
     var command: String
@@ -18,6 +18,22 @@ enum ProcessTable {
         pids().compactMap { pid in
             use(by: pid) { $0.isPath(directory) || $0.isPath(below: directory) || $0.isPath(directory + " (deleted)") }
         }
+    }
+
+    /// Who has which of these files open or mapped, this process too; by path.
+    static func users(ofFiles files: Set<[UInt8]>) -> [[UInt8]: [FileUser]] {
+        var users: [[UInt8]: [FileUser]] = [:]
+        for pid in pids() {
+            let program = link("/proc/\(pid)/exe").map { [(manner: "its program", path: $0)] } ?? []
+            var seen: Set<[UInt8]> = []
+            for (manner, path) in program + descriptors(of: pid) + maps(of: pid) {
+                let bytes = Array(path.utf8)
+                guard files.contains(bytes), seen.insert(bytes).inserted else { continue }
+                users[bytes, default: []].append(
+                    FileUser(pid: pid, command: command(of: pid), manner: manner, path: path))
+            }
+        }
+        return users
     }
 
     /// Every use of `directory` and what is below it lies in `below`.
@@ -89,10 +105,11 @@ enum ProcessTable {
         } catch { return nil }
     }
 
+    /// Bytes that are no UTF-8 become U+FFFD, as in what a container tells of its files.
     private static func link(_ path: String) -> String? {
         do throws(Errno) {
             let target = try System.readLink(at: AT_FDCWD, path)
-            return String(path: target.map { UInt8(bitPattern: $0) })
+            return String(decoding: target.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         } catch { return nil }
     }
 }

@@ -5,7 +5,8 @@ import PurgeSystem
 extension OptionSpec {
     fileprivate static let follow = OptionSpec("follow", "go on with what happens from now on, until the unmount")
     fileprivate static let path = OptionSpec(
-        "path", .text("GLOB"), "only events of paths like GLOB, relative to the container; * takes a / too")
+        "path", .text("GLOB"),
+        "only events of paths like GLOB, relative to the container or absolute below it; * takes a / too")
     fileprivate static let type = OptionSpec(
         "type", .choice("TYPE", EventType.allCases.map(\.rawValue)), "only events of that type; may come several times")
 }
@@ -52,12 +53,13 @@ private struct EventsVerb {
     func run(_ arguments: Arguments) throws(CommandFailure) {
         switch try Target(arguments.operands.first) {
         case .store(let store):
+            let filter = try filter.relative(to: [(Places.resolved(store) ?? store) + "/container"])
             guard !arguments.has(.follow) else {
                 throw CommandFailure(
                     "cannot follow events", path: store, "the store is not mounted, so nothing happens in it",
                     advice: "Mount it, or leave --follow out.")
             }
-            _ = try printHistory(of: store, after: 0)
+            _ = try printHistory(of: store, filter, after: 0)
         case .mount(let path):
             let control = MountedControl(place: path)
             let store = try control.status().store
@@ -67,16 +69,19 @@ private struct EventsVerb {
                     "the store has been removed, moved or hidden while it is mounted at \(path)",
                     advice: "Put it back there, or take away what is left of it: purgefs unmount \(path)")
             }
+            let filter = try filter.relative(to: [path, store + "/container"])
             // Opened first, so that nothing falls between the past and what is to come.
             let stream = arguments.has(.follow) ? try EventStream(control) : nil
             try control.flushJournal()
-            let last = try printHistory(of: store, after: 0)
-            if let stream { try follow(stream, store, control, after: last) }
+            let last = try printHistory(of: store, filter, after: 0)
+            if let stream { try follow(stream, filter, store, control, after: last) }
         }
     }
 
     /// The sequence number up to which everything has been printed.
-    private func printHistory(of store: String, after sequence: Int64) throws(CommandFailure) -> Int64 {
+    private func printHistory(of store: String, _ filter: EventFilter, after sequence: Int64) throws(CommandFailure)
+        -> Int64
+    {
         let history = try History(store: store)
         let last = try history.lastSequence()
         var printed = sequence
@@ -88,7 +93,7 @@ private struct EventsVerb {
     }
 
     private func follow(
-        _ stream: EventStream, _ store: String, _ control: MountedControl, after sequence: Int64
+        _ stream: EventStream, _ filter: EventFilter, _ store: String, _ control: MountedControl, after sequence: Int64
     ) throws(CommandFailure) {
         var last = sequence
         try console.flush()
@@ -101,9 +106,22 @@ private struct EventsVerb {
             case .event: continue
             case .dropped:
                 try control.flushJournal()
-                last = try printHistory(of: store, after: last)
+                last = try printHistory(of: store, filter, after: last)
             }
             try console.flush()
         }
+    }
+}
+
+extension EventFilter {
+    /// With a pattern that is relative to the container at one of `roots`.
+    fileprivate func relative(to roots: [String]) throws(CommandFailure) -> EventFilter {
+        guard let glob else { return self }
+        guard let relative = ContainerGlob.relative(glob, roots: roots) else {
+            throw CommandFailure(
+                "cannot show events", path: glob, "it lies outside the container",
+                advice: "Write it relative to the container, or below \(roots[0]).")
+        }
+        return EventFilter(types: types, glob: relative)
     }
 }

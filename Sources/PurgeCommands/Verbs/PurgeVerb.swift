@@ -1,3 +1,4 @@
+import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
@@ -8,134 +9,112 @@ extension OptionSpec {
         "tier", .choice("TIER", ["tmp", "caches", "purgeable"], others: ["temporary"]),
         "all in tmp, all in Library/Caches, or all that is marked purgeable elsewhere")
     fileprivate static let all = OptionSpec("all", "everything that may be purged")
+    fileprivate static let path = OptionSpec(
+        "path", .text("GLOB"),
+        "exactly what is like GLOB, relative to TARGET; * takes a / too. May come several times")
 }
 
 extension Verb {
     static let purge = Verb(
         name: "purge", summary: "purge files as the system would",
-        synopsis: "[TARGET] (--bytes SIZE|--tier TIER|--all) [--dry-run] [--json]",
+        synopsis: "([TARGET] (--bytes SIZE|--tier TIER|--all|--path GLOB)|PATH...) [--dry-run] [--json]",
         description: [
-            "Purges, and prints what went and why, in the order in which it went. Files that are open or have several "
-                + "names are passed over. --bytes and --all begin with the purgeable part of the space that others use.",
+            "Purges, and prints what went and why, in the order in which it went.",
+            "PATH and --path name files, and folders for all that is below them: exactly those go, now. What may not "
+                + "be purged is named with the cause: it lies in a persistent place without a mark, has several names, "
+                + "or is open, and then by whom. The others go all the same. Folders stay.",
+            "--bytes, --tier and --all purge by the system's rules; what is open or has several names is passed over. "
+                + "--bytes and --all begin with the purgeable part of the space that others use. With a TARGET below "
+                + "the mount point nothing goes but what lies there.",
             HelpText.targetMeaning,
         ],
         options: [
-            OptionSpec.bytes, OptionSpec.tier, OptionSpec.all,
+            OptionSpec.bytes, OptionSpec.tier, OptionSpec.all, OptionSpec.path,
             OptionSpec("dry-run", "print what would go, and purge nothing"),
-            OptionSpec("json", "print one JSON object a line: path, reason, bytes"),
+            OptionSpec("json", "print one JSON object a line: path, reason, bytes; or path, refused, users"),
         ],
-        operands: 0...1,
+        operands: 0...(.max), takesAnyBytes: true,
         exitStatus: [
             .init("0", "done"),
-            .init("1", "failed, or less came back than --bytes asked for (with --dry-run: would come back)"),
+            .init(
+                "1",
+                "failed, or something that was named did not go, or less came back than --bytes asked for (with "
+                    + "--dry-run: would)"),
             .init("64", "wrong usage"),
         ],
-        examples: ["purgefs purge ./app --bytes 1M --dry-run", "purgefs purge ./app --tier caches"]
+        examples: [
+            "purgefs purge ./app --bytes 1M --dry-run", "purgefs purge ./app --tier caches",
+            "purgefs purge ./app/tmp/f",
+        ]
     ) { (invocation) throws(CommandFailure) in
-        let verb = try PurgeVerb(invocation)
-        try Target.with(invocation.arguments.operands.first, forReading: verb.isDryRun ? verb.console : nil) {
-            (control) throws(CommandFailure) in
-            try verb.run(on: control)
+        let chosen = [OptionSpec.bytes, .tier, .all, .path].filter(invocation.arguments.has)
+        guard chosen.count <= 1 else {
+            throw .usage("\(chosen[0].text) and \(chosen[1].text) exclude each other")
         }
-        return ExitStatus.done
+        return chosen.isEmpty ? try PurgeVerb.purgePaths(invocation) : try PurgeVerb.purgeTarget(invocation)
     }
 }
 
-/// What went, or would go: a file, or bytes of others.
-private struct PurgedItem: Codable {
-    var path: String?
-    var reason: String
-    var bytes: ByteCount
-}
+private enum PurgeVerb {
+    /// Exactly what the operands name; one that is wrong does not keep the others.
+    static func purgePaths(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
+        guard !invocation.rawOperands.isEmpty else {
+            throw .usage("what is to be purged? Name a PATH, or take --bytes, --tier, --all or --path")
+        }
+        var places: [ContainerPath] = []
+        var status = ExitStatus.done
+        for raw in invocation.rawOperands {
+            do throws(CommandFailure) {
+                places.append(try named(raw))
+            } catch {
+                guard error.status == ExitStatus.failed else { throw error }
+                invocation.console.warn(error.message)
+                status = ExitStatus.failed
+            }
+        }
+        guard let target = places.first?.target else { return status }
+        if let other = places.first(where: { $0.target != target })?.target {
+            throw .usage(
+                "the paths lie in different containers, \(target.place) and \(other.place): take one at a time")
+        }
+        let requests = PurgeRequest.requests(for: places.map(\.inner))
+        let result = try PurgeRun(invocation, requests).run(on: target)
+        return max(status, result)
+    }
 
-private struct PurgeVerb {
-    let console: Console
-    let asJSON: Bool
-    let isDryRun: Bool
-    /// As storage.reclaim takes it.
-    let command: String
-    let wanted: ByteCount?
+    private static func named(_ raw: RawText) throws(CommandFailure) -> ContainerPath {
+        let place = try ContainerPath(raw, for: "cannot purge")
+        guard !place.inner.isEmpty else {
+            throw .usage(
+                "\(VisibleText.of(Places.text(raw))) is a whole container: take --all for all that may go in it")
+        }
+        return place
+    }
 
-    init(_ invocation: Invocation) throws(CommandFailure) {
+    /// What an option says, in a container or in a part of it.
+    static func purgeTarget(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
         let arguments = invocation.arguments
-        console = invocation.console
-        asJSON = arguments.has(.json)
-        isDryRun = arguments.has(.dryRun)
-        wanted = arguments.size(.bytes)
-        guard [OptionSpec.bytes, .tier, .all].filter(arguments.has).count == 1 else {
-            throw .usage("one of --bytes, --tier and --all is needed, and only one")
+        guard arguments.operands.count <= 1 else {
+            throw .usage("unexpected operand '\(arguments.operands[1])': an option says what goes in one TARGET")
         }
-        let tier = arguments.text(.tier).map { $0 == "temporary" ? "tmp" : $0 }
-        command = wanted.map { String($0.bytes) } ?? tier ?? "all"
+        let place = try Target.part(named: invocation.rawOperands.first)
+        let globs = arguments.texts(.path)
+        guard globs.isEmpty else {
+            guard !globs.contains("") else { throw .usage("--path: the pattern is empty") }
+            return try PurgeRun(invocation, globs: globs, below: place.inner).run(on: place.target)
+        }
+        let below = place.inner.isEmpty ? nil : Array(place.inner.utf8)
+        let requests: [PurgeRequest] = [.byRule(command(arguments), below: below)]
+        return try PurgeRun(invocation, requests, wanted: arguments.size(.bytes)).run(on: place.target)
     }
 
-    func run(on control: any ControlEndpoint) throws(CommandFailure) {
-        if isDryRun {
-            let items = try plan(control)
-            try show(items)
-            try checkEnough(items.reduce(.zero) { $0 + $1.bytes } >= wanted ?? .zero, items, control)
-        } else {
-            let store = try control.status().store
-            try control.flushJournal()
-            let before = try History(store: store).lastSequence()
-            let wasEnough = try reclaim(control)
-            let items = try History(store: store).events(after: before, EventFilter(types: [.purge])).filter {
-                $0.trigger == .command
-            }.map { PurgedItem(path: $0.path, reason: $0.reason ?? "", bytes: $0.bytes ?? .zero) }
-            try show(items)
-            try checkEnough(wasEnough, items, control)
+    private static func command(_ arguments: Arguments) -> ReclaimCommand {
+        if let size = arguments.size(.bytes) { return .bytes(size) }
+        switch arguments.text(.tier) {
+        case nil: return .all
+        case "caches": return .caches
+        case "purgeable": return .purgeable
+        default: return .temporary
         }
     }
-
-    private func plan(_ control: any ControlEndpoint) throws(CommandFailure) -> [PurgedItem] {
-        let text: String
-        do throws(Errno) {
-            text = try control.exchange(command, with: "storage.plan")
-        } catch { throw CommandFailure("cannot plan a purge", path: control.place, error) }
-        do {
-            return try text.split(separator: "\n").map { try JSONText.decode(PurgedItem.self, from: String($0)) }
-        } catch {
-            throw CommandFailure(
-                "cannot understand storage.plan", path: control.place, "it is not what this version of purgefs writes",
-                advice: "Use the purgefs that mounted it (`purgefs --version`).")
-        }
-    }
-
-    /// Whether as much came back as was asked for.
-    private func reclaim(_ control: any ControlEndpoint) throws(CommandFailure) -> Bool {
-        do throws(Errno) {
-            try control.write(command, to: "storage.reclaim")
-            return true
-        } catch .tryAgain {
-            return false
-        } catch { throw CommandFailure("cannot purge", path: control.place, error) }
-    }
-
-    private func show(_ items: [PurgedItem]) throws(CommandFailure) {
-        if asJSON {
-            for item in items { try console.print(JSONText.encode(item)) }
-            return
-        }
-        for item in items {
-            let place = item.path.map(VisibleText.of) ?? "(the system and other apps)"
-            try console.print(
-                HelpText.padded(item.reason, 10) + StatusText.aligned(item.bytes.inWords, 12) + "  " + place)
-        }
-        let files = items.count { $0.path != nil }
-        try console.print(
-            "\(isDryRun ? "would purge" : "purged") \(files) \(files == 1 ? "file" : "files"), \(Self.sum(items).inWords)"
-        )
-    }
-
-    private func checkEnough(
-        _ isEnough: Bool, _ items: [PurgedItem], _ control: any ControlEndpoint
-    ) throws(CommandFailure) {
-        guard !isEnough, let wanted else { return }
-        throw CommandFailure(
-            isDryRun ? "less would come back than asked for" : "less came back than asked for", path: control.place,
-            "\(Self.sum(items).inWords) of \(wanted.inWords)",
-            advice: "What is open, has several names, or lies elsewhere without a mark is never purged.")
-    }
-
-    private static func sum(_ items: [PurgedItem]) -> ByteCount { items.reduce(.zero) { $0 + $1.bytes } }
 }

@@ -17,7 +17,7 @@ extension fuse_lowlevel_ops {
                 } else {
                     server.retries.finishNameless()
                 }
-                return server.openControl(request, node)
+                return server.openControl(request, node, flags: info.pointee.flags)
             }
             Reply.to(request) { () throws(Errno) in
                 let features = shim_features()
@@ -107,9 +107,9 @@ extension Server {
         }
     }
 
-    func openControl(_ request: fuse_req_t, _ node: Node) {
+    func openControl(_ request: fuse_req_t, _ node: Node, flags: Int32) {
         Reply.to(request) { () throws(Errno) in
-            try volume.openControl(node)
+            try volume.openControl(node, flags: flags)
         } _: { reply, handle in
             _ = Unmanaged.passRetained(handle)
             if !reply.open(handle.address, flags: UInt32(SHIM_FOPEN_DIRECT_IO)) {

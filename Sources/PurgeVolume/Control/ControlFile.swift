@@ -12,13 +12,15 @@ public enum ControlFile: String, CaseIterable, Sendable {
     case storageThresholds = "storage.thresholds"
     case storageStat = "storage.stat"
     case storagePressure = "storage.pressure"
+    /// On the descriptor that wrote it reads what went.
     case storageReclaim = "storage.reclaim"
     /// Write what storage.reclaim takes, read back what it would do.
     case storagePlan = "storage.plan"
     case status = "status.json"
     case events = "events"
 
-    public var canRead: Bool { self != .storageReclaim }
+    /// Whether it reads what the last write to the same descriptor has brought about.
+    var answers: Bool { self == .storageReclaim || self == .storagePlan }
     public var canWrite: Bool {
         switch self {
         case .storageTotal, .storageOthers, .storageOthersPurgeable, .storageThresholds, .storageReclaim,

@@ -52,7 +52,7 @@ public final class ControlTree: Sendable {
         let time = timespec(tv_sec: Int(made / 1_000_000_000), tv_nsec: Int(made % 1_000_000_000))
         (status.st_atim, status.st_mtim, status.st_ctim) = (time, time, time)
         if let file = file(node) {
-            status.st_mode = S_IFREG | (file.canRead ? 0o400 : 0) | (file.canWrite ? 0o200 : 0)
+            status.st_mode = S_IFREG | 0o400 | (file.canWrite ? 0o200 : 0)
             status.st_nlink = 1
         } else {
             status.st_mode = S_IFDIR | 0o700
@@ -94,6 +94,8 @@ public final class ControlHandle: Sendable {
     public let file: ControlFile
     /// Of `events`.
     public let reader: EventReader?
+    /// Whether it was opened for reading too.
+    let isReadable: Bool
     private struct State {
         var content: [UInt8] = []
         var levelChangesSeen: UInt64 = 0
@@ -101,8 +103,9 @@ public final class ControlHandle: Sendable {
     }
     private let state = Mutex(State())
 
-    init(file: ControlFile, reader: EventReader?) {
+    init(file: ControlFile, reader: EventReader?, isReadable: Bool = true) {
         self.file = file
+        self.isReadable = isReadable
         self.reader = reader
     }
 

@@ -7,6 +7,7 @@ extension Volume {
     /// One write(2) to a control file: one command. May take as long as the purge that it calls
     /// for, so it must not run on a thread that serves requests.
     public func controlCommand(_ handle: ControlHandle, _ bytes: [UInt8], pid: pid_t) throws(Errno) {
+        guard bytes.count <= PurgeRequest.longest else { throw .tooBig }
         var text = Substring(String(decoding: bytes, as: UTF8.self))
         if text.last == "\n" { text.removeLast() }
         guard !text.isEmpty else { throw .invalid }
@@ -15,10 +16,8 @@ extension Volume {
         case .storageTotal, .storageOthers, .storageOthersPurgeable:
             try changeSize(handle.file, String(text), pid)
         case .storageThresholds: try changeThresholds(String(text), pid)
-        case .storageReclaim: try reclaim(String(text), pid)
-        case .storagePlan:
-            guard let command = ReclaimCommand(text: text) else { throw .invalid }
-            handle.content = Array(planText(command).utf8)
+        case .storageReclaim: try reclaim(handle, try Self.request(bytes), pid)
+        case .storagePlan: handle.content = Array(try planText(try Self.request(bytes)).utf8)
         default: throw .invalid
         }
     }
@@ -79,12 +78,46 @@ extension Volume {
         guard isSaved else { throw .input }
     }
 
-    private func reclaim(_ text: String, _ pid: pid_t) throws(Errno) {
-        guard let command = ReclaimCommand(text: text) else { throw .invalid }
-        let freed = purge(trigger: .command, pid: pid) { _, freed in command.goal.rest(after: freed) }
-        if command.takesEmptyFiles { purgeEmptyFiles(of: command, pid: pid) }
+    private static func request(_ bytes: [UInt8]) throws(Errno) -> PurgeRequest {
+        guard let request = PurgeRequest(bytes) else { throw .invalid }
+        return request
+    }
+
+    /// EAGAIN if less came back than a size asked for, or something that was named did not go.
+    private func reclaim(_ handle: ControlHandle, _ request: PurgeRequest, _ pid: pid_t) throws(Errno) {
+        let answer: PurgeAnswer
+        switch request {
+        case .byRule(let command, below: nil): answer = purge(command, pid, isKept: handle.isReadable)
+        case .byRule(let command, let path?): answer = try purge(command, below: path, pid)
+        case .paths, .globs: answer = purge(try select(request), pid: pid)
+        }
+        handle.content = handle.isReadable ? Array(answer.text.utf8) : []
         awaitAnnouncements()
         awaitJournal()
-        if case .bytes(let wanted) = command, freed < wanted { throw .tryAgain }
+        if case .byRule(.bytes(let wanted), _) = request, answer.freed < wanted { throw .tryAgain }
+        guard answer.refused.isEmpty else { throw .tryAgain }
+    }
+
+    private func purge(_ command: ReclaimCommand, _ pid: pid_t, isKept: Bool) -> PurgeAnswer {
+        var answer = PurgeAnswer(isKept: isKept)
+        _ = purge(trigger: .command, pid: pid, report: { answer.add($0) }) { _, freed in
+            command.goal.rest(after: freed)
+        }
+        if command.takesEmptyFiles { purgeEmptyFiles(of: command, pid: pid) { answer.add($0) } }
+        return answer
+    }
+
+    /// Where files of the plan are opened before they go, others may have to go for a size.
+    private func purge(_ command: ReclaimCommand, below path: [UInt8], _ pid: pid_t) throws(Errno) -> PurgeAnswer {
+        var answer = PurgeAnswer(isKept: true)
+        var selection = try select(command, below: path)
+        while true {
+            let part = purge(selection, pid: pid)
+            answer.add(part)
+            guard case .bytes(let wanted) = command, part.freed > .zero, answer.freed < wanted else { return answer }
+            do { selection = try select(.bytes(wanted - answer.freed), below: path) } catch {
+                return answer  // the path was the file that went
+            }
+        }
     }
 }

@@ -5,9 +5,12 @@ import PurgeSystem
 import Synchronization
 
 extension Volume {
-    public func openControl(_ node: Node) throws(Errno) -> ControlHandle {
+    /// `flags` are those of open(2).
+    public func openControl(_ node: Node, flags: Int32 = O_RDWR) throws(Errno) -> ControlHandle {
         guard let file = control.file(node) else { throw .isDirectory }
-        let handle = ControlHandle(file: file, reader: file == .events ? events.addReader() : nil)
+        let handle = ControlHandle(
+            file: file, reader: file == .events ? events.addReader() : nil,
+            isReadable: flags & O_ACCMODE != O_WRONLY)
         if file == .storagePressure {
             handle.levelChangesSeen = state.withLock { $0.levelChanges }
             control.addPressureReader(handle)
@@ -24,7 +27,7 @@ extension Volume {
     public func readControl(_ handle: ControlHandle, offset: Int64, limit: Int) -> [UInt8] {
         if offset == 0 {
             if handle.file == .storagePressure { handle.levelChangesSeen = state.withLock { $0.levelChanges } }
-            if handle.file != .storagePlan { handle.content = Array(controlText(handle.file).utf8) }
+            if !handle.file.answers { handle.content = Array(controlText(handle.file).utf8) }
         }
         let content = handle.content
         return Array(content.dropFirst(Int(max(0, offset))).prefix(limit))

@@ -10,50 +10,53 @@ extension Volume {
     /// Files that are looked at while the lock is held.
     private static let slice = 512
 
-    /// The plan of a purge, by path.
-    func plan(_ goal: PurgeGoal) -> PurgePlan<[UInt8]> {
+    /// The plan of a purge, of everything or of what lies at a path and below it.
+    func plan(_ goal: PurgeGoal, below place: [UInt8] = []) -> PurgePlan<FoundFile> {
         let (groups, othersPurgeable) = state.withLock { ($0.queue.groups, $0.capacity.othersPurgeable) }
-        var candidates: [PurgeCandidate<[UInt8]>] = []
+        var candidates: [PurgeCandidate<FoundFile>] = []
         for group in groups {
             candidates += inSlices(state.withLock { _ in group.nodes }) { node in
                 guard node.flags.contains(.reclaimable), let rank = node.standing.rank else { return nil }
-                return PurgeCandidate(id: node.path().bytes, rank: rank, age: node.age)
+                let path = node.path().bytes
+                guard path.lies(in: place) else { return nil }
+                return PurgeCandidate(id: FoundFile(node: node, path: path), rank: rank, age: node.age)
             }
         }
         candidates.sort(by: Self.goesBefore)
         var rest = candidates[...]
-        return PurgePlan(goal: goal, othersPurgeable: othersPurgeable) { step in
+        return PurgePlan(goal: goal, othersPurgeable: place.isEmpty ? othersPurgeable : .zero) { step in
             if let step { rest = rest.drop { $0.rank.step != step } }
             return rest.popFirst()
         }
     }
 
-    private static func goesBefore(_ a: PurgeCandidate<[UInt8]>, _ b: PurgeCandidate<[UInt8]>) -> Bool {
+    private static func goesBefore(_ a: PurgeCandidate<FoundFile>, _ b: PurgeCandidate<FoundFile>) -> Bool {
         if a.rank != b.rank { return a.rank < b.rank }
-        return a.age == b.age ? a.id.lexicographicallyPrecedes(b.id) : a.age < b.age
+        return a.age == b.age ? a.id.path.lexicographicallyPrecedes(b.id.path) : a.age < b.age
     }
 
-    /// What `body` answers for each node, under the lock for some of them at a time. The answers are put
+    /// What `body` answers for each node or file, under the lock for some of them at a time. The answers are put
     /// together without it: a large array takes its time to grow.
-    private func inSlices<Value: Sendable>(_ nodes: [Node], _ body: (Node) -> Value?) -> [Value] {
+    func inSlices<Item, Value: Sendable>(_ items: [Item], _ body: (Item) -> Value?) -> [Value] {
         var values: [Value] = []
-        for start in stride(from: 0, to: nodes.count, by: Self.slice) {
+        for start in stride(from: 0, to: items.count, by: Self.slice) {
             values += state.withLock { _ in
-                nodes[start..<min(start + Self.slice, nodes.count)].compactMap(body)
+                items[start..<min(start + Self.slice, items.count)].compactMap(body)
             }
         }
         return values
     }
 
     /// The very plan that `storage.reclaim` would carry out, as JSON lines.
-    func planText(_ command: ReclaimCommand) -> String {
+    func planText(_ request: PurgeRequest) throws(Errno) -> String {
+        guard case .byRule(let command, below: nil) = request else { return plan(try select(request)).text }
         let plan = plan(command.goal)
         var text = ""
         if plan.fromOthers > .zero {
             text += PlanLine(path: nil, reason: .others, bytes: plan.fromOthers).text
         }
         for item in plan.items {
-            text += PlanLine(path: item.id, reason: item.reason, bytes: item.bytes).text
+            text += PlanLine(path: item.id.path, reason: item.reason, bytes: item.bytes).text
         }
         guard command.takesEmptyFiles else { return text }
         let empty = inSlices(emptyFiles(of: command)) { $0.parent == nil ? nil : $0.path().bytes }
@@ -67,12 +70,14 @@ extension Volume {
 // Empty files and symbolic links give nothing back, and go only when a command names their place.
 extension Volume {
     /// What there was of them at some moment.
-    func emptyFiles(of command: ReclaimCommand) -> [Node] {
+    func emptyFiles(of command: ReclaimCommand, below top: Node? = nil) -> [Node] {
         let step = command.goal.step
         var found: [Node] = []
-        var pending = [root]
-        while let directory = pending.popLast() {
-            let entries = state.withLock { _ in directory.part.map { Array($0.entries.values) } ?? [] }
+        var pending = [top ?? root]
+        while let next = pending.popLast() {
+            let entries = state.withLock { _ in
+                next.isDirectory ? next.part.map { Array($0.entries.values) } ?? [] : [next]
+            }
             for node in inSlices(entries, { $0.isDirectory || $0.isEmptyVictim(of: step) ? $0 : nil }) {
                 // What a node is never changes.
                 if node.isDirectory { pending.append(node) } else { found.append(node) }
@@ -82,7 +87,7 @@ extension Volume {
     }
 
     /// Removes those that are still empty, and in nobody's use.
-    func purgeEmptyFiles(of command: ReclaimCommand, pid: pid_t) {
+    func purgeEmptyFiles(of command: ReclaimCommand, pid: pid_t, report: ([Event]) -> Void) {
         let nodes = emptyFiles(of: command)
         for start in stride(from: 0, to: nodes.count, by: Self.purgeBatch) {
             let job = change { state -> PurgeJob? in
@@ -92,8 +97,26 @@ extension Volume {
                 guard !victims.isEmpty else { return nil }
                 return state.begin(Picked(fromOthers: .zero, victims: victims), trigger: .command, pid: pid)
             }
-            if let job { carryOut(job) { part in announce(part.removals) } }
+            guard let job else { continue }
+            carryOut(job) { part in
+                announce(part.removals)
+                report(part.events)
+            }
         }
+    }
+}
+
+/// A file and its path at the moment when it was found.
+struct FoundFile {
+    var node: Node
+    var path: [UInt8]
+}
+
+extension [UInt8] {
+    /// Whether a path is `place` itself, or leads to something below it. Everything lies in the empty path.
+    fileprivate func lies(in place: [UInt8]) -> Bool {
+        guard !place.isEmpty, starts(with: place) else { return place.isEmpty }
+        return count == place.count || self[place.count] == UInt8(ascii: "/")
     }
 }
 
@@ -105,19 +128,4 @@ extension Node {
         else { return false }
         return step == nil || rank.step == step
     }
-}
-
-/// One line of `storage.plan`.
-public struct PlanLine: Codable, Sendable {
-    public var path: String?
-    public var reason: String?
-    public var bytes: ByteCount?
-
-    init(path: [UInt8]?, reason: PurgeReason, bytes: ByteCount) {
-        self.path = path.map { String(decoding: $0, as: UTF8.self) }
-        self.reason = reason.rawValue
-        self.bytes = bytes
-    }
-
-    fileprivate var text: String { JSONText.encode(self) + "\n" }
 }

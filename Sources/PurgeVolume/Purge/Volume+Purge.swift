@@ -259,7 +259,8 @@ extension Volume {
     /// that are being changed are waited for. What is used while all of a place goes is spared, so that
     /// this ends however much is made meanwhile.
     func purge(
-        trigger: PurgeTrigger, pid: pid_t, _ goal: (borrowing VolumeState, ByteCount) -> PurgeGoal?
+        trigger: PurgeTrigger, pid: pid_t, report: ([Event]) -> Void = { _ in },
+        _ goal: (borrowing VolumeState, ByteCount) -> PurgeGoal?
     ) -> ByteCount {
         let began = Instant(nanoseconds: System.now())
         var lastPurge = began
@@ -278,6 +279,7 @@ extension Volume {
                 carryOut(job) { part in
                     freed += part.freed
                     announce(part.removals)
+                    report(part.events)
                 }
                 lastPurge = Instant(nanoseconds: System.now())
             } else if !isHeld || now.nanoseconds - lastPurge.nanoseconds > Self.patienceForHeldFiles
@@ -288,7 +290,7 @@ extension Volume {
         }
     }
 
-    private static let patienceForHeldFiles: Int64 = 10_000_000_000
+    static let patienceForHeldFiles: Int64 = 10_000_000_000
 
     /// Announcements come in order: after this one, all of them have.
     func awaitAnnouncements() {

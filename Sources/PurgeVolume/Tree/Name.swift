@@ -13,6 +13,8 @@ struct Name: Hashable, Sendable {
         bytes = Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1))
     }
 
+    init(utf8 name: some Sequence<UInt8>) { bytes = name.map { CChar(bitPattern: $0) } + [0] }
+
     init(_ text: StaticString) {
         bytes = text.withUTF8Buffer { $0.map { CChar(bitPattern: $0) } } + [0]
     }

@@ -1,0 +1,116 @@
+import Glibc
+import PurgeSystem
+
+/// A file or folder of a container, as a user names it: by a path in a mount, or in the `container/` of a store.
+struct ContainerPath {
+    /// The container.
+    let target: Target
+    /// Relative to it, byte for byte; empty for the container itself.
+    let inner: [UInt8]
+
+    private static let slash = UInt8(ascii: "/")
+
+    /// A symbolic link at the end means itself where it lies in a container; one on the way may lead anywhere.
+    /// `what` is what cannot be done if there is no such thing.
+    init(_ raw: RawText, for what: String) throws(CommandFailure) {
+        let text = Places.text(raw)
+        func failure(_ reason: String, _ advice: String) -> CommandFailure {
+            CommandFailure(what, path: text, reason, advice: advice)
+        }
+        let (path, status): ([UInt8], FileStatus?)
+        do throws(Errno) {
+            path = try Self.resolvedButLast(raw)
+            status = try Self.status(path)
+        } catch { throw CommandFailure(what, path: text, error) }
+        let isLink = status.map { $0.st_mode & S_IFMT == S_IFLNK } ?? false
+        var found = try Self.find(path, isLink)
+        if found == nil { found = try Self.findTarget(of: raw, isLink) }
+        guard let found else {
+            throw failure("it lies in no container", "Name a path in a mount, or in the container/ of a store.")
+        }
+        if found.inner.split(separator: Self.slash).first?.elementsEqual(".purgefs".utf8) ?? false {
+            throw failure("it is the control directory", "Name files of the app.")
+        }
+        if let status, try found.isElsewhere(status, path) {
+            throw failure(
+                "another file system is mounted over it", "What lies there is no part of the container: it has no tier."
+            )
+        }
+        self = found
+    }
+
+    private init(_ target: Target, _ inner: some Sequence<UInt8>) {
+        self.target = target
+        self.inner = Array(inner)
+    }
+}
+
+extension ContainerPath {
+    /// A folder that the last part is a name in is followed to where it is, the last part is not.
+    private static func resolvedButLast(_ raw: RawText) throws(Errno) -> [UInt8] {
+        let bytes = raw.dropLast().map { UInt8(bitPattern: $0) }
+        let name = bytes.split(separator: slash, omittingEmptySubsequences: false).last ?? []
+        // With a slash at the end it means what a link leads to, as it does to the kernel.
+        if name.isEmpty || name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8) {
+            return try System.resolved(raw)
+        }
+        let above = bytes.dropLast(name.count)
+        let folder = try System.resolved(
+            (above.isEmpty ? [UInt8(ascii: ".")] : above).map(CChar.init(bitPattern:)) + [0])
+        return (folder == [slash] ? [] : folder) + [slash] + name
+    }
+
+    /// nil for what may be there, but cannot be looked at.
+    private static func status(_ path: [UInt8]) throws(Errno) -> FileStatus? {
+        do throws(Errno) {
+            return try System.status(at: AT_FDCWD, path.map(CChar.init(bitPattern:)) + [0])
+        } catch .accessDenied { return nil }
+    }
+
+    /// For a link from outside into a container.
+    private static func findTarget(of raw: RawText, _ isLink: Bool) throws(CommandFailure) -> ContainerPath? {
+        guard isLink else { return nil }
+        let target: [UInt8]
+        do throws(Errno) { target = try System.resolved(raw) } catch { return nil }
+        return try find(target, false)
+    }
+
+    private static func find(_ path: [UInt8], _ isLink: Bool) throws(CommandFailure) -> ContainerPath? {
+        // Where containers are mounted is UTF-8.
+        var folder = isLink ? parent(path) : path
+        while String(path: folder) == nil { folder = parent(folder) }
+        if let text = String(path: folder), let mount = try Target.mount(holding: text) {
+            let inner = path.dropFirst(mount.utf8.count)
+            return ContainerPath(.mount(mount), inner.first == slash ? inner.dropFirst() : inner)
+        }
+        return stored(path)
+    }
+
+    private static func parent(_ path: [UInt8]) -> [UInt8] {
+        guard let end = path.lastIndex(of: slash), end > 0 else { return [slash] }
+        return Array(path[..<end])
+    }
+
+    /// In a store: through its mount where there is one.
+    private static func stored(_ path: [UInt8]) -> ContainerPath? {
+        if let store = String(path: path), Target.isStore(store) {
+            return ContainerPath(Target.mount(ofStore: store).map { .mount($0) } ?? .store(store), [])
+        }
+        let names = path.split(separator: slash)
+        for count in names.indices.reversed() where names[count].elementsEqual("container".utf8) {
+            let above = names[..<count].flatMap { [slash] + $0 }
+            guard let store = String(path: above), Target.isStore(store) else { continue }
+            let inner = names[(count + 1)...].joined(separator: [slash])
+            return ContainerPath(Target.mount(ofStore: store).map { .mount($0) } ?? .store(store), inner)
+        }
+        return nil
+    }
+
+    /// Whether a path below the mount point leads to something other than what the container has there.
+    private func isElsewhere(_ status: FileStatus, _ path: [UInt8]) throws(CommandFailure) -> Bool {
+        guard case .mount(let mount) = target, path.starts(with: Array(mount.utf8) + [Self.slash]) else { return false }
+        do throws(Errno) {
+            return try System.status(ofPath: mount).st_dev != status.st_dev
+        } catch { return false }  // it goes away this moment
+    }
+}

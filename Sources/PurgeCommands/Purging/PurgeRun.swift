@@ -1,0 +1,182 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeVolume
+
+/// A purge by command: what is asked of the container, and its answer to a person or a program.
+struct PurgeRun {
+    private let console: Console
+    private let asJSON: Bool
+    private let isDryRun: Bool
+    /// Bytes that are to come back.
+    private let wanted: ByteCount?
+    private let requests: [PurgeRequest]
+    /// Patterns, relative to a part of the container; they take the place of requests.
+    private let globs: [String]
+    private let part: String
+
+    init(_ invocation: Invocation, _ requests: [PurgeRequest], wanted: ByteCount? = nil) {
+        self.init(invocation, requests, wanted: wanted, globs: [], part: "")
+    }
+
+    init(_ invocation: Invocation, globs: [String], below part: String) {
+        self.init(invocation, [], wanted: nil, globs: globs, part: part)
+    }
+
+    private init(
+        _ invocation: Invocation, _ requests: [PurgeRequest], wanted: ByteCount?, globs: [String], part: String
+    ) {
+        console = invocation.console
+        asJSON = invocation.arguments.has(.json)
+        isDryRun = invocation.arguments.has(.dryRun)
+        (self.wanted, self.requests, self.globs, self.part) = (wanted, requests, globs, part)
+    }
+
+    /// The exit status.
+    func run(on target: Target) throws(CommandFailure) -> Int32 {
+        try target.with(forReading: isDryRun, warnings: isDryRun ? console : nil) { (control) throws(CommandFailure) in
+            var lines: [PlanLine] = []
+            var isShort = false
+            let requests = globs.isEmpty ? requests : [.globs(try patterns(control))]
+            for request in requests {
+                let answer = try ask(request, control)
+                lines += answer.lines
+                isShort = isShort || answer.isShort
+            }
+            return try show(lines, isShort: isShort, control)
+        }
+    }
+
+    private func patterns(_ control: any ControlEndpoint) throws(CommandFailure) -> [[UInt8]] {
+        let roots = try ContainerGlob.roots(control)
+        var patterns: [[UInt8]] = []
+        for glob in globs {
+            guard let relative = ContainerGlob.relative(glob, roots: roots) else {
+                throw CommandFailure(
+                    "cannot purge", path: glob, "it lies outside the container",
+                    advice: "Write it relative to \(part.isEmpty ? "the container" : "TARGET"), or below \(roots[0]).")
+            }
+            let isWhole = part.isEmpty || relative != glob
+            patterns.append(Array((isWhole ? relative : Glob.literal(part) + "/" + relative).utf8))
+        }
+        return patterns
+    }
+
+    private func ask(
+        _ request: PurgeRequest, _ control: any ControlEndpoint
+    ) throws(CommandFailure) -> (lines: [PlanLine], isShort: Bool) {
+        let answer: ControlAnswer
+        do throws(Errno) {
+            answer = try control.exchange(request.bytes, with: isDryRun ? "storage.plan" : "storage.reclaim")
+        } catch { throw failure(error, request, control) }
+        do {
+            let lines = try answer.text.split(separator: "\n").map {
+                try JSONText.decode(PlanLine.self, from: String($0))
+            }
+            return (lines, answer.isShort)
+        } catch {
+            throw CommandFailure(
+                "cannot understand what went", path: control.place, "it is not what this version of purgefs writes",
+                advice: "Use the purgefs that mounted it (`purgefs --version`).")
+        }
+    }
+
+    private func failure(_ error: Errno, _ request: PurgeRequest, _ control: any ControlEndpoint) -> CommandFailure {
+        switch (request, error) {
+        case (.globs, .noEntry):
+            CommandFailure(
+                isDryRun ? "nothing would be purged" : "nothing was purged", path: control.place,
+                "no file or folder is like \(globs.map { "'\($0)'" }.joined(separator: " or "))",
+                advice: "The pattern is for the whole path, relative to "
+                    + (part.isEmpty ? "the container" : "TARGET") + "; quote it, so that the shell leaves it as it is.")
+        default:
+            CommandFailure(isDryRun ? "cannot plan a purge" : "cannot purge", path: control.place, error)
+        }
+    }
+}
+
+extension PurgeRun {
+    private static let shown = 20
+
+    private func show(
+        _ lines: [PlanLine], isShort: Bool, _ control: any ControlEndpoint
+    ) throws(CommandFailure) -> Int32 {
+        let purged = lines.filter { $0.refused == nil }
+        let refused = try named(lines.filter { $0.refused != nil }, control)
+        if asJSON {
+            for item in purged { try console.print(JSONText.encode(item)) }
+            for item in refused { try console.print(JSONText.encode(item)) }
+        } else {
+            try printTable(purged, isEmpty: lines.isEmpty)
+        }
+        try console.flush()
+        tell(refused, control)
+        let freed = purged.reduce(ByteCount.zero) { $0 + ($1.bytes ?? .zero) }
+        if let wanted, isDryRun ? freed < wanted : isShort {
+            throw CommandFailure(
+                isDryRun ? "less would come back than asked for" : "less came back than asked for", path: control.place,
+                "\(freed.inWords) of \(wanted.inWords)",
+                advice: "What is open, has several names, or lies elsewhere without a mark is never purged.")
+        }
+        return refused.isEmpty ? ExitStatus.done : ExitStatus.failed
+    }
+
+    private func printTable(_ purged: [PlanLine], isEmpty: Bool) throws(CommandFailure) {
+        for item in purged {
+            let place = item.path.map(VisibleText.of) ?? "(the system and other apps)"
+            try console.print(
+                HelpText.padded(item.reason ?? "", 10) + StatusText.aligned((item.bytes ?? .zero).inWords, 12) + "  "
+                    + place)
+        }
+        let files = purged.count { $0.path != nil }
+        let bytes = purged.reduce(ByteCount.zero) { $0 + ($1.bytes ?? .zero) }
+        try console.print(
+            "\(isDryRun ? "would purge" : "purged") \(files) \(files == 1 ? "file" : "files"), \(bytes.inWords)"
+                + (isEmpty && isNamed ? " (what was named has no files in it; folders stay)" : ""))
+    }
+
+    private var isNamed: Bool {
+        if case .paths = requests.first { true } else { false }
+    }
+
+    /// With who has what is open.
+    private func named(_ lines: [PlanLine], _ control: any ControlEndpoint) throws(CommandFailure) -> [RefusedFile] {
+        let open = lines.filter { $0.refused == .open }.compactMap(\.path)
+        let root = control.place
+        let users = open.isEmpty ? [:] : ProcessTable.users(ofFiles: Set(open.map { Array("\(root)/\($0)".utf8) }))
+        return lines.compactMap { line in
+            guard let path = line.path, let cause = line.refused else { return nil }
+            let found = users[Array("\(root)/\(path)".utf8)] ?? []
+            return RefusedFile(path: path, refused: cause, users: cause == .open ? found : nil)
+        }
+    }
+
+    /// On standard error: which, and why; what to do next once for each cause.
+    private func tell(_ refused: [RefusedFile], _ control: any ControlEndpoint) {
+        let root = control.isMounted ? control.place : control.place + "/container"
+        var advice: [String] = []
+        for file in refused.prefix(Self.shown) {
+            let users = file.users ?? []
+            console.warn(
+                CommandFailure(
+                    "cannot purge", path: "\(root)/\(file.path)", RefusalText.reason(file.refused, users: users),
+                    advice: ""
+                ).message)
+            let next = RefusalText.advice(file.refused, users: users, isRoot: geteuid() == 0)
+            if !advice.contains(next) { advice.append(next) }
+        }
+        if refused.count > Self.shown {
+            console.warn("cannot purge \(refused.count - Self.shown) more: --json names them all")
+        }
+        for line in advice { console.note("  \(line)") }
+    }
+}
+
+/// What was named and did not go.
+private struct RefusedFile: Encodable {
+    var path: String
+    var refused: PurgeRefusal
+    /// Of what is open.
+    var users: [FileUser]?
+}

@@ -1,0 +1,72 @@
+/// What one write to `storage.reclaim` or `storage.plan` asks for.
+///
+/// Paths and patterns are bytes, since a name may have any byte but a slash and zero in it. So a zero stands after
+/// the word that a request begins with, and after each path.
+public enum PurgeRequest: Hashable, Sendable {
+    /// By the system's own rules: everywhere, or only at a path and below it.
+    case byRule(ReclaimCommand, below: [UInt8]? = nil)
+    /// Exactly these files, and all files below these folders.
+    case paths([[UInt8]])
+    /// The same, of whatever is like one of these patterns of fnmatch(3).
+    case globs([[UInt8]])
+
+    /// Bytes of the longest request. The kernel cuts a write(2) of more than twice as much in pieces.
+    public static let longest = 256 << 10
+
+    /// A newline at the end does not count. nil for what cannot be understood.
+    public init?(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        if rest.last == UInt8(ascii: "\n") { rest.removeLast() }
+        var fields = rest.split(separator: 0, omittingEmptySubsequences: false).map { Array($0) }
+        if fields.count > 1, fields.last == [] { fields.removeLast() }
+        let (word, names) = (String(decoding: fields.removeFirst(), as: UTF8.self), fields)
+        switch word {
+        case "paths":
+            guard !names.isEmpty, names.allSatisfy(Self.isPath) else { return nil }
+            self = .paths(names)
+        case "globs":
+            guard !names.isEmpty, !names.contains([]) else { return nil }
+            self = .globs(names)
+        default:
+            guard names.count <= 1, names.allSatisfy(Self.isPath), let command = ReclaimCommand(text: word) else {
+                return nil
+            }
+            self = .byRule(command, below: names.first)
+        }
+    }
+
+    /// As `init` reads it.
+    public var bytes: [UInt8] {
+        switch self {
+        case .byRule(let command, let path): Self.fields(command.text, path.map { [$0] } ?? [])
+        case .paths(let paths): Self.fields("paths", paths)
+        case .globs(let globs): Self.fields("globs", globs)
+        }
+    }
+
+    private static func fields(_ word: String, _ names: [[UInt8]]) -> [UInt8] {
+        names.isEmpty ? Array(word.utf8) : Array(word.utf8) + [0] + names.flatMap { $0 + [0] }
+    }
+
+    /// As many requests as these paths need.
+    public static func requests(for paths: [[UInt8]]) -> [PurgeRequest] {
+        var batches: [[[UInt8]]] = []
+        var room = 0
+        for path in paths {
+            if path.count + 1 > room {
+                batches.append([])
+                room = longest - 16
+            }
+            batches[batches.count - 1].append(path)
+            room -= path.count + 1
+        }
+        return batches.map { .paths($0) }
+    }
+
+    /// Relative to the container, and nothing but names with a slash between them.
+    private static func isPath(_ path: [UInt8]) -> Bool {
+        path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).allSatisfy { name in
+            !name.isEmpty && !name.elementsEqual(".".utf8) && !name.elementsEqual("..".utf8)
+        }
+    }
+}

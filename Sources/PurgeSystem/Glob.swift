@@ -1,0 +1,23 @@
+import Glibc
+
+/// A pattern of fnmatch(3) for paths, byte by byte; its `*` takes a slash too.
+public struct Glob: Sendable {
+    private let pattern: RawText
+
+    public init(_ bytes: some Sequence<UInt8>) { pattern = bytes.map { CChar(bitPattern: $0) } + [0] }
+    public init(_ text: String) { self.init(text.utf8) }
+
+    public func matches(_ path: some Sequence<UInt8>) -> Bool {
+        fnmatch(pattern, path.map { CChar(bitPattern: $0) } + [0], 0) == 0
+    }
+
+    /// The characters of a path that a pattern takes for themselves alone.
+    public static func literal(_ path: String) -> String {
+        path.utf8.contains(where: isSpecial)
+            ? String(decoding: path.utf8.flatMap { isSpecial($0) ? [UInt8(ascii: "\\"), $0] : [$0] }, as: UTF8.self)
+            : path
+    }
+
+    /// Whether a pattern takes this byte for more than itself.
+    public static func isSpecial(_ byte: UInt8) -> Bool { "*?[]\\".utf8.contains(byte) }
+}

@@ -1,0 +1,110 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+/// What became of the files that a request is about, or would become of them.
+struct PurgeAnswer {
+    fileprivate(set) var purged: [PlanLine] = []
+    fileprivate(set) var refused: [PlanLine] = []
+    private(set) var freed = ByteCount.zero
+    /// Whether somebody may want to read it.
+    private var isKept = true
+
+    /// As `storage.reclaim` and `storage.plan` read.
+    var text: String { (purged + refused).map(\.text).joined() }
+
+    init(isKept: Bool) { self.isKept = isKept }
+
+    fileprivate init(_ selection: Selection) {
+        if selection.namesRefused { refused = selection.missing.map { PlanLine(path: $0, refused: .noEntry) } }
+    }
+
+    fileprivate mutating func refuse(_ file: ChosenFile, _ cause: PurgeRefusal) {
+        refused.append(PlanLine(path: file.path, refused: cause))
+    }
+
+    mutating func add(_ events: [Event]) {
+        if isKept { purged += events.map { PlanLine($0) } }
+        freed += events.reduce(.zero) { $0 + ($1.bytes ?? .zero) }
+    }
+
+    mutating func add(_ other: PurgeAnswer) {
+        purged += other.purged
+        refused += other.refused
+        freed += other.freed
+    }
+}
+
+// Purges of files that a request names, or that lie where it says: what goes is known before.
+extension Volume {
+    /// What a purge would do with them.
+    func plan(_ selection: Selection) -> PurgeAnswer {
+        let lines = inSlices(selection.files) { file -> PlanLine? in
+            guard let cause = file.node.refusal else {
+                return PlanLine(path: file.path, reason: file.reason, bytes: file.node.charged)
+            }
+            return selection.namesRefused ? PlanLine(path: file.path, refused: cause) : nil
+        }
+        var answer = PurgeAnswer(selection)
+        answer.purged = lines.filter { $0.refused == nil }
+        answer.refused += lines.filter { $0.refused != nil }
+        return answer
+    }
+
+    /// Purges those that may go, in their order; waits for a while for what is being changed.
+    func purge(_ selection: Selection, pid: pid_t) -> PurgeAnswer {
+        var answer = PurgeAnswer(selection)
+        var files = selection.files
+        let deadline = System.uptime() + Self.patienceForHeldFiles
+        while true {
+            let seen = released.generation
+            let refused = purgeOnce(files, pid, &answer)
+            files = refused.filter { $0.cause == .busy }.map(\.file)
+            let isOver = files.isEmpty || System.uptime() > deadline
+            if selection.namesRefused {
+                for (file, cause) in refused where isOver || cause != .busy { answer.refuse(file, cause) }
+            }
+            if isOver { return answer }
+            released.wait(while: seen, milliseconds: 100)
+        }
+    }
+
+    private typealias Refused = (file: ChosenFile, cause: PurgeRefusal)
+
+    private func purgeOnce(_ files: [ChosenFile], _ pid: pid_t, _ answer: inout PurgeAnswer) -> [Refused] {
+        var refused: [Refused] = []
+        for start in stride(from: 0, to: files.count, by: Self.purgeBatch) {
+            let batch = files[start..<min(start + Self.purgeBatch, files.count)]
+            let (job, chosen) = choose(batch, pid, &refused)
+            guard let job else { continue }
+            carryOut(job) { part in
+                answer.add(part.events)
+                announce(part.removals)
+            }
+            let stuck = state.withLock { _ in chosen.filter { !$0.node.flags.contains(.unlinked) } }
+            refused += stuck.map { ($0, .failed) }
+        }
+        return refused
+    }
+
+    private func choose(
+        _ files: ArraySlice<ChosenFile>, _ pid: pid_t, _ refused: inout [Refused]
+    ) -> (PurgeJob?, [ChosenFile]) {
+        change { state in
+            var victims: [PurgeJob.Victim] = []
+            var chosen: [ChosenFile] = []
+            for file in files {
+                if let cause = file.node.refusal ?? (file.node.isBusy ? .busy : nil) {
+                    refused.append((file, cause))
+                } else if let victim = victim(file.node, file.reason, &state) {
+                    victims.append(victim)
+                    chosen.append(file)
+                }
+            }
+            guard !victims.isEmpty else { return (nil, []) }
+            let picked = Picked(fromOthers: .zero, victims: victims)
+            return (state.begin(picked, trigger: .command, pid: pid), chosen)
+        }
+    }
+}

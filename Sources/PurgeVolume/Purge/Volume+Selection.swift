@@ -1,0 +1,107 @@
+import PurgeModel
+import PurgeSystem
+
+/// A file of which the path was told to whoever asked, and the reason that its purge would have.
+struct ChosenFile {
+    var node: Node
+    var path: [UInt8]
+    var reason: PurgeReason
+}
+
+/// What a request names, as it was found in the tree.
+struct Selection {
+    /// In the order in which they go.
+    var files: [ChosenFile] = []
+    /// Paths at which there is nothing.
+    var missing: [[UInt8]] = []
+    /// Whether what cannot go is answered, with the cause.
+    var namesRefused = true
+}
+
+extension Volume {
+    /// ENOENT where a pattern is like nothing, or a place to purge in is not there.
+    func select(_ request: PurgeRequest) throws(Errno) -> Selection {
+        switch request {
+        case .paths(let paths): return select(paths)
+        case .globs(let globs):
+            let globs = globs.map { Glob($0) }
+            let files = files(below: root, []) { path in globs.contains { $0.matches(path) } }
+            guard !files.isEmpty else { throw .noEntry }
+            return Selection(files: files)
+        case .byRule(let command, let path): return try select(command, below: path ?? [])
+        }
+    }
+
+    private func select(_ paths: [[UInt8]]) -> Selection {
+        var selection = Selection()
+        var seen: Set<[UInt8]> = []
+        for path in paths {
+            guard let node = entry(at: path) else {
+                selection.missing.append(path)
+                continue
+            }
+            let found =
+                node.isDirectory
+                ? files(below: node, path) { _ in true } : [ChosenFile(node: node, path: path, reason: .command)]
+            selection.files += found.filter { seen.insert($0.path).inserted }
+        }
+        return selection
+    }
+
+    /// What a purge by the system's rules takes in a place.
+    func select(_ command: ReclaimCommand, below path: [UInt8]) throws(Errno) -> Selection {
+        guard let top = entry(at: path) else { throw .noEntry }
+        var files = plan(command.goal, below: path).items.map {
+            ChosenFile(node: $0.id.node, path: $0.id.path, reason: $0.reason)
+        }
+        if command.takesEmptyFiles {
+            let empty = emptyFiles(of: command, below: top)
+            files += state.withLock { _ in
+                empty.map { ChosenFile(node: $0, path: $0.path().bytes, reason: .command) }
+            }
+        }
+        return Selection(files: files, namesRefused: false)
+    }
+
+    private func entry(at path: [UInt8]) -> Node? {
+        state.withLock { _ in
+            path.split(separator: UInt8(ascii: "/")).reduce(root) { node, name in
+                node?.part?.entries[Name(utf8: name)]
+            }
+        }
+    }
+
+    /// What is no folder, below a folder, if `takes` says so or took a folder that it lies in; by path.
+    private func files(below folder: Node, _ path: [UInt8], _ takes: ([UInt8]) -> Bool) -> [ChosenFile] {
+        var found: [ChosenFile] = []
+        var pending = [(folder: folder, path: path, isTaken: false)]
+        while let next = pending.popLast() {
+            let entries = state.withLock { _ in next.folder.part.map { Array($0.entries) } ?? [] }
+            for (name, node) in entries {
+                let path = (next.path.isEmpty ? [] : next.path + [UInt8(ascii: "/")]) + name.utf8
+                let isTaken = next.isTaken || takes(path)
+                if node.isDirectory {
+                    pending.append((node, path, isTaken))
+                } else if isTaken {
+                    found.append(ChosenFile(node: node, path: path, reason: .command))
+                }
+            }
+        }
+        return found.sorted { $0.path.lexicographicallyPrecedes($1.path) }
+    }
+}
+
+extension Node {
+    /// Why no purge may have it; nil where one may. Under the lock.
+    var refusal: PurgeRefusal? {
+        if parent == nil { return .noEntry }
+        guard isRegular || kind == .symbolicLink else { return .special }
+        if standing.rank == nil { return .notPurgeable }
+        if hasSeveralNames { return .severalNames }
+        if flags.contains(.linkedOutside) { return .linkedOutside }
+        return opens > 0 ? .open : nil
+    }
+
+    /// Whether another call or purge is at it just now.
+    var isBusy: Bool { holds > 0 || flags.contains(.purging) }
+}
