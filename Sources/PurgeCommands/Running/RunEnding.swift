@@ -16,9 +16,10 @@ struct RunEnding {
         if mount.isMounted, mount.attempt(for: Self.patience) != .done {
             // Readers of events get their end of file, and are no news.
             if !mount.isBusyWithControlFilesOnly() { report(mount) }
-            // Asked, it takes the mount away from whoever still uses it.
-            daemon.requestEnd()
         }
+        // Asked, it takes the mount away from whoever still uses it. Where the mount is gone it does not go on for
+        // the copy of it that a mount namespace has which somebody made meanwhile.
+        daemon.requestEnd()
         var failures: [CommandFailure] = []
         if !daemon.waitForEnd(milliseconds: Self.daemonPatience) {
             failures.append(
