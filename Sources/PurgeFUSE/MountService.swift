@@ -58,6 +58,8 @@ public enum MountService {
         let journal =
             try store.isForReading
             ? Journal.openForReading(in: store) : Journal.open(in: store, toleratingFullDisk: true)
+        // Where the mount fails too: what it has set aside in the store goes.
+        defer { journal.close() }
         if let failure = journal.openingFailure { note("purgefs: warning: \(failure)") }
         if !store.isForReading { try store.makePrivate() }
 
