@@ -6,7 +6,7 @@ public enum ThresholdLevel: String, CaseIterable, Sendable {
     case desired
 }
 
-/// A write to storage.thresholds, understood (SPEC section 5).
+/// A write to storage.thresholds, understood (docs/CONTROL.md).
 public struct ThresholdChange: Hashable, Sendable {
     /// What each named level becomes.
     public private(set) var settings: [ThresholdLevel: ThresholdSetting] = [:]

@@ -112,14 +112,18 @@ extension Mounts {
                 <!-- chekc: two -->
                 ```sh
                 ```
+                <!-- example: mountd --total 1M -->
+                ```sh
+                ```
                 """
             let found = DocumentedExample.all(in: page, page: "p")
-            #expect(found.map(\.line) == [5, 11, 15])
+            #expect(found.map(\.line) == [5, 11, 15, 18])
             #expect(found[0].place == .mounted && found[0].options == "--total 1M -o ro" && found[0].isRun)
             #expect(found[0].preparation == ["one"] && found[0].checks == ["two"])
             #expect(found[0].commands == ["purgefs status"] && found[0].output == ["total"])
             #expect(found[1].isRun && found[1].place == .empty && found[1].commands == ["true"])
             #expect(!found[2].isRun, "an unknown word is no reason to run it without what it needs")
+            #expect(!found[3].isRun, "nor is an unknown place")
         }
 
         /// Blocks that are no examples say so by their language, and hold none.

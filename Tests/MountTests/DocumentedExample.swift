@@ -81,7 +81,11 @@ extension DocumentedExample {
             switch text[..<colon] {
             case "example":
                 let words = value.split(separator: " ", maxSplits: 1)
-                place = words.first.flatMap { Place(rawValue: String($0)) } ?? .empty
+                guard let place = words.first.flatMap({ Place(rawValue: String($0)) }) else {
+                    excuse = "an unknown place in the comment above it: \(text)"
+                    break
+                }
+                self.place = place
                 options = words.count > 1 ? String(words[1]) : ""
             case "prepare": preparation.append(value)
             case "meanwhile": meanwhile.append(value)

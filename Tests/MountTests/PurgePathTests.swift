@@ -166,6 +166,48 @@ extension Mounts {
             }
         }
 
+        /// An absolute pattern too is for what lies below TARGET.
+        @Test(arguments: [true, false]) func aPatternThatLeavesTheTarget(mounted: Bool) throws {
+            try withMount { mount in
+                try makeFiles(mount)
+                if !mounted { try mount.unmount() }
+                let container = mounted ? mount.root : "\(mount.store)/container"
+                for (target, pattern) in [
+                    ("tmp", "Library/Caches/a"), ("tmp", "Library/*"), ("tmp", "[tL]*"),
+                    ("Library/Caches", "L*/Caches/a"),
+                    ("Library/Caches/thumbs", "Library/Caches/thumbs*"),
+                ] {
+                    let outcome = try purge(["\(container)/\(target)", "--path", "\(container)/\(pattern)"])
+                    #expect(outcome.status == 1 && outcome.errors.contains("it lies outside TARGET"), "\(outcome)")
+                }
+                #expect(Files.exists("\(container)/Library/Caches/a") && Files.exists("\(container)/tmp/t"))
+                try purge(["\(container)/Library", "--path", "\(container)/Library/*/[1a]"]).succeeded()
+                #expect(try Files.names(in: "\(container)/Library/Caches") == ["thumbs"])
+                #expect(try Files.names(in: "\(container)/Library/Caches/thumbs") == ["2"])
+            }
+        }
+
+        /// A copy of a store in a container is data of its app, and persistent where that is: mounted or not.
+        @Test(arguments: [true, false]) func aStoreInTheContainer(mounted: Bool) throws {
+            try withMount { mount in
+                let copy = mount.path("Documents/backup")
+                try Program.run("mkdir", "-p", "\(copy)/container/tmp").succeeded()
+                try Program.run("cp", "\(mount.store)/device.json", copy).succeeded()
+                for name in ["q", "r"] { try Files.write("x", to: "\(copy)/container/tmp/\(name)") }
+                if !mounted { try mount.unmount() }
+                let folder = (mounted ? mount.root : "\(mount.store)/container") + "/Documents/backup/container/tmp"
+                let outcome = try purge(["\(folder)/q"])
+                #expect(outcome.status == 1 && outcome.errors.contains("not marked purgeable"), "\(outcome)")
+                #expect(try purge([folder, "--all"]).succeeded() == "purged 0 files, 0 B\n")
+                try PurgefsBinary.run("mark", "--purgeable", "\(folder)/q").succeeded()
+                try purge(["\(folder)/q"]).succeeded()
+                #expect(try Files.names(in: folder) == ["r"])
+                if mounted { try mount.unmount() }
+                let events = try StoreEvent.journal(of: mount.store).filter { $0.type == "purge" }
+                #expect(events.map(\.path) == ["Documents/backup/container/tmp/q"])
+            }
+        }
+
         /// What lies below it, and nothing else.
         @Test(arguments: [true, false]) func aTargetBelowTheMountPoint(mounted: Bool) throws {
             try withMount(["--total", "64M", "--others", "1M", "--others-purgeable", "8K"]) { mount in

@@ -2,8 +2,8 @@ import PurgeSystem
 
 /// Patterns that a user writes for paths of a container.
 enum ContainerGlob {
-    /// Relative to the container. One that begins with a slash must begin with the way to one of its `roots`,
-    /// through links or not; nil if it does not.
+    /// Relative to the container, or to a part of it. One that begins with a slash must begin with the way to one of its
+    /// `roots`, through links or not; nil if it does not.
     static func relative(_ glob: String, roots: [String]) -> String? {
         guard glob.utf8.first == UInt8(ascii: "/") else { return glob }
         for root in roots where glob.isPath(below: root) {

@@ -93,17 +93,9 @@ extension ContainerPath {
 
     /// In a store: through its mount where there is one.
     private static func stored(_ path: [UInt8]) -> ContainerPath? {
-        if let store = String(path: path), Target.isStore(store) {
-            return ContainerPath(Target.mount(ofStore: store).map { .mount($0) } ?? .store(store), [])
-        }
-        let names = path.split(separator: slash)
-        for count in names.indices.reversed() where names[count].elementsEqual("container".utf8) {
-            let above = names[..<count].flatMap { [slash] + $0 }
-            guard let store = String(path: above), Target.isStore(store) else { continue }
-            let inner = names[(count + 1)...].joined(separator: [slash])
-            return ContainerPath(Target.mount(ofStore: store).map { .mount($0) } ?? .store(store), inner)
-        }
-        return nil
+        if let place = StoredPlace(path) { return ContainerPath(Target(store: place.store), place.inner) }
+        guard let store = String(path: path), Target.isStore(store) else { return nil }
+        return ContainerPath(Target(store: store), [])
     }
 
     /// Whether a path below the mount point leads to something other than what the container has there.

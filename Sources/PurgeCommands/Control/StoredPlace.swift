@@ -1,20 +1,27 @@
+import PurgeSystem
+
 /// A place in the container of a store, seen from outside of any mount.
 struct StoredPlace: Hashable, Sendable {
     let store: String
-    /// Relative to the container; empty for the container itself.
-    let inner: String
+    /// Relative to the container, byte for byte; empty for the container itself.
+    let inner: [UInt8]
 
-    /// `path` is absolute and without symbolic links. nil if no folder above it is a store's container.
-    init?(_ path: String) {
-        let names = path.pathNames
-        for count in names.indices.reversed() where names[count] == "container" {
-            let store = "/" + names[..<count].joined(separator: "/")
-            if Target.isStore(store) {
-                self.store = store
-                inner = names[(count + 1)...].joined(separator: "/")
-                return
+    /// `path` is absolute and without symbolic links. nil if no folder above it is a store's container. A store in the
+    /// container of another is data of that one's app, so the outermost counts, as it does where that is mounted.
+    init?(_ path: some Collection<UInt8>) {
+        let slash = UInt8(ascii: "/")
+        let names = path.split(separator: slash)
+        for count in names.indices where names[count].elementsEqual("container".utf8) {
+            // Where stores are is UTF-8.
+            guard let store = String(path: names[..<count].flatMap { [slash] + $0 }), Target.isStore(store) else {
+                continue
             }
+            self.store = store
+            inner = Array(names[(count + 1)...].joined(separator: [slash]))
+            return
         }
         return nil
     }
+
+    var innerText: String { String(decoding: inner, as: UTF8.self) }
 }

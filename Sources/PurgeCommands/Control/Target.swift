@@ -51,7 +51,7 @@ enum Target: Hashable, Sendable {
 }
 
 extension Target {
-    /// SPEC section 6, TARGET: `text` as given, else $PURGEFS_MOUNT, else the working directory.
+    /// TARGET of a verb (docs/CLI.md): `text` as given, else $PURGEFS_MOUNT, else the working directory.
     init(_ text: String?) throws(CommandFailure) {
         if let text {
             self = try .at(text)
@@ -70,6 +70,11 @@ extension Target {
         }
     }
 
+    /// Through its mount where there is one.
+    init(store: String) {
+        self = Self.mount(ofStore: store).map { .mount($0) } ?? .store(store)
+    }
+
     /// A container, or a part of it: the path of that, relative to it.
     static func part(named operand: RawText?) throws(CommandFailure) -> (target: Target, inner: String) {
         guard let operand else { return (try Target(nil), "") }
@@ -77,8 +82,8 @@ extension Target {
             throw CommandFailure("no container", path: Places.text(operand), Errno.illegalSequence)
         }
         let path = Places.resolved(text)
-        if let path, try mount(holding: path) == nil, let stored = StoredPlace(path) {
-            return (mount(ofStore: stored.store).map { .mount($0) } ?? .store(stored.store), stored.inner)
+        if let path, try mount(holding: path) == nil, let stored = StoredPlace(path.utf8) {
+            return (Target(store: stored.store), stored.innerText)
         }
         let target = try Target(text)
         guard case .mount(let mount) = target, let path, path.isPath(below: mount) else { return (target, "") }
@@ -94,7 +99,7 @@ extension Target {
         let path = try resolved(text, from: origin)
         if let mount = try mount(holding: path) { return .mount(mount) }
         guard isStore(path) else {
-            let hint = StoredPlace(path).map { "It lies in the store \($0.store): name that." }
+            let hint = StoredPlace(path.utf8).map { "It lies in the store \($0.store): name that." }
             throw CommandFailure(
                 "no container", path: text + origin, "it is neither in a mount of purgefs nor a store",
                 advice: hint

@@ -12,7 +12,7 @@ struct PurgeRun {
     /// Bytes that are to come back.
     private let wanted: ByteCount?
     private let requests: [PurgeRequest]
-    /// Patterns, relative to a part of the container; they take the place of requests.
+    /// Patterns for what lies in a part of the container; they take the place of requests.
     private let globs: [String]
     private let part: String
 
@@ -48,17 +48,20 @@ struct PurgeRun {
         }
     }
 
+    /// What patterns are relative to.
+    private var whole: String { part.isEmpty ? "the container" : "TARGET" }
+
     private func patterns(_ control: any ControlEndpoint) throws(CommandFailure) -> [[UInt8]] {
-        let roots = try ContainerGlob.roots(control)
+        let below = part.isEmpty ? "" : "/" + part
+        let roots = try ContainerGlob.roots(control).map { $0 + below }
         var patterns: [[UInt8]] = []
         for glob in globs {
             guard let relative = ContainerGlob.relative(glob, roots: roots) else {
                 throw CommandFailure(
-                    "cannot purge", path: glob, "it lies outside the container",
-                    advice: "Write it relative to \(part.isEmpty ? "the container" : "TARGET"), or below \(roots[0]).")
+                    "cannot purge", path: glob, "it lies outside \(whole)",
+                    advice: "Write it relative to \(whole), or below \(roots[0]).")
             }
-            let isWhole = part.isEmpty || relative != glob
-            patterns.append(Array((isWhole ? relative : Glob.literal(part) + "/" + relative).utf8))
+            patterns.append(Array((part.isEmpty ? relative : Glob.literal(part) + "/" + relative).utf8))
         }
         return patterns
     }
@@ -88,8 +91,8 @@ struct PurgeRun {
             CommandFailure(
                 isDryRun ? "nothing would be purged" : "nothing was purged", path: control.place,
                 "no file or folder is like \(globs.map { "'\($0)'" }.joined(separator: " or "))",
-                advice: "The pattern is for the whole path, relative to "
-                    + (part.isEmpty ? "the container" : "TARGET") + "; quote it, so that the shell leaves it as it is.")
+                advice: "The pattern is for the whole path, relative to \(whole); "
+                    + "quote it, so that the shell leaves it as it is.")
         default:
             CommandFailure(isDryRun ? "cannot plan a purge" : "cannot purge", path: control.place, error)
         }

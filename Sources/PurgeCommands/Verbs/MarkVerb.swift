@@ -81,7 +81,7 @@ private enum MarkVerb {
         } catch { throw CommandFailure(what, path: path, error) }
         if try Target.mount(holding: resolved) != nil {
             try set(marks, on: resolved, path)
-        } else if let place = StoredPlace(resolved) {
+        } else if let place = StoredPlace(resolved.utf8) {
             try apply(marks, to: place, resolved, path)
         } else {
             throw CommandFailure(
@@ -95,7 +95,7 @@ private enum MarkVerb {
         _ marks: [Mark], to place: StoredPlace, _ resolved: String, _ path: String
     ) throws(CommandFailure) {
         if let mount = Target.mount(ofStore: place.store) {
-            return try set(marks, on: place.inner.isEmpty ? mount : mount + "/" + place.inner, path)
+            return try set(marks, on: place.inner.isEmpty ? mount : mount + "/" + place.innerText, path)
         }
         let store = try open(place.store)  // with its lock
         let journal = try openJournal(of: store)
@@ -104,7 +104,7 @@ private enum MarkVerb {
         let last = journal.lastSequence
         let events = marks.enumerated().map { index, mark in
             Event(
-                seq: last + 1 + Int64(index), time: now, type: .mark, path: place.inner,
+                seq: last + 1 + Int64(index), time: now, type: .mark, path: place.innerText,
                 reason: "\(mark.attribute.rawValue)=\(mark.value)", pid: getpid())
         }
         do throws(StoreError) { try journal.append(events) } catch { throw CommandFailure(what, error) }

@@ -20,7 +20,7 @@ struct PurgeAnswer {
         if selection.namesRefused { refused = selection.missing.map { PlanLine(path: $0, refused: .noEntry) } }
     }
 
-    fileprivate mutating func refuse(_ file: ChosenFile, _ cause: PurgeRefusal) {
+    fileprivate mutating func refuse(_ file: FoundFile, _ cause: PurgeRefusal) {
         refused.append(PlanLine(path: file.path, refused: cause))
     }
 
@@ -41,7 +41,7 @@ extension Volume {
     /// What a purge would do with them.
     func plan(_ selection: Selection) -> PurgeAnswer {
         let lines = inSlices(selection.files) { file -> PlanLine? in
-            guard let cause = file.node.refusal else {
+            guard let cause = refusal(of: file) else {
                 return PlanLine(path: file.path, reason: file.reason, bytes: file.node.charged)
             }
             return selection.namesRefused ? PlanLine(path: file.path, refused: cause) : nil
@@ -70,9 +70,9 @@ extension Volume {
         }
     }
 
-    private typealias Refused = (file: ChosenFile, cause: PurgeRefusal)
+    private typealias Refused = (file: FoundFile, cause: PurgeRefusal)
 
-    private func purgeOnce(_ files: [ChosenFile], _ pid: pid_t, _ answer: inout PurgeAnswer) -> [Refused] {
+    private func purgeOnce(_ files: [FoundFile], _ pid: pid_t, _ answer: inout PurgeAnswer) -> [Refused] {
         var refused: [Refused] = []
         for start in stride(from: 0, to: files.count, by: Self.purgeBatch) {
             let batch = files[start..<min(start + Self.purgeBatch, files.count)]
@@ -89,13 +89,13 @@ extension Volume {
     }
 
     private func choose(
-        _ files: ArraySlice<ChosenFile>, _ pid: pid_t, _ refused: inout [Refused]
-    ) -> (PurgeJob?, [ChosenFile]) {
+        _ files: ArraySlice<FoundFile>, _ pid: pid_t, _ refused: inout [Refused]
+    ) -> (PurgeJob?, [FoundFile]) {
         change { state in
             var victims: [PurgeJob.Victim] = []
-            var chosen: [ChosenFile] = []
+            var chosen: [FoundFile] = []
             for file in files {
-                if let cause = file.node.refusal ?? (file.node.isBusy ? .busy : nil) {
+                if let cause = refusal(of: file) ?? (file.node.isBusy ? .busy : nil) {
                     refused.append((file, cause))
                 } else if let victim = victim(file.node, file.reason, &state) {
                     victims.append(victim)

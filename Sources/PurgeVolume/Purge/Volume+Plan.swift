@@ -106,10 +106,11 @@ extension Volume {
     }
 }
 
-/// A file and its path at the moment when it was found.
+/// A file and its path at the moment when it was found, and the reason that its purge would have.
 struct FoundFile {
     var node: Node
     var path: [UInt8]
+    var reason = PurgeReason.command
 }
 
 extension [UInt8] {

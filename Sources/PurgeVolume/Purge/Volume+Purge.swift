@@ -131,38 +131,19 @@ extension Volume {
         // Names go: see `reading`.
         moves.add(1, ordering: .acquiringAndReleasing)
         defer { movesEnded.add(1, ordering: .acquiringAndReleasing) }
-        var failed: [PurgeJob.Victim] = []
-        var gone: [PurgeJob.Victim] = []
-        var paths: [[Name]] = []
-        // While the files are there, so are their directories.
-        let before = state.withLock { _ in victims.map { $0.node.path() } }
-        for (victim, path) in zip(victims, before) {
-            guard remove(victim) else {
-                failed.append(victim)
-                continue
-            }
-            gone.append(victim)
-            paths.append(path)
-        }
-        let freed = gone.reduce(.zero) { $0 + $1.bytes }
+        let (gone, failed) = unlink(victims)
+        let freed = gone.reduce(.zero) { $0 + $1.victim.bytes }
         let (removals, sidecars, instead, isShort) = change { state -> ([Removal], [String], Picked, Bool) in
-            let removals = zip(gone, paths).map { victim, path in
-                Removal(
-                    directory: victim.directory, node: victim.node, name: victim.name, path: path,
-                    concernsKernel: victim.directory === root || victim.directory.lookups > 0)
-            }
-            for removal in removals where removal.concernsKernel {
-                state.ghosts[.init(directory: ObjectIdentifier(removal.directory), name: removal.name)] = removal.node
-            }
-            let sidecars = gone.compactMap { detach($0, &state) }
+            let removals = gone.map { removal($0.victim, $0.path, &state) }
+            let sidecars = gone.compactMap { detach($0.victim, &state) }
             let instead = reinstate(failed, job, &state)
             state.counters.notePurged(files: Int64(gone.count), bytes: freed + instead.fromOthers)
             return (removals, sidecars, instead, !failed.isEmpty && state.capacity.balance < .zero)
         }
         purges.advance()
         for sidecar in sidecars { store.removeSidecar(sidecar) }
-        var told = zip(gone, removals).map { victim, removal in
-            job.event(victim.reason, bytes: victim.bytes, path: removal.path.text, tier: victim.tier)
+        var told = gone.map { victim, path in
+            job.event(victim.reason, bytes: victim.bytes, path: path.text, tier: victim.tier)
         }
         if instead.fromOthers > .zero { told.append(job.event(.others, bytes: instead.fromOthers)) }
         let result = PurgeResult(
@@ -170,7 +151,32 @@ extension Volume {
         return (result, instead.victims)
     }
 
-    private func remove(_ victim: PurgeJob.Victim) -> Bool {
+    /// Removes them from the store: which are gone, and of which it would not let go.
+    private func unlink(
+        _ victims: ArraySlice<PurgeJob.Victim>
+    ) -> (gone: [(victim: PurgeJob.Victim, path: [Name])], failed: [PurgeJob.Victim]) {
+        var gone: [(victim: PurgeJob.Victim, path: [Name])] = []
+        var failed: [PurgeJob.Victim] = []
+        // While the files are there, so are their directories.
+        let paths = state.withLock { _ in victims.map { $0.node.path() } }
+        for (victim, path) in zip(victims, paths) {
+            if unlink(victim) { gone.append((victim, path)) } else { failed.append(victim) }
+        }
+        return (gone, failed)
+    }
+
+    /// The name that is gone; a ghost of it stays until the kernel has been told.
+    private func removal(_ victim: PurgeJob.Victim, _ path: [Name], _ state: inout VolumeState) -> Removal {
+        let removal = Removal(
+            directory: victim.directory, node: victim.node, name: victim.name, path: path,
+            concernsKernel: victim.directory === root || victim.directory.lookups > 0)
+        if removal.concernsKernel {
+            state.ghosts[.init(directory: ObjectIdentifier(removal.directory), name: removal.name)] = removal.node
+        }
+        return removal
+    }
+
+    private func unlink(_ victim: PurgeJob.Victim) -> Bool {
         do throws(Errno) {
             let directory = try directoryDescriptor(victim.directory)
             try asOwner(of: directory) { () throws(Errno) in
@@ -311,7 +317,7 @@ extension Volume {
 }
 
 // The kernel is told of a purged name by an unlink(2) of our own thread through the mount, which
-// wakes watchers too (FUSE.md, Telling the kernel about a purge).
+// wakes watchers too (docs/ARCHITECTURE.md, Telling the kernel of a purge).
 extension Volume {
     func isAnnouncer(_ caller: Caller) -> Bool { caller.pid != 0 && caller.pid == hooks.announcer() }
 

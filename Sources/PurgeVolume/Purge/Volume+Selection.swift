@@ -1,17 +1,10 @@
 import PurgeModel
 import PurgeSystem
 
-/// A file of which the path was told to whoever asked, and the reason that its purge would have.
-struct ChosenFile {
-    var node: Node
-    var path: [UInt8]
-    var reason: PurgeReason
-}
-
 /// What a request names, as it was found in the tree.
 struct Selection {
     /// In the order in which they go.
-    var files: [ChosenFile] = []
+    var files: [FoundFile] = []
     /// Paths at which there is nothing.
     var missing: [[UInt8]] = []
     /// Whether what cannot go is answered, with the cause.
@@ -42,7 +35,7 @@ extension Volume {
             }
             let found =
                 node.isDirectory
-                ? files(below: node, path) { _ in true } : [ChosenFile(node: node, path: path, reason: .command)]
+                ? files(below: node, path) { _ in true } : [FoundFile(node: node, path: path)]
             selection.files += found.filter { seen.insert($0.path).inserted }
         }
         return selection
@@ -52,28 +45,34 @@ extension Volume {
     func select(_ command: ReclaimCommand, below path: [UInt8]) throws(Errno) -> Selection {
         guard let top = entry(at: path) else { throw .noEntry }
         var files = plan(command.goal, below: path).items.map {
-            ChosenFile(node: $0.id.node, path: $0.id.path, reason: $0.reason)
+            FoundFile(node: $0.id.node, path: $0.id.path, reason: $0.reason)
         }
         if command.takesEmptyFiles {
             let empty = emptyFiles(of: command, below: top)
             files += state.withLock { _ in
-                empty.map { ChosenFile(node: $0, path: $0.path().bytes, reason: .command) }
+                empty.map { FoundFile(node: $0, path: $0.path().bytes) }
             }
         }
         return Selection(files: files, namesRefused: false)
     }
 
-    private func entry(at path: [UInt8]) -> Node? {
-        state.withLock { _ in
-            path.split(separator: UInt8(ascii: "/")).reduce(root) { node, name in
-                node?.part?.entries[Name(utf8: name)]
-            }
+    private func entry(at path: [UInt8]) -> Node? { state.withLock { _ in lockedEntry(at: path) } }
+
+    private func lockedEntry(at path: [UInt8]) -> Node? {
+        path.split(separator: UInt8(ascii: "/")).reduce(root) { node, name in
+            node?.part?.entries[Name(utf8: name)]
         }
     }
 
+    /// Why no purge may have it; nil where one may. What has left its path, alone or with a folder above it, is no
+    /// longer what was found. Under the lock.
+    func refusal(of file: FoundFile) -> PurgeRefusal? {
+        lockedEntry(at: file.path) === file.node ? file.node.refusal : .noEntry
+    }
+
     /// What is no folder, below a folder, if `takes` says so or took a folder that it lies in; by path.
-    private func files(below folder: Node, _ path: [UInt8], _ takes: ([UInt8]) -> Bool) -> [ChosenFile] {
-        var found: [ChosenFile] = []
+    private func files(below folder: Node, _ path: [UInt8], _ takes: ([UInt8]) -> Bool) -> [FoundFile] {
+        var found: [FoundFile] = []
         var pending = [(folder: folder, path: path, isTaken: false)]
         while let next = pending.popLast() {
             let entries = state.withLock { _ in next.folder.part.map { Array($0.entries) } ?? [] }
@@ -83,7 +82,7 @@ extension Volume {
                 if node.isDirectory {
                     pending.append((node, path, isTaken))
                 } else if isTaken {
-                    found.append(ChosenFile(node: node, path: path, reason: .command))
+                    found.append(FoundFile(node: node, path: path))
                 }
             }
         }
@@ -92,8 +91,7 @@ extension Volume {
 }
 
 extension Node {
-    /// Why no purge may have it; nil where one may. Under the lock.
-    var refusal: PurgeRefusal? {
+    fileprivate var refusal: PurgeRefusal? {
         if parent == nil { return .noEntry }
         guard isRegular || kind == .symbolicLink else { return .special }
         if standing.rank == nil { return .notPurgeable }
