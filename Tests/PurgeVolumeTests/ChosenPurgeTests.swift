@@ -18,6 +18,250 @@ struct ChosenPurgeTests {
         return path + " " + (line.reason ?? "?")
     }
 
+    /// Writes a request, and reads what became of each file. The write fails with EAGAIN where less came back than asked
+    /// for, or something was refused: `isShort`.
+    private func ask(
+        _ live: LiveVolume, _ text: String, _ file: ControlFile = .storageReclaim, isShort: Bool = false
+    ) throws -> [String] {
+        let handle = ControlHandle(file: file, reader: nil)
+        let request = bytes(text)
+        let outcome = Result { () throws(Errno) in
+            try live.volume.controlCommand(handle, request, pid: LiveVolume.pid)
+        }
+        if case .failure(let error) = outcome {
+            guard error == .tryAgain else { throw error }
+            #expect(isShort, "\(text)")
+        } else {
+            #expect(!isShort, "\(text)")
+        }
+        let answer = String(decoding: live.volume.readControl(handle, offset: 0, limit: .max), as: UTF8.self)
+        let lines: [PlanLine] = try answer.split(separator: "\n").map { line in
+            try JSONText.decode(PlanLine.self, from: String(line))
+        }
+        return lines.map(words)
+    }
+
+    private func makeFiles(_ live: LiveVolume) throws {
+        for path in ["tmp/d", "tmp/d/e", "Documents/p"] { try live.makeDirectory(path) }
+        for path in ["tmp/a", "tmp/d/b", "tmp/d/e/c", "Library/Caches/x", "Documents/kept", "Documents/p/marked"] {
+            try live.make(path, blocks: 1)
+        }
+        try live.make("tmp/empty", blocks: 0)
+        try live.symlink("tmp/d/link")
+        try live.mark("Documents/p/marked", "high")
+    }
+
+    struct Request: Sendable {
+        let text: String
+        let purged: [String]
+        var refused: [String] = []
+    }
+    static let requests: [Request] = [
+        Request(text: "paths\0tmp/a\0", purged: ["tmp/a"]),
+        Request(text: "paths\0tmp/empty", purged: ["tmp/empty"]),
+        Request(text: "paths\0tmp/d", purged: ["tmp/d/b", "tmp/d/e/c", "tmp/d/link"]),
+        Request(
+            text: "paths\0tmp/d/e/c\0tmp/d\0tmp/a\0", purged: ["tmp/d/e/c", "tmp/d/b", "tmp/d/link", "tmp/a"]),
+        Request(text: "paths\0Documents/p/marked", purged: ["Documents/p/marked"]),
+        Request(
+            text: "paths\0Documents\0tmp/a\0", purged: ["Documents/p/marked", "tmp/a"],
+            refused: ["Documents/kept !notPurgeable"]),
+        Request(
+            text: "paths\0tmp/none\0tmp/a/b\0tmp/a\0.purgefs/storage.total", purged: ["tmp/a"],
+            refused: ["tmp/none !noEntry", "tmp/a/b !noEntry", ".purgefs/storage.total !noEntry"]),
+        Request(text: "globs\0tmp/*", purged: ["tmp/a", "tmp/d/b", "tmp/d/e/c", "tmp/d/link", "tmp/empty"]),
+        Request(text: "globs\0*/e", purged: ["tmp/d/e/c"]),
+        Request(
+            text: "globs\0*k*", purged: ["Documents/p/marked", "tmp/d/link"],
+            refused: ["Documents/kept !notPurgeable"]),
+        Request(text: "globs\0*/[abx]\0", purged: ["Library/Caches/x", "tmp/a", "tmp/d/b"]),
+    ]
+    /// Exactly those go, at once, with the reason `command`; a dry run has said the same.
+    @Test(arguments: requests) func exactlyWhatIsNamed(request: Request) throws {
+        try withVolume { live in
+            try makeFiles(live)
+            let expected: [String] = request.purged.map { $0 + " command" } + request.refused
+            let planned = try ask(live, request.text, .storagePlan)
+            #expect(planned == expected)
+            let before = try live.events(.purge)
+            #expect(before.isEmpty)
+            let told = try ask(live, request.text, isShort: !request.refused.isEmpty)
+            #expect(told == expected)
+            let events = try live.events(.purge)
+            #expect(events.map(\.path) == request.purged)
+            for event in events {
+                #expect(event.reason == "command")
+                #expect(event.trigger == .command)
+                #expect(event.pid == LiveVolume.pid)
+            }
+            for path in request.purged { #expect(!live.exists(path)) }
+            #expect(live.exists("tmp/d/e"), "folders stay")
+            let scanned = try live.scannedBlocks()
+            #expect(scanned == live.used)
+        }
+    }
+
+    static let parts: [Request] = [
+        Request(text: "all\0tmp/d", purged: ["tmp/d/b temporary", "tmp/d/e/c temporary", "tmp/d/link command"]),
+        Request(text: "all\0tmp/a", purged: ["tmp/a temporary"]),
+        Request(text: "all\0tmp/empty", purged: ["tmp/empty command"]),
+        Request(text: "all\0Documents", purged: ["Documents/p/marked purgeable"]),
+        Request(text: "all\0Documents/kept", purged: []),
+        Request(text: "caches\0tmp", purged: []),
+        Request(text: "caches\0Library", purged: ["Library/Caches/x caches"]),
+        Request(text: "tmp\0tmp/d/e", purged: ["tmp/d/e/c temporary"]),
+        Request(text: "4096\0tmp/d", purged: ["tmp/d/b temporary"]),
+        Request(text: "1\0Documents", purged: ["Documents/p/marked purgeable"]),
+    ]
+    /// By the system's rules, in a part of the container: nothing else goes, nor does others.purgeable.
+    @Test(arguments: parts) func onlyWhatLiesThere(request: Request) throws {
+        try withVolume { live in
+            try live.command(.storageOthers, "40K")
+            try live.command(.storageOthersPurgeable, "20K")
+            try makeFiles(live)
+            let planned = try ask(live, request.text, .storagePlan)
+            #expect(planned == request.purged)
+            let told = try ask(live, request.text)
+            #expect(told == request.purged)
+            let events: [String] = try live.events(.purge).map { ($0.path ?? "-") + " " + ($0.reason ?? "-") }
+            #expect(events == request.purged)
+            let others = try live.bytes(.storageOthersPurgeable)
+            #expect(others == 20480)
+        }
+    }
+
+    @Test func lessThanASizeInAPart() throws {
+        try withVolume { live in
+            try makeFiles(live)
+            let folder = try ask(live, "12K\0tmp/d", isShort: true)
+            #expect(folder == ["tmp/d/b temporary", "tmp/d/e/c temporary"])
+            let file = try ask(live, "8K\0tmp/a", isShort: true)
+            #expect(file == ["tmp/a temporary"])
+            #expect(live.exists("Library/Caches/x"))
+        }
+    }
+
+    /// Each cause has its name, and the file is still there.
+    @Test func refusedByName() throws {
+        try withVolume { live in
+            try live.make("tmp/several", blocks: 1)
+            try live.link("tmp/several", "tmp/other")
+            try live.make("tmp/open", blocks: 1)
+            let handle = try live.open("tmp/open", O_RDONLY)
+            defer { live.volume.close(handle) }
+            let text = "paths\0tmp/several\0tmp/other\0tmp/open"
+            let expected = ["tmp/several !severalNames", "tmp/other !severalNames", "tmp/open !open"]
+            let planned = try ask(live, text, .storagePlan)
+            #expect(planned == expected)
+            let told = try ask(live, text, isShort: true)
+            #expect(told == expected)
+            #expect(live.used == 2)
+        }
+    }
+
+    /// Who names it again wants it tried again.
+    @Test(.needsImmutableFiles) func whatTheStoreKeeps() throws {
+        try withVolume { live in
+            try live.makeDirectory("tmp/d")
+            for path in ["tmp/d/stuck", "tmp/free"] { try live.make(path, blocks: 1) }
+            let first = try Immutable.with(live.stored("tmp/d")) {
+                try ask(live, "paths\0tmp/d/stuck\0tmp/free", isShort: true)
+            }
+            #expect(first == ["tmp/free command", "tmp/d/stuck !failed"])
+            #expect(live.used == 1)
+            let second = try ask(live, "paths\0tmp/d/stuck")
+            #expect(second == ["tmp/d/stuck command"])
+            let scanned = try live.scannedBlocks()
+            #expect(scanned == 0)
+        }
+    }
+
+    @Test func waitsForWhatIsHeld() throws {
+        try withVolume { live in
+            for path in ["tmp/held", "tmp/free"] { try live.make(path, blocks: 1) }
+            let volume = live.volume
+            let tmp = try live.node("tmp")
+            let found = try volume.heldEntry(Name("held"), in: tmp)
+            let node = try #require(found)
+            let request = bytes("paths\0tmp/held\0tmp/free")
+            let handle = ControlHandle(file: .storageReclaim, reader: nil)
+            let isDone = Tally()
+            let purging = Workers.start(1) { _ in
+                try volume.controlCommand(handle, request, pid: LiveVolume.pid)
+                isDone.add()
+            }
+            try eventually("the other") { !live.exists("tmp/free") }
+            #expect(isDone.value == 0)
+            volume.unhold(node)
+            try purging.join(within: 20)
+            #expect(!live.exists("tmp/held"))
+        }
+    }
+
+    @Test func aPatternThatIsLikeNothing() throws {
+        try withVolume { live in
+            try makeFiles(live)
+            #expect(throws: Errno.noEntry) { try live.command(.storageReclaim, "globs\0*.none") }
+            #expect(throws: Errno.noEntry) { try live.command(.storagePlan, "globs\0TMP/*\0") }
+            #expect(throws: Errno.noEntry) { try live.command(.storageReclaim, "all\0no") }
+            let events = try live.events(.purge)
+            #expect(events.isEmpty)
+        }
+    }
+
+    /// The kernel would hand on a longer one in pieces.
+    @Test func aRequestThatIsTooLong() throws {
+        try withVolume { live in
+            try live.make("tmp/a", blocks: 1)
+            let text = "paths\0tmp/a\0" + String(repeating: "tmp/b\0", count: 50_000)
+            #expect(throws: Errno.tooBig) { try live.command(.storageReclaim, text) }
+            #expect(throws: Errno.invalid) { try live.command(.storageReclaim, "paths\0tmp/a\0\0") }
+            #expect(live.exists("tmp/a"))
+        }
+    }
+
+    /// What went is told to who can read it; what others gave up too.
+    @Test func everyCommandAnswers() throws {
+        try withVolume { live in
+            try live.command(.storageOthers, "8K")
+            try live.command(.storageOthersPurgeable, "4K")
+            try makeFiles(live)
+            let size = try ask(live, "8K")
+            #expect(size == ["- others", "tmp/a temporary"])
+            let tier = try ask(live, "tmp").sorted()
+            #expect(tier == ["tmp/d/b temporary", "tmp/d/e/c temporary", "tmp/d/link command", "tmp/empty command"])
+            let deaf = ControlHandle(file: .storageReclaim, reader: nil, isReadable: false)
+            try live.volume.controlCommand(deaf, bytes("all"), pid: 1)
+            #expect(deaf.content.isEmpty)
+            #expect(live.used == 1)
+        }
+    }
+
+    /// In their order, over as many requests as they need.
+    @Test func thousandsOfPaths() throws {
+        func large(_ settings: inout DeviceSettings) {
+            settings.total = ByteCount(blocks: 20_000)
+            settings.thresholds = .off
+        }
+        try withVolume(settings: large) { live in
+            let folder = "Library/Caches/" + String(repeating: "n", count: 200)
+            try live.makeDirectory(folder)
+            let paths: [String] = (0..<2000).map { "\(folder)/\($0)" }
+            for path in paths { try live.make(path, blocks: 1) }
+            try live.make("Library/Caches/other", blocks: 1)
+            let requests = PurgeRequest.requests(for: paths.map { bytes($0) })
+            #expect(requests.count == 2)
+            for request in requests {
+                let handle = ControlHandle(file: .storageReclaim, reader: nil)
+                try live.volume.controlCommand(handle, request.bytes, pid: LiveVolume.pid)
+            }
+            let gone = try live.events(.purge).compactMap(\.path)
+            #expect(gone == paths)
+            #expect(live.used == 1)
+            #expect(live.exists("Library/Caches/other"))
+        }
+    }
+
     /// What is no longer at the path that was named stays, wherever it went, and whatever is at that path now.
     @Test func whatHasMovedStays() throws {
         try withVolume { live in
