@@ -36,14 +36,18 @@ extension Mounts {
                 let inner = mount.path("Library/Caches/inner")
                 try mount.makeDirectory("Library/Caches/inner")
                 let below = try OpenFile(inner, O_RDONLY | O_DIRECTORY)
+                // It is refused in here, so it comes as a bind mount.
+                let elsewhere = "\(mount.scratch)/elsewhere"
+                try Files.makeDirectory(elsewhere)
                 let daemon = try Program.start([
-                    PurgefsBinary.path, "mount", "--foreground", "\(mount.scratch)/inner", inner,
+                    PurgefsBinary.path, "mount", "--foreground", "\(mount.scratch)/inner", elsewhere,
                 ])
                 defer {
                     daemon.signal(SIGKILL)
-                    _ = try? Program.run("umount", "-l", inner)
+                    for place in [inner, elsewhere] { _ = try? Program.run("umount", "-l", place) }
                 }
-                try eventually("a mount inside the mount") { MountTable.entry(at: inner) != nil }
+                try eventually("another mount") { MountTable.entry(at: elsewhere) != nil }
+                try Program.run("mount", "--bind", elsewhere, inner).succeeded()
                 try System.makeDirectory(at: below.descriptor, "sub", mode: 0o755)
                 System.close(try System.open(at: below.descriptor, "sub/f", O_WRONLY | O_CREAT, mode: 0o644))
                 below.close()
