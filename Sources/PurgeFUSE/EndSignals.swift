@@ -17,6 +17,7 @@ enum EndSignals {
         var set = set
         pthread_sigmask(SIG_BLOCK, &set, nil)
         signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)  // a file past the limit of the daemon's process is an error of that one call
     }
 
     /// The number of one that was fetched.

@@ -39,6 +39,8 @@ extension Mounts {
                 try Program.shell("head -c 1M /dev/zero >> '\(mount.path("Documents/f"))'", in: mount.scratch)
                 #expect(throws: Errno.input) { try mount.write("1M", to: "storage.others") }
                 #expect(try mount.number("storage.others") == 1 << 20)
+                let set = try PurgefsBinary.run("set", mount.root, "others=1M")
+                #expect(set.status == 1 && set.errors.contains("It is in force"), "\(set)")
                 file.close()
                 try Files.unlink(mount.path("Documents/f"))
                 try eventually("the setting is saved") {

@@ -54,6 +54,26 @@ extension Mounts {
             }
         }
 
+        /// It would be emptied before it is written.
+        @Test func theFileOfEventsLiesElsewhere() throws {
+            try withContainer { place in
+                try PurgefsBinary.run("mount", "other", "free", in: place).succeeded()
+                try PurgefsBinary.run("unmount", "free", in: place).succeeded()
+                let files = ["device.json", "journal.sqlite", "container/tmp/events", "../other/device.json"]
+                let before = try Files.tree("\(place)/other")
+                for file in files {
+                    try refused(
+                        ["run", "--store", "other", "--events", "other/\(file)", "--", "true"], "lies in a store",
+                        status: 125, in: place)
+                }
+                try refused(
+                    ["run", "--events", "whole/device.json", "--", "true"], "lies in a store", status: 125, in: place)
+                #expect(try Files.tree("\(place)/other") == before)
+                try PurgefsBinary.run("run", "--quiet", "--events", "app/tmp/e", "--", "true", in: place).succeeded()
+                #expect(Files.text("\(place)/app/tmp/e").contains("unmount"))
+            }
+        }
+
         /// Temporary files in a container or in a store would be purged.
         @Test func temporaryStoresLieElsewhere() throws {
             try withContainer { place in

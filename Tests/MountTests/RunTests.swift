@@ -81,6 +81,21 @@ extension Mounts {
             }
         }
 
+        /// A process that is stopped gets no signal before it goes on.
+        @Test func aCommandThatHasStopped() throws {
+            try trace { trace in
+                try trace.start("echo $$ > $OUT/pid; kill -STOP $$")
+                try trace.waitForNote("pid")
+                let pid = Files.text("\(trace.scratch)/pid").filter { $0 != "\n" }
+                try eventually("a command that has stopped") {
+                    Files.text("/proc/\(pid)/stat").split(separator: ") ").last?.first == "T"
+                }
+                trace.child?.signal(SIGTERM)
+                #expect(try trace.end().status == 128 + SIGTERM)
+                try trace.checkNothingIsLeft()
+            }
+        }
+
         /// As a terminal does: to everybody in the group at once.
         @Test func interruptFromTheTerminal() throws {
             try trace { trace in

@@ -54,7 +54,7 @@ extension Mounts {
             ("isPurgeable", "urgent"), ("isPurgeable", " 1"), ("isExcludedFromBackup", "2"),
             ("isExcludedFromBackup", "true"), ("isExcludedFromBackup", ""), ("fileProtection", "Complete"),
             ("fileProtection", ""), ("fileProtection", "NSFileProtection"), ("purgeAfter", "3"), ("purgeAfter", "-3d"),
-            ("purgeAfter", "3x"), ("purgeAfter", ""), ("sizeLimit", "-1"), ("sizeLimit", "1.5M"), ("sizeLimit", ""),
+            ("purgeAfter", "3x"), ("purgeAfter", ""), ("sizeLimit", "-1"), ("sizeLimit", "1.0001K"), ("sizeLimit", ""),
             ("sizeLimit", "much"), ("unknown", "1"), ("", "1"), ("ispurgeable", "1"),
         ])
         func badValues(name: String, value: String) throws {

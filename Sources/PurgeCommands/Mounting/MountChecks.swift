@@ -16,9 +16,11 @@ enum MountChecks {
     }
 
     /// For a mount point that `purgefs run` makes itself. `store` is the one that the user has named.
-    static func runForCommand(store: String?, allowsOther: Bool) throws(CommandFailure) {
+    static func runForCommand(store: String?, eventsFile: String?, allowsOther: Bool) throws(CommandFailure) {
         try checkProcess()
-        if let store { try PlaceChecks(Surroundings(mounts: MountEntry.all())).check(store: store) }
+        let places = PlaceChecks(Surroundings(mounts: MountEntry.all()))
+        if let store { try places.check(store: store) }
+        if let eventsFile { try places.check(eventsFile: eventsFile, of: store) }
         try checkDevice()
         try checkRights(allowsOther: allowsOther)
     }

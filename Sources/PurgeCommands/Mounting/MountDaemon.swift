@@ -57,7 +57,8 @@ struct MountDaemon {
     /// Serves until the mount is gone.
     func serve() throws(CommandFailure) {
         do throws(Errno) {
-            try System.ignore(SIGPIPE)  // a reader that is gone is an error of that one write
+            // A reader that is gone, or a file past the limit of this process, is an error of that one write.
+            for signal in [SIGPIPE, SIGXFSZ] { try System.ignore(signal) }
         } catch { throw CommandFailure("cannot serve", path: request.mountpoint, error) }
         var isReady = false
         let result = Result { () throws(StoreError) in

@@ -24,6 +24,19 @@ struct PlaceChecks {
         }
     }
 
+    /// The file that `run` writes events to, which it empties first.
+    func check(eventsFile: String, of store: String?) throws(CommandFailure) {
+        guard let file = try Self.absolute(eventsFile) else { return }
+        var holder = surroundings.store(above: file)
+        if holder == nil, let store, let place = try Self.absolute(store), surroundings.lies(file, in: place) {
+            holder = place
+        }
+        guard let holder else { return }
+        throw CommandFailure(
+            "cannot write the events", path: eventsFile, "the file lies in a store, \(holder)",
+            advice: "Name a file outside of it: what a store is made of is not to be written to.")
+    }
+
     func check(mountpoint: String, of store: String) throws(CommandFailure) {
         guard let point = try Self.absolute(mountpoint), let place = try Self.absolute(store) else { return }
         if surroundings.lies(place, in: point) {

@@ -9,7 +9,7 @@ import PurgeSystem
 /// ends before it has cleaned up.
 struct RunSession {
     private static let passedOn = SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2)
-    private static let blocked = passedOn.union(SignalSet(SIGCHLD, SIGPIPE, SIGALRM, SIGVTALRM, SIGPROF))
+    private static let blocked = passedOn.union(SignalSet(SIGCHLD, SIGPIPE, SIGXFSZ, SIGALRM, SIGVTALRM, SIGPROF))
 
     private let invocation: Invocation
     private let console: Console

@@ -78,7 +78,11 @@ struct RunningCommand {
         }
     }
 
+    /// A process that is stopped gets none but SIGKILL before it goes on.
     private func send(_ signal: Int32) {
-        do throws(Errno) { try System.signal(pid, signal) } catch {}  // it has ended meanwhile
+        do throws(Errno) {
+            try System.signal(pid, signal)
+            try System.signal(pid, SIGCONT)
+        } catch {}  // it has ended meanwhile
     }
 }

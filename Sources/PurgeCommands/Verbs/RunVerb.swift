@@ -44,7 +44,8 @@ private enum RunVerb {
         }
         do throws(CommandFailure) {
             try MountChecks.runForCommand(
-                store: invocation.arguments.text(.store), allowsOther: request.allowsOther)
+                store: invocation.arguments.text(.store), eventsFile: invocation.arguments.text(.eventsFile),
+                allowsOther: request.allowsOther)
             let record = try RunRecord(path: invocation.arguments.text(.eventsFile))
             return try RunSession(invocation, mask: mask).run(record: record)
         } catch {

@@ -144,12 +144,19 @@ private struct Assignment {
                 try control.write(assignment.content, to: assignment.name.rawValue)
             } catch {
                 let before = assignments[..<index].map { "\($0.name.rawValue)=\($0.value)" }
+                let word = "\(assignment.name.rawValue)=\(assignment.value)"
+                guard error != .input else {
+                    throw CommandFailure(
+                        "cannot save \(word)", path: control.place, "\(error)",
+                        advice: "It is in force, but lost at the unmount, unless a later change can be saved.\n"
+                            + "  Make room on the disk under the store, and set it again.")
+                }
                 let advice = [
                     error == .invalid ? assignment.name.refusal(control) : "",
                     before.isEmpty ? "Nothing was changed." : "Already set: \(before.joined(separator: " ")).",
                 ]
                 throw CommandFailure(
-                    "cannot set \(assignment.name.rawValue)=\(assignment.value)", path: control.place, "\(error)",
+                    "cannot set \(word)", path: control.place, "\(error)",
                     advice: advice.filter { !$0.isEmpty }.joined(separator: "\n  "))
             }
         }
