@@ -140,6 +140,14 @@ int shim_set_mask(shim_signals signals) {
 static int dispose(int number, void (*handler)(int)) { return signal(number, handler) == SIG_ERR ? -errno : 0; }
 int shim_default_signal(int number) { return dispose(number, SIG_DFL); }
 int shim_ignore_signal(int number) { return dispose(number, SIG_IGN); }
+shim_signals shim_without_ignored(shim_signals signals) {
+    for (int n = 1; n <= LAST_SIGNAL; n++) {
+        struct sigaction action;
+        // The numbers that the C library keeps for itself cannot be asked for, nor ignored.
+        if (sigaction(n, NULL, &action) == 0 && action.sa_handler == SIG_IGN) signals &= ~(1ULL << (n - 1));
+    }
+    return signals;
+}
 
 int shim_wait_signal(shim_signals signals, int milliseconds, int *by_kernel) {
     sigset_t set = set_of(signals);

@@ -3,12 +3,12 @@ import Glibc
 import PurgeSystem
 import Synchronization
 
-/// SIGTERM, SIGINT and SIGHUP end the mount in an orderly way; SIGUSR1 asks for the census.
+/// What tells a process to end ends the mount in an orderly way; SIGUSR1 asks for the census.
 enum EndSignals {
     private static var set: sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
-        for signal in [SIGTERM, SIGINT, SIGHUP, SIGUSR1] { sigaddset(&set, signal) }
+        for signal in SignalSet.ending.union(SignalSet(SIGUSR1)).numbers { sigaddset(&set, signal) }
         return set
     }
 

@@ -10,7 +10,7 @@ import Synchronization
 /// Serves one mount from this process.
 public enum MountService {
     /// Opens the store, mounts, calls `whenReady` once the mount works, and returns when it has
-    /// been unmounted (fusermount3 -u, or SIGTERM, SIGINT or SIGHUP to this process).
+    /// been unmounted (fusermount3 -u, or one of `SignalSet.ending` to this process).
     public static func serve(_ request: MountRequest, whenReady: () -> Void) throws(StoreError) {
         EndSignals.block()
         raiseDescriptorLimit()

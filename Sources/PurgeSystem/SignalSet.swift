@@ -1,3 +1,4 @@
+import CSystemShims
 import Glibc
 
 /// A set of signals.
@@ -5,8 +6,14 @@ public struct SignalSet: OptionSet, Sendable {
     public let rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// What tells a process to end.
-    public static let ending = SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT)
+    /// What tells this process to end.
+    public static let ending = SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT).withoutIgnored
+
+    /// Those that this process was not started to ignore (by `nohup`, or in the background of a script). While it is
+    /// blocked, an ignored signal waits to be fetched like any other.
+    public var withoutIgnored: SignalSet { SignalSet(rawValue: shim_without_ignored(rawValue)) }
+
+    public var numbers: [Int32] { (1...64).filter { contains(SignalSet($0)) } }
 
     public init(_ signals: Int32...) {
         rawValue = signals.reduce(0) { $0 | 1 << UInt64($1 - 1) }

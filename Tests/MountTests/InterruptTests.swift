@@ -11,7 +11,7 @@ extension Mounts {
             URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Programs/interrupts.py").path
 
-        /// PURGEFS_TEST_SCALE=15: every half millisecond, 300 times `run` and 300 times `mount`.
+        /// PURGEFS_TEST_SCALE=15: every half millisecond, 300 times each of the three.
         @Test func anyMomentOfAStart() throws {
             try Scratch.with("interrupts") { scratch in
                 let words = [Program.python, Self.program, PurgefsBinary.path, scratch.path, "\(Scale.of(20))"]
@@ -41,38 +41,103 @@ extension Mounts {
             }
         }
 
-        /// strace makes each look at a file of the store take two milliseconds, so the scan would take most of a minute.
+        /// The daemon alone is told to end during a scan. strace makes each look at a file of the store take two
+        /// milliseconds, so the scan would take most of a minute.
         @Test func aLongScan() throws {
             try withMount(deadline: 120) { mount in
                 try Program.shell(
                     "mkdir many && cd many && seq 10000 | xargs touch", in: mount.path("Documents")
                 ).succeeded()
                 try mount.unmount()
-                let slowed = try Program.start([
-                    "strace", "-f", "-o", "/dev/null", "-e", "trace=newfstatat", "-e",
-                    "inject=newfstatat:delay_exit=2000", PurgefsBinary.path, "mount", "--foreground", mount.store,
-                    mount.root,
-                ])
-                defer { slowed.signalGroup(SIGKILL) }
-                try eventually("the scan") { scanner(under: slowed) != nil }
-                kill(try #require(scanner(under: slowed)), SIGTERM)
-                #expect(try slowed.wait(within: 20) == 143)
-                #expect(slowed.errors.contains("mount: interrupted; nothing is mounted"), "\(slowed.errors)")
-                #expect(MountTable.entry(at: mount.root) == nil)
+                let places = [mount.store, mount.root]
+                try endScan(
+                    of: mount, ["mount", "--foreground"] + places, status: 143, "interrupted; nothing is mounted")
+                try endScan(of: mount, ["mount"] + places, status: 1, "the daemon was told to end by signal 15")
+                try endScan(
+                    of: mount, ["run", "--store", mount.store, "true"], status: 125,
+                    "the daemon was told to end by signal 15")
                 try mount.mount()
                 #expect(try Files.names(in: mount.path("Documents/many")).count == 10000)
             }
         }
 
-        /// The daemon under strace, once it reads the large folder.
-        private func scanner(under strace: ChildProcess) -> pid_t? {
-            let children = Files.text("/proc/\(strace.pid)/task/\(strace.pid)/children").split(separator: " ")
-            return children.compactMap { pid_t($0) }.first { child in
-                let descriptors = (try? Files.names(in: "/proc/\(child)/fd")) ?? []
+        private func endScan(of mount: TestMount, _ words: [String], status: Int32, _ message: String) throws {
+            let slowed = try Program.start(
+                [
+                    "strace", "-f", "-o", "/dev/null", "-e", "trace=newfstatat", "-e",
+                    "inject=newfstatat:delay_exit=2000", PurgefsBinary.path,
+                ] + words)
+            defer { slowed.signalGroup(SIGKILL) }
+            try eventually("the scan") { try scanner(of: mount) != nil }
+            kill(try #require(try scanner(of: mount)), SIGTERM)
+            #expect(try slowed.wait(within: 20) == status, "\(words)")
+            #expect(slowed.errors.contains(message), "\(words): \(slowed.errors)")
+            #expect(MountTable.entry(at: mount.root) == nil)
+        }
+
+        /// The daemon, once it reads the large folder.
+        private func scanner(of mount: TestMount) throws -> pid_t? {
+            let large = "\(mount.store)/container/Documents/many"
+            return try Files.names(in: "/proc").compactMap { pid_t($0) }.first { pid in
+                let descriptors = (try? Files.names(in: "/proc/\(pid)/fd")) ?? []
                 return descriptors.contains { name in
-                    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(child)/fd/\(name)"))?
-                        .hasSuffix("/Documents/many") == true
+                    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/fd/\(name)"))?
+                        .hasSuffix(large) == true
                 }
+            }
+        }
+
+        /// As in the background of a script, or with `nohup`: while it starts, and while it cleans up.
+        @Test func ignoredSignals() throws {
+            try Scratch.with("ignored") { scratch in
+                let log = "\(scratch.path)/log"
+                try #require(mkfifo(log, 0o600) == 0)
+                // What COMMAND leaves behind keeps the container busy, and tells `run` once COMMAND has been waited for.
+                let command = """
+                    (exec 9> $TMPDIR/open; while kill -0 $$ 2> /dev/null; do :; done; kill -INT $PPID; kill -HUP $PPID) &
+                    """
+                let run = try Program.start(
+                    ["/bin/sh", "-c", "trap '' INT HUP QUIT; exec \"$@\"", "sh"]
+                        + [PurgefsBinary.path, "run", "--log", log, "--", "/bin/sh", "-c", command])
+                defer { run.signalGroup(SIGKILL) }
+                // Its daemon waits for a reader of the log.
+                try eventually("the daemon") { Files.text("/proc/\(run.pid)/task/\(run.pid)/children") != "" }
+                for signal in [SIGINT, SIGHUP, SIGQUIT] { run.signal(signal) }
+                let reader = try OpenFile(log, O_RDONLY | O_NONBLOCK)
+                defer { reader.close() }
+                #expect(try run.wait(within: 30) == 0, "\(run.errors)")
+                #expect(run.errors.contains("purged 0 files"), "\(run.errors)")
+            }
+        }
+
+        /// SIGHUP is ignored, SIGQUIT is not.
+        @Test func signalsToAMountInTheForeground() throws {
+            try withMount(mounted: false) { mount in
+                let child = try Program.start(
+                    ["/bin/sh", "-c", "ulimit -c 0; trap '' HUP; exec \"$@\"", "sh"]
+                        + [PurgefsBinary.path, "mount", "--foreground", mount.store, mount.root])
+                defer { child.signalGroup(SIGKILL) }
+                try eventually("the mount") { Files.exists(mount.path(".purgefs")) }
+                child.signal(SIGHUP)
+                // Of two that wait, SIGHUP would come first.
+                child.signal(SIGUSR1)
+                try eventually("the census") { child.errors.contains("census") }
+                #expect(Files.exists(mount.path(".purgefs")))
+                child.signal(SIGQUIT)
+                #expect(try child.wait(within: 20) == 0)
+                #expect(MountTable.entry(at: mount.root) == nil)
+            }
+        }
+
+        @Test func eventsToAFIFOThatNobodyReads() throws {
+            try Scratch.with("fifo") { scratch in
+                let fifo = "\(scratch.path)/events"
+                try #require(mkfifo(fifo, 0o600) == 0)
+                let run = try Program.start([PurgefsBinary.path, "run", "--events", fifo, "--", "true"])
+                defer { run.signalGroup(SIGKILL) }
+                try eventually("its wait for a reader") { Files.text("/proc/\(run.pid)/wchan").contains("partner") }
+                run.signal(SIGINT)
+                #expect(try run.wait(within: 20) == 130)
             }
         }
 

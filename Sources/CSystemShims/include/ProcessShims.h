@@ -38,6 +38,8 @@ int shim_block_signals(shim_signals set, shim_signals *old);
 int shim_set_mask(shim_signals set);
 int shim_default_signal(int signal);
 int shim_ignore_signal(int signal);
+// Those of the set that this process does not ignore.
+shim_signals shim_without_ignored(shim_signals set);
 // The next signal of the set, 0 if none came in time (-1: wait for ever). `by_kernel` says
 // whether the kernel sent it (a terminal's does), and not a process.
 int shim_wait_signal(shim_signals set, int milliseconds, int *by_kernel);

@@ -42,32 +42,41 @@ final class DaemonProcess {
     func endTogether(on signals: SignalSet, message: String) throws(CommandFailure) {
         do throws(Errno) {
             try System.end(with: pid, on: signals, message: message)
-        } catch { throw CommandFailure("cannot wait for the daemon", path: "process \(pid)", error) }
+        } catch { throw failedWait(error) }
     }
 
-    enum Readiness {
-        case ready
-        case ended(ProcessEnd)
-        case interrupted(Int32)
-    }
-
-    /// Waits until the mount works, however long the scan takes, or one of `signals`, which the
-    /// caller has blocked, arrives.
-    func waitUntilReady(interruptedBy signals: SignalSet = []) throws(CommandFailure) -> Readiness {
+    /// Waits until the mount works or the daemon has ended, however long the scan takes, or until one of `signals`
+    /// arrives, which the caller has blocked: that one.
+    func waitForWord(orOneOf signals: SignalSet) throws(CommandFailure) -> Int32? {
         do throws(Errno) {
             while true {
                 let isReadable = try System.waitReadable(line.raw, or: signals)
-                if let signal = try System.nextSignal(of: signals, milliseconds: 0) {
-                    return .interrupted(signal.number)
-                }
-                guard isReadable else { continue }
-                if try !line.readSome(1).isEmpty { return .ready }
-                if let end = try System.wait(for: pid, blocking: true) {
-                    self.end = end
-                    return .ended(end)
-                }
+                if let signal = try System.nextSignal(of: signals, milliseconds: 0) { return signal.number }
+                if isReadable { return nil }
             }
-        } catch { throw CommandFailure("cannot wait for the daemon", path: "process \(pid)", error) }
+        } catch { throw failedWait(error) }
+    }
+
+    /// Waits until the mount works; if the daemon ends first, how it did.
+    func waitUntilReady() throws(CommandFailure) -> ProcessEnd? {
+        do throws(Errno) {
+            if try !line.readSome(1).isEmpty { return nil }
+            while end == nil { end = try System.wait(for: pid, blocking: true) }
+            return end
+        } catch { throw failedWait(error) }
+    }
+
+    private func failedWait(_ error: Errno) -> CommandFailure {
+        CommandFailure("cannot wait for the daemon", path: "process \(pid)", error)
+    }
+
+    /// Of one that has ended before it was ready; nil where it has said itself why. A daemon that obeys a signal says
+    /// nothing: only who has started it knows whether it came from him.
+    static func signalInWords(of end: ProcessEnd) -> String? {
+        switch end {
+        case .killed(let signal): "the daemon was killed by signal \(signal)"
+        case .exited(let status): status > 128 ? "the daemon was told to end by signal \(status - 128)" : nil
+        }
     }
 
     /// Whether it has ended by now.

@@ -73,7 +73,7 @@ struct MountDaemon {
 
     private func failure(_ error: StoreError, wasReady: Bool) -> CommandFailure {
         if !wasReady || request.isAwaited(), let signal = MountService.interruption {
-            // Who started this process and told it to end says so himself.
+            // Who started this process tells from the status, and knows whether the signal came from him.
             return CommandFailure(status: 128 + signal, message: line == nil ? Self.interrupted : "")
         }
         guard wasReady else { return CommandFailure("cannot mount", error) }

@@ -9,6 +9,9 @@ import PurgeSystem
 /// ends before it has cleaned up.
 struct RunSession {
     private static let passedOn = SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2)
+    /// Each of them ends the run before COMMAND has begun. COMMAND gets those too that `purgefs run` ignores, since it
+    /// may well have use for them.
+    private static let interrupting = passedOn.withoutIgnored
     private static let blocked = passedOn.union(SignalSet(SIGCHLD, SIGPIPE, SIGXFSZ, SIGALRM, SIGVTALRM, SIGPROF))
 
     private let invocation: Invocation
@@ -73,17 +76,16 @@ struct RunSession {
         let daemon = try DaemonProcess.start(
             programName: invocation.programName, options: options, store: prepared.store,
             mountpoint: prepared.mountpoint)
-        switch try daemon.waitUntilReady(interruptedBy: Self.passedOn) {
-        case .ready: return daemon
-        case .interrupted(let signal):
+        if let signal = try daemon.waitForWord(orOneOf: Self.interrupting) {
             daemon.requestEnd()
             _ = daemon.waitForEnd(milliseconds: 10_000)
             throw Self.interrupted(by: signal)
-        case .ended(let end):
-            // It has said why, if it could.
-            let message = end.signal.map { "the daemon was killed by signal \($0)" } ?? ""
-            throw CommandFailure(status: ExitStatus.runFailed, message: message)
         }
+        if let end = try daemon.waitUntilReady() {
+            throw CommandFailure(
+                status: ExitStatus.runFailed, message: DaemonProcess.signalInWords(of: end).map { "run: \($0)" } ?? "")
+        }
+        return daemon
     }
 
     static func interrupted(by signal: Int32) -> CommandFailure {

@@ -46,16 +46,12 @@ private enum MountVerb {
             programName: invocation.programName, options: invocation.arguments.mountingWords(), store: store,
             mountpoint: mountpoint)
         try daemon.endTogether(on: .ending, message: "purgefs: \(MountDaemon.interrupted)\n")
-        switch try daemon.waitUntilReady() {
-        case .ready, .interrupted:
-            return ExitStatus.done
-        case .ended(.exited(let status)):
-            // It has said why.
+        guard let end = try daemon.waitUntilReady() else { return ExitStatus.done }
+        guard let cause = DaemonProcess.signalInWords(of: end) else {
+            let status = end.exitStatus
             throw CommandFailure(status: status == ExitStatus.done ? ExitStatus.failed : status, message: "")
-        case .ended(.killed(let signal)):
-            throw CommandFailure(
-                "cannot mount", path: mountpoint, "the daemon was killed by signal \(signal)",
-                advice: "Try `purgefs mount --foreground` to see what it says.")
         }
+        throw CommandFailure(
+            "cannot mount", path: mountpoint, cause, advice: "Try `purgefs mount --foreground` to see what it says.")
     }
 }

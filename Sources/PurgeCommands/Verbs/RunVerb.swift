@@ -38,20 +38,24 @@ private enum RunVerb {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
         // Checked before anything is made, so that a wrong command line says so with its own status.
         let request = try invocation.arguments.mountRequest(store: "", mountpoint: "")
-        let mask: SignalSet
-        do throws(Errno) { mask = try RunSession.blockSignals() } catch {
-            throw CommandFailure("cannot run", path: invocation.arguments.operands[0], error)
-        }
         do throws(CommandFailure) {
             try MountChecks.runForCommand(
                 store: invocation.arguments.text(.store), eventsFile: invocation.arguments.text(.eventsFile),
                 allowsOther: request.allowsOther)
+            // A file may be a FIFO that nobody reads yet: who waits for that can be told to end.
             let record = try RunRecord(path: invocation.arguments.text(.eventsFile))
+            let mask = try blockSignals(invocation)
             return try RunSession(invocation, mask: mask).run(record: record)
         } catch {
             guard error.status == ExitStatus.failed else { throw error }
             if let signal = System.endSignal() { throw RunSession.interrupted(by: signal) }
             throw CommandFailure(status: ExitStatus.runFailed, message: error.message)
         }
+    }
+
+    private static func blockSignals(_ invocation: Invocation) throws(CommandFailure) -> SignalSet {
+        do throws(Errno) {
+            return try RunSession.blockSignals()
+        } catch { throw CommandFailure("cannot run", path: invocation.arguments.operands[0], error) }
     }
 }

@@ -3,7 +3,7 @@ import PurgeSystem
 
 /// `status --watch`: the same again every second, until the mount is gone or a signal comes.
 struct StatusWatch {
-    private static let ends = SignalSet(SIGINT, SIGTERM)
+    private static let ends = SignalSet(SIGINT, SIGTERM).withoutIgnored
     private static let resize = SignalSet(SIGWINCH)
     private static let period: Int32 = 1000
 

@@ -1,14 +1,19 @@
-"""Tells `purgefs run` and `purgefs mount` to end, at moments from 0 to 150 ms after their start: by ^C at their terminal,
-by SIGINT to their process group, by SIGTERM. Each must end at once and not with 0, and leave nothing behind.
+"""Tells `purgefs run`, `purgefs mount` and `purgefs mount --foreground` to end, at moments from 0 to 150 ms after their
+start: by ^C and ^\\ at their terminal, by SIGINT to their process group, by a signal to them alone. Each must end at once
+and not with 0 (in the foreground, before it has mounted), and leave nothing behind.
 
-usage: interrupts.py PURGEFS DIRECTORY COUNT        COUNT moments for each of the two
+usage: interrupts.py PURGEFS DIRECTORY COUNT        COUNT moments for each of the three
 """
-import fcntl, os, pty, signal, sys, termios, time
+import fcntl, os, pty, resource, signal, sys, termios, time
 
 BINARY, SCRATCH, COUNT = sys.argv[1], sys.argv[2], int(sys.argv[3])
 SPAN = 0.150
 PATIENCE = 20
-MANNERS = ["^C", "SIGINT", "SIGTERM"]
+MANNERS = {
+    "^C": signal.SIGINT, "SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM,
+    "^\\": signal.SIGQUIT, "SIGQUIT": signal.SIGQUIT, "SIGHUP": signal.SIGHUP,
+}
+KEYS = {"^C": b"\x03", "^\\": b"\x1c"}
 
 
 class Terminal:
@@ -19,23 +24,25 @@ class Terminal:
         fcntl.ioctl(self.slave, termios.TIOCSCTTY, 0)
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)
 
-    def interrupt(self):
-        os.write(self.master, b"\x03")
+    def press(self, key):
+        os.write(self.master, KEYS[key])
 
 
 class Attempt:
     def __init__(self, verb, number, terminal):
         self.verb, self.terminal = verb, terminal
-        self.manner = MANNERS[number % len(MANNERS)]
+        self.manner = list(MANNERS)[number % len(MANNERS)]
+        self.signal = MANNERS[self.manner]
         self.delay = SPAN * number / COUNT
-        self.place = f"{SCRATCH}/{verb}-{number}"
+        name = verb.replace(" --", "-")
+        self.place = f"{SCRATCH}/{name}-{number}"
         self.store, self.mountpoint, self.temporary = (f"{self.place}/{name}" for name in ("store", "mount", "tmp"))
         self.errors = f"{self.place}/errors"
         for path in (self.place, self.mountpoint, self.temporary):
             os.mkdir(path)
-        self.token = f"PURGEFS_INTERRUPTS={os.getpid()}-{verb}-{number}"
-        if verb == "mount":
-            self.words = ["mount", "--total", "64M", self.store, self.mountpoint]
+        self.token = f"PURGEFS_INTERRUPTS={os.getpid()}-{name}-{number}"
+        if verb != "run":
+            self.words = verb.split() + ["--total", "64M", self.store, self.mountpoint]
         else:
             store = ["--store", self.store] if number % 2 else []
             self.words = ["run", "--total", "64M"] + store + ["--", "sleep", "1000"]
@@ -47,13 +54,17 @@ class Attempt:
             os.setpgid(0, 0)
             os.tcsetpgrp(self.terminal.slave, os.getpid())
             signal.signal(signal.SIGTTOU, signal.SIG_DFL)
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            for number in MANNERS.values():
+                signal.signal(number, signal.SIG_DFL)
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             os.dup2(self.terminal.slave, 0)
             output = os.open(self.errors, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             os.dup2(output, 1)
             os.dup2(output, 2)
             name, value = self.token.split("=")
-            os.execve(BINARY, ["purgefs"] + self.words, os.environ | {"TMPDIR": self.temporary, name: value})
+            # Swift's own handler of SIGQUIT shows where the program is, and lets it go on.
+            own = {"TMPDIR": self.temporary, "SWIFT_BACKTRACE": "enable=no", name: value}
+            os.execve(BINARY, ["purgefs"] + self.words, os.environ | own)
         os.close(child_end)
         os.read(begun, 1)  # the end of the file is the moment of the exec
         os.close(begun)
@@ -69,12 +80,12 @@ class Attempt:
             if found.si_code != os.CLD_STOPPED:
                 return False
             os.waitid(os.P_PID, self.pid, os.WSTOPPED)
-        if self.manner == "^C":
-            self.terminal.interrupt()
+        if self.manner in KEYS:
+            self.terminal.press(self.manner)
         elif self.manner == "SIGINT":
-            os.killpg(self.pid, signal.SIGINT)
+            os.killpg(self.pid, self.signal)
         else:
-            os.kill(self.pid, signal.SIGTERM)
+            os.kill(self.pid, self.signal)
         os.kill(self.pid, signal.SIGCONT)
         return True
 
@@ -106,7 +117,7 @@ class Attempt:
                 pass
         return found
 
-    def remains(self):
+    def remains(self, has_worked):
         """What is left, once every process has had the time to end."""
         left = [f"mount {path}" for path in self.mounts()]
         deadline = time.monotonic() + 5
@@ -114,8 +125,9 @@ class Attempt:
             time.sleep(0.005)
         left += [f"process {pid}" for pid in self.processes()]
         left += [f"temporary {name}" for name in os.listdir(self.temporary)]
-        # One whose command has begun keeps its store.
-        if os.path.exists(self.store) and "purged" not in open(self.errors).read():
+        # One whose command has begun, or that was mounted, keeps its store.
+        has_worked = has_worked or "purged" in open(self.errors).read()
+        if os.path.exists(self.store) and not has_worked:
             left.append(f"store with {os.listdir(self.store)}")
         return left
 
@@ -135,9 +147,9 @@ class Attempt:
             # that does not count.
             os.spawnv(os.P_WAIT, BINARY, ["purgefs", "unmount", self.mountpoint])
             return "done before", ([] if status == 0 else [f"status {status}"]) + self.mounts()
-        wanted = 128 + (signal.SIGTERM if self.manner == "SIGTERM" else signal.SIGINT)
-        wrong = [] if status == wanted else [f"status {status}"]
-        left = self.remains()
+        has_worked = status == 0 and self.verb == "mount --foreground"
+        wrong = [] if has_worked or status == 128 + self.signal else [f"status {status}"]
+        left = self.remains(has_worked)
         if left:
             self.clear()
         return status, wrong + left
@@ -147,7 +159,7 @@ def main():
     os.setsid()
     terminal = Terminal()
     failures = 0
-    for verb in ("run", "mount"):
+    for verb in ("run", "mount", "mount --foreground"):
         tally = {}
         for number in range(COUNT):
             attempt = Attempt(verb, number, terminal)
