@@ -119,6 +119,36 @@ extension Mounts {
             }
         }
 
+        /// Each has a path of a thousand bytes.
+        @Test func manyEventsAreNotKept() throws {
+            let run = try Program.run(
+                [PurgefsBinary.path, "run", "--", Program.python, "-c", Self.manyEvents], timeout: 120)
+            let peaks = try run.succeeded().split(separator: " ").compactMap { Int($0.filter(\.isNumber)) }
+            try #require(peaks.count == 2, "\(run)")
+            #expect(peaks[1] - peaks[0] < 7000, "KiB: \(peaks)")
+        }
+
+        /// Prints the most memory that `purgefs run` has had, before and after 12,000 events.
+        private static let manyEvents = """
+            import os
+            def peak():
+                lines = open(f"/proc/{os.getppid()}/status").read().splitlines()
+                return next(line.split()[1] for line in lines if line.startswith("VmHWM"))
+            os.chdir(os.environ["HOME"] + "/Documents")
+            for _ in range(4):
+                os.mkdir("d" * 250)
+                os.chdir("d" * 250)
+            open("f", "w").close()
+            def mark(count):
+                for _ in range(count):
+                    os.setxattr("f", "user.purgefs.isExcludedFromBackup", b"1")
+                    os.removexattr("f", "user.purgefs.isExcludedFromBackup")
+            mark(500)
+            before = peak()
+            mark(6000)
+            print(before, peak())
+            """
+
         @Test func killOfTheCommandFromOutside() throws {
             try trace { trace in
                 try trace.start("echo $$ > $OUT/pid.part; mv $OUT/pid.part $OUT/pid; exec sleep 1000")

@@ -5,20 +5,29 @@ import PurgeSystem
 import Synchronization
 
 /// What happens in the container of a run, as the daemon tells it at once, so that it does not depend on the journal:
-/// written to the file of `--events`, and kept for the summary.
+/// written to the file of `--events`, and added up for the summary.
 final class RunRecord: Sendable {
     private typealias Line = ArraySlice<UInt8>
     /// How the line of an event begins (`Event`), after which comes its number.
     private static let beginning = Array("{\"seq\":".utf8)
+    /// So many lines are kept as they came, because to decode each of them at once would be too slow.
+    private static let batch = 512
     private struct State {
         /// The number of the newest event.
         var last: Int64 = 0
         /// Events that the daemon could not hand over, and the journal has not got either.
         var missing: Int64 = 0
-        /// Lines that begin in another way.
-        var others: [Line] = []
+        /// What the daemon says of its own end.
+        var daemonFailures: [String] = []
+        var tally = RunTally()
+        /// Lines that are not in the tally yet.
         var lines: [Line] = []
         var writingFailure: Errno?
+
+        mutating func addUp() {
+            for line in lines { if let event = RunRecord.decode(Event.self, line) { tally.add(event) } }
+            lines.removeAll(keepingCapacity: true)
+        }
     }
 
     private let path: String?
@@ -48,9 +57,12 @@ final class RunRecord: Sendable {
     }
 
     /// The daemon has ended; what came from it.
-    func end() -> [Event] {
+    func end() -> RunTally {
         thread.withLock { $0 }?.join()
-        return state.withLock { $0.lines }.compactMap { Self.decode(Event.self, $0) }
+        return state.withLock { state in
+            state.addUp()
+            return state.tally
+        }
     }
 
     private static func decode<Value: Decodable>(_ type: Value.Type, _ line: Line) -> Value? {
@@ -71,8 +83,7 @@ final class RunRecord: Sendable {
                     advice: "The journal could not be written either: look at the disk under the store."))
         }
         if isStoreKept {
-            let messages = state.others.compactMap { Self.decode(DaemonFailure.self, $0)?.failure }
-            failures += messages.map { CommandFailure(status: ExitStatus.runFailed, message: $0) }
+            failures += state.daemonFailures.map { CommandFailure(status: ExitStatus.runFailed, message: $0) }
         }
         return failures
     }
@@ -93,7 +104,10 @@ final class RunRecord: Sendable {
     }
 
     private func take(_ line: Line, _ journal: RunJournal) {
-        guard line.starts(with: Self.beginning) else { return state.withLock { $0.others.append(line) } }
+        guard line.starts(with: Self.beginning) else {
+            guard let failure = Self.decode(DaemonFailure.self, line)?.failure else { return }
+            return state.withLock { $0.daemonFailures.append(failure) }
+        }
         let digits = line.dropFirst(Self.beginning.count).prefix { (0x30...0x39).contains($0) }
         let number = digits.reduce(Int64.zero) { $0 &* 10 &+ Int64($1 & 0xF) }
         let last = state.withLock { $0.last }
@@ -114,6 +128,7 @@ final class RunRecord: Sendable {
         state.withLock { state in
             state.last = number
             state.lines.append(line)
+            if state.lines.count == Self.batch { state.addUp() }
         }
         write(line + [UInt8(ascii: "\n")])
     }

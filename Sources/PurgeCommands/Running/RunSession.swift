@@ -128,11 +128,11 @@ struct RunSession {
         } catch { return nil }  // the daemon has ended this moment; the summary does without
     }
 
-    private func summarize(_ outcome: Outcome, _ after: After?, _ events: [Event]) {
+    private func summarize(_ outcome: Outcome, _ after: After?, _ events: RunTally) {
         if !invocation.arguments.has(.quiet) {
             console.warn(RunSummary(before: outcome.before, after: after?.status, events: events).text)
         }
-        let refusals = after?.hostRefusals ?? events.count { $0.type == .hostFull }
+        let refusals = after?.hostRefusals ?? events.hostRefusals
         guard refusals > 0 else { return }
         console.warn(
             "warning: \(prepared.store): the disk under the store is full: \(refusals) "

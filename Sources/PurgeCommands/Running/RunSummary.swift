@@ -5,14 +5,12 @@ struct RunSummary {
     let before: StatusReport
     /// nil where the container went away first.
     let after: StatusReport?
-    let events: [Event]
+    let events: RunTally
 
     var text: String {
-        let purges = events.filter { $0.type == .purge }
-        let files = purges.count { $0.path != nil }
-        let bytes = purges.reduce(ByteCount.zero) { $0 + ($1.bytes ?? .zero) }
+        let (files, bytes) = (events.purgedFiles, events.purgedBytes)
         var text = "purged \(files) \(files == 1 ? "file" : "files")"
-        if bytes > .zero { text += " (\(bytes.inWords): \(parts(of: purges)))" }
+        if bytes > .zero { text += " (\(bytes.inWords): \(parts))" }
         text += ", \(refused) \(refused == 1 ? "write" : "writes") refused"
         if let storage = after?.storage { text += "; \(space(storage))" }
         return text
@@ -24,19 +22,12 @@ struct RunSummary {
     }
 
     private var refused: Int64 {
-        guard let after else { return Int64(events.count { $0.type == .refused }) }
+        guard let after else { return events.refusals }
         return after.counters.refusedWrites - before.counters.refusedWrites
     }
 
     /// `1.2 MiB temporary, 12.0 MiB caches`, in the order of purging.
-    private func parts(of purges: [Event]) -> String {
-        var reasons: [String] = []
-        var sums: [String: ByteCount] = [:]
-        for event in purges {
-            let reason = event.reason ?? "unknown"
-            if sums[reason] == nil { reasons.append(reason) }
-            sums[reason, default: .zero] += event.bytes ?? .zero
-        }
-        return reasons.map { "\((sums[$0] ?? .zero).inWords) \($0)" }.joined(separator: ", ")
+    private var parts: String {
+        events.purged.map { "\($0.bytes.inWords) \($0.reason)" }.joined(separator: ", ")
     }
 }

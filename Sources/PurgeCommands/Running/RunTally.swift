@@ -1,0 +1,36 @@
+import PurgeModel
+
+/// What the summary of a run says of its events, added up as they come: its size does not depend on their number.
+struct RunTally: Sendable {
+    struct Purged: Sendable {
+        let reason: String
+        var bytes: ByteCount
+    }
+
+    private(set) var purgedFiles = 0
+    /// By reason, in the order of purging.
+    private(set) var purged: [Purged] = []
+    private(set) var refusals: Int64 = 0
+    private(set) var hostRefusals = 0
+
+    var purgedBytes: ByteCount { purged.reduce(.zero) { $0 + $1.bytes } }
+
+    mutating func add(_ event: Event) {
+        switch event.type {
+        case .purge:
+            if event.path != nil { purgedFiles += 1 }
+            addPurged(event.bytes ?? .zero, reason: event.reason ?? "unknown")
+        case .refused: refusals += 1
+        case .hostFull: hostRefusals += 1
+        default: break
+        }
+    }
+
+    private mutating func addPurged(_ bytes: ByteCount, reason: String) {
+        if let index = purged.firstIndex(where: { $0.reason == reason }) {
+            purged[index].bytes += bytes
+        } else {
+            purged.append(Purged(reason: reason, bytes: bytes))
+        }
+    }
+}
