@@ -151,7 +151,8 @@ public enum MountService {
         else {
             throw StoreError(
                 "libfuse refused the mount options \(options.joined(separator: ","))", path: mountpoint,
-                advice: "Leave out what follows -o, or see: man mount.fuse3")
+                advice: "What is purgefs' own is given without -o: --total SIZE, --others SIZE. "
+                    + "The rest: man mount.fuse3")
         }
         guard fuse_session_mount(session, mountpoint) == 0 else {
             fuse_session_destroy(session)

@@ -13,6 +13,9 @@ public enum PurgeRequest: Hashable, Sendable {
     /// Bytes of the longest request. The kernel cuts a write(2) of more than twice as much in pieces.
     public static let longest = 256 << 10
 
+    /// Every path in the container is held against each pattern, and no signal ends that.
+    public static let mostGlobs = 100
+
     /// A newline at the end does not count. nil for what cannot be understood.
     public init?(_ bytes: [UInt8]) {
         var rest = bytes[...]
@@ -25,7 +28,7 @@ public enum PurgeRequest: Hashable, Sendable {
             guard !names.isEmpty, names.allSatisfy(Self.isPath) else { return nil }
             self = .paths(names)
         case "globs":
-            guard !names.isEmpty, !names.contains([]) else { return nil }
+            guard !names.isEmpty, names.count <= Self.mostGlobs, !names.contains([]) else { return nil }
             self = .globs(names)
         default:
             guard names.count <= 1, names.allSatisfy(Self.isPath), let command = ReclaimCommand(text: word) else {

@@ -11,9 +11,12 @@ public struct Glob: Sendable {
         fnmatch(pattern, path.map { CChar(bitPattern: $0) } + [0], 0) == 0
     }
 
+    /// Whether it is more than a path.
+    public static func isPattern(_ text: String) -> Bool { text.utf8.contains(where: isSpecial) }
+
     /// The characters of a path that a pattern takes for themselves alone.
     public static func literal(_ path: String) -> String {
-        path.utf8.contains(where: isSpecial)
+        isPattern(path)
             ? String(decoding: path.utf8.flatMap { isSpecial($0) ? [UInt8(ascii: "\\"), $0] : [$0] }, as: UTF8.self)
             : path
     }

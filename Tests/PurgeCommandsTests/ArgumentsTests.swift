@@ -66,7 +66,7 @@ struct ArgumentsTests {
         (["--level", "hihg"], "--level: 'hihg' is not one of low, high; did you mean 'high'?"),
         (
             ["--total", "--"],
-            "--total SIZE: the value is missing: `--` ends the options (a name of -- is --total=--)"
+            "--total SIZE: the value is missing: `--` ends the options"
         ),
         (["--mark", "a"], "--mark takes its value after a '=': --mark=a (a file of that name is ./a)"),
         (["--mark=c"], "--mark: 'c' is not one of a, b"), (["--ready-fd", "-1"], "--ready-fd: '-1' is not a number"),

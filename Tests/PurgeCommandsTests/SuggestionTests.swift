@@ -20,6 +20,14 @@ struct SuggestionTests {
         #expect(Suggestion.nearest(to: word, among: Self.verbs) == nil)
     }
 
+    @Test(arguments: [
+        ("--unpurgeable", "--not-purgeable"), ("--nonpurgeable", "--not-purgeable"), ("--no-dry-run", nil),
+        ("--not-purgable", "--not-purgeable"), ("--purgable", "--purgeable"),
+    ])
+    func theOppositeIsNotNear(word: String, option: String?) {
+        #expect(Suggestion.nearest(to: word, among: ["--purgeable", "--not-purgeable", "--dry-run"]) == option)
+    }
+
     @Test func aBeginningIsEnoughIfOnlyOneBeginsSo() {
         #expect(
             Suggestion.nearest(to: "--exclude", among: ["--exclude-from-backup", "--include-in-backup"])

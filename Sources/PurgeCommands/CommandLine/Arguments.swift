@@ -55,9 +55,8 @@ struct Arguments: Sendable {
         default:
             guard let value = attached ?? following else { throw .usage("\(option.synopsis): the value is missing") }
             guard attached != nil || value != "--" else {
-                throw .usage(
-                    "\(option.synopsis): the value is missing: `--` ends the options (a name of -- is \(option.text)=--)"
-                )
+                let way = option.isName ? " (a name of -- is \(option.text)=--)" : ""
+                throw .usage("\(option.synopsis): the value is missing: `--` ends the options\(way)")
             }
             try check(value, option)
             values[option.name, default: []].append(value)

@@ -37,6 +37,14 @@ struct OptionSpec: Hashable, Sendable {
     /// `--total`, `-o`.
     var text: String { (isShort ? "-" : "--") + name }
 
+    /// Whether its value may begin with a dash.
+    var isName: Bool {
+        switch value {
+        case .file, .directory, .text: true
+        default: false
+        }
+    }
+
     /// `--total SIZE`, `--purgeable[=URGENCY]`.
     var synopsis: String {
         switch value {

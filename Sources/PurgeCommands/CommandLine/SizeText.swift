@@ -15,6 +15,14 @@ enum SizeText {
         }
     }
 
+    /// The size of a device: one of a few bytes is a forgotten unit. nil if it is large enough.
+    static func objection(toDevice text: String) -> String? {
+        guard let size = ByteCount(text: text), size < smallestDevice else { return nil }
+        let isBare = text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return "the smallest device has 1 MiB" + (isBare && size > .zero ? "; did you mean \(text)M?" : "")
+    }
+    private static let smallestDevice = ByteCount(1 << 20)
+
     /// `64M` for `64 mb` and the like.
     private static func meant(_ text: String) -> String? {
         let plain = text.filter { $0 != " " }.uppercased().map { $0 == "," ? "." : String($0) }.joined()

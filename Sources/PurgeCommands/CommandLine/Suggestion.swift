@@ -8,15 +8,16 @@ enum Suggestion {
     /// The candidate with the fewest mistakes between, or the only one that begins so; upper and lower case and
     /// leading dashes do not count. The first of equals.
     static func nearest(to word: String, among candidates: [String]) -> String? {
-        let wanted = letters(word)
+        let (isNegated, wanted) = letters(word)
         guard !wanted.isEmpty, wanted.count <= 64 else { return nil }
+        let candidates = candidates.filter { letters($0).isNegated == isNegated }
         // Of equals, one with the same first letter is nearer.
         let distances = candidates.map { candidate in
-            let other = letters(candidate)
+            let other = letters(candidate).word
             return (candidate, 2 * distance(wanted, other) + (other.first == wanted.first ? 0 : 1))
         }
         if let best = distances.min(by: { $0.1 < $1.1 }), best.1 <= 2 * mistakes(in: wanted) + 1 { return best.0 }
-        let longer = candidates.filter { wanted.count > 2 && letters($0).starts(with: wanted) }
+        let longer = candidates.filter { wanted.count > 2 && letters($0).word.starts(with: wanted) }
         return longer.count == 1 ? longer.first : nil
     }
 
@@ -30,7 +31,14 @@ enum Suggestion {
         }
     }
 
-    private static func letters(_ word: String) -> [Character] { Array(word.drop { $0 == "-" }.lowercased()) }
+    private static let negations = ["not-", "not", "non-", "non", "no-", "un"]
+
+    /// An option that means the opposite is no near one, however few letters are between.
+    private static func letters(_ word: String) -> (isNegated: Bool, word: [Character]) {
+        let plain = word.drop { $0 == "-" }.lowercased()
+        let negation = word.first == "-" ? negations.first(where: plain.hasPrefix) : nil
+        return (negation != nil, Array(plain.dropFirst(negation?.count ?? 0)))
+    }
 
     /// Letters to insert, remove or replace, or neighbours to exchange, to make one word of the other.
     static func distance(_ a: [Character], _ b: [Character]) -> Int {

@@ -57,13 +57,9 @@ extension Arguments {
     /// A device of a few bytes is a forgotten unit.
     private func deviceSize() throws(CommandFailure) -> ByteCount? {
         guard let total = size(.total), let text = text(.total) else { return nil }
-        guard total < Self.smallestDevice else { return total }
-        let isBare = text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        throw .usage(
-            "--total \(text): the smallest device has 1 MiB"
-                + (isBare && total > .zero ? "; did you mean \(text)M?" : ""))
+        if let objection = SizeText.objection(toDevice: text) { throw .usage("--total \(text): \(objection)") }
+        return total
     }
-    private static let smallestDevice = ByteCount(1 << 20)
 
     /// The same options as words, for the daemon's own command line.
     func mountingWords() -> [String] {

@@ -41,11 +41,13 @@ struct PlaceChecks {
         guard let point = try Self.absolute(mountpoint), let place = try Self.absolute(store) else { return }
         if surroundings.lies(place, in: point) {
             throw CommandFailure(
-                Self.what, path: store, "the store lies at or below the mount point", advice: "Keep the two apart.")
+                Self.what, path: store, "the store lies at or below the mount point",
+                advice: "Name a store outside of the mount point.")
         }
         if surroundings.lies(point, in: place) {
             throw CommandFailure(
-                Self.what, path: mountpoint, "the mount point lies in the store", advice: "Keep the two apart.")
+                Self.what, path: mountpoint, "the mount point lies in the store",
+                advice: "Name an empty directory outside of the store.")
         }
         if let container = surroundings.container(holding: point) {
             throw CommandFailure(

@@ -90,9 +90,10 @@ struct PurgeRun {
         case (.globs, .noEntry):
             CommandFailure(
                 isDryRun ? "nothing would be purged" : "nothing was purged", path: control.place,
-                "no file or folder is like \(globs.map { "'\($0)'" }.joined(separator: " or "))",
-                advice: "The pattern is for the whole path, relative to \(whole); "
-                    + "quote it, so that the shell leaves it as it is.")
+                "no file or folder matches " + Self.list(globs),
+                advice: "The pattern is for the whole path, relative to \(whole): '*/NAME' finds a name anywhere."
+                    + (globs.contains(where: Glob.isPattern)
+                        ? " Quote it, so that the shell leaves it as it is." : ""))
         default:
             CommandFailure(isDryRun ? "cannot plan a purge" : "cannot purge", path: control.place, error)
         }
@@ -101,6 +102,11 @@ struct PurgeRun {
 
 extension PurgeRun {
     private static let shown = 20
+
+    private static func list(_ globs: [String]) -> String {
+        let some = globs.prefix(3).map { "'\(VisibleText.of($0))'" }
+        return (some + (globs.count > 3 ? ["\(globs.count - 3) more"] : [])).joined(separator: " or ")
+    }
 
     private func show(
         _ lines: [PlanLine], isShort: Bool, _ control: any ControlEndpoint

@@ -19,7 +19,7 @@ enum RefusalText {
     static func advice(_ cause: PurgeRefusal, users: [FileUser], isRoot: Bool) -> String {
         switch cause {
         case .noEntry: "Check the path."
-        case .special: "Leave it out."
+        case .special: "Leave devices, pipes and sockets out."
         case .notPurgeable: "`purgefs mark --purgeable PATH` makes it purgeable."
         case .severalNames: "Remove its other names first: `find CONTAINER -samefile PATH` lists them."
         case .linkedOutside: "Remove that name first: `find DIR -samefile PATH` around the store lists it."

@@ -66,7 +66,7 @@ private enum MarkVerb {
         if let name = arguments.text(.markProtection), let kind = FileProtection(text: name) {
             marks.append((.fileProtection, kind.appleName))
         }
-        guard !marks.isEmpty else { throw .usage("no mark given") }
+        guard !marks.isEmpty else { throw .usage("no mark given: name one, such as --purgeable=high") }
         return marks
     }
 

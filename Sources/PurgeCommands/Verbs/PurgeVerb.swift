@@ -11,7 +11,7 @@ extension OptionSpec {
     fileprivate static let all = OptionSpec("all", "everything that may be purged")
     fileprivate static let path = OptionSpec(
         "path", .text("GLOB"),
-        "exactly what is like GLOB, relative to TARGET; * takes a / too. May come several times")
+        "exactly what is like GLOB, relative to TARGET; * takes a / too. May come up to 100 times")
 }
 
 extension Verb {
@@ -86,7 +86,8 @@ private enum PurgeVerb {
         let place = try ContainerPath(raw, for: "cannot purge")
         guard !place.inner.isEmpty else {
             throw .usage(
-                "\(VisibleText.of(Places.text(raw))) is a whole container: take --all for all that may go in it")
+                "\(VisibleText.of(Places.text(raw))) is a container, not a file in it: a PATH starts at the working "
+                    + "directory; by rule, --all, --tier TIER or --bytes SIZE says what goes")
         }
         return place
     }
@@ -95,12 +96,17 @@ private enum PurgeVerb {
     static func purgeTarget(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
         let arguments = invocation.arguments
         guard arguments.operands.count <= 1 else {
-            throw .usage("unexpected operand '\(arguments.operands[1])': an option says what goes in one TARGET")
+            throw .usage(
+                "unexpected operand '\(arguments.operands[1])': --bytes, --tier, --all and --path take one TARGET; "
+                    + "a PATH goes without them")
         }
         let place = try Target.part(named: invocation.rawOperands.first)
         let globs = arguments.texts(.path)
         guard globs.isEmpty else {
             guard !globs.contains("") else { throw .usage("--path: the pattern is empty") }
+            guard globs.count <= PurgeRequest.mostGlobs else {
+                throw .usage("--path may come \(PurgeRequest.mostGlobs) times, and it came \(globs.count) times")
+            }
             return try PurgeRun(invocation, globs: globs, below: place.inner).run(on: place.target)
         }
         let below = place.inner.isEmpty ? nil : Array(place.inner.utf8)

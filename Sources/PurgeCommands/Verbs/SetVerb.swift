@@ -73,6 +73,7 @@ private enum SettableName: String, CaseIterable {
 
     /// Why the control file would refuse `value` as it stands; nil if it would not.
     func objection(to value: String) -> String? {
+        if self == .total, let objection = SizeText.objection(toDevice: value) { return "'\(value)': \(objection)" }
         guard self == .thresholds else {
             return SizeText.objection(to: value.first == "+" || value.first == "-" ? String(value.dropFirst()) : value)
         }
@@ -99,9 +100,9 @@ private enum SettableName: String, CaseIterable {
             } catch { return "unknown" }
         }
         return switch self {
-        case .total, .others: "It must come to 0 up to 1 EiB; now it is \(now(self))."
+        case .total, .others: "The result must be between 0 and 1 EiB; now it is \(now(self))."
         case .othersPurgeable:
-            "It must come to 0 up to storage.others, which is \(now(.others)); now it is \(now(self))."
+            "The result must be between 0 and storage.others, which is \(now(.others)); now it is \(now(self))."
         case .thresholds: "They must rise: verylow, low, nearlow, desired; now they are \(now(self))."
         }
     }
