@@ -13,6 +13,8 @@ public struct MountRequest: Sendable {
     /// What reading is not to leave a trace in.
     public var untouched: UntouchedTimes = []
 
+    /// The start that has made the store ready for this mount, by the name that it has left there.
+    public var start: String?
     /// Whether to say that the disk under the store has less room than the device.
     public var warnsOfSmallDisk = true
     /// Whether somebody still waits for the mount to work, and counts it as failed if it ends now.

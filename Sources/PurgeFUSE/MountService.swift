@@ -31,7 +31,7 @@ public enum MountService {
     /// One that cannot be written can be looked at all the same.
     private static func open(_ request: MountRequest) throws(StoreError) -> Store {
         do throws(StoreError) {
-            return try Store.open(request.storePath, creating: true)
+            return try Store.open(request.storePath, creating: true, start: request.start)
         } catch {
             guard error.isForLackOfWriting, request.isReadOnly else { throw error }
             return try Store.openForReading(request.storePath)
@@ -58,7 +58,7 @@ public enum MountService {
         let journal =
             try store.isForReading
             ? Journal.openForReading(in: store) : Journal.open(in: store, toleratingFullDisk: true)
-        // Where the mount fails too: what it has set aside in the store goes.
+        // Where the mount fails too: the room that it keeps on the disk is free again.
         defer { journal.close() }
         if let failure = journal.openingFailure { note("purgefs: warning: \(failure)") }
         if !store.isForReading { try store.makePrivate() }

@@ -40,7 +40,8 @@ public final class Store: Sendable {
     /// Opens a store and takes its lock (flock on the directory). With `creating`, makes the
     /// directory and whatever is missing of the container's layout; without, changes nothing.
     /// A directory with other things in it is never adopted. If this fails, what was made is gone again.
-    public static func open(_ path: String, creating: Bool) throws(StoreError) -> Store {
+    /// `start` is the name of the start that this is a part of.
+    public static func open(_ path: String, creating: Bool, start: String? = nil) throws(StoreError) -> Store {
         let place = try StoreDirectory.open(path, creating: creating)
         let before: StoreBefore
         do throws(StoreError) {
@@ -51,7 +52,7 @@ public final class Store: Sendable {
             throw error
         }
         do throws(StoreError) {
-            return try open(place, before, creating: creating)
+            return try open(place, before, creating: creating, start: start)
         } catch {
             if creating { before.restore(place.descriptor) }
             throw error
@@ -59,10 +60,11 @@ public final class Store: Sendable {
     }
 
     private static func open(
-        _ place: StoreDirectory, _ before: StoreBefore, creating: Bool
+        _ place: StoreDirectory, _ before: StoreBefore, creating: Bool, start: String?
     ) throws(StoreError) -> Store {
         try place.refuseForeign(before.names, creating: creating)
         try place.probeWriting()
+        try place.endOtherStarts(than: start)
         if creating {
             try place.makePrivate()
             try place.makeLayout()
@@ -74,6 +76,10 @@ public final class Store: Sendable {
 
     /// Takes away what was made of the store since it was opened, for a mount that has failed.
     public func withdraw() { before.restore(directory) }
+
+    /// Leaves the name of a start that lets go of the store now, and whose daemon opens it under the same name.
+    /// Until `StoreBefore.restore(after:)` or `StoreBefore.keep(after:)` that start can take back what it has made.
+    public func leaveMark(of start: String) { StartMark.set(start, on: directory) }
 
     /// Opens a store and takes its lock, to look at it alone: nothing in it changes, so that it may
     /// also lie on a file system that is mounted read-only.

@@ -29,19 +29,28 @@ public struct StoreBefore: Sendable {
         } catch { throw .failed("the store cannot be looked at", path: place.path, error) }
     }
 
-    /// The same for who has let go of the store meanwhile; nothing, if somebody else has taken it.
-    public func restore() {
+    /// The same for a start that has let go of the store meanwhile and left its mark; nothing, if somebody else has
+    /// the store, or had it.
+    public func restore(after start: String) {
         do throws(Errno) {
             let store = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
             try System.lockExclusively(store.raw)
-            restore(store)
+            if try StartMark.take(start, from: store) { restore(store) }
         } catch {}
     }
 
+    /// That start has not failed: its mark goes, and all else stays.
+    public func keep(after start: String) {
+        do throws(Errno) {
+            _ = try StartMark.take(start, from: try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY))
+        } catch {}  // it says nothing to anybody else, and goes when the store is opened again
+    }
+
     /// Takes away what was made since, in a store whose lock the caller has. If something has been put into it
-    /// meanwhile, that stays, with the store.
+    /// meanwhile, all of it stays.
     func restore(_ store: FileDescriptor) {
         do throws(Errno) {
+            guard try hasOnlyWhatGoes(store) else { return }
             for folder in missing.reversed() { try Self.remove(folder, in: store) }
             for name in try store.open(".", O_RDONLY | O_DIRECTORY).entryNames()
             where !names.contains(name) && goesWithTheStore(name) {
@@ -57,6 +66,31 @@ public struct StoreBefore: Sendable {
                 try System.changeMode(store.raw, mode)
             }
         } catch {}
+    }
+
+    /// Whether the folders that were missing are empty but for each other, and nothing but a store's own names has
+    /// come beside them.
+    private func hasOnlyWhatGoes(_ store: FileDescriptor) throws(Errno) -> Bool {
+        for folder in missing {
+            guard let names = try Self.names(in: folder, of: store) else { continue }
+            guard names.allSatisfy({ missing.contains("\(folder)/\($0)") }) else { return false }
+        }
+        if !names.contains(StoreDirectory.extentsName),
+            try Self.names(in: StoreDirectory.extentsName, of: store)?.isEmpty == false
+        {
+            return false
+        }
+        return try store.open(".", O_RDONLY | O_DIRECTORY).entryNames().allSatisfy { name in
+            names.contains(name) || StoreDirectory.isOurs(name)
+        }
+    }
+
+    /// nil where there is no such folder.
+    private static func names(in folder: String, of store: FileDescriptor) throws(Errno) -> [String]? {
+        do throws(Errno) {
+            let (parent, name) = try place(of: folder, in: store)
+            return try parent.open(name, O_RDONLY | O_DIRECTORY).entryNames()
+        } catch .noEntry { return nil }
     }
 
     /// What a daemon left to be read stays, and so does what SQLite needs beside a journal that was there.

@@ -43,6 +43,13 @@ extension StoreDirectory {
         } catch { throw .failed("the store cannot be written", path: path, error) }
     }
 
+    /// From now on what is here is not only their work.
+    func endOtherStarts(than start: String? = nil) throws(StoreError) {
+        do {
+            try StartMark.clear(on: descriptor, butOf: start)
+        } catch { throw .failed("the mark of another start cannot be taken from the store", path: path, error) }
+    }
+
     private func unwritable(_ what: String, advice: String) -> StoreError {
         var error = StoreError(what, path: path, advice: advice + " To look at it: purgefs mount -o ro")
         error.isForLackOfWriting = true

@@ -12,7 +12,10 @@ public struct StoreInspection: Sendable {
         let place = try StoreDirectory.open(storePath)
         try place.lock()
         try place.refuseForeign(try place.names(), creating: false)
-        if repairing { try place.probeWriting() }
+        if repairing {
+            try place.probeWriting()
+            try place.endOtherStarts()
+        }
         var problems = try place.inspectLayout(repairing: repairing)
         if let problem = try place.inspectSettings(repairing: repairing) { problems.append(problem) }
         if let problem = try place.inspectJournal(repairing: repairing) { problems.append(problem) }

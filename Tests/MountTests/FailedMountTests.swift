@@ -5,10 +5,10 @@ import Testing
 extension Mounts {
     /// A mount that fails leaves no new store behind, and what was there before as it was.
     @Suite struct FailedMountTests {
-        /// Everything below a directory, with modes, sizes and contents of small files.
+        /// Everything below a directory, with modes, sizes, blocks and contents of small files.
         private func snapshot(_ directory: String) throws -> String {
             try Program.shell(
-                "find . -printf '%y %m %U %s %p\\n' | sort -k5; find . -type f -size -100k ! -name '*.sqlite' | sort | xargs -r md5sum",
+                "find . -printf '%y %m %U %s %b %p\\n' | sort -k6; find . -type f -size -100k ! -name '*.sqlite' | sort | xargs -r md5sum",
                 in: directory
             ).succeeded()
         }
@@ -44,6 +44,35 @@ extension Mounts {
                     let after = try snapshot(place)
                     #expect(after == before, "\(store): \(outcome)")
                 }
+            }
+        }
+
+        /// A `run` that is told to end while its daemon waits for a reader of its log: the store that it has made was
+        /// somebody else's meanwhile.
+        @Test func aStoreThatSomebodyElseHadMeanwhile() throws {
+            try Scratch.with("meanwhile") { scratch in
+                let script = """
+                    mkdir point; mkfifo log; $P run --store new --log log -- true 2>errors & run=$!
+                    until test -e new/device.json; do :; done
+                    until $P mount --total 128M new point 2>last; do kill -0 $run || exit 1; done
+                    $P set point storage.others=5M && $P mark --purgeable point/Library/Caches && $P unmount point
+                    kill -TERM $run; wait $run; echo $?; cat errors
+                    ls new; ls new/container; getfattr --only-values -n user.purgefs.isPurgeable new/container/Library/Caches
+                    getfattr -d new
+                    """
+                let found = try shell(script, in: scratch.path).succeeded()
+                #expect(
+                    found == """
+                        143
+                        purgefs: run: interrupted before COMMAND began
+                        container
+                        device.json
+                        journal.sqlite
+                        Documents
+                        Library
+                        tmp
+                        low
+                        """)
             }
         }
 

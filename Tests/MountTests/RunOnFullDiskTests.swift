@@ -1,3 +1,4 @@
+import PurgeSystem
 import Support
 import Testing
 
@@ -101,6 +102,9 @@ extension Mounts {
                         "run", "--quiet", "--store", store, "--", "sh", "-c", "echo kept > ~/Documents/f"
                     ).succeeded()
                     #expect(try Files.names(in: store).sorted() == ["container", "device.json", "journal.sqlite"])
+                    let journal = "\(store)/journal.sqlite"
+                    #expect(try Files.charged(journal) - Files.size(journal) < 65536)
+                    #expect(throws: Errno.noData) { try Attributes.get(store, "user.purgefs.start") }
                     // As an older version left its journal.
                     try Program.run("sqlite3", "\(store)/journal.sqlite", "PRAGMA journal_mode = WAL").succeeded()
                 }

@@ -44,6 +44,32 @@ extension Mounts {
             }
         }
 
+        /// The daemon is killed before it has written to the journal, which another program has locked.
+        @Test func whatRootLeavesHalfDoneIsTheOwners() throws {
+            try Scratch.with("owner") { scratch in
+                let place = scratch.path
+                let killed = """
+                    import os, sqlite3, subprocess
+                    other = sqlite3.connect("store/journal.sqlite", isolation_level=None)
+                    other.execute("BEGIN IMMEDIATE")
+                    daemon = subprocess.Popen([os.environ["P"], "mount", "--foreground", "store", "point"])
+                    while not os.path.exists("point/.purgefs"): assert daemon.poll() is None
+                    daemon.kill()
+                    daemon.wait()
+                    subprocess.run(["fusermount3", "-u", "-z", "point"], check=True)
+                    """
+                let script = """
+                    chmod 777 .; mkdir point store; chown 65534:65534 store
+                    $P mount --total 64M store point; $P unmount point; '\(Program.python)' -c '\(killed)'
+                    """
+                try shell("set -e; \(script)", in: place).succeeded()
+                #expect(Files.exists("\(place)/store/journal.sqlite-journal"))
+                #expect(try strangers(in: place) == "")
+                let after = try shell("\(Self.user) $P set store storage.others=3M", in: place)
+                #expect(after.status == 0, "\(after)")
+            }
+        }
+
         /// A daemon of root's that dies by a fault of its own leaves its last words to the owner.
         @Test func lastWordsAreTheOwners() throws {
             try Scratch.with("owner") { scratch in

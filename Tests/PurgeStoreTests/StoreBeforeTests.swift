@@ -1,6 +1,7 @@
 import Glibc
 import PurgeModel
 import PurgeSystem
+import Support
 import Testing
 
 @testable import PurgeStore
@@ -10,7 +11,9 @@ struct StoreBeforeTests {
     let directory: TemporaryDirectory
     init() throws { directory = try TemporaryDirectory() }
 
-    private func open(_ name: String = "store") throws -> Store { try Store.open(directory[name], creating: true) }
+    private func open(_ name: String = "store", start: String? = nil) throws -> Store {
+        try Store.open(directory[name], creating: true, start: start)
+    }
 
     /// Each system call fails once, in turn.
     @Test(arguments: [EIO, ENOSPC, EMFILE]) func nothingIsLeftByAFailure(code: Int32) throws {
@@ -56,7 +59,15 @@ struct StoreBeforeTests {
         try directory.write("precious", to: "other/container/Documents/f")
         other.withdraw()
         #expect(directory.names(in: "other") == ["container", "device.json"])
+        #expect(directory.names(in: "other/container") == ["Documents", "Library", "tmp"])
+        #expect(
+            directory.names(in: "other/container/Library") == ["Application Support", "Caches", "Preferences"])
         #expect(try directory.read("other/container/Documents/f") == "precious")
+        let third = try open("third")
+        try directory.write("precious", to: "third/notes")
+        third.withdraw()
+        #expect(directory.names(in: "third") == ["container", "notes"])
+        #expect(directory.names(in: "third/container") == ["Documents", "Library", "tmp"])
     }
 
     /// What somebody may still read, and what SQLite needs to take a change back.
@@ -79,11 +90,50 @@ struct StoreBeforeTests {
 
     /// Whoever has let go of a store takes nothing from the one who has it now.
     @Test func leavesAStoreThatIsInUse() throws {
-        let before = try open().before
-        let other = try open()
+        let before = try start("first")
+        let other = try open(start: "first")
         try other.saveSettings(try other.loadSettings())
-        before.restore()
+        before.restore(after: "first")
         #expect(directory.names(in: "store") == ["container", "device.json"])
         withExtendedLifetime(other) {}
+    }
+
+    /// A start that has let go of the store takes away what it and its own daemon have made.
+    @Test func withdrawsAfterItsOwnDaemon() throws {
+        try directory.makeDirectory("store")
+        let before = try start("first")
+        do {
+            let daemon = try open(start: "first")
+            try daemon.saveSettings(try daemon.loadSettings())
+        }
+        // Looking changes nothing.
+        _ = try Store.openForReading(directory["store"])
+        before.restore(after: "first")
+        #expect(directory.names(in: "store") == [])
+        #expect(throws: Errno.noData) { try Attributes.get(directory["store"], "user.purgefs.start") }
+    }
+
+    /// Whoever has let go of a store takes nothing from those who had it meanwhile, nor from their starts.
+    @Test func leavesAStoreThatWasUsed() throws {
+        let meanwhile: [() throws -> Void] = [
+            { _ = try open() },
+            { _ = try Store.open(directory["store"], creating: false) },
+            { _ = try StoreInspection.run(directory["store"], repairing: true) },
+            { _ = try start("second") },
+            { try start("first").keep(after: "first") },
+        ]
+        for use in meanwhile {
+            try Program.run("rm", "-rf", directory["store"]).succeeded()
+            let before = try start("first")
+            try use()
+            before.restore(after: "first")
+            #expect(directory.names(in: "store/container") == ["Documents", "Library", "tmp"])
+        }
+    }
+
+    private func start(_ name: String) throws -> StoreBefore {
+        let store = try open(start: name)
+        store.leaveMark(of: name)
+        return store.before
     }
 }

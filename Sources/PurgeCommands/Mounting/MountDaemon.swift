@@ -39,6 +39,7 @@ struct MountDaemon {
         // `run` tells of a full disk when there is one.
         self.request.warnsOfSmallDisk = !diesWithParent
         area = arguments.text(.removeStore).map { RunArea(root: $0) }
+        self.request.start = area?.root
         do throws(Errno) {
             log = try arguments.text(.log).map { (path) throws(Errno) in
                 try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_APPEND, mode: 0o644)

@@ -13,7 +13,13 @@ struct RunPreparation {
 
     /// The mount has failed: what was made for it goes, and so does a new store that the user has named.
     func withdraw() throws(CommandFailure) {
-        before.restore()
+        before.restore(after: area.root)
+        try area.remove()
+    }
+
+    /// The run is over: what was made for it goes, but not a store that the user has named.
+    func end() throws(CommandFailure) {
+        before.keep(after: area.root)
         try area.remove()
     }
 
@@ -48,7 +54,7 @@ struct RunPreparation {
     private init(_ area: RunArea, store path: String) throws(CommandFailure) {
         let container: String
         do throws(StoreError) {
-            let store = try Store.open(path, creating: true)
+            let store = try Store.open(path, creating: true, start: area.root)
             do throws(StoreError) {
                 (container, lastSequence) = try Self.prepare(store)
             } catch {
@@ -56,13 +62,14 @@ struct RunPreparation {
                 throw error
             }
             before = store.before
+            store.leaveMark(of: area.root)
         } catch { throw CommandFailure("cannot open the store", error) }
         self.area = area
         store = path
         do throws(CommandFailure) {
             mountpoint = try area.makeMountpoint(container: container)
         } catch {
-            before.restore()
+            before.restore(after: area.root)
             throw error
         }
     }

@@ -59,7 +59,7 @@ struct RunSession {
     /// What was made for the run goes; where a signal came before COMMAND, so does a new store that the user has named.
     private func remove(after result: Result<Outcome, CommandFailure>) throws(CommandFailure) {
         if case .failure(let failure) = result, failure.status > 128 { return try prepared.withdraw() }
-        try prepared.area.remove()
+        try prepared.end()
     }
 
     /// COMMAND's status; but who is told to end while it cleans up has not ended well.

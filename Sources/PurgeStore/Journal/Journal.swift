@@ -156,10 +156,11 @@ public final class Journal: Sendable {
         guard let database = state.database else { return }
         state.database = nil
         do {
+            try database.transaction { state.reserve?.release() }
             // The rollback journal goes.
             try database.execute("PRAGMA journal_mode = DELETE")
         } catch {
-            // Nothing is lost: the empty file is of use to the next opening.
+            // Nothing is lost: the room and the empty file are of use to the next opening.
         }
     }
 }

@@ -14,17 +14,37 @@ struct JournalReserve: Sendable {
     init?(_ place: StoreDirectory) {
         do throws(Errno) {
             journal = try place.descriptor.openFile(JournalSchema.fileName, O_RDWR)
-            let rollback = try place.descriptor.open(
-                JournalSchema.rollbackName, O_WRONLY | O_CREAT | O_NONBLOCK, mode: 0o600)
+            let rollback = try Self.rollback(place)
             try System.reserve(rollback.raw, from: 0, bytes: Self.forRollback)
         } catch { return nil }
+    }
+
+    /// Made here where SQLite has not made it yet.
+    private static func rollback(_ place: StoreDirectory) throws(Errno) -> FileDescriptor {
+        do throws(Errno) {
+            let name = JournalSchema.rollbackName
+            let made = try place.descriptor.open(name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            place.giveToOwner(made.raw)
+            return made
+        } catch .exists {
+            return try place.descriptor.openFile(JournalSchema.rollbackName, O_WRONLY)
+        }
     }
 
     /// Makes up for what has been used. Where the disk has not got that, less is left; events that find no room wait in
     /// memory.
     func keep() {
         do throws(Errno) {
-            try System.reserve(journal.raw, from: Int64(try System.status(journal.raw).st_size), bytes: Self.forEvents)
+            try System.reserve(journal.raw, from: try size, bytes: Self.forEvents)
         } catch {}
+    }
+
+    /// Gives back what lies past the journal's end; while nobody else can write to it.
+    func release() {
+        do throws(Errno) { try System.truncate(journal.raw, try size) } catch {}
+    }
+
+    private var size: Int64 {
+        get throws(Errno) { Int64(try System.status(journal.raw).st_size) }
     }
 }

@@ -1,0 +1,49 @@
+import PurgeSystem
+
+/// The name of a start that lets go of its store in between (`purgefs run`, until its daemon has it), in an attribute
+/// of the store's directory. Whoever else opens the store to change it takes the name away, so the name says that the
+/// store is as that start and its own daemon have left it.
+enum StartMark {
+    private static let key = "user.purgefs.start"
+
+    /// A store without room for it keeps what is made in it.
+    static func set(_ start: String, on store: FileDescriptor) {
+        do throws(Errno) {
+            try Array(start.utf8).withUnsafeBytes { bytes in
+                Result { () throws(Errno) in try System.setAttribute(at: store.raw, nil, key, bytes) }
+            }.get()
+        } catch {}
+    }
+
+    /// Takes it away unless it is that of `start`.
+    static func clear(on store: FileDescriptor, butOf start: String?) throws(Errno) {
+        guard let found = try value(on: store), found != start.map({ Array($0.utf8) }) else { return }
+        try remove(from: store)
+    }
+
+    /// Takes it away if it is that of `start`; whether it was.
+    static func take(_ start: String, from store: FileDescriptor) throws(Errno) -> Bool {
+        guard try value(on: store) == Array(start.utf8) else { return false }
+        try remove(from: store)
+        return true
+    }
+
+    private static func remove(from store: FileDescriptor) throws(Errno) {
+        try System.removeAttribute(at: store.raw, nil, key)
+    }
+
+    /// One that is longer than a path can be is nobody's.
+    private static func value(on store: FileDescriptor) throws(Errno) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        do throws(Errno) {
+            let count = try bytes.withUnsafeMutableBytes { buffer in
+                Result { () throws(Errno) in try System.attribute(at: store.raw, nil, key, into: buffer) }
+            }.get()
+            return Array(bytes.prefix(count))
+        } catch .noData, .notSupported {
+            return nil
+        } catch .range {
+            return []
+        }
+    }
+}
