@@ -29,6 +29,23 @@ extension Mounts {
             }
         }
 
+        /// The room that the journal keeps for itself is not the last that the disk has.
+        @Test func aStoreOnADiskThatIsNearlyFull() throws {
+            try Scratch.with("small") { scratch in
+                let script = """
+                    mkdir fs mount; truncate -s 12M image; mkfs.ext4 -q -F image; mount -o loop image fs
+                    free=$(df --output=avail -k fs | tail -n 1); head -c $(((free - 600) * 1024)) /dev/zero > fs/fill
+                    """
+                try Program.shell(script, in: scratch.path).succeeded()
+                defer { _ = try? Program.run("umount", "-l", "\(scratch.path)/fs") }
+                try PurgefsBinary.run("mount", "--total", "64M", "fs/store", "mount", in: scratch.path).succeeded()
+                let result = Result { try Program.shell("echo hi > mount/Documents/a", in: scratch.path).succeeded() }
+                try PurgefsBinary.run("unmount", "mount", in: scratch.path).succeeded()
+                _ = try result.get()
+                try PurgefsBinary.run("check", "fs/store", in: scratch.path).succeeded()
+            }
+        }
+
         /// What is in force and could not be saved is EIO, and is saved as soon as there is room.
         @Test func aSettingThatCannotBeSaved() throws {
             try withMount(["--total", "64M"], on: .tmpfs, tmpfsSize: "4M") { mount in

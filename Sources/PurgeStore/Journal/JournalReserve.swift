@@ -34,9 +34,19 @@ struct JournalReserve: Sendable {
     /// Makes up for what has been used. Where the disk has not got that, less is left; events that find no room wait in
     /// memory.
     func keep() {
+        guard Self.hasRoom(journal.raw) else { return }
         do throws(Errno) {
             try System.reserve(journal.raw, from: try size, bytes: Self.forEvents)
         } catch {}
+    }
+
+    /// On a disk that is nearly full the last blocks are for the store itself. A call that fails midway would keep them.
+    private static func hasRoom(_ file: Int32) -> Bool {
+        do throws(Errno) {
+            let disk = try System.fileSystemStatus(file)
+            let (bytes, isMore) = UInt64(disk.f_bavail).multipliedReportingOverflow(by: UInt64(disk.f_frsize))
+            return isMore || bytes >= UInt64(4 * (forEvents + forRollback))
+        } catch { return false }
     }
 
     /// Gives back what lies past the journal's end; while nobody else can write to it.
