@@ -16,7 +16,10 @@ extension StoreDirectory {
         if let first = foreign.first {
             throw StoreError(
                 "is not a store, and not empty (\(foreign.count == 1 ? "" : "among others, ")`\(first)` is in it)",
-                path: path, advice: "Name an empty or new directory; purgefs adopts no other. Nothing was changed.")
+                path: path,
+                advice: creating
+                    ? "Name an empty or new directory; purgefs adopts no other. Nothing was changed."
+                    : "Name the store that was given to `purgefs mount`.")
         }
         guard creating || names.contains("container") else {
             throw StoreError(

@@ -28,11 +28,15 @@ struct RunningCommand {
             error == .noExecutable
             ? "It is neither a program for this machine nor a script that begins with #!."
             : isMissing
-                ? "Check the name, or PATH."
+                ? (isShell(name) ? "For a command of the shell: sh -c '...'" : "Check the name, or PATH.")
                 : Places.isDirectory(name) ? "It is a directory: name a program." : "Check its mode: chmod +x \(name)"
         let failure = CommandFailure("cannot run", path: name, isNowhere ? .noEntry : error, advice: advice)
         return CommandFailure(
             status: isMissing ? ExitStatus.notFound : ExitStatus.notExecutable, message: failure.message)
+    }
+
+    private static func isShell(_ name: String) -> Bool {
+        name.contains(" ") || name.contains("=") || ["cd", "export", "source", "ulimit", "exit"].contains(name)
     }
 
     /// Waits for its end, and meanwhile hands on the signals that this process gets. `hasLostContainer`

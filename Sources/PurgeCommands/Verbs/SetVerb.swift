@@ -120,7 +120,12 @@ private struct Assignment {
         let rest = isTarget ? operands.dropFirst() : operands[...]
         guard !rest.isEmpty else { throw .usage("nothing to set: NAME=VALUE is missing") }
         var assignments: [Assignment] = []
-        for word in rest { assignments.append(try Assignment(word, after: isTarget ? operands.first : nil)) }
+        for (word, next) in zip(rest, rest.dropFirst().map { Optional($0) } + [nil]) {
+            if let name = SettableName(text: word), let next, !next.contains("=") {
+                throw .usage("'\(word)' and '\(next)' are one word: did you mean '\(name.rawValue)=\(next)'?")
+            }
+            assignments.append(try Assignment(word, after: isTarget ? operands.first : nil))
+        }
         return (isTarget ? operands.first : nil, assignments)
     }
 

@@ -52,7 +52,8 @@ private enum UnmountVerb {
             daemon.daemons.isEmpty
                 ? "the store is still locked"
                 : "process \(daemon.daemons.map(String.init).joined(separator: ", ")) still has the store",
-            advice: "Wait for it, or kill it: kill -9 \(daemon.daemons.map(String.init).joined(separator: " "))")
+            advice: "A process in another mount namespace (a sandbox, a container) may still have a copy of the mount: "
+                + "end that.\n  Or kill the daemon: kill -9 \(daemon.daemons.map(String.init).joined(separator: " "))")
     }
 
     private static func takeAway(
