@@ -240,7 +240,7 @@ extension Volume {
         if let born = try birth(of: node) { return Instant(nanoseconds: born).iso8601 }
         // The last change is the nearest.
         let time = try attributes(of: node).status.st_mtim
-        return Instant(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec)).iso8601
+        return Instant(time).iso8601
     }
 }
 

@@ -314,7 +314,7 @@ extension Volume {
     ) throws(Errno) -> (Entry, Handle) {
         let status = try System.status(descriptor)
         let node = Node(inode: UInt64(status.st_ino), kind: .regular, parent: parent, name: name)
-        node.birthMark = BirthMark.of(descriptor)
+        node.birthMark = BirthMark.of(new: status)
         noteDevice(of: node, status)
         node.opens = 1
         let now = Instant(nanoseconds: System.now())

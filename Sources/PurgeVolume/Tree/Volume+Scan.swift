@@ -192,7 +192,7 @@ extension Volume {
             // The machine's clock may have been ahead.
             return journal.lastUse.nanoseconds > now.nanoseconds &+ Self.clockError ? now : journal.lastUse
         }
-        let written = Instant(seconds: Int64(status.st_mtim.tv_sec), nanoseconds: Int64(status.st_mtim.tv_nsec))
+        let written = Instant(status.st_mtim)
         // An app may have set mtime to any time; data cannot have been written in the future.
         return max(born, min(written, now))
     }
@@ -254,6 +254,10 @@ extension FileStatus {
     }
 }
 
+extension Instant {
+    init(_ time: timespec) { self.init(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec)) }
+}
+
 /// A file's birth time in 32 bits, which is enough to tell two files of one inode number apart and costs a
 /// node no memory. 0 stands for a birth that is not known.
 enum BirthMark {
@@ -263,10 +267,8 @@ enum BirthMark {
         return max(1, UInt32(truncatingIfNeeded: birth / 1_000_000))
     }
 
-    /// Of a file that has just been made.
-    static func of(_ descriptor: Int32) -> UInt32 {
-        do throws(Errno) { return of(try System.birthTime(at: descriptor, "")) } catch { return 0 }
-    }
+    /// Of a file that has just been made: the kernel gives it one time for its birth and its modification.
+    static func of(new status: stat) -> UInt32 { of(Instant(status.st_mtim).nanoseconds) }
 
     /// Whether the journal's record may be that of the file.
     static func isSame(_ recorded: Int64, _ birth: Int64?) -> Bool {

@@ -28,7 +28,7 @@ extension Volume {
     ) throws(Errno) -> (Entry, Handle) {
         let status = try System.status(descriptor)
         let node = Node(inode: UInt64(status.st_ino), kind: .regular, parent: directory, name: Name(""))
-        node.birthMark = BirthMark.of(descriptor)
+        node.birthMark = BirthMark.of(new: status)
         noteDevice(of: node, status)
         try inheritProtection(node, from: directory, at: descriptor, nil)
         node.opens = 1
