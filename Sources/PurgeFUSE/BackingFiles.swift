@@ -5,7 +5,7 @@ import PurgeVolume
 import Synchronization
 
 /// Backing files that the kernel reads without us: one id an inode, for as long as any of its
-/// descriptors is passed through (FUSE.md, Passthrough).
+/// descriptors is passed through (docs/INTERNALS.md, Passthrough).
 final class BackingFiles: Sendable {
     private struct Backing {
         var id: Int32

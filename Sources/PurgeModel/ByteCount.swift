@@ -10,7 +10,7 @@ public struct ByteCount: Hashable, Comparable, Sendable {
     }
 
     public static let zero = ByteCount(0)
-    /// The unit of charging: one 4 KiB block (SPEC section 1, Charged bytes).
+    /// The unit of charging: one 4 KiB block (docs/RULES.md, Charged bytes).
     public static let block = ByteCount(4096)
     /// Where every file ends at the latest, as on ext4 with blocks of this size: 2^32 - 1 blocks.
     public static let largestFile = ByteCount(blocks: (1 << 32) - 1)
@@ -48,7 +48,7 @@ extension ByteCount: Codable {
 
 extension ByteCount {
     /// Reads `4096`, `64K`, `1.5G`, `2T` or `64KiB`, `64GiB` (powers of 1024), `64KB`, `64GB` (powers of 1000);
-    /// nil for anything else, a sign and an overflow included. SPEC section 1.
+    /// nil for anything else, a sign and an overflow included. docs/RULES.md, Words.
     public init?(text: some StringProtocol) {
         guard case .success(let size) = Self.reading(text) else { return nil }
         self = size

@@ -1,4 +1,4 @@
-/// The numbers of the device at one instant, and what follows from them (SPEC sections 1 and 2).
+/// The numbers of the device at one instant, and what follows from them (docs/RULES.md, Capacity).
 /// Each of the five is a whole number of blocks, so all that is computed is too.
 public struct Capacity: Hashable, Sendable {
     public var total: ByteCount

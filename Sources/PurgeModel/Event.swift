@@ -1,9 +1,9 @@
-/// Why a file was purged (SPEC section 7).
+/// Why a file was purged (docs/RULES.md, JSON).
 public enum PurgeReason: String, Codable, Sendable {
     case others, temporary, caches, purgeable, policyAge, policySize, reboot, command
 }
 
-/// What set a purge off (SPEC section 7).
+/// What set a purge off (docs/RULES.md, What sets off a purge).
 public enum PurgeTrigger: String, Codable, Sendable {
     case importantWrite, pressure, capacity, policy, reboot, command
 }
@@ -13,7 +13,7 @@ public enum EventType: String, CaseIterable, Codable, Sendable {
         policy, backup, restore, hostFull, dropped
 }
 
-/// One line of the journal; fields that do not apply are left out (SPEC section 7).
+/// One line of the journal; fields that do not apply are left out (docs/CONTROL.md, events).
 public struct Event: Codable, Hashable, Sendable {
     /// Rises by one from event to event of a store, over unmounts too.
     public var seq: Int64

@@ -1,8 +1,8 @@
-/// A data protection class (FACTS section 5).
+/// A data protection class (docs/XATTRS.md).
 public enum FileProtection: String, CaseIterable, Codable, Sendable {
     case complete, completeUnlessOpen, completeUntilFirstUserAuthentication, completeWhenUserInactive, none
 
-    /// Takes the short name or Apple's `NSFileProtection...` string (SPEC section 4).
+    /// Takes the short name or Apple's `NSFileProtection...` string (docs/XATTRS.md).
     public init?(text: some StringProtocol) {
         if let short = FileProtection(rawValue: String(text)) {
             self = short

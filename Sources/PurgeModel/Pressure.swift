@@ -2,7 +2,7 @@
 public enum PressureLevel: String, Codable, Sendable {
     case normal, nearLow, low, veryLow
 
-    /// Whether space is reclaimed in the background (SPEC section 3, Triggers).
+    /// Whether space is reclaimed in the background (docs/RULES.md, What sets off a purge).
     public var reclaims: Bool { self == .low || self == .veryLow }
 
     /// 0 where all is well.
@@ -15,7 +15,7 @@ public enum PressureLevel: String, Codable, Sendable {
         }
     }
 
-    /// The level after free space has become `free` (SPEC section 2): entered below its own
+    /// The level after free space has become `free` (docs/RULES.md, Pressure): entered below its own
     /// threshold; nearLow and low last until desired is reached again; veryLow becomes low as
     /// soon as free space is back at its threshold.
     public func following(free: ByteCount, thresholds: Thresholds) -> PressureLevel {

@@ -1,4 +1,4 @@
-/// The steps of purging, in their order (SPEC section 3). Directory policies go between
+/// The steps of purging, in their order (docs/RULES.md, Order of purging). Directory policies go between
 /// temporary and caches when they come.
 public enum PurgeStep: Int, CaseIterable, Comparable, Sendable {
     case temporary, caches, marked

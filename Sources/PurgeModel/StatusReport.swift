@@ -1,4 +1,4 @@
-/// `status.json` (SPEC section 7).
+/// `status.json` (docs/CONTROL.md).
 public struct StatusReport: Codable, Sendable {
     public struct Storage: Codable, Sendable {
         public var total, others, othersPurgeable, used, available, important, opportunistic, reclaimable: ByteCount

@@ -1,4 +1,4 @@
-/// The attributes of SPEC section 4 that an app can set, by the part after `user.purgefs.`.
+/// The attributes that an app can set (docs/XATTRS.md), by the part after `user.purgefs.`.
 public enum StorageAttribute: String, CaseIterable, Sendable {
     case isPurgeable, isExcludedFromBackup, fileProtection, purgeAfter, sizeLimit
 
@@ -17,7 +17,7 @@ public enum StorageAttribute: String, CaseIterable, Sendable {
     public var isForDirectoriesOnly: Bool { self == .purgeAfter || self == .sizeLimit }
 }
 
-/// The attributes that are computed when they are read (SPEC section 4).
+/// The attributes that are computed when they are read (docs/XATTRS.md).
 public enum ComputedAttribute: String, CaseIterable, Sendable {
     case volumeTotalCapacity, volumeAvailableCapacity, volumeAvailableCapacityForImportantUsage,
         volumeAvailableCapacityForOpportunisticUsage, fileAllocatedSize, totalFileAllocatedSize, creationDate, tier

@@ -1,4 +1,4 @@
-/// A write to one of the storage.* control files, understood (SPEC section 5).
+/// A write to one of the storage.* control files, understood (docs/CONTROL.md).
 public enum SizeChange: Hashable, Sendable {
     case to(ByteCount)
     case by(ByteCount)
@@ -69,7 +69,7 @@ public enum ReclaimCommand: Hashable, Sendable {
     }
 
     /// Empty files and symbolic links give nothing back: only a command that names a whole
-    /// place takes them (SPEC section 3).
+    /// place takes them (docs/RULES.md, Order of purging).
     public var takesEmptyFiles: Bool {
         if case .bytes = self { false } else { true }
     }

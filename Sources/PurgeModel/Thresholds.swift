@@ -43,7 +43,7 @@ public enum ThresholdSetting: Hashable, Sendable {
         self = .percent(hundredths: hundredths)
     }
 
-    /// Rounded up to a block (SPEC section 1, Total).
+    /// Rounded up to a block (docs/RULES.md, Words).
     public func resolved(total: ByteCount) -> ByteCount {
         switch self {
         case .size(let size): return size.roundedUp
@@ -90,11 +90,11 @@ public struct ThresholdSettings: Hashable, Codable, Sendable {
     public var nearLow: ThresholdSetting
     public var desired: ThresholdSetting
 
-    /// SPEC section 2: 5 %, 10 %, 10.5 %, 11 % of total.
+    /// 5 %, 10 %, 10.5 % and 11 % of total (docs/RULES.md, Pressure).
     public static let documented = ThresholdSettings(
         veryLow: .percent(hundredths: 500), low: .percent(hundredths: 1000),
         nearLow: .percent(hundredths: 1050), desired: .percent(hundredths: 1100))
-    /// No background purge and no cushion (SPEC section 5).
+    /// No background purge and no cushion (docs/CONTROL.md).
     public static let off = ThresholdSettings(
         veryLow: .size(.zero), low: .size(.zero), nearLow: .size(.zero), desired: .size(.zero))
 

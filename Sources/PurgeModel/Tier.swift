@@ -1,4 +1,4 @@
-/// How durable a place in the container is, by location alone (SPEC section 1, Tier).
+/// How durable a place in the container is, by location alone (docs/RULES.md, Places).
 public enum Tier: String, CaseIterable, Codable, Sendable {
     case temporary, caches, persistent
 
@@ -24,7 +24,7 @@ public enum Tier: String, CaseIterable, Codable, Sendable {
     }
 }
 
-/// How soon a purgeable file may go. SPEC section 3: low first.
+/// How soon a purgeable file may go: low first (docs/RULES.md, Order of purging).
 public enum Urgency: String, CaseIterable, Comparable, Codable, Sendable {
     case low, medium, high
 
@@ -43,7 +43,7 @@ public enum PurgeMark: Hashable, Sendable {
     case notPurgeable
     case purgeable(Urgency)
 
-    /// `0`, `1` (= low), `low`, `medium`, `high` (SPEC section 4).
+    /// `0`, `1` (= low), `low`, `medium`, `high` (docs/XATTRS.md).
     public init?(text: some StringProtocol) {
         switch text {
         case "0": self = .notPurgeable
@@ -67,7 +67,7 @@ public enum PurgeMark: Hashable, Sendable {
     }
 }
 
-/// Which capacity new blocks come from (SPEC section 2).
+/// Which capacity new blocks come from (docs/RULES.md, Who may take what).
 public enum WriteClass: Sendable {
     /// Makes room by purging.
     case important

@@ -1,4 +1,4 @@
-/// A duration in whole seconds: `30s`, `5m`, `2h`, `3d`, `1w` (SPEC section 1).
+/// A duration in whole seconds: `30s`, `5m`, `2h`, `3d`, `1w` (docs/RULES.md, Words).
 public struct TimeSpan: Hashable, Comparable, Sendable {
     public var seconds: Int64
 

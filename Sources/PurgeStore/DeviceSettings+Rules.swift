@@ -8,7 +8,7 @@ extension DeviceSettings {
     public static func fresh() -> DeviceSettings { DeviceSettings(containerID: UUID().uuidString) }
 
     /// Takes over what was given on the command line. Total is rounded down to a block, the others
-    /// up (SPEC section 1); others that become smaller take othersPurgeable with them, one that was
+    /// up (docs/RULES.md, Words); others that become smaller take othersPurgeable with them, one that was
     /// asked for and is more than others is refused, and then nothing has changed.
     public mutating func apply(_ change: SettingsChange) throws(StoreError) {
         var next = self

@@ -1,6 +1,6 @@
 import PurgeModel
 
-/// Which rules of purging are in force (SPEC section 3, FACTS section 10).
+/// Which rules of purging are in force (docs/RULES.md, Where the rules come from).
 public enum Profile: String, Codable, Sendable {
     case documented
 }

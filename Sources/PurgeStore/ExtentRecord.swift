@@ -5,7 +5,7 @@ import PurgeSystem
 /// The hidden attribute of a file that is not dense: runs of blocks that are charged though the
 /// backing's SEEK_DATA may not see them (allocated but never written, or past the end).
 ///
-/// A file without it is dense: its charge is its size in blocks (FUSE.md, Knowing the charged
+/// A file without it is dense: its charge is its size in blocks (docs/INTERNALS.md, Charged
 /// blocks). The attribute is set before the file gets its first hole, added to before a call
 /// that allocates and cut after one that frees, so a crash at any point over-counts at worst.
 public struct ExtentRecord: Sendable {

@@ -2,7 +2,7 @@ import Glibc
 import PurgeSystem
 import Synchronization
 
-/// A directory that holds one simulated app container between mounts (SPEC section 1, Store):
+/// A directory that holds one simulated app container between mounts (docs/RULES.md, Words):
 /// `container/`, `device.json`, `journal.sqlite`, and `extents/` where a file needed it.
 /// Whoever has this object has the store to itself.
 public final class Store: Sendable {

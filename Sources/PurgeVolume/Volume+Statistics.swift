@@ -12,7 +12,7 @@ public struct VolumeStatistics: Sendable {
 
 extension Volume {
     /// The capacity of the class that a write at this place would have; F at the root itself
-    /// (SPEC section 2, The number is the truth).
+    /// (docs/RULES.md, The number is the truth).
     public func statistics(at node: Node) -> VolumeStatistics {
         settleMappings()
         return state.withLock { state in

@@ -215,7 +215,7 @@ public struct PurgedName: Sendable {
     }
 }
 
-/// File systems whose ways the exact block count depends on (FUSE.md, Knowing the charged blocks).
+/// File systems whose ways the exact block count depends on (docs/INTERNALS.md, Charged blocks).
 enum BackingKind: Sendable {
     case xfs, btrfs, overlay, other
 

@@ -9,7 +9,7 @@ extension Mounts {
         static let flag = "user.purgefs.isExcludedFromBackup"
         static let item = "com.apple.metadata:com_apple_backup_excludeItem"
         static let mobile = "com.apple.MobileBackup"
-        /// The 61 bytes of FACTS section 3.
+        /// The 61 bytes of the property list (docs/XATTRS.md).
         static let propertyList: [UInt8] =
             Array("bplist00".utf8) + [0x5F, 0x10, 0x11] + Array("com.apple.backupd".utf8)
             + [0x08, 0, 0, 0, 0, 0, 0, 0x01, 0x01, 0, 0, 0, 0, 0, 0, 0, 0x01] + [UInt8](repeating: 0, count: 15) + [

@@ -4,8 +4,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Bad input to the command line: a message that says what and where, the exit status of SPEC
-    /// section 6, and nothing lost.
+    /// Bad input to the command line: a message that says what and where, the exit status of
+    /// docs/CLI.md, and nothing lost.
     @Suite struct BadInputTests {
         /// Runs a `purgefs` that must fail and leave no mount.
         static func refused(

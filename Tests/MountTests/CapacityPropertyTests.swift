@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// "The number is the truth" (SPEC section 2): in every state exactly the stated capacity can be
+    /// docs/RULES.md, The number is the truth: in every state exactly the stated capacity can be
     /// written at a place, and one block more is ENOSPC.
     @Suite struct CapacityPropertyTests {
         /// Ways to take `size` bytes, and then none more. Each gives the file back for further checks.

@@ -2,7 +2,7 @@ import Glibc
 import PurgeSystem
 import Support
 
-/// A random state of a container and what SPEC section 2 says of it, kept in the test's own books.
+/// A random state of a container and what docs/RULES.md, Capacity, says of it, kept in the test's own books.
 struct CapacityState {
     struct Entry {
         var path: String
@@ -134,7 +134,7 @@ extension CapacityState {
         var free, important, opportunistic: Int64
     }
 
-    /// From the files that are still there, and what others have: the formulas of SPEC section 2.
+    /// From the files that are still there, and what others have: the formulas of docs/RULES.md, Capacity.
     func expected() throws -> Expected {
         let here = entries.filter { $0.isUnlinked || mount.exists($0.path) }
         let used = here.reduce(0) { $0 + $1.charged }

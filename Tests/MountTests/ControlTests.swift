@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// The control directory, SPEC section 5.
+    /// The control directory (docs/CONTROL.md).
     @Suite struct ControlTests {
         static let files = [
             "storage.total", "storage.others", "storage.others.purgeable", "storage.used", "storage.available",
@@ -69,7 +69,7 @@ extension Mounts {
             }
         }
 
-        /// Everything above as one JSON object, with the keys of SPEC section 7.
+        /// Everything above as one JSON object, with the keys of docs/CONTROL.md, status.json.
         @Test func statusIsTheSameInOne() throws {
             try withMount(["--total", "64M", "--others", "16M", "--others-purgeable", "4M"]) { mount in
                 try mount.make("Library/Caches/c", size: 2 << 20)

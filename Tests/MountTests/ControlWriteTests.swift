@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// One write(2) is one command; what is refused changes nothing (SPEC section 5). A write(2) of no
+    /// One write(2) is one command; what is refused changes nothing (docs/CONTROL.md). A write(2) of no
     /// bytes never reaches a FUSE daemon, so an empty command is a newline alone.
     @Suite struct ControlWriteTests {
         @Test(arguments: [

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// ENOSPC always means the simulated device; a full disk under the store is EIO (SPEC section 2).
+    /// ENOSPC always means the simulated device; a full disk under the store is EIO (docs/RULES.md, Who may take what).
     @Suite struct HostFullTests {
         @Test func aFullDiskIsAnotherErrorThanAFullDevice() throws {
             try withMount(["--total", "64M"], on: .tmpfs, tmpfsSize: "8M") { mount in

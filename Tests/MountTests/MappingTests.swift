@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Mapped files: judged when their pages are written back (SPEC section 2).
+    /// Mapped files: judged when their pages are written back (docs/RULES.md, Who may take what).
     @Suite struct MappingTests {
         private func map(_ file: OpenFile, _ length: Int, _ body: (UnsafeMutableRawPointer) throws -> Void) throws {
             guard let address = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor, 0),

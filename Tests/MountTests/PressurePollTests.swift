@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// poll(2) on control files (SPEC section 5).
+    /// poll(2) on control files (docs/CONTROL.md, storage.pressure).
     @Suite struct PressurePollTests {
         private func wait(_ file: OpenFile, _ events: Int32, milliseconds: Int32) -> Int32 {
             var entry = pollfd(fd: file.descriptor, events: Int16(events), revents: 0)

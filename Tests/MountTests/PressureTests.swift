@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Levels, hysteresis and the background purge (SPEC sections 2 and 3).
+    /// Levels, hysteresis and the background purge (docs/RULES.md, Pressure).
     @Suite struct PressureTests {
         static let mib: Int64 = 1 << 20
         /// Of a total of 64 MiB: very low below 4, low below 8, near low below 12, desired 16.

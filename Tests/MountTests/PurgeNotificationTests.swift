@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// A purged name is gone for everybody when the purging call returns (SPEC section 3).
+    /// A purged name is gone for everybody when the purging call returns (docs/RULES.md, What sets off a purge).
     @Suite struct PurgeNotificationTests {
         static let count = 50
 

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// The order of SPEC section 3, to the file and with reasons.
+    /// The order of docs/RULES.md, Order of purging, to the file and with reasons.
     @Suite struct PurgeOrderTests {
         /// In the order in which they are written: path, and the mark of its own.
         static let files: [(path: String, mark: String?)] = [

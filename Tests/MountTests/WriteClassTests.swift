@@ -5,7 +5,7 @@ import Testing
 
 extension Mounts {
     /// Who may take what: by the file's names and marks at the moment of the call, however it was opened
-    /// (SPEC section 2).
+    /// (docs/RULES.md, Who may take what).
     @Suite struct WriteClassTests {
         /// A full device on which purging 40 KiB would help an important write, and only that.
         private func withFullDevice(_ body: (TestMount) throws -> Void) throws {

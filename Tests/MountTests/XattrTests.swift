@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// SPEC section 4, through the system calls.
+    /// docs/XATTRS.md, through the system calls.
     @Suite struct XattrTests {
         private func withFile(_ body: (TestMount, String) throws -> Void) throws {
             try withMount { mount in

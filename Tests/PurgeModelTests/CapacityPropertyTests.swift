@@ -1,7 +1,7 @@
 import PurgeModel
 import Testing
 
-/// "The number is the truth" (SPEC section 2), on 100,000 random states a property.
+/// docs/RULES.md, The number is the truth, on 100,000 random states a property.
 @Suite struct CapacityPropertyTests {
     @Test(arguments: RandomStates.batches) func exactlyTheImportantCapacityFits(batch: Int) {
         let fault = RandomStates.firstFault(inBatch: batch) { state, _ in

@@ -1,7 +1,7 @@
 import PurgeModel
 import Testing
 
-/// What a plan takes and leaves alone (SPEC section 3), on 100,000 random states a property.
+/// What a plan takes and leaves alone (docs/RULES.md, Order of purging), on 100,000 random states a property.
 @Suite struct PurgePlanPropertyTests {
     /// From nothing to more than there is, whole blocks or not.
     private static func randomShortage(_ random: inout SeededGenerator) -> ByteCount {

@@ -1,7 +1,7 @@
 import PurgeModel
 import Testing
 
-/// The order of SPEC section 3 to the file. Sizes are in blocks.
+/// The order of purging (docs/RULES.md), to the file. Sizes are in blocks.
 @Suite struct PurgePlanTests {
     /// (path, tier, mark, last use, blocks), in an order that has nothing to do with the answer.
     static let files: [(String, Tier, PurgeMark?, Int64, Int64)] = [

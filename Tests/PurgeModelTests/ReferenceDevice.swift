@@ -1,4 +1,4 @@
-/// A device as plain numbers of blocks, with the rules of SPEC sections 2 and 3 said once more in
+/// A device as plain numbers of blocks, with the rules of docs/RULES.md said once more in
 /// the plainest way. It knows nothing of PurgeModel.
 struct ReferenceDevice {
     struct File {

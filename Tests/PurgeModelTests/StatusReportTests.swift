@@ -33,7 +33,7 @@ import Testing
         return String(decoding: try encoder.encode(report), as: UTF8.self)
     }
 
-    /// Each key of SPEC section 7, each number where it belongs.
+    /// Each key of docs/CONTROL.md, status.json, each number where it belongs.
     @Test func shapeIsThatOfTheContract() throws {
         #expect(
             try json(report(mountpoint: "/m")) == """

@@ -4,7 +4,7 @@ import Testing
 @testable import PurgeVolume
 
 struct AttributeNameTests {
-    /// FACTS section 3, digit by digit.
+    /// The property list, digit by digit.
     static let applesList: [UInt8] = {
         let hex =
             "62706c69737430305f1011636f6d2e6170706c652e6261636b7570640800000000000001010000000000000001"

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// What each control file reads (SPEC section 5).
+/// What each control file reads (docs/CONTROL.md).
 struct ControlTextTests {
     /// 64 blocks, of which others use 20 (5 purgeable), tmp 3, Caches 2, Documents 4 and 1 marked.
     private func withFiles(_ body: (LiveVolume) throws -> Void) throws {

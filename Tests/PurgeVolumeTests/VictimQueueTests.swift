@@ -20,7 +20,7 @@ struct VictimQueueTests {
             return text
         }
 
-        /// Step, urgency, least recently used, larger, path (SPEC section 3).
+        /// Step, urgency, least recently used, larger, path (docs/RULES.md, Order of purging).
         func goesBefore(_ other: Listed) -> Bool {
             func turn(_ file: Listed) -> [Int64] {
                 [Int64(file.step), Int64(file.urgency), file.node.lastUse.nanoseconds, -file.node.blocks]

@@ -7,8 +7,8 @@ import Testing
 
 @testable import PurgeVolume
 
-/// The announcing thread still finds a purged name, and only it (FUSE.md, Telling the kernel
-/// about a purge).
+/// The announcing thread still finds a purged name, and only it (docs/INTERNALS.md, Telling the kernel
+/// of a purge).
 struct VolumeGhostTests {
     static let announcer = Caller(owner: 0, group: 0, pid: 99, umask: 0)
 

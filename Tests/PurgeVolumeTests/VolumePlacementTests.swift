@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Tier and mark follow from the names (SPEC sections 1 and 4).
+/// Tier and mark follow from the names (docs/RULES.md, Places).
 struct VolumePlacementTests {
     private func expect(
         _ live: LiveVolume, _ temporary: Int64, _ caches: Int64, _ persistent: Int64, marked: Int64 = 0,

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Which files a purge takes while others are open, linked, empty or about to be (SPEC section 3).
+/// Which files a purge takes while others are open, linked, empty or about to be (docs/RULES.md, Order of purging).
 struct VolumePurgeTests {
     private func purged(_ live: LiveVolume) throws -> [String] { try live.events(.purge).compactMap(\.path) }
 

@@ -1,5 +1,5 @@
 // Charged bytes: 4096 for each block in which a byte was written or that fallocate allocated, until
-// it is punched out or truncated away (SPEC section 1).
+// it is punched out or truncated away (docs/RULES.md, Charged bytes).
 extension ReferenceLedger {
     /// A mode of fallocate(2).
     public enum Allocation: CaseIterable, Sendable {

@@ -1,4 +1,4 @@
-// The numbers of SPEC sections 1 and 2, added up anew at each question.
+// The numbers of docs/RULES.md, Capacity, added up anew at each question.
 extension ReferenceLedger {
     public struct Usage: Equatable, Sendable {
         public var bytes: Int64 = 0

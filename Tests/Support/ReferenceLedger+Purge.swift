@@ -1,4 +1,4 @@
-// Purging in the order of SPEC section 3.
+// Purging in the order of docs/RULES.md, Order of purging.
 extension ReferenceLedger {
     public enum Reason: String, Sendable {
         case temporary, caches, purgeable

@@ -1,5 +1,5 @@
-/// What purgefs must say of a container, worked out the plainest way from the contract (SPEC
-/// sections 1 to 3): a file is a set of 4 KiB blocks, a directory a dictionary of names. It knows
+/// What purgefs must say of a container, worked out the plainest way from docs/RULES.md:
+/// a file is a set of 4 KiB blocks, a directory a dictionary of names. It knows
 /// nothing of the code.
 ///
 /// It is told of calls that succeeded; a call that cannot (no such name, not empty) is a mistake of

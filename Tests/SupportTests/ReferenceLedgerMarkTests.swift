@@ -1,7 +1,7 @@
 import Support
 import Testing
 
-/// isPurgeable: who has it, what it does (SPEC sections 2 and 4).
+/// isPurgeable: who has it, what it does (docs/XATTRS.md).
 @Suite struct ReferenceLedgerMarkTests {
     private func ledger() -> ReferenceLedger {
         var ledger = ReferenceLedger.container(blocks: 100)

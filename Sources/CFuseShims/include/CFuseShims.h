@@ -11,7 +11,7 @@
 struct fuse_session *shim_session_new(
     int argc, char **argv, const struct fuse_lowlevel_ops *ops, size_t size, void *userdata);
 // After fuse_session_mount: takes over reading. stack_depth: of the mount over the store's file
-// system, see FUSE.md, Passthrough.
+// system, see docs/INTERNALS.md, Passthrough.
 int shim_take_over_io(struct fuse_session *session, unsigned stack_depth);
 // In init: asks the kernel for those features that we use and it offers, and for no others.
 void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists);

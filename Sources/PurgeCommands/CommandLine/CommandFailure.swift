@@ -2,7 +2,7 @@ import Glibc
 import PurgeStore
 import PurgeSystem
 
-/// Exit statuses (SPEC section 6).
+/// Exit statuses (docs/CLI.md, Exit statuses).
 enum ExitStatus {
     static let done: Int32 = 0
     static let failed: Int32 = 1

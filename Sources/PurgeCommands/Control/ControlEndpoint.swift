@@ -4,7 +4,7 @@ import PurgeStore
 import PurgeSystem
 import PurgeVolume
 
-/// The control files of a container (SPEC section 5), wherever they are served.
+/// The control files of a container (docs/CONTROL.md), wherever they are served.
 protocol ControlEndpoint {
     /// The mount point or the store, for messages.
     var place: String { get }

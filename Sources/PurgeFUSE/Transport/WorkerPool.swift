@@ -3,8 +3,8 @@ import PurgeSystem
 import Synchronization
 
 /// Leader and followers: one thread at a time reads requests and notes what it read, so that a
-/// close that was read before a request is known when that request is served (FUSE.md, Order
-/// and truth).
+/// close that was read before a request is known when that request is served
+/// (docs/INTERNALS.md, The order of RELEASE).
 ///
 /// The leader serves what is quick itself and goes on reading, which for one client is the
 /// fastest; before anything slow it hands the lead to a follower. A watchman takes the lead from

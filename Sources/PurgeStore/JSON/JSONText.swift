@@ -1,7 +1,7 @@
 import FoundationEssentials
 import PurgeModel
 
-/// The JSON that leaves and enters purgefs: `status.json`, `events`, device.json (SPEC section 7).
+/// The JSON that leaves and enters purgefs: `status.json`, `events`, device.json (docs/CONTROL.md).
 /// Members come in the order of declaration, slashes are not escaped, what is nil is left out.
 public enum JSONText {
     /// One line, without a newline at its end.

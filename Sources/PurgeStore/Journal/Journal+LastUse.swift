@@ -2,7 +2,7 @@ import CSQLite
 import PurgeModel
 
 extension Journal {
-    /// When a file was last used, kept over an unmount (SPEC section 3, Last use).
+    /// When a file was last used, kept over an unmount (docs/RULES.md, Order of purging).
     public struct LastUse: Hashable, Sendable {
         public var inode: UInt64
         /// A mark of its birth time, or 0 where that is not known: tells the file from a later one with the same inode number.

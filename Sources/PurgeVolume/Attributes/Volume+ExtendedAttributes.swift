@@ -5,7 +5,7 @@ import PurgeSystem
 
 /// An extended attribute by the name that the app gave, understood.
 enum AttributeName {
-    /// One of SPEC section 4, under any of its names. `appleForm` is how it reads.
+    /// One of those in docs/XATTRS.md, under any of its names. `appleForm` is how it reads.
     case storage(StorageAttribute, appleForm: [UInt8]?)
     case computed(ComputedAttribute)
     /// An unknown name in our own namespace.
@@ -42,7 +42,7 @@ enum AttributeName {
         }
     }
 
-    /// The 61 bytes of the binary property list of `com.apple.backupd` (FACTS section 3).
+    /// The 61 bytes of the binary property list of `com.apple.backupd` (docs/XATTRS.md).
     static let propertyList: [UInt8] =
         Array("bplist00".utf8) + [0x5f, 0x10, 0x11] + Array("com.apple.backupd".utf8)
         + [0x08, 0, 0, 0, 0, 0, 0, 0x01, 0x01, 0, 0, 0, 0, 0, 0, 0, 0x01] + [UInt8](repeating: 0, count: 15) + [0x1c]
@@ -212,7 +212,7 @@ extension Volume {
         }
     }
 
-    /// A new entry takes its directory's protection class (SPEC section 4).
+    /// A new entry takes its directory's protection class (docs/XATTRS.md).
     func inheritProtection(_ node: Node, from parent: Node, at directory: Int32, _ name: CName?) throws(Errno) {
         guard node.isRegular || node.isDirectory, state.withLock({ _ in parent.flags.contains(.ownProtection) }),
             let value = try storedValue(of: parent, StorageAttribute.fileProtection.storeKey)

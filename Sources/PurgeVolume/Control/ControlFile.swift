@@ -1,4 +1,4 @@
-/// The files of `MOUNT/.purgefs` (SPEC section 5). A new one is a case here, its text in
+/// The files of `MOUNT/.purgefs` (docs/CONTROL.md). A new one is a case here, its text in
 /// `Volume.controlText` and, if it can be written, its command in `Volume.controlCommand`.
 public enum ControlFile: String, CaseIterable, Sendable {
     case storageTotal = "storage.total"

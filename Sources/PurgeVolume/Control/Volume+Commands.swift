@@ -64,7 +64,7 @@ extension Volume {
     }
 
     /// A change of capacity is always accepted; it returns when all the purging that it calls
-    /// for, pressure's too, is over (SPEC section 3, Triggers).
+    /// for, pressure's too, is over (docs/RULES.md, What sets off a purge).
     private func finishChange(_ pid: pid_t) throws(Errno) {
         _ = purge(trigger: .capacity, pid: pid) { state, _ in
             let over = ByteCount.zero - state.capacity.balance

@@ -51,7 +51,7 @@ extension Volume {
         state.withLock { _ in handle.node.flags.contains(.unlinked) }
     }
 
-    /// Opening and choosing victims are in one order (SPEC section 3): a file that a purge has
+    /// Opening and choosing victims are in one order (docs/RULES.md, Order of purging): a file that a purge has
     /// chosen is gone for who comes after, and ESTALE makes the kernel look its name up anew.
     private func reserveOpen(_ node: Node, isUse: Bool = true) throws(Errno) {
         let now = Instant(nanoseconds: System.now())
@@ -181,7 +181,7 @@ extension Volume {
     }
 
     /// How the kernel is to do this descriptor's I/O: while one open is passed through, all are;
-    /// while one is cached, none is (FUSE.md, Passthrough, rule 5). None begins while a truncate(2)
+    /// while one is cached, none is (docs/INTERNALS.md, Passthrough). None begins while a truncate(2)
     /// may be about to make a hole, which a mapping could then fill unseen.
     ///
     /// A shared mapping brings pages into the cache, and a write that goes past them can be lost under
@@ -242,7 +242,7 @@ extension Volume {
     }
 
     /// A RELEASE has been read: from now on the file counts as closed. Whoever reads requests
-    /// calls this before it reads the next (FUSE.md, Order and truth).
+    /// calls this before it reads the next (docs/INTERNALS.md, The order of RELEASE).
     public func noteRelease(_ handle: Handle) {
         let sidecar = change { state -> String? in
             guard !handle.isNoted else { return nil }

@@ -33,7 +33,7 @@ public struct Caller: Sendable {
 
 extension Volume {
     /// The backing's status as a caller sees it. `st_blocks` x 512 is the charge on every store,
-    /// so that du, df and the ledger agree (SPEC section 1).
+    /// so that du, df and the ledger agree (docs/RULES.md, Charged bytes).
     func attributes(of node: Node, _ status: FileStatus) -> Attributes {
         state.withLock { _ in lockedAttributes(of: node, status) }
     }

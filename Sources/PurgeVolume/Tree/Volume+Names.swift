@@ -73,7 +73,7 @@ extension Volume {
         }
     }
 
-    /// The control directory's name is nobody's at the root (SPEC section 5).
+    /// The control directory's name is nobody's at the root (docs/CONTROL.md).
     func refuseReserved(_ name: CName, in parent: Node, with error: Errno) throws(Errno) {
         if parent.isControl { throw .notPermitted }
         if parent === root, ControlTree.isReserved(name) { throw error }

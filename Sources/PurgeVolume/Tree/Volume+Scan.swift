@@ -155,7 +155,7 @@ extension Volume {
         return found
     }
 
-    /// FUSE.md, Knowing the charged blocks, rule 4.
+    /// What a scan charges: docs/INTERNALS.md, Charged blocks.
     private func charge(_ node: Node, _ found: Scanned, in directory: Int32) throws(Errno) {
         guard node.isRegular else { return }
         let size = found.status.size
