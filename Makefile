@@ -26,7 +26,7 @@ SOURCES = Sources Tests Package.swift
 export PURGEFS_BINARY = $(BINARY)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test distro-test suites build bench ci check lint format install uninstall clean
+.PHONY: help demo test distro-test suites build bench ci check lint house format install uninstall clean
 
 help: ## this list
 	@echo 'purgefs: a simulated iOS app container as a FUSE file system'
@@ -52,15 +52,20 @@ test: build ## all tests, with real mounts (FILTER=... for some, PURGEFS_TEST_SC
 distro-test: ## the mount tests on Debian 13 with its libfuse 3.17, in a root of its own (as root; FILTER=...)
 	@exec env SWIFT=$(SWIFT) FILTER='$(FILTER)' mount-scripts/distro-test
 
-check: lint ## quick: format and the tests that need no mount
+check: lint house ## quick: format, the shape of the source, and the tests that need no mount
 	$(SWIFT) test $(STRICT_FLAGS) --skip MountTests
 
-ci: lint ## what CI runs: format, warnings as errors, all tests
+ci: lint house ## what CI runs: format, the shape of the source, warnings as errors, all tests
 	$(MAKE) test STRICT=1
 
 lint: ## say what `make format` would change
 	@SWIFT=$(SWIFT) $(DEPS) build
 	$(SWIFT) format lint -s -r $(SOURCES)
+
+house: ## what docs/ARCHITECTURE.md says of the source: imports, sizes, proofs, references
+	@SWIFT=$(SWIFT) $(DEPS) build
+	@python3 -B -m unittest discover -q -s Tests/House -t Tests/House
+	@python3 -B Tests/House
 
 format: ## format the Swift sources in place
 	@SWIFT=$(SWIFT) $(DEPS) build

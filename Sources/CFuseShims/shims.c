@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+// These two are written before the session has a second thread.
 struct shim_features version_agreed;
 unsigned version_stack_depth;
 // Of any worker, at any time.
@@ -24,7 +25,7 @@ struct fuse_session *shim_session_new(
     return session;
 }
 
-// Readable once nothing more is to be served.
+// Readable once nothing more is to be served. Made before the session has a second thread.
 static int stop_event = -1;
 
 int shim_take_over_io(struct fuse_session *session, unsigned depth) {
@@ -49,7 +50,8 @@ void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists
 // request mostly comes at once. So the reader looks again for a moment, giving way to whoever
 // wants the CPU, before it sleeps; when that has not paid of late, it does so only now and then.
 enum { LOOK_NANOSECONDS = 40000, GIVEN_AWAY_NANOSECONDS = 20000, CREDIT_MAX = 16, PROBE_EVERY = 64 };
-static int credit = CREDIT_MAX;  // of the one thread that reads; passed on with the lead
+// Both belong to the one thread that reads, and are passed on with the lead.
+static int credit = CREDIT_MAX;
 static unsigned skipped;
 
 void shim_stop(void) {

@@ -18,7 +18,7 @@
 
 enum { STACK = 64 << 10, FRAMES = 64 };
 static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
-// Where they go beside standard error: a file that is made only then.
+// Where they go beside standard error: a file that is made only then. Both are written before the handler is there.
 static char place[4096];
 static uid_t owner;
 static _Atomic int speaker;

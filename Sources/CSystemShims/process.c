@@ -27,7 +27,7 @@
 extern char **environ;
 char **shim_environment(void) { return environ; }
 
-// Swift's own copy is made from /proc/self/cmdline, which may not be there.
+// Swift's own copy is made from /proc/self/cmdline, which may not be there. Written before main, when there is one thread.
 static int argument_count;
 static char **arguments;
 __attribute__((constructor)) static void keep_arguments(int count, char **words, char **environment) {
@@ -176,6 +176,7 @@ int shim_poll_in_or_signal(int fd, shim_signals signals, int milliseconds) {
     return result;
 }
 
+// Written before the handler that reads them is there.
 static pid_t bound_child;
 static const char *bound_message;
 

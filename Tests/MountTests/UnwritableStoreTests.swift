@@ -26,6 +26,26 @@ extension Mounts {
             os._exit(0)
             """
 
+        /// Looks at the store in each manner, in a mount namespace, and says what has changed in it.
+        private static func look(_ way: (name: String, command: String, caller: String)) -> String {
+            // Who may write the journal itself takes back what was left half done.
+            let compared = way.caller.isEmpty ? "" : "! -name 'journal.sqlite*'"
+            return """
+                mknod -m 666 fuse c 10 229 && mount --bind fuse /dev/fuse; \(way.command)
+                find seen store \(compared) -printf '%p %m %U %s\\n' | sort > before
+                run() { echo "$*"; \(way.caller) ./purgefs "$@" > out 2> errors; echo "status $?"; cat errors; }
+                run status seen; run check seen; run events seen; grep -c mount out
+                run mount seen point
+                run mount -o ro seen point
+                cat > look <<'EOF'
+                cat point/Documents/f; ls point/tmp point/Library/Caches; stat -c %s point/tmp/x
+                echo y 2>/dev/null > point/Documents/new || echo refused
+                EOF
+                \(way.caller) sh look; run events point; grep -c mount out; run unmount point
+                find seen store \(compared) -printf '%p %m %U %s\\n' | sort | diff before - && echo unchanged
+                """
+        }
+
         /// Also with a journal that a killed daemon has left half written.
         @Test(arguments: ways.map(\.name), [true, false]) func canBeRead(way: String, interrupted: Bool) throws {
             let way = try #require(Self.ways.first { $0.name == way })
@@ -38,24 +58,8 @@ extension Mounts {
                     chown -R 65534:65534 store point
                     """
                 try shell(make, in: place).succeeded()
-                // Who may write the journal itself takes back what was left half done.
-                let compared = way.caller.isEmpty ? "" : "! -name 'journal.sqlite*'"
-                let look = """
-                    mknod -m 666 fuse c 10 229 && mount --bind fuse /dev/fuse; \(way.command)
-                    find seen store \(compared) -printf '%p %m %U %s\\n' | sort > before
-                    run() { echo "$*"; \(way.caller) ./purgefs "$@" > out 2> errors; echo "status $?"; cat errors; }
-                    run status seen; run check seen; run events seen; grep -c mount out
-                    run mount seen point
-                    run mount -o ro seen point
-                    cat > look <<'EOF'
-                    cat point/Documents/f; ls point/tmp point/Library/Caches; stat -c %s point/tmp/x
-                    echo y 2>/dev/null > point/Documents/new || echo refused
-                    EOF
-                    \(way.caller) sh look; run events point; grep -c mount out; run unmount point
-                    find seen store \(compared) -printf '%p %m %U %s\\n' | sort | diff before - && echo unchanged
-                    """
                 let outcome = try Program.run(
-                    ["unshare", "--mount", "--propagation", "private", "sh", "-c", look], in: place,
+                    ["unshare", "--mount", "--propagation", "private", "sh", "-c", Self.look(way)], in: place,
                     environment: ["P": "\(place)/purgefs", "TMPDIR": "/tmp"], timeout: 60)
                 let lines = outcome.output.split(separator: "\n").map(String.init)
                 // `mount` alone says what would help.

@@ -1,0 +1,70 @@
+"""Checks the shape of the source tree, and says what it counted.
+
+    python3 Tests/House            from anywhere; `make check` runs it
+    python3 Tests/House --largest  the largest types and functions too
+
+Rules:
+  imports     no target imports what the table of modules in docs/ARCHITECTURE.md does not allow, and
+              Package.swift names the same dependencies
+  types       no type has over 400 lines or 40 methods, all its extensions together
+  functions   no function has over 40 lines
+  callbacks   no callback of libfuse has over 8 lines
+  proofs      @unchecked, Unmanaged, nonisolated(unsafe) and static variables each have a comment near them
+              that says why it is safe
+  references  files and headings that comments and pages name are there
+  citations   no document is cited that is not in the repository
+
+Exceptions are in exceptions.py, each with why. Ends with 1 if there is a finding.
+"""
+import os
+import sys
+
+sys.dont_write_bytecode = True
+import imports
+import proofs
+import references
+import sizes
+from collections import Counter
+from exceptions import EXCEPTIONS, PENDING
+from finding import sift
+from tree import Tree
+
+RULES = [imports.find, sizes.find_types, sizes.find_functions, sizes.find_callbacks, proofs.find, references.find]
+
+
+def main(words):
+    if set(words) & {"-h", "--help"}:
+        print(__doc__.strip())
+        return 0
+    tree = Tree(os.path.realpath(os.path.join(os.path.dirname(__file__), "../..")))
+    findings, unused = sift([finding for rule in RULES for finding in rule(tree)], EXCEPTIONS)
+    for finding in findings:
+        print(f"{finding.rule}: {finding}")
+    for rule, name in unused:
+        print(f"{rule}: the exception of {name} in Tests/House/exceptions.py is not needed any more")
+    summary(tree, "--largest" in words)
+    counts = Counter(finding.rule for finding in findings)
+    left = {rule: count for rule, count in counts.items() if count > PENDING.get(rule, 0)}
+    print("house: findings: " + (", ".join(f"{rule} {count} (pending {PENDING.get(rule, 0)})" for rule, count in counts.items()) or "none"))
+    return 1 if left or unused else 0
+
+
+def summary(tree, shows_largest):
+    types = sorted(sizes.types(tree.swift).values(), key=lambda each: -each.lines)
+    functions = sorted(sizes.functions(tree), key=lambda each: -each[3])
+    callbacks = sorted(sizes.callbacks(tree), key=lambda each: -each[3])
+    methods = max(types, key=lambda each: each.methods)
+    print(f"house: {len(tree.swift)} Swift files, {len(types)} types, {len(functions)} functions, "
+          f"{len(callbacks)} callbacks of at most {callbacks[0][3] if callbacks else 0} lines")
+    print(f"house: largest type {types[0].name} ({types[0].lines} lines), most methods {methods.name} "
+          f"({methods.methods}), longest function {functions[0][1]} ({functions[0][3]} lines)")
+    print("house: " + ", ".join(f"{word} {ours} ({theirs} in tests)" for word, (ours, theirs) in proofs.counts(tree).items())
+          + f"; exceptions: {sum(map(len, EXCEPTIONS.values()))}")
+    if shows_largest:
+        for each in types[:30]:
+            print(f"  {each.lines:5} lines {each.methods:4} methods  {each.name}  {each.places[0]}")
+        for path, name, line, lines in functions[:30]:
+            print(f"  {lines:5} lines  {name}  {path}:{line}")
+
+
+sys.exit(main(sys.argv[1:]))

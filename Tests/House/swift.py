@@ -1,0 +1,258 @@
+"""What a Swift file declares: imports, types, extensions, functions, stored variables.
+
+This is no compiler: it follows braces and keywords in text that has lost its strings and comments (lexer.py).
+A function is whatever has a body of statements: `func`, `init`, `deinit`, `subscript`, the accessors of a
+variable, and a closure that stands in a declaration.
+"""
+import re
+from dataclasses import dataclass, field
+
+from lexer import Source
+
+TYPES = {"class", "struct", "enum", "actor", "protocol", "extension"}
+METHODS = {"func", "init", "deinit", "subscript"}
+MODIFIERS = {
+    "public", "package", "internal", "fileprivate", "private", "open", "static", "class", "final", "lazy", "weak",
+    "unowned", "override", "mutating", "nonmutating", "nonisolated", "consuming", "borrowing", "indirect", "required",
+    "convenience", "dynamic", "optional", "prefix", "postfix", "infix", "distributed", "isolated"}
+# What can begin a declaration: it ends one before it that has no body.
+BEGINS = TYPES | METHODS | MODIFIERS | {"var", "let", "case", "typealias", "associatedtype", "import", "operator"}
+TOKEN = re.compile(r'`?[A-Za-z_]\w*`?|\d\w*|->|[-+*/%|^~{}()\[\].,:=@#<>?!&;\n"]')
+IMPORT = re.compile(
+    r"^[ \t]*((?:@\w+(?:\([^()]*\))?\s+)*)(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+"
+    r"(?:(?:class|struct|enum|protocol|typealias|func|let|var)\s+)?(\w+)", re.MULTILINE)
+
+
+@dataclass
+class Import:
+    module: str
+    line: int
+    is_testable: bool
+
+
+@dataclass
+class Function:
+    name: str  # with the types that it is in: `Volume.write`
+    first: int  # the line of `func`, not of an attribute above it
+    last: int
+
+    @property
+    def lines(self):
+        return self.last - self.first + 1
+
+
+@dataclass
+class Variable:
+    """A stored `var`."""
+    name: str
+    line: int
+    is_static: bool  # or global
+
+
+@dataclass
+class TypeBody:
+    """A declaration of a type, or an extension of one."""
+    kind: str
+    name: str  # as it stands there, with the types it is in
+    first: int
+    is_private: bool
+    last: int = 0
+    methods: int = 0
+    nested: int = 0  # lines of the types in it, which are measured on their own
+
+    @property
+    def lines(self):
+        return self.last - self.first + 1 - self.nested
+
+
+@dataclass
+class File:
+    source: Source
+    imports: list = field(default_factory=list)
+    types: list = field(default_factory=list)
+    functions: list = field(default_factory=list)
+    variables: list = field(default_factory=list)
+
+
+def parse(path, text):
+    source = Source(path, text)
+    file = File(source)
+    for found in IMPORT.finditer(source.code):
+        file.imports.append(Import(found[2], source.line(found.start(2)), "@testable" in found[1]))
+    Parser(file).declarations(None)
+    return file
+
+
+class Unbalanced(Exception):
+    """Brackets that do not match: what is measured in this file would be wrong."""
+
+
+class Parser:
+    def __init__(self, file):
+        self.file, self.source = file, file.source
+        self.tokens = [(found[0], found.start()) for found in TOKEN.finditer(self.source.code)]
+        self.at = 0
+
+    def word(self, ahead=0):
+        index = self.at + ahead
+        return self.tokens[index][0] if index < len(self.tokens) else ""
+
+    def word_below(self, ahead=0):
+        """The same without the ends of lines before it."""
+        while self.word(ahead) == "\n":
+            ahead += 1
+        return self.word(ahead)
+
+    def line(self, at=None):
+        at = self.at if at is None else at
+        return self.source.line(self.tokens[min(at, len(self.tokens) - 1)][1])
+
+    def step(self):
+        """One token, or a whole (...) or [...]. What is in it declares nothing."""
+        if self.word() not in ("(", "["):
+            self.at += 1
+        else:
+            self.past_group()
+
+    def past_group(self):
+        depth = 0
+        while self.at < len(self.tokens):
+            word = self.word()
+            depth += (word in tuple("([{")) - (word in tuple(")]}"))
+            self.at += 1
+            if depth == 0:
+                return
+        raise Unbalanced(f"{self.source.path}: a bracket that is not closed")
+
+    def declarations(self, owner):
+        """Up to the brace that ends `owner`, or to the end of the file."""
+        modifiers = set()
+        while self.at < len(self.tokens):
+            word = self.word()
+            if word == "}" and owner:
+                return
+            if word == "}":
+                raise Unbalanced(f"{self.source.path}:{self.line()}: a brace that nothing opens")
+            if self.declaration(word, owner, modifiers):
+                modifiers = set()
+                continue
+            modifiers.add(word)
+            if word == "@":
+                self.at += 1  # so that the attribute's name is not taken for a keyword
+            self.past_group() if word == "{" else self.step()
+        if owner:
+            raise Unbalanced(f"{self.source.path}: {owner.name} is not closed")
+
+    def declaration(self, word, owner, modifiers):
+        """Reads one declaration, if one begins with `word`."""
+        if word in TYPES and self.word(1) not in BEGINS:
+            self.type(owner, bool(modifiers & {"private", "fileprivate"}))
+        elif word in METHODS:
+            self.method(owner)
+        elif word in ("var", "let"):
+            self.variable(owner, bool(modifiers & {"static", "class"}))
+        elif word in ("case", "typealias", "associatedtype", "import"):
+            self.rest_of_line()
+        else:
+            return False
+        return True
+
+    def rest_of_line(self):
+        while self.word() not in ("}", ";", "") and not (self.word() == "\n" and self.ends_here()):
+            self.step()
+
+    def ends_here(self):
+        """At the end of a line: whether the declaration does not go on in the next."""
+        return self.word(-1) not in (",", "=") and self.word_below() in BEGINS | {"}", "@", "#", ""}
+
+    def type(self, owner, is_private):
+        kind, first = self.word(), self.line()
+        name = self.word(1).strip("`")
+        self.at += 2
+        while self.word() == ".":
+            name += "." + self.word(1).strip("`")
+            self.at += 2
+        while self.word() not in ("{", ""):
+            self.step()
+        body = TypeBody(kind, self.named(owner, name), first, is_private)
+        self.at += 1
+        self.file.types.append(body)
+        self.declarations(body)
+        body.last = self.line()
+        self.at += 1
+        if owner:
+            owner.nested += body.lines + body.nested
+
+    @staticmethod
+    def named(owner, name):
+        return f"{owner.name}.{name}" if owner else name
+
+    def method(self, owner):
+        name, first = self.word(), self.line()
+        self.at += 1
+        if name == "func":
+            start = self.at
+            self.at += 1
+            while self.word() not in ("(", "<", ""):
+                self.at += 1
+            name = self.source.code[self.tokens[start][1]:self.tokens[self.at][1]].strip("` ")
+        if owner:
+            owner.methods += 1
+        while self.word() not in ("{", "}", ";", "") and not (self.word() == "\n" and self.ends_here()):
+            self.step()
+        if self.word() == "{":
+            self.body(self.named(owner, name), first, owner)
+
+    def variable(self, owner, is_static):
+        is_var, first, name = self.word() == "var", self.line(), self.named(owner, self.word(1).strip("`"))
+        self.at += 1
+        has_value = False
+        while self.word() not in ("}", ";", "") and not (self.word() == "\n" and self.ends_here()):
+            has_value = has_value or self.word() == "="
+            if self.word() == "{":
+                observed = self.word_below(1) in ("willSet", "didSet")
+                is_closure = has_value and not observed
+                self.body(name, self.line() if is_closure else first, owner)
+                if observed:
+                    break
+                if not has_value:
+                    return  # it is computed
+            elif self.word() in ("(", "["):
+                self.closures_in_group(name, owner)
+            else:
+                self.at += 1
+        if is_var:
+            self.file.variables.append(Variable(name, first, is_static or owner is None))
+
+    def closures_in_group(self, name, owner):
+        """The arguments or elements of a value: the closures among them are functions."""
+        depth = 0
+        while self.at < len(self.tokens):
+            word = self.word()
+            if word == "{":
+                self.body(name, self.line(), owner)
+                continue
+            depth += (word in ("(", "[")) - (word in (")", "]"))
+            self.at += 1
+            if depth == 0:
+                return
+
+    def body(self, name, first, owner):
+        """Statements in braces. Types among them are measured like all others."""
+        depth = 0
+        while self.at < len(self.tokens):
+            word = self.word()
+            if self.is_local_type():
+                self.type(owner, True)
+                continue
+            depth += (word == "{") - (word == "}")
+            self.at += 1
+            if depth == 0:
+                if not owner or owner.kind != "protocol":
+                    self.file.functions.append(Function(name, first, self.line(self.at - 1)))
+                return
+        raise Unbalanced(f"{self.source.path}: {name} is not closed")
+
+    def is_local_type(self):
+        return (self.word() in TYPES - {"extension"} and self.word(-1) != "."
+                and re.fullmatch(r"[A-Z]\w*", self.word(1)) is not None and self.word(2) in ("{", ":", "<"))

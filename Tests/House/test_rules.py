@@ -1,0 +1,193 @@
+import unittest
+from types import SimpleNamespace
+
+import imports
+import proofs
+import references
+import sizes
+from finding import Finding, sift
+from lexer import Source
+from swift import parse
+
+
+
+def tree_of(texts):
+    return SimpleNamespace(
+        paths=sorted(texts), texts=texts,
+        swift={path: parse(path, text) for path, text in texts.items() if path.endswith(".swift")},
+        c={path: Source(path, text) for path, text in texts.items() if path.endswith((".c", ".h"))},
+        python=lambda: {path: text for path, text in texts.items() if path.endswith(".py")})
+
+
+def whats(findings):
+    return [finding.what for finding in findings]
+
+
+TABLE = """# Page
+
+## Modules
+
+| target | what | may import |
+|---|---|---|
+| A, B | low | nothing |
+| C | high: `a | b` | A, Glibc |
+
+## Next
+
+| D | no module | A |
+"""
+PACKAGE = """
+    .systemLibrary(name: "A"), .target(name: "B"),
+    .target(
+        name: "C", dependencies: ["A"]),
+    .testTarget(name: "CTests", dependencies: ["C"]),
+"""
+
+
+class ImportRuleTests(unittest.TestCase):
+    def test_the_table_is_read_row_by_row(self):
+        self.assertEqual(imports.modules(TABLE), {"A": set(), "B": set(), "C": {"A", "Glibc"}})
+
+    def test_dependencies_of_the_package(self):
+        self.assertEqual(imports.dependencies(PACKAGE), {"A": set(), "B": set(), "C": {"A"}, "CTests": {"C"}})
+
+    def check(self, path, text, package=PACKAGE):
+        return whats(imports.find(tree_of({"docs/ARCHITECTURE.md": TABLE, "Package.swift": package, path: text})))
+
+    def test_what_the_table_allows(self):
+        self.assertEqual(self.check("Sources/C/x.swift", "import A\nimport Glibc"), [])
+        self.assertEqual(self.check("Sources/C/Deep/x.swift", "import B"), ["C may not import B"])
+        self.assertEqual(self.check("Sources/A/x.swift", "import Glibc"), ["A may not import Glibc"])
+
+    def test_testable_is_for_tests(self):
+        self.assertEqual(self.check("Sources/C/x.swift", "@testable import A"), ["@testable is for tests"])
+        self.assertEqual(self.check("Tests/CTests/x.swift", "@testable import C\nimport Testing"), [])
+
+    def test_tests_import_what_the_package_names(self):
+        self.assertEqual(self.check("Tests/CTests/x.swift", "import A"), ["CTests may not import A"])
+
+    def test_a_target_without_a_row(self):
+        self.assertEqual(self.check("Sources/E/x.swift", ""), ["the table in docs/ARCHITECTURE.md has no row for E"])
+
+    def test_package_and_table_differ(self):
+        package = PACKAGE.replace('["A"]', '["A", "B"]')
+        self.assertEqual(self.check("Sources/C/x.swift", "", package),
+                         ["C depends on A, B; the table in docs/ARCHITECTURE.md says A"])
+
+
+class SizeRuleTests(unittest.TestCase):
+    def test_extensions_in_all_files_are_added_up(self):
+        found = sizes.types(tree_of({
+            "Sources/M/A.swift": "public struct A {\n  func a() {}\n}",
+            "Sources/M/A+B.swift": "extension A {\n  func b() {}\n}",
+            "Sources/N/A+C.swift": "import M\nextension A {\n  func c() {}\n}"}).swift)
+        self.assertEqual([(each.name, each.lines, each.methods) for each in found.values()], [("A", 9, 3)])
+
+    def test_private_types_of_one_name_are_not_one_type(self):
+        found = sizes.types(tree_of({
+            "Sources/M/A.swift": "private struct A {\n}\nextension A {\n}",
+            "Sources/M/B.swift": "private struct A {\n}"}).swift)
+        self.assertEqual(sorted(each.lines for each in found.values()), [2, 4])
+
+    def test_types_of_one_name_in_two_targets(self):
+        found = sizes.types(tree_of({
+            "Sources/M/A.swift": "struct A {\n}", "Tests/T/A.swift": "struct A {\n}\nextension A {\n}"}).swift)
+        self.assertEqual(sorted(each.lines for each in found.values()), [2, 4])
+
+    def test_somebody_elses_type_counts_for_each_target(self):
+        found = sizes.types(tree_of({
+            "Sources/M/A.swift": "extension Int {\n}", "Sources/N/A.swift": "extension Int {\n}"}).swift)
+        self.assertEqual([each.lines for each in found.values()], [2, 2])
+
+    def test_limits(self):
+        def found(lines, methods):
+            body = "\n".join(["func a() {}"] * methods + ["//"] * (lines - 2 - methods))
+            return len(list(sizes.find_types(tree_of({"Sources/M/A.swift": "struct A {\n" + body + "\n}"}))))
+        self.assertEqual([found(400, 40), found(401, 40), found(100, 41)], [0, 1, 1])
+
+    def test_functions_in_all_languages(self):
+        texts = {
+            "Sources/M/A.swift": "func a() {" + "\n" * 40 + "}",
+            "Sources/C/a.c": "static int b(int c,\n    int d) {" + "\n" * 39 + "}\nint e(void) {}\nstruct f { int g; };",
+            "Tests/x.py": "def h():\n" + "    i()\n" * 40 + "def j():\n    pass\n"}
+        self.assertEqual([finding.name for finding in sizes.find_functions(tree_of(texts))], ["a", "b", "h"])
+
+    def test_callbacks(self):
+        text = "func add() {\n operations.open = { a, b in\n" + "\n" * 9 + "}\n operations.`init` = { c($0) }\n let d = { e }\n}"
+        found = tree_of({"Sources/PurgeFUSE/Callbacks/A.swift": text})
+        self.assertEqual([(name, lines) for _, name, _, lines in sizes.callbacks(found)], [("open", 9), ("init", 1)])
+        self.assertEqual(len(list(sizes.find_callbacks(found))), 1)
+
+
+class ProofRuleTests(unittest.TestCase):
+    def check(self, text):
+        return [(use.word, use.has_proof) for use in proofs.uses(tree_of({"Sources/M/A.swift": text}).swift)]
+
+    def test_a_proof_is_near_and_speaks_of_it(self):
+        self.assertEqual(self.check("final class A: @unchecked Sendable {\n  // All under `lock`.\n}"), [("@unchecked", True)])
+        self.assertEqual(self.check("// About something else.\nfinal class A: @unchecked Sendable {}"), [("@unchecked", False)])
+        self.assertEqual(self.check("// A lock.\n\n\n\nfinal class A: @unchecked Sendable {}"), [("@unchecked", False)])
+
+    def test_words_in_text_are_none(self):
+        self.assertEqual(self.check('// Unmanaged\nlet a = "nonisolated(unsafe)"'), [])
+
+    def test_static_variables(self):
+        self.assertEqual(self.check("enum A {\n  static var a = 1\n  static let b = Mutex(1)\n}"), [("static var", False)])
+
+    def test_variables_in_c(self):
+        text = """
+            // Written once.
+            """ + "\nstatic int a = 1;\n\n\n\n\nchar *b[4];\nstatic const int c = 1;\nstatic _Atomic int d;\nextern int e;\n" \
+            "int f(void);\nstruct g { int h; };\nint i(void) {\n    int j = 1;\n}\n_Thread_local int k;\n"
+        found = list(proofs.c_uses(tree_of({"Sources/C/a.c": text}).c))
+        self.assertEqual([(use.word, use.has_proof) for use in found], [("variables in C", True), ("variables in C", False)])
+
+
+class ReferenceRuleTests(unittest.TestCase):
+    PAGE = "# Page\n\n## Lock order\n\n```\n# no heading\n```\n"
+
+    def check(self, path, text):
+        return whats(references.find(tree_of({"docs/PAGE.md": self.PAGE, "Sources/M/A+B.swift": "", path: text})))
+
+    def test_pointers_to_headings(self):
+        self.assertEqual(self.check("a.swift", "// docs/PAGE.md, Lock\n// order, says so"), [])
+        self.assertEqual(self.check("a.swift", "// docs/PAGE.md, Locks"), ["PAGE.md has no heading 'Locks'"])
+        self.assertEqual(self.check("a.swift", "// docs/PAGE.md, No heading"), ["PAGE.md has no heading 'No heading'"])
+        self.assertEqual(self.check("a.swift", "// docs/PAGE.md, which says so"), [])
+
+    def test_pages_that_are_not_there(self):
+        self.assertIn("there is no OTHER.md", self.check("a.swift", "// OTHER.md says so"))
+
+    def test_citations(self):
+        self.assertEqual(self.check("a.swift", "// SPEC section 3"), ["SPEC is not in the repository"])
+        self.assertEqual(self.check("a.swift", "// FUSE.md, Locks"), ["FUSE.md is not in the repository"])
+        self.assertEqual(self.check("a.swift", "let inSPECtion = SPECS"), [])
+
+    def test_source_files(self):
+        self.assertEqual(self.check("a.swift", "// see A+B.swift, M/A+B.swift and <linux/fuse.h>"), [])
+        self.assertEqual(self.check("a.swift", "// see B.swift"), ["there is no file B.swift"])
+        self.assertEqual(self.check("a.swift", 'open("b.swift")'), [])
+
+    def test_paths_that_begin_with_our_folders(self):
+        self.assertEqual(self.check("Makefile", "run Sources/M and docs/*.md."), [])
+        self.assertEqual(self.check("Makefile", "run Sources/N"), ["there is no Sources/N"])
+
+    def test_links(self):
+        self.assertEqual(self.check("docs/B.md", "[a](PAGE.md#lock-order) [b](https://c) [d](#e)\n# E"), [])
+        self.assertEqual(self.check("docs/B.md", "[a](PAGE.md#lock)"), ["docs/PAGE.md has no heading '#lock'"])
+        self.assertEqual(self.check("docs/B.md", "[a](b.md)"), ["there is no docs/b.md"])
+        self.assertEqual(self.check("docs/B.md", "# E\n\n(below, E) (above, F)"), ["there is no heading 'F'"])
+
+    def test_examples_are_no_prose(self):
+        self.assertEqual(self.check("docs/B.md", "```\ncc b.c\n```"), [])
+
+
+class ExceptionTests(unittest.TestCase):
+    FINDING = Finding("types", "A", "a.swift:1", "too long")
+
+    def test_an_exception_covers_its_name_in_its_rule(self):
+        self.assertEqual(sift([self.FINDING], {"types": {"A": "why"}}), ([], []))
+        self.assertEqual(sift([self.FINDING], {"functions": {"A": "why"}}), ([self.FINDING], [("functions", "A")]))
+
+    def test_an_exception_that_covers_nothing_is_told(self):
+        self.assertEqual(sift([], {"types": {"A": "why"}}), ([], [("types", "A")]))
