@@ -20,24 +20,7 @@
 
 #define ANSWER(call) ({ __typeof__(call) r_ = (call); r_ < 0 ? -errno : r_; })
 
-_Thread_local struct shim_faults shim_faults;
-void shim_begin_faults(int64_t after, int code, int64_t count) {
-    shim_faults = (struct shim_faults){.after = after, .count = count, .code = code, .are_set = 1};
-}
-int64_t shim_end_faults(void) {
-    shim_faults.are_set = 0;
-    return shim_faults.hits;
-}
-int shim_take_fault(void) {
-    if (shim_faults.after > 0) {
-        shim_faults.after--;
-        return 0;
-    }
-    if (shim_faults.count <= 0) return 0;
-    shim_faults.count--;
-    shim_faults.hits++;
-    return shim_faults.code;
-}
+_Thread_local void *shim_call_watch_;
 
 int shim_openat(int dir, const char *name, int flags, mode_t mode) { return ANSWER(openat(dir, name, flags, mode)); }
 int shim_open_in_mount(int dir, const char *path, int flags) {

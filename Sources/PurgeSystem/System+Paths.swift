@@ -5,7 +5,7 @@ import Glibc
 extension System {
     public static func status(ofPath path: String) throws(Errno) -> FileStatus {
         var out = stat()
-        try SystemCall.done { shim_stat(path, &out) }
+        try SystemCall.done(.stat) { shim_stat(path, &out) }
         return out
     }
 
@@ -38,17 +38,17 @@ extension System {
 
     /// R_OK, W_OK, X_OK or F_OK.
     public static func checkAccess(_ path: String, _ mode: Int32) throws(Errno) {
-        try SystemCall.done { shim_access(path, mode) }
+        try SystemCall.done(.access) { shim_access(path, mode) }
     }
 
     public static func setAttribute(ofPath path: String, _ key: String, _ value: String) throws(Errno) {
-        try SystemCall.done { shim_set_path_attribute(path, key, value, value.utf8.count) }
+        try SystemCall.done(.setxattr) { shim_set_path_attribute(path, key, value, value.utf8.count) }
     }
 
     /// A new directory of mode 0700; its name is `prefix` and six random characters.
     public static func makeTemporaryDirectory(prefix: String) throws(Errno) -> String {
         var pattern = Array((prefix + "XXXXXX").utf8CString)
-        try SystemCall.done { shim_make_temporary_directory(&pattern) }
+        try SystemCall.done(.mkdtemp) { shim_make_temporary_directory(&pattern) }
         let path = pattern.dropLast().map(UInt8.init(bitPattern:))
         guard let made = String(validating: path, as: UTF8.self) else { throw .illegalSequence }
         return made
@@ -56,13 +56,15 @@ extension System {
 
     /// With `detaching`, what is still in use goes when its last user has let go.
     public static func unmount(_ path: String, detaching: Bool) throws(Errno) {
-        try SystemCall.done { shim_unmount(path, detaching ? Int32(MNT_DETACH) : 0) }
+        try SystemCall.done(.umount2) { shim_unmount(path, detaching ? Int32(MNT_DETACH) : 0) }
     }
 
     /// Of a FUSE mount: everything that waits for its daemon fails. Unmounted it is too, unless it is in use (EBUSY).
     public static func unmountByForce(_ path: String) throws(Errno) {
-        try SystemCall.done { shim_unmount(path, Int32(MNT_FORCE)) }
+        try SystemCall.done(.umount2) { shim_unmount(path, Int32(MNT_FORCE)) }
     }
 
-    public static func changeDirectory(_ path: String) throws(Errno) { try SystemCall.done { shim_chdir(path) } }
+    public static func changeDirectory(_ path: String) throws(Errno) {
+        try SystemCall.done(.chdir) { shim_chdir(path) }
+    }
 }

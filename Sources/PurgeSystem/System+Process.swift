@@ -38,7 +38,7 @@ extension System {
         guard let name = arguments.first else { throw .invalid }
         return try withPointers(arguments) { (arguments) throws(Errno) in
             try withPointers(environment) { (environment) throws(Errno) in
-                try SystemCall.run { shim_spawn_command(name, arguments, environment, mask.rawValue) }
+                try SystemCall.run(.posixSpawn) { shim_spawn_command(name, arguments, environment, mask.rawValue) }
             }
         }
     }
@@ -54,7 +54,7 @@ extension System {
     ) throws(Errno) -> pid_t {
         try withPointers(arguments.map { Array($0.utf8CString) }) { (arguments) throws(Errno) in
             try withPointers(environment()) { (environment) throws(Errno) in
-                try SystemCall.run {
+                try SystemCall.run(.posixSpawn) {
                     shim_spawn_detached(path, arguments, environment, passing ?? -1, keepsMessages ? 1 : 0)
                 }
             }
@@ -64,19 +64,19 @@ extension System {
     /// How a child ended; nil where it has not, without `blocking`.
     public static func wait(for pid: pid_t, blocking: Bool) throws(Errno) -> ProcessEnd? {
         var status: Int32 = 0
-        let found = try SystemCall.run { shim_wait(pid, blocking ? 0 : WNOHANG, &status) }
+        let found = try SystemCall.run(.waitpid) { shim_wait(pid, blocking ? 0 : WNOHANG, &status) }
         return found == 0 ? nil : ProcessEnd(status: status)
     }
 
     /// A child that has ended and that nobody has waited for yet; nil where there is none.
     public static func endedChild() throws(Errno) -> pid_t? {
-        let pid = try SystemCall.run { shim_ended_child() }
+        let pid = try SystemCall.run(.waitid) { shim_ended_child() }
         return pid == 0 ? nil : pid
     }
 
     /// With signal 0 it only asks whether the process is there.
     public static func signal(_ pid: pid_t, _ number: Int32) throws(Errno) {
-        try SystemCall.done { shim_kill(pid, number) }
+        try SystemCall.done(.kill) { shim_kill(pid, number) }
     }
 
     /// argv or envp: pointers to `texts`, a nil at the end.
@@ -99,7 +99,7 @@ extension System {
     /// What was blocked before.
     public static func block(_ signals: SignalSet) throws(Errno) -> SignalSet {
         var old: UInt64 = 0
-        try SystemCall.done { shim_block_signals(signals.rawValue, &old) }
+        try SystemCall.done(.sigprocmask) { shim_block_signals(signals.rawValue, &old) }
         return SignalSet(rawValue: old)
     }
     /// One of those that tell a process to end, if it is blocked and waits to be fetched. What may take long asks
@@ -111,21 +111,21 @@ extension System {
     /// From now on each of `signals`, unless it is ignored, first ends the child `pid`, says `message`, and then ends
     /// this process with 128+N. They are no longer blocked when this returns.
     public static func end(with pid: pid_t, on signals: SignalSet, message: String) throws(Errno) {
-        try SystemCall.done { shim_end_with_child(signals.rawValue, pid, message) }
+        try SystemCall.done(.sigaction) { shim_end_with_child(signals.rawValue, pid, message) }
     }
     public static func setMask(_ signals: SignalSet) throws(Errno) {
-        try SystemCall.done { shim_set_mask(signals.rawValue) }
+        try SystemCall.done(.sigprocmask) { shim_set_mask(signals.rawValue) }
     }
     public static func setDefaultAction(of signal: Int32) throws(Errno) {
-        try SystemCall.done { shim_default_signal(signal) }
+        try SystemCall.done(.sigaction) { shim_default_signal(signal) }
     }
     public static func ignore(_ signal: Int32) throws(Errno) {
-        try SystemCall.done { shim_ignore_signal(signal) }
+        try SystemCall.done(.sigaction) { shim_ignore_signal(signal) }
     }
     /// The next one of `signals`, which are blocked; nil when none came in time.
     public static func nextSignal(of signals: SignalSet, milliseconds: Int32) throws(Errno) -> ReceivedSignal? {
         var byKernel: Int32 = 0
-        let number = try SystemCall.wait(milliseconds: milliseconds) { left in
+        let number = try SystemCall.wait(.sigtimedwait, milliseconds: milliseconds) { left in
             shim_wait_signal(signals.rawValue, left, &byKernel)
         }
         return number == 0 ? nil : ReceivedSignal(number: number, isFromKernel: byKernel != 0)
@@ -136,7 +136,7 @@ extension System {
     /// A fault of this process (a trap, SIGSEGV, SIGBUS) is from now on told on standard error and in a file at `path`,
     /// which is made only then and belongs to `owner`. Before any thread is started.
     public static func leaveLastWords(at path: String, owner: uid_t) throws(Errno) {
-        try SystemCall.done { shim_leave_last_words(path, owner) }
+        try SystemCall.done(.sigaction) { shim_leave_last_words(path, owner) }
     }
 }
 
@@ -145,21 +145,21 @@ extension System {
     /// Two ends of one connection, both closed on exec.
     public static func makeConnection() throws(Errno) -> (FileDescriptor, FileDescriptor) {
         var ends: [Int32] = [-1, -1]
-        try SystemCall.done { shim_socketpair(&ends) }
+        try SystemCall.done(.socketpair) { shim_socketpair(&ends) }
         return (FileDescriptor(adopting: ends[0]), FileDescriptor(adopting: ends[1]))
     }
     /// Whether a read would not wait (also at the end of file); false when the time ran out.
     public static func waitReadable(_ fd: Int32, milliseconds: Int32) throws(Errno) -> Bool {
-        try SystemCall.wait(milliseconds: milliseconds) { shim_poll_in(fd, $0) } > 0
+        try SystemCall.wait(.poll, milliseconds: milliseconds) { shim_poll_in(fd, $0) } > 0
     }
     /// Waits without an end for something to read, or for one of `signals`, which are blocked and stay to be fetched.
     /// Whether there is something to read (also the end of file).
     public static func waitReadable(_ fd: Int32, or signals: SignalSet) throws(Errno) -> Bool {
-        try SystemCall.run { shim_poll_in_or_signal(fd, signals.rawValue, -1) } & 1 != 0
+        try SystemCall.run(.poll) { shim_poll_in_or_signal(fd, signals.rawValue, -1) } & 1 != 0
     }
     /// Makes `number` another name of `fd`, also for what is executed.
     public static func duplicate(_ fd: Int32, as number: Int32) throws(Errno) {
-        try SystemCall.done { shim_dup2(fd, number) }
+        try SystemCall.done(.dup2) { shim_dup2(fd, number) }
     }
-    public static func closeOnExec(_ fd: Int32) throws(Errno) { try SystemCall.done { shim_close_on_exec(fd) } }
+    public static func closeOnExec(_ fd: Int32) throws(Errno) { try SystemCall.done(.fcntl) { shim_close_on_exec(fd) } }
 }

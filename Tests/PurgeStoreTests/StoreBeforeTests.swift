@@ -21,12 +21,12 @@ struct StoreBeforeTests {
         try System.changeMode(at: AT_FDCWD, directory["empty"], 0o755)
         var failures = 0
         for name in ["store", "empty"] {
-            var number: Int64 = 0
+            var number = 0
             while true {
                 let faults = SystemCallFaults(after: number, code: code)
-                let (result, hits) = faults.during { try Store.open(directory[name], creating: true) }
-                if case .success(let store) = result { store.withdraw() } else { failures += 1 }
-                if hits == 0 { break }
+                let outcome = faults.during { try Store.open(directory[name], creating: true) }
+                if case .success(let store) = outcome.result { store.withdraw() } else { failures += 1 }
+                if outcome.hits == 0 { break }
                 #expect(directory.names() == ["empty"], "\(name): call \(number)")
                 #expect(directory.names(in: "empty") == [], "\(name): call \(number)")
                 #expect(try System.status(at: AT_FDCWD, directory["empty"]).st_mode & 0o777 == 0o755)

@@ -9,7 +9,7 @@ import Testing
 
 /// Each system call of each operation that changes something fails in turn: once, or from then on.
 struct FaultSweepTests {
-    private static let kinds: [(code: Int32, count: Int64)] = [
+    private static let kinds: [(code: Int32, count: Int)] = [
         (EIO, 1), (ENOSPC, 1), (EMFILE, 1), (EINTR, 2), (EIO, .max), (ENOSPC, .max), (EMFILE, .max),
     ]
 
@@ -19,11 +19,11 @@ struct FaultSweepTests {
     }
 
     @Test func anyCallMayFail() throws {
-        var faults: Int64 = 0
+        var faults = 0
         for operation in FaultyOperation.all {
             try withVolume(settings: Self.roomy) { live in
                 for kind in Self.kinds {
-                    var after: Int64 = 0
+                    var after = 0
                     while try fail(operation, in: live, after: after, kind.code, kind.count) { after += 1 }
                     #expect(after > 0, "\(operation.name) makes no system call")
                     faults += after
@@ -36,14 +36,15 @@ struct FaultSweepTests {
 
     /// Whether a call was left to fail. What must hold after it is checked here.
     private func fail(
-        _ operation: FaultyOperation, in live: LiveVolume, after: Int64, _ code: Int32, _ count: Int64
+        _ operation: FaultyOperation, in live: LiveVolume, after: Int, _ code: Int32, _ count: Int
     ) throws -> Bool {
         let label = "\(operation.name), call \(after + 1), errno \(code)\(count == 1 ? "" : " times \(count)")"
         let stage = FaultStage(live)
         let faults = SystemCallFaults(after: after, code: code, count: count)
         // The call has the handles, and is gone before they are closed.
-        let (result, hits) = faults.during(try operation.prepare(stage))
-        switch result {
+        let outcome = faults.during(try operation.prepare(stage))
+        let hits = outcome.hits
+        switch outcome.result {
         case .success: break
         case .failure(let error as Errno):
             #expect(hits > 0, "\(label): \(error) without a fault")

@@ -17,17 +17,18 @@ struct UnreadableEntryTests {
             let file = try FileDescriptor.open(path + "/container/Documents/sparse", O_RDWR)
             try System.truncate(file.raw, 1 << 20)
             var named: Set<String> = []
-            var number: Int64 = 0
+            var number = 0
             while true {
                 let faults = SystemCallFaults(after: number, code: EIO)
-                let (result, hits) = faults.during { try OfflineVolume(storePath: path, forReading: true) }
-                if case .success(let volume) = result { try volume.close() }
-                if case .failure(let error as StoreError) = result, error.what.hasPrefix("the container cannot be read")
+                let outcome = faults.during { try OfflineVolume(storePath: path, forReading: true) }
+                if case .success(let volume) = outcome.result { try volume.close() }
+                if case .failure(let error as StoreError) = outcome.result,
+                    error.what.hasPrefix("the container cannot be read")
                 {
                     named.insert(error.path)
                     #expect(error.advice.hasPrefix("The disk under the store reports errors"))
                 }
-                if hits == 0 { break }
+                if outcome.hits == 0 { break }
                 number += 1
             }
             #expect(named.isSuperset(of: ["Documents/sparse", "Documents", "tmp"].map { path + "/container/" + $0 }))

@@ -161,11 +161,11 @@ struct VolumeExtentTests {
             try live.write(handle, at: 30 * 4096, 4096)
             // the attribute is written before the blocks are allocated
             var wasRefused = false
-            for after in 0..<20 as Range<Int64> {
+            for after in 0..<20 {
                 let faults = SystemCallFaults(after: after, code: code)
-                let (result, hits) = faults.during { try live.allocate(handle, 0, 4096, 10 * 4096) }
-                if hits == 0 { break }
-                if case .failure(let error as Errno) = result {
+                let outcome = faults.during { try live.allocate(handle, 0, 4096, 10 * 4096) }
+                if outcome.hits == 0 { break }
+                if case .failure(let error as Errno) = outcome.result {
                     wasRefused = true
                     #expect(error.answer == (code == EOPNOTSUPP ? EOPNOTSUPP : EIO))
                     try expectScanned(live, 1)

@@ -12,15 +12,10 @@
 
 #include "ProcessShims.h"
 
-// For tests: of this thread's calls the first `after` work, then `count` fail with `code`. Those
-// that failed are counted.
-struct shim_faults { int64_t after, count, hits; int code, are_set; };
-extern _Thread_local struct shim_faults shim_faults;
-void shim_begin_faults(int64_t after, int code, int64_t count);
-int64_t shim_end_faults(void);
-int shim_take_fault(void);
-// 0, or the errno with which the next call has to fail.
-static inline int shim_fault(void) { return __builtin_expect(shim_faults.are_set, 0) ? shim_take_fault() : 0; }
+// For tests: what watches the system calls of this thread; NULL in production.
+extern _Thread_local void *shim_call_watch_;
+static inline void *shim_call_watch(void) { return shim_call_watch_; }
+static inline void shim_set_call_watch(void *watch) { shim_call_watch_ = watch; }
 
 int shim_openat(int dir, const char *name, int flags, mode_t mode);
 int shim_open_in_mount(int dir, const char *path, int flags);

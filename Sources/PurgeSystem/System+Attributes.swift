@@ -1,0 +1,63 @@
+import CSystemShims
+import Glibc
+
+// Attributes.
+extension System {
+    public static func status(_ fd: Int32) throws(Errno) -> FileStatus {
+        var out = stat()
+        try SystemCall.done(.fstat) { shim_fstat(fd, &out) }
+        return out
+    }
+    public static func status(at dir: Int32, _ name: CName) throws(Errno) -> FileStatus {
+        var out = stat()
+        try SystemCall.done(.fstatat) { shim_fstatat(dir, name, &out) }
+        return out
+    }
+    /// Nanoseconds since 1970; ENODATA where the file system keeps no birth time.
+    public static func birthTime(at dir: Int32, _ name: CName) throws(Errno) -> Int64 {
+        try SystemCall.run(.statx) { shim_birth_time(dir, name, 0) }
+    }
+    /// The device of the mount that holds the file, from the kernel's memory alone.
+    public static func device(at dir: Int32, _ path: CName) throws(Errno) -> Int64 {
+        try SystemCall.run(.statx) { shim_device(dir, path) }
+    }
+    public static func fileSystemStatus(_ fd: Int32) throws(Errno) -> statvfs {
+        var out = statvfs()
+        try SystemCall.done(.fstatvfs) { shim_fstatvfs(fd, &out) }
+        return out
+    }
+    /// f_type of statfs(2), a magic number of <linux/magic.h>.
+    public static func fileSystemType(_ fd: Int32) throws(Errno) -> Int64 {
+        try SystemCall.run(.fstatfs) { shim_fs_type(fd) }
+    }
+    public static func changeMode(_ fd: Int32, _ mode: mode_t) throws(Errno) {
+        try SystemCall.done(.fchmod) { shim_fchmod(fd, mode) }
+    }
+    public static func changeMode(at dir: Int32, _ name: CName, _ mode: mode_t) throws(Errno) {
+        try SystemCall.done(.fchmodat) { shim_fchmodat(dir, name, mode) }
+    }
+    public static func changeOwner(_ fd: Int32, _ owner: uid_t, _ group: gid_t) throws(Errno) {
+        try SystemCall.done(.fchown) { shim_fchown(fd, owner, group) }
+    }
+    public static func changeOwner(at dir: Int32, _ name: CName, _ owner: uid_t, _ group: gid_t) throws(Errno) {
+        try SystemCall.done(.fchownat) { shim_fchownat(dir, name, owner, group) }
+    }
+    public static func setTimes(_ fd: Int32, access: timespec, modification: timespec) throws(Errno) {
+        var times = (access, modification)
+        try withUnsafePointer(to: &times) { (pair) throws(Errno) in
+            try pair.withMemoryRebound(to: timespec.self, capacity: 2) { (times) throws(Errno) in
+                try SystemCall.done(.futimens) { shim_futimens(fd, times) }
+            }
+        }
+    }
+    public static func setTimes(
+        at dir: Int32, _ name: CName, access: timespec, modification: timespec
+    ) throws(Errno) {
+        var times = (access, modification)
+        try withUnsafePointer(to: &times) { (pair) throws(Errno) in
+            try pair.withMemoryRebound(to: timespec.self, capacity: 2) { (times) throws(Errno) in
+                try SystemCall.done(.utimensat) { shim_utimensat(dir, name, times) }
+            }
+        }
+    }
+}

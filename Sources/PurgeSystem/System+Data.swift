@@ -1,0 +1,45 @@
+import CSystemShims
+import Glibc
+
+// Data.
+extension System {
+    public static func pread(
+        _ fd: Int32, _ buffer: UnsafeMutableRawBufferPointer, offset: Int64
+    ) throws(Errno) -> Int {
+        try SystemCall.run(.pread) { shim_pread(fd, buffer.baseAddress, buffer.count, offset) }
+    }
+    public static func pwrite(_ fd: Int32, _ buffer: UnsafeRawBufferPointer, offset: Int64) throws(Errno) -> Int {
+        try SystemCall.run(.pwrite) { shim_pwrite(fd, buffer.baseAddress, buffer.count, offset) }
+    }
+    public static func read(_ fd: Int32, _ buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+        try SystemCall.run(.read) { shim_read(fd, buffer.baseAddress, buffer.count) }
+    }
+    public static func write(_ fd: Int32, _ buffer: UnsafeRawBufferPointer) throws(Errno) -> Int {
+        try SystemCall.run(.write) { shim_write(fd, buffer.baseAddress, buffer.count) }
+    }
+    /// nil past the last data or hole (ENXIO).
+    public static func seek(_ fd: Int32, _ offset: Int64, _ whence: Int32) throws(Errno) -> Int64 {
+        try SystemCall.run(.lseek) { shim_lseek(fd, offset, whence) }
+    }
+    public static func truncate(_ fd: Int32, _ size: Int64) throws(Errno) {
+        try SystemCall.done(.ftruncate) { shim_ftruncate(fd, size) }
+    }
+    public static func allocate(_ fd: Int32, mode: Int32, offset: Int64, length: Int64) throws(Errno) {
+        try SystemCall.done(.fallocate) { shim_fallocate(fd, mode, offset, length) }
+    }
+    /// Allocates blocks for so many bytes from `offset` on; the file's size and what is in it stay as they are.
+    public static func reserve(_ fd: Int32, from offset: Int64, bytes: Int64) throws(Errno) {
+        try allocate(fd, mode: 1, offset: offset, length: bytes)  // FALLOC_FL_KEEP_SIZE
+    }
+    public static func dropCache(_ fd: Int32, offset: Int64, length: Int64) throws(Errno) {
+        try SystemCall.done(.fadvise) { shim_posix_fadvise_dontneed(fd, offset, length) }
+    }
+    public static func sync(_ fd: Int32) throws(Errno) { try SystemCall.done(.fsync) { shim_fsync(fd) } }
+    public static func syncData(_ fd: Int32) throws(Errno) { try SystemCall.done(.fdatasync) { shim_fdatasync(fd) } }
+    public static func syncFileSystem(_ fd: Int32) throws(Errno) { try SystemCall.done(.syncfs) { shim_syncfs(fd) } }
+    public static func copyRange(
+        from: Int32, offset: Int64, to: Int32, offset toOffset: Int64, length: Int
+    ) throws(Errno) -> Int {
+        try SystemCall.run(.copyFileRange) { shim_copy_file_range(from, offset, to, toOffset, length) }
+    }
+}

@@ -1,0 +1,26 @@
+import CSystemShims
+import Glibc
+
+// Extended attributes: of `name` in `dir`, of `dir` itself where `name` is nil.
+extension System {
+    /// The value's length; with an empty buffer only that.
+    public static func attribute(
+        at dir: Int32, _ name: CName?, _ key: CName, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(Errno) -> Int {
+        try SystemCall.run(.getxattr) { shim_getxattr(dir, name, key, buffer.baseAddress, buffer.count) }
+    }
+    public static func setAttribute(
+        at dir: Int32, _ name: CName?, _ key: CName, _ value: UnsafeRawBufferPointer, flags: Int32 = 0
+    ) throws(Errno) {
+        try SystemCall.done(.setxattr) { shim_setxattr(dir, name, key, value.baseAddress, value.count, flags) }
+    }
+    /// The length of the list of names, each with a zero at its end.
+    public static func attributeNames(
+        at dir: Int32, _ name: CName?, into buffer: UnsafeMutableBufferPointer<CChar>
+    ) throws(Errno) -> Int {
+        try SystemCall.run(.listxattr) { shim_listxattr(dir, name, buffer.baseAddress, buffer.count) }
+    }
+    public static func removeAttribute(at dir: Int32, _ name: CName?, _ key: CName) throws(Errno) {
+        try SystemCall.done(.removexattr) { shim_removexattr(dir, name, key) }
+    }
+}

@@ -1,0 +1,55 @@
+import CSystemShims
+import Glibc
+
+// Locks, limits, and what a thread is and does.
+extension System {
+    public static func lockExclusively(_ fd: Int32) throws(Errno) {
+        try SystemCall.done(.flock) { shim_flock(fd, LOCK_EX | LOCK_NB) }
+    }
+    /// Whether nobody has the file open but by this descriptor and its copies: no mapping either. False also
+    /// where that cannot be told.
+    public static func isOpenNowhereElse(_ fd: Int32) -> Bool {
+        do throws(Errno) { return try SystemCall.run(.fcntl) { shim_is_open_nowhere_else(fd) } == 1 } catch {
+            return false
+        }
+    }
+    /// Whether the above tells of mappings, for any owner's files, on the file system of this directory.
+    public static func tellsMappings(in directory: Int32) -> Bool {
+        do throws(Errno) { return try SystemCall.run(.fcntl) { shim_leases_tell_mappings(directory) } == 1 } catch {
+            return false
+        }
+    }
+    public static func threadID() -> Int32 { shim_gettid() }
+    /// The soft RLIMIT_NOFILE.
+    public static func descriptorLimit() -> Int {
+        var limits = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+        return Int(clamping: limits.rlim_cur)
+    }
+    /// Whether a thread of this process is in a wait that signals do not end, as for a lock of the kernel's. true
+    /// where that cannot be told.
+    public static func isBlocked(thread: Int32) -> Bool {
+        do throws(Errno) {
+            let stat = try FileDescriptor.open("/proc/self/task/\(thread)/stat", O_RDONLY).readAll()
+            // `pid (name) state ...`; the name may have any characters.
+            guard let end = stat.lastIndex(of: UInt8(ascii: ")")), stat.count > end + 2 else { return true }
+            return stat[end + 2] == UInt8(ascii: "D")
+        } catch { return true }
+    }
+    /// The process that a thread belongs to; nil when it has ended or cannot be seen.
+    public static func process(ofThread thread: pid_t) -> pid_t? {
+        do throws(Errno) {
+            let text = String(
+                decoding: try FileDescriptor.open("/proc/\(thread)/status", O_RDONLY).readAll(), as: UTF8.self)
+            let line = text.split(separator: "\n").first { $0.hasPrefix("Tgid:") }
+            return line.flatMap { pid_t($0.dropFirst(5).filter(\.isNumber)) }
+        } catch { return nil }
+    }
+    /// Later changes of this thread's identity leave its capabilities alone.
+    public static func keepCapabilities() throws(Errno) { try SystemCall.done(.prctl) { shim_keep_capabilities() } }
+    /// This thread's own umask, apart from the process's.
+    public static func makeUmaskPrivate() throws(Errno) { try SystemCall.done(.unshare) { shim_private_umask() } }
+    public static func setUmask(_ mask: mode_t) { shim_umask(mask) }
+    /// Who owns what this thread creates.
+    public static func actAs(owner: uid_t, group: gid_t) { shim_set_fs_identity(owner, group) }
+}

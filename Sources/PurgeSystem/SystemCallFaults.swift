@@ -1,0 +1,87 @@
+import CSystemShims
+import Glibc
+
+/// For tests: system calls of the calling thread that fail without reaching the kernel.
+public struct SystemCallFaults: Sendable {
+    /// What the calls fail with. EINTR is never seen by who made the call: it is retried.
+    public var code: Int32
+    /// The calls that count; nil for all.
+    public var name: SystemCall.Name?
+    /// Calls that still work.
+    public var after: Int
+    /// How many fail from there on; `.max` for all. EINTR for all interrupts each of them once, as signals would
+    /// that keep coming: the call works when it is tried again.
+    public var count: Int
+
+    public init(after: Int, of name: SystemCall.Name? = nil, code: Int32, count: Int = 1) {
+        self.after = after
+        self.name = name
+        self.code = code
+        self.count = count
+    }
+
+    /// None: the calls are listed only.
+    public static let none = SystemCallFaults(after: 0, code: 0, count: 0)
+
+    /// What came of a body that ran with faults.
+    public struct Outcome<Value> {
+        public let result: Result<Value, any Error>
+        /// The faults that came up.
+        public let hits: Int
+        /// Every attempt at a call, in order, those that failed included.
+        public let calls: [SystemCall.Name]
+        /// The first call that failed.
+        public let firstHit: SystemCall.Name?
+    }
+
+    /// Runs `body` with these faults.
+    public func during<Value>(_ body: () throws -> Value) -> Outcome<Value> {
+        let watch = SystemCallWatch(self)
+        let result = watch.during(body)
+        return Outcome(result: result, hits: watch.hits, calls: watch.calls, firstHit: watch.firstHit)
+    }
+}
+
+/// What a thread's calls meet while a test watches them.
+final class SystemCallWatch {
+    private let faults: SystemCallFaults
+    private(set) var calls: [SystemCall.Name] = []
+    private(set) var hits = 0
+    private(set) var firstHit: SystemCall.Name?
+    private var counted = 0
+    /// Whether the next call is the second attempt at one that was interrupted.
+    private var isRetry = false
+
+    init(_ faults: SystemCallFaults) { self.faults = faults }
+
+    /// Inside another watch it is this one that counts.
+    func during<Value>(_ body: () throws -> Value) -> Result<Value, any Error> {
+        let outer = shim_call_watch()
+        // Not retained: `self` is the caller's until the pointer has been put back.
+        shim_set_call_watch(Unmanaged.passUnretained(self).toOpaque())
+        defer { shim_set_call_watch(outer) }
+        return withExtendedLifetime(self) { Result { try body() } }
+    }
+
+    /// 0, or the errno with which this call of the thread that is watched has to fail.
+    @inline(never)
+    static func fault(of name: SystemCall.Name) -> Int32 {
+        guard let watch = shim_call_watch() else { return 0 }
+        // Not retained: set by `during`, which outlives every call that is made in it.
+        return Unmanaged<SystemCallWatch>.fromOpaque(watch).takeUnretainedValue().take(name)
+    }
+
+    private func take(_ name: SystemCall.Name) -> Int32 {
+        calls.append(name)
+        if let only = faults.name, only != name { return 0 }
+        defer { counted += 1 }
+        guard counted >= faults.after, hits < faults.count else { return 0 }
+        if faults.code == EINTR && faults.count == .max {
+            isRetry.toggle()
+            guard isRetry else { return 0 }
+        }
+        hits += 1
+        if firstHit == nil { firstHit = name }
+        return faults.code
+    }
+}
