@@ -223,4 +223,8 @@ int shim_set_path_attribute(const char *path, const char *key, const void *value
     return ANSWER(setxattr(path, key, value, size, 0));
 }
 int shim_make_temporary_directory(char *pattern) { return mkdtemp(pattern) ? 0 : -errno; }
+int shim_realpath(const char *path, char **resolved) {
+    *resolved = realpath(path, NULL);
+    return *resolved ? 0 : -errno;
+}
 int shim_unmount(const char *path, int flags) { return ANSWER(umount2(path, flags)); }

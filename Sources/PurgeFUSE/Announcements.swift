@@ -30,11 +30,9 @@ final class Announcements: Sendable {
         var pending: [Pending] = []
         /// Of the first of them, which have been told of: those removals of each that could not be.
         var told: [[Int]] = []
-        var isEnding = false
-        var thread: WorkThread?
     }
     private let state = Mutex(State())
-    private let gate = Gate()
+    private let thread = WakefulThread()
     /// Names told of.
     private let progress = Atomic<UInt64>(0)
 
@@ -51,8 +49,9 @@ final class Announcements: Sendable {
     func start(
         notifier: @escaping @Sendable () -> pid_t, forget: @escaping @Sendable ([Removal]) -> Void
     ) throws(Errno) {
-        let thread = try WorkThread(name: "answers") { [self] in run(notifier, forget) }
-        state.withLock { $0.thread = thread }
+        try thread.start(name: "answers", memory: Progress()) { [self] progress in
+            look(&progress, notifier, forget)
+        }
     }
 
     func add(_ announcement: Announcement) {
@@ -61,7 +60,7 @@ final class Announcements: Sendable {
             state.pending.append(pending)
             return state.pending.count == 1
         }
-        if wasIdle { gate.advance() }
+        if wasIdle { thread.wake() }
     }
 
     /// Where a removal of the announcement of which the notifier is telling has gone with its directory.
@@ -77,42 +76,34 @@ final class Announcements: Sendable {
     func finishNext(unreached: [Int]) {
         state.withLock { $0.told.append(unreached) }
         progress.add(1, ordering: .relaxed)
-        gate.advance()
+        thread.wake()
     }
 
     /// Returns when all answers have been given; nothing may be added any more.
-    func end() {
-        let thread = state.withLock { state in
-            state.isEnding = true
-            return state.thread
-        }
-        gate.advance()
-        thread?.join()
+    func end() { thread.end() }
+
+    /// The last sign that the notifier gets on.
+    private struct Progress {
+        var names: UInt64 = 0
+        var moment = System.uptime()
     }
 
-    private func run(_ notifier: () -> pid_t, _ forget: ([Removal]) -> Void) {
-        var seenProgress: UInt64 = 0
-        var lastProgress = System.uptime()
-        while true {
-            let seen = gate.generation
-            let (told, rest, isEnding) = state.withLock { state in
-                let told = Array(zip(state.pending, state.told))
-                state.pending.removeFirst(told.count)
-                state.told = []
-                return (told, state.pending, state.isEnding)
-            }
-            for (pending, unreached) in told { finish(pending, unreached, forget) }
-            if !told.isEmpty { continue }
-            if rest.isEmpty {
-                if isEnding { return }
-                gate.wait(while: seen)
-                continue
-            }
-            let now = progress.load(ordering: .relaxed)
-            if now != seenProgress { (seenProgress, lastProgress) = (now, System.uptime()) }
-            if let limit = limit(of: notifier(), since: lastProgress) { giveUp(rest, limit, forget) }
-            gate.wait(while: seen, milliseconds: Self.interval)
+    private func look(
+        _ last: inout Progress, _ notifier: () -> pid_t, _ forget: ([Removal]) -> Void
+    ) -> WakefulThread.Turn {
+        let (told, rest) = state.withLock { state in
+            let told = Array(zip(state.pending, state.told))
+            state.pending.removeFirst(told.count)
+            state.told = []
+            return (told, state.pending)
         }
+        for (pending, unreached) in told { finish(pending, unreached, forget) }
+        if !told.isEmpty { return .again }
+        if rest.isEmpty { return .idle }
+        let now = progress.load(ordering: .relaxed)
+        if now != last.names { last = Progress(names: now) }
+        if let limit = limit(of: notifier(), since: last.moment) { giveUp(rest, limit, forget) }
+        return .later(milliseconds: Self.interval)
     }
 
     private func finish(_ pending: Pending, _ unreached: [Int], _ forget: ([Removal]) -> Void) {

@@ -70,15 +70,10 @@ enum EndSignals {
     }
 
     private static func unmount(_ mountpoint: String, lazily: Bool) -> Bool {
-        if geteuid() == 0 {
-            return umount2(mountpoint, lazily ? Int32(MNT_DETACH) : 0) == 0
-        }
-        let arguments = ["fusermount3", "-u", "-q"] + (lazily ? ["-z"] : []) + ["--", mountpoint]
-        var argv: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-        defer { for argument in argv { free(argument) } }
-        var pid = pid_t()
-        guard posix_spawnp(&pid, "fusermount3", nil, nil, &argv, environ) == 0 else { return false }
-        var status: Int32 = 0
-        return waitpid(pid, &status, 0) == pid && status == 0
+        do throws(Errno) {
+            guard geteuid() == 0 else { return try System.unmountAsUser(mountpoint, detaching: lazily) }
+            try System.unmount(mountpoint, detaching: lazily)
+            return true
+        } catch { return false }
     }
 }

@@ -13,7 +13,7 @@ public enum MountService {
     /// been unmounted (fusermount3 -u, or one of `SignalSet.ending` to this process).
     public static func serve(_ request: MountRequest, whenReady: () -> Void) throws(StoreError) {
         EndSignals.block()
-        raiseDescriptorLimit()
+        System.raiseDescriptorLimit()  // each open file of the app is one of ours
         let mountpoint = try resolve(request.mountpoint)
         let store = try open(request)
         var isReady = false
@@ -116,14 +116,6 @@ public enum MountService {
         return hooks
     }
 
-    /// Each open file of the app is one of ours, so the soft limit goes up to the hard one.
-    private static func raiseDescriptorLimit() {
-        var limits = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
-        limits.rlim_cur = limits.rlim_max
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
-    }
-
     private static func resolve(_ mountpoint: String) throws(StoreError) -> String {
         do throws(Errno) {
             return try System.resolved(mountpoint)
@@ -141,13 +133,15 @@ public enum MountService {
         var options = ["fsname=\(name)", "subtype=purgefs", "default_permissions"] + request.options
         if request.allowsOther && !options.contains("allow_other") { options.append("allow_other") }
         let words = ["purgefs", "-o", options.joined(separator: ",")]
-        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
         var operations = fuse_lowlevel_ops.volume()
+        // Not released: the callbacks have no other reference to the server, and the process ends with its one mount.
+        let userdata = Unmanaged.passRetained(server).toOpaque()
         guard
-            let session = shim_session_new(
-                3, &arguments, &operations, MemoryLayout<fuse_lowlevel_ops>.size,
-                Unmanaged.passRetained(server).toOpaque())
+            let session = System.withPointers(
+                words.map({ Array($0.utf8CString) }),
+                { arguments in
+                    shim_session_new(3, arguments, &operations, MemoryLayout<fuse_lowlevel_ops>.size, userdata)
+                })
         else {
             throw StoreError(
                 "libfuse refused the mount options \(options.joined(separator: ","))", path: mountpoint,

@@ -32,27 +32,8 @@ extension FileDescriptor {
     /// Names of a directory's entries but `.` and `..`, from where this descriptor stands.
     public func names() throws(Errno) -> [RawText] {
         var names: [RawText] = []
-        var buffer = [UInt8](repeating: 0, count: 32768)
-        while true {
-            let count = try buffer.withUnsafeMutableBytes { bytes in
-                Result { () throws(Errno) in try System.directoryEntries(raw, into: bytes) }
-            }.get()
-            if count == 0 { return names }
-            names += Self.names(in: buffer[..<count])
-        }
-    }
-
-    /// struct linux_dirent64: inode (8), offset (8), record length (2), type (1), name, zero.
-    private static func names(in records: ArraySlice<UInt8>) -> [RawText] {
-        var names: [RawText] = []
-        var start = records.startIndex
-        while start + 19 < records.endIndex {
-            let length = Int(records[start + 16]) | Int(records[start + 17]) << 8
-            let name = records[(start + 19)..<(start + length)].prefix { $0 != 0 }
-            if !name.elementsEqual(".".utf8) && !name.elementsEqual("..".utf8) {
-                names.append(name.map { CChar(bitPattern: $0) } + [0])
-            }
-            start += length
+        try DirectoryBlock.forEach(of: raw) { _, name in
+            if !DirectoryBlock.isDot(name) { names.append(System.rawText(name)) }
         }
         return names
     }

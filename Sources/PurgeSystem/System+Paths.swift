@@ -12,15 +12,20 @@ extension System {
     /// Absolute, without symbolic links, `.` and `..`. One that is not UTF-8 is EILSEQ: as text it would be
     /// another.
     public static func resolved(_ path: String) throws(Errno) -> String {
-        guard let resolved = realpath(path, nil) else { throw Errno(errno) }
-        defer { free(resolved) }
-        guard let text = String(validatingCString: resolved) else { throw .illegalSequence }
+        let bytes = try path.withCString { path in
+            Result { () throws(Errno) in try resolvedText(path) }
+        }.get()
+        guard let text = String(path: bytes) else { throw .illegalSequence }
         return text
     }
 
     /// The same, byte for byte.
-    public static func resolved(_ path: RawText) throws(Errno) -> [UInt8] {
-        guard let resolved = realpath(path, nil) else { throw Errno(errno) }
+    public static func resolved(_ path: RawText) throws(Errno) -> [UInt8] { try resolvedText(path) }
+
+    private static func resolvedText(_ path: CName) throws(Errno) -> [UInt8] {
+        var resolved: UnsafeMutablePointer<CChar>?
+        try SystemCall.done(.realpath) { shim_realpath(path, &resolved) }
+        guard let resolved else { throw .invalid }
         defer { free(resolved) }
         return rawText(resolved).dropLast().map { UInt8(bitPattern: $0) }
     }
@@ -54,9 +59,17 @@ extension System {
         return made
     }
 
-    /// With `detaching`, what is still in use goes when its last user has let go.
+    /// With `detaching`, what is still in use goes when its last user has let go. As root.
     public static func unmount(_ path: String, detaching: Bool) throws(Errno) {
         try SystemCall.done(.umount2) { shim_unmount(path, detaching ? Int32(MNT_DETACH) : 0) }
+    }
+
+    /// The same by the setuid program that an ordinary user has for his FUSE mounts, which says nothing here. Whether
+    /// it has done so.
+    public static func unmountAsUser(_ path: String, detaching: Bool) throws(Errno) -> Bool {
+        let words = ["fusermount3", "-u", "-q"] + (detaching ? ["-z"] : []) + ["--", path]
+        let pid = try spawnDetached("fusermount3", words, keepsMessages: false)
+        return try wait(for: pid, blocking: true) == .exited(0)
     }
 
     /// Of a FUSE mount: everything that waits for its daemon fails. Unmounted it is too, unless it is in use (EBUSY).

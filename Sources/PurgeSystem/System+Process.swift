@@ -79,10 +79,10 @@ extension System {
         try SystemCall.done(.kill) { shim_kill(pid, number) }
     }
 
-    /// argv or envp: pointers to `texts`, a nil at the end.
-    private static func withPointers<Result>(
-        _ texts: [RawText], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) throws(Errno) -> Result
-    ) throws(Errno) -> Result {
+    /// argv or envp: pointers to copies of `texts`, a nil at the end.
+    public static func withPointers<Result, Failure: Error>(
+        _ texts: [RawText], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         let pointers = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: texts.count + 1)
         for (index, text) in texts.enumerated() { pointers[index] = strdup(text) }
         pointers[texts.count] = nil

@@ -16,11 +16,4 @@ extension System {
     public static var canGainAdministration: Bool { shim_may_gain_capability(administration) != 0 }
     /// Whether no program that it executes gets more rights (PR_SET_NO_NEW_PRIVS).
     public static var hasNoNewPrivileges: Bool { shim_has_no_new_privileges() == 1 }
-
-    /// The hard RLIMIT_NOFILE.
-    public static func largestDescriptorLimit() -> Int {
-        var limits = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
-        return Int(clamping: limits.rlim_max)
-    }
 }

@@ -1,7 +1,7 @@
 import CSystemShims
 import Glibc
 
-// Locks, limits, and what a thread is and does.
+// Locks, and what a thread is and does.
 extension System {
     public static func lockExclusively(_ fd: Int32) throws(Errno) {
         try SystemCall.done(.flock) { shim_flock(fd, LOCK_EX | LOCK_NB) }
@@ -20,12 +20,6 @@ extension System {
         }
     }
     public static func threadID() -> Int32 { shim_gettid() }
-    /// The soft RLIMIT_NOFILE.
-    public static func descriptorLimit() -> Int {
-        var limits = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
-        return Int(clamping: limits.rlim_cur)
-    }
     /// Whether a thread of this process is in a wait that signals do not end, as for a lock of the kernel's. true
     /// where that cannot be told.
     public static func isBlocked(thread: Int32) -> Bool {

@@ -43,15 +43,11 @@ struct Unmounting {
         }
     }
 
-    /// Without root, the setuid program does it. It says nothing here: its one line would come with
-    /// every attempt.
+    /// Without root.
     private func askFusermount(detaching: Bool) -> Outcome {
         if let objection = MountRights.current().objection { return .unable(objection) }
-        let words = ["fusermount3", "-u"] + (detaching ? ["-z"] : []) + ["--", mountpoint]
         do throws(Errno) {
-            let pid = try System.spawnDetached("fusermount3", words, keepsMessages: false)
-            let end = try System.wait(for: pid, blocking: true)
-            if end == .exited(0) || !isMounted { return .done }
+            if try System.unmountAsUser(mountpoint, detaching: detaching) || !isMounted { return .done }
             return MountEntry.container(at: mountpoint)?.owner == getuid() ? .busy : .refused(.notPermitted)
         } catch {
             return .refused(error)

@@ -171,16 +171,11 @@ struct RawRequest {
 
     /// The request that this thread serves.
     static var current: RawRequest {
-        get { RawRequest(pointer: pthread_getspecific(key)) }
-        set { pthread_setspecific(key, newValue.base) }
+        get { RawRequest(pointer: ofThread.pointer) }
+        set { ofThread.pointer = UnsafeMutableRawPointer(mutating: newValue.base) }
     }
 
     private init(pointer: UnsafeMutableRawPointer?) { base = UnsafeRawPointer(pointer) }
 
-    // Written once, before any thread reads it.
-    private static let key: pthread_key_t = {
-        var key = pthread_key_t()
-        pthread_key_create(&key, nil)
-        return key
-    }()
+    private static let ofThread = ThreadLocal()
 }

@@ -175,20 +175,15 @@ final class Worker {
 
     /// For any code that is about to be slow; does nothing on threads that serve no requests.
     static func willBeSlow() {
-        guard let pointer = pthread_getspecific(key) else { return }
+        guard let pointer = current.pointer else { return }
         Unmanaged<Worker>.fromOpaque(pointer).takeUnretainedValue().handOver()
     }
 
     fileprivate static func setCurrent(_ worker: Worker?) {
-        pthread_setspecific(key, worker.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })
+        current.pointer = worker.map { Unmanaged.passUnretained($0).toOpaque() }
     }
 
-    // Written once, before any thread reads it.
-    private static let key: pthread_key_t = {
-        var key = pthread_key_t()
-        pthread_key_create(&key, nil)
-        return key
-    }()
+    private static let current = ThreadLocal()
 }
 
 /// Where requests come from and how they are served; the pool knows nothing of their form.

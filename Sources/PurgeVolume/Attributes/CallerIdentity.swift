@@ -9,12 +9,7 @@ private struct ThreadIdentity {
     var umask: mode_t?
 }
 
-private let identityKey: pthread_key_t = {
-    // Written once, before any thread reads it.
-    var key = pthread_key_t()
-    pthread_key_create(&key) { UnsafeMutableRawPointer($0)?.deallocate() }
-    return key
-}()
+private let identity = ThreadLocal { $0?.deallocate() }
 
 extension Volume {
     /// Readies this thread to serve requests: its capabilities outlive changes of its identity,
@@ -29,7 +24,7 @@ extension Volume {
     /// What this thread creates from now on belongs to the caller. Only root can do that.
     func actAs(_ caller: Caller) {
         let umask = keepsAccessControlLists ? caller.umask : 0
-        let current = pthread_getspecific(identityKey)?.assumingMemoryBound(to: ThreadIdentity.self)
+        let current = identity.pointer?.assumingMemoryBound(to: ThreadIdentity.self)
         if let current, current.pointee.owner == caller.owner, current.pointee.group == caller.group {
             if current.pointee.umask != umask { System.setUmask(umask) }
             current.pointee.umask = umask
@@ -43,7 +38,7 @@ extension Volume {
         } else {
             let fresh = UnsafeMutablePointer<ThreadIdentity>.allocate(capacity: 1)
             fresh.initialize(to: new)
-            pthread_setspecific(identityKey, fresh)
+            identity.pointer = UnsafeMutableRawPointer(fresh)
         }
     }
 }
