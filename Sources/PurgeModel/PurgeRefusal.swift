@@ -1,4 +1,4 @@
-/// Why a file that a command has named is not purged.
+/// Why a file is not purged; where several hold, the first is told.
 public enum PurgeRefusal: String, CaseIterable, Codable, Sendable {
     /// There is no such file, or it is gone meanwhile.
     case noEntry
@@ -10,10 +10,48 @@ public enum PurgeRefusal: String, CaseIterable, Codable, Sendable {
     case severalNames
     /// The same, for a name that the container knows nothing of.
     case linkedOutside
+    /// It has no blocks to give back, and only a command that names its place or itself takes it.
+    case empty
     /// Somebody has it open or mapped.
     case open
     /// Something was changing it all the while.
     case busy
     /// The store would not let go of it.
     case failed
+}
+
+/// A set of reasons why a file is not purged.
+public struct PurgeRefusals: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt16
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    public static let noEntry = PurgeRefusals(rawValue: 1)
+    public static let special = PurgeRefusals(rawValue: 2)
+    public static let notPurgeable = PurgeRefusals(rawValue: 4)
+    public static let severalNames = PurgeRefusals(rawValue: 8)
+    public static let linkedOutside = PurgeRefusals(rawValue: 16)
+    public static let empty = PurgeRefusals(rawValue: 32)
+    public static let open = PurgeRefusals(rawValue: 64)
+    public static let busy = PurgeRefusals(rawValue: 128)
+    public static let failed = PurgeRefusals(rawValue: 256)
+
+    /// In the order in which they are told.
+    public var all: [PurgeRefusal] { PurgeRefusal.allCases.filter { contains(PurgeRefusals($0)) } }
+
+    public var first: PurgeRefusal? { PurgeRefusal.allCases.first { contains(PurgeRefusals($0)) } }
+
+    public init(_ refusal: PurgeRefusal) {
+        self =
+            switch refusal {
+            case .noEntry: .noEntry
+            case .special: .special
+            case .notPurgeable: .notPurgeable
+            case .severalNames: .severalNames
+            case .linkedOutside: .linkedOutside
+            case .empty: .empty
+            case .open: .open
+            case .busy: .busy
+            case .failed: .failed
+            }
+    }
 }

@@ -123,12 +123,15 @@ public struct ThresholdSettings: Hashable, Codable, Sendable {
             nearLow: nearLow.resolved(total: total), desired: desired.resolved(total: total))
     }
 
-    /// The settings after a change in the text form of `ThresholdChange`; nil if the text is malformed, or the
-    /// result is not in rising order for this total.
-    public func applying(_ text: some StringProtocol, total: ByteCount) -> ThresholdSettings? {
-        guard let change = ThresholdChange(text: text) else { return nil }
+    /// The settings after a change; nil if the result is not in rising order for this total.
+    public func applying(_ change: ThresholdChange, total: ByteCount) -> ThresholdSettings? {
         let result = change.applied(to: self)
         let now = result.asSet(total: total)
         return now.veryLow <= now.low && now.low <= now.nearLow && now.nearLow <= now.desired ? result : nil
+    }
+
+    /// The same for a change in text form; nil too if that is malformed.
+    public func applying(_ text: some StringProtocol, total: ByteCount) -> ThresholdSettings? {
+        ThresholdChange(text: text).flatMap { applying($0, total: total) }
     }
 }

@@ -9,6 +9,7 @@ enum RefusalText {
         case .notPurgeable: "it lies neither in tmp nor in Library/Caches, and is not marked purgeable"
         case .severalNames: "it has several names (hard links), so that nothing would come back"
         case .linkedOutside: "it has a name outside of the container, so that nothing would come back"
+        case .empty: "it takes no space, so that nothing would come back"
         case .open: users.isEmpty ? "it is open" : "it is in use by \(list(users))"
         case .busy: "something was changing it all the while"
         case .failed: "the store would not let go of it"
@@ -23,6 +24,7 @@ enum RefusalText {
         case .notPurgeable: "`purgefs mark --purgeable PATH` makes it purgeable."
         case .severalNames: "Remove its other names first: `find CONTAINER -samefile PATH` lists them."
         case .linkedOutside: "Remove that name first: `find DIR -samefile PATH` around the store lists it."
+        case .empty: "Name it, or purge all of its place."
         case .open where users.isEmpty:
             isRoot
                 ? "Whoever had it has ended, or is not to be seen from here: try again."

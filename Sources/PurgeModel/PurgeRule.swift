@@ -1,0 +1,86 @@
+/// What is known of a file when a purge looks at it.
+public struct PurgeFacts: Hashable, Sendable {
+    public enum Kind: Sendable { case file, symbolicLink, other }
+
+    public var kind: Kind
+    public var tier: Tier
+    /// The mark that counts: its own, or one that it inherits.
+    public var mark: PurgeMark?
+    /// Charged blocks.
+    public var blocks: Int64
+    /// Its last name is gone.
+    public var isGone = false
+    public var hasSeveralNames = false
+    /// It has a name outside of the container.
+    public var isLinkedOutside = false
+    /// Somebody has it open or mapped.
+    public var isOpen = false
+    /// Another call is changing it, or another purge has chosen it.
+    public var isBusy = false
+    /// The store has not let go of it before.
+    public var isStuck = false
+
+    public init(kind: Kind = .file, tier: Tier, mark: PurgeMark? = nil, blocks: Int64) {
+        self.kind = kind
+        self.tier = tier
+        self.mark = mark
+        self.blocks = blocks
+    }
+
+    /// Purging it would give no bytes back, whatever else holds of it.
+    public var isEmpty: Bool { kind != .file || blocks == 0 }
+
+    /// Why it goes where it may go with this rank.
+    public func reason(_ rank: PurgeRank) -> PurgeReason { isEmpty ? .command : rank.step.reason }
+}
+
+/// What a purge is after, which decides what it may have.
+public enum PurgeAim: CaseIterable, Sendable {
+    /// Bytes: room for a write, a size that a command names, a level of pressure.
+    case room
+    /// All of a place, empty files and symbolic links too.
+    case place
+    /// Exactly this file, which a command names. One that the store has not let go of is tried again.
+    case file
+}
+
+public enum PurgeVerdict: Hashable, Sendable {
+    /// A purge may have it; the rank says when.
+    case candidate(PurgeRank)
+    /// No purge may have it, for all of these reasons.
+    case passedOver(PurgeRefusals)
+
+    public var rank: PurgeRank? { if case .candidate(let rank) = self { rank } else { nil } }
+
+    /// The first of the reasons, nil for a candidate.
+    public var refusal: PurgeRefusal? { if case .passedOver(let refusals) = self { refusals.first } else { nil } }
+
+    /// Whether its bytes count as reclaimable: a file that is being changed stays in that number, though no
+    /// purge chooses it before that is over.
+    public var isReclaimable: Bool {
+        switch self {
+        case .candidate: true
+        case .passedOver(let refusals): refusals == [.busy]
+        }
+    }
+}
+
+/// Who may be purged: the one rule behind the order of victims, the plan, and the answers of why a file is not
+/// purged.
+public enum PurgeRule {
+    public static func verdict(on file: PurgeFacts, for aim: PurgeAim) -> PurgeVerdict {
+        let rank = PurgeRank.of(tier: file.tier, effectiveMark: file.mark)
+        var refusals: PurgeRefusals = []
+        if file.isGone { refusals.insert(.noEntry) }
+        if file.kind == .other { refusals.insert(.special) }
+        if rank == nil { refusals.insert(.notPurgeable) }
+        if file.hasSeveralNames { refusals.insert(.severalNames) }
+        if file.isLinkedOutside { refusals.insert(.linkedOutside) }
+        if aim == .room, file.isEmpty { refusals.insert(.empty) }
+        if file.isOpen { refusals.insert(.open) }
+        if file.isBusy { refusals.insert(.busy) }
+        if aim != .file, file.isStuck { refusals.insert(.failed) }
+        guard let rank, refusals.isEmpty else { return .passedOver(refusals) }
+        return .candidate(rank)
+    }
+}
