@@ -277,7 +277,7 @@ struct ChosenPurgeTests {
             let plan = live.volume.plan(selection)
             #expect(plan.purged.map(words) == ["tmp/d/b command"])
             #expect(plan.refused.map(words) == refused)
-            let answer = live.volume.purge(selection, pid: LiveVolume.pid)
+            let answer = live.volume.awaitingAnnouncements { live.volume.purge(selection, pid: LiveVolume.pid, &$0) }
             #expect(answer.purged.map(words) == ["tmp/d/b command"])
             #expect(answer.refused.map(words) == refused)
             for path in ["Library/Caches/kept", "Library/Caches/e/c", "tmp/g", "tmp/f"] { #expect(live.exists(path)) }
@@ -294,7 +294,7 @@ struct ChosenPurgeTests {
             let selection = try live.volume.select(.all, below: bytes("tmp/d"))
             try live.rename("tmp/d/a", "tmp/a")
             try live.rename("tmp/d/x", "tmp/x")
-            let answer = live.volume.purge(selection, pid: LiveVolume.pid)
+            let answer = live.volume.awaitingAnnouncements { live.volume.purge(selection, pid: LiveVolume.pid, &$0) }
             #expect(answer.purged.map(words) == ["tmp/d/b temporary", "tmp/d/y command"])
             #expect(answer.refused.isEmpty)
             #expect(live.exists("tmp/a") && live.exists("tmp/x"))

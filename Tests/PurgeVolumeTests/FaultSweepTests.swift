@@ -231,10 +231,11 @@ struct FaultyOperation: Sendable {
         .init("copy") { stage in
             let (from, to) = (try stage.file(blocks: 4), try stage.file("g", blocks: 1))
             return {
-                var purged: [Removal] = []
                 let request = WriteRequest(
                     offset: 4096, length: 4 * 4096, isMapped: false, dropsPrivileges: false, pid: LiveVolume.pid)
-                _ = try stage.live.volume.copy(from: from, offset: 0, to: to, request, purged: &purged)
+                _ = try stage.live.announcing { (debt) throws(Errno) in
+                    try stage.live.volume.copy(from: from, offset: 0, to: to, request, debt: &debt)
+                }
             }
         },
         .init("fsync") { stage in
@@ -332,8 +333,10 @@ struct FaultyOperation: Sendable {
                 change.mode = 0o600
                 change.owner = geteuid()
                 change.modificationTime = timespec(tv_sec: 5, tv_nsec: 6)
-                var purged: [Removal] = []
-                _ = try stage.live.volume.setAttributes(of: handle.node, handle: handle, change, purged: &purged)
+                let chosen = change
+                _ = try stage.live.announcing { (debt) throws(Errno) in
+                    try stage.live.volume.setAttributes(of: handle.node, handle: handle, chosen, debt: &debt)
+                }
             }
         },
     ]

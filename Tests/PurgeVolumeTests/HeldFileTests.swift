@@ -41,11 +41,11 @@ struct HeldFileTests {
             let writing = Workers.start(1) { _ in
                 let request = WriteRequest(
                     offset: 0, length: 4096, isMapped: false, dropsPrivileges: false, pid: LiveVolume.pid)
-                var purged: [Removal] = []
-                _ = try volume.write(handle, request, purged: &purged) { (fd, bytes) throws(Errno) in
-                    try LiveVolume.put(fd, bytes.count, 0)
-                }
-                volume.announce(purged)
+                _ = try volume.answering { (debt) throws(Errno) in
+                    try volume.write(handle, request, debt: &debt) { (fd, bytes) throws(Errno) in
+                        try LiveVolume.put(fd, bytes.count, 0)
+                    }
+                }.announced()
                 isDone.add()
             }
             // what is not held is found at once, and leaves the write where it is

@@ -100,12 +100,10 @@ extension LiveVolume {
 // Files.
 extension LiveVolume {
     /// What a call has purged is announced before its outcome is known.
-    private func announcing<Value>(_ body: (inout [Removal]) throws(Errno) -> Value) throws(Errno) -> Value {
-        var purged: [Removal] = []
-        let result: Result<Value, Errno>
-        do throws(Errno) { result = .success(try body(&purged)) } catch { result = .failure(error) }
-        volume.announce(purged)
-        return try result.get()
+    func announcing<Value: Sendable>(
+        _ body: (inout AnnouncementDebt) throws(Errno) -> Value
+    ) throws(Errno) -> Value {
+        try volume.answering(body).announced()
     }
     func create(_ path: String) throws(Errno) -> Handle {
         let (parent, name) = try place(path)
@@ -131,8 +129,8 @@ extension LiveVolume {
     func write(_ handle: Handle, at offset: Int64, _ count: Int, isMapped: Bool = false) throws(Errno) -> Int {
         let request = WriteRequest(
             offset: offset, length: count, isMapped: isMapped, dropsPrivileges: false, pid: Self.pid)
-        return try announcing { (purged) throws(Errno) in
-            try volume.write(handle, request, purged: &purged) { (fd, bytes) throws(Errno) in
+        return try announcing { (debt) throws(Errno) in
+            try volume.write(handle, request, debt: &debt) { (fd, bytes) throws(Errno) in
                 try Self.put(fd, bytes.count, offset + Int64(bytes.lowerBound))
             }
         }
@@ -144,8 +142,8 @@ extension LiveVolume {
     ) throws(Errno) -> Int {
         let request = WriteRequest(
             offset: offset, length: count, isMapped: isMapped, dropsPrivileges: dropsPrivileges, pid: Self.pid)
-        return try announcing { (purged) throws(Errno) in
-            try volume.write(handle, request, purged: &purged) { (fd, bytes) throws(Errno) in
+        return try announcing { (debt) throws(Errno) in
+            try volume.write(handle, request, debt: &debt) { (fd, bytes) throws(Errno) in
                 try perform(fd, bytes.count)
             }
         }
@@ -158,14 +156,14 @@ extension LiveVolume {
 
     func allocate(_ handle: Handle, _ mode: Int32, _ offset: Int64, _ length: Int64) throws(Errno) {
         let request = AllocationRequest(mode: mode, offset: offset, length: length, pid: Self.pid)
-        try announcing { (purged) throws(Errno) in try volume.allocate(handle, request, purged: &purged) }
+        try announcing { (debt) throws(Errno) in try volume.allocate(handle, request, debt: &debt) }
     }
     func truncate(_ path: String, _ size: Int64) throws(Errno) { try truncate(try node(path), nil, size) }
     func truncate(_ node: Node, _ handle: Handle?, _ size: Int64) throws(Errno) {
         var change = AttributeChange(caller: Self.caller)
         change.size = size
-        _ = try announcing { (purged) throws(Errno) in
-            try volume.setAttributes(of: node, handle: handle, change, purged: &purged)
+        _ = try announcing { (debt) throws(Errno) in
+            try volume.setAttributes(of: node, handle: handle, change, debt: &debt)
         }
     }
     /// isPurgeable; nil removes it.
@@ -180,4 +178,16 @@ extension LiveVolume {
     /// st_blocks x 512.
     func charged(_ node: Node) throws(Errno) -> Int64 { Int64(try volume.attributes(of: node).status.st_blocks) * 512 }
     func chargedBlocks(_ path: String) throws(Errno) -> Int64 { try charged(try node(path)) / 4096 }
+}
+
+extension UnpaidAnswer {
+    /// The outcome, without waiting for the kernel to be told.
+    consuming func announced() throws(Errno) -> Value {
+        let outcome = outcome
+        pay { _ in
+        } later: {
+            { _ in }
+        }
+        return try outcome.get()
+    }
 }

@@ -98,15 +98,21 @@ struct VolumeGhostTests {
             defer { live.volume.close(handle) }
             let request = WriteRequest(
                 offset: 0, length: 60 * 4096, isMapped: false, dropsPrivileges: false, pid: 1)
-            var purged: [Removal] = []
-            _ = try live.volume.write(handle, request, purged: &purged) { (fd, bytes) throws(Errno) in
-                try LiveVolume.put(fd, bytes.count, 0)
+            let unpaid = live.volume.answering { (debt) throws(Errno) in
+                try live.volume.write(handle, request, debt: &debt) { (fd, bytes) throws(Errno) in
+                    try LiveVolume.put(fd, bytes.count, 0)
+                }
             }
-            #expect(purged.map { String(decoding: $0.purgedName.directoryPath, as: UTF8.self) } == ["tmp"])
+            let directories = unpaid.debt.removals.map { String(decoding: $0.purgedName.directoryPath, as: UTF8.self) }
+            #expect(directories == ["tmp"])
             announcements.finish()  // of the first
             #expect(!live.volume.mayCacheAbsence("a", in: tmp))
             let done = Tally()
-            live.volume.announce(purged) { done.add() }
+            unpaid.pay { _ in
+                done.add(100)
+            } later: {
+                { _ in done.add() }
+            }
             #expect(done.value == 0)
             announcements.finish()
             #expect(done.value == 1)
@@ -122,10 +128,11 @@ struct VolumeGhostTests {
             try live.make("tmp/a", blocks: 40)
             let tmp = try live.node("tmp")
             let job = try #require(live.volume.change { live.volume.choose(.all, trigger: .command, pid: 1, &$0) })
-            let result = live.volume.carryOut(job)
-            #expect(result.removals.map(\.concernsKernel) == [false])
+            let unpaid = live.volume.answering { debt in _ = live.volume.carryOut(job, &debt) }
+            let concernsKernel = unpaid.debt.removals.map(\.concernsKernel)
+            #expect(concernsKernel == [false])
             #expect(live.volume.mayCacheAbsence("a", in: tmp))
-            live.volume.announce(result.removals)
+            try unpaid.announced()
         }
     }
 

@@ -98,8 +98,9 @@ struct VolumeNameTests {
             change.mode = 0o600
             change.owner = geteuid()
             change.modificationTime = timespec(tv_sec: 5, tv_nsec: 6)
-            var purged: [Removal] = []
-            let status = try live.volume.setAttributes(of: node, handle: nil, change, purged: &purged).status
+            let status = try live.announcing { (debt) throws(Errno) in
+                try live.volume.setAttributes(of: node, handle: nil, change, debt: &debt)
+            }.status
             #expect(status.st_mode & 0o7777 == 0o600 && status.st_nlink == 0)
             #expect(status.st_mtim.tv_sec == 5 && status.st_mtim.tv_nsec == 6)
             if node.isDirectory {

@@ -118,8 +118,8 @@ struct VolumePurgeTests {
             let asking = Workers.start(1) { _ in
                 #expect(throws: Errno.noEntry) { try volume.lookup("a", in: tmp, caller: LiveVolume.caller) }
             }
-            let result = volume.carryOut(try #require(job))
-            volume.announce(result.removals)
+            let chosen = try #require(job)
+            let result = volume.awaitingAnnouncements { volume.carryOut(chosen, &$0) }
             try asking.join(within: 10)
             #expect(result.freed == ByteCount(blocks: 10) && !result.hasFailed)
             #expect(live.used == 0)

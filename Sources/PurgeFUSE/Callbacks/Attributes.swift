@@ -20,10 +20,10 @@ extension fuse_lowlevel_ops {
             guard let request, let values else { return }
             let server = Server.of(request)
             let node = server.node(node)
-            Reply.to(request) { (purged: inout [Removal]) throws(Errno) in
+            Reply.to(request) { (debt: inout AnnouncementDebt) throws(Errno) in
                 let handle = node.isControl || info == nil ? nil : try server.handle(info)
                 let change = AttributeChange(values.pointee, valid: valid, caller: server.caller(request))
-                return try server.volume.setAttributes(of: node, handle: handle, change, purged: &purged)
+                return try server.volume.setAttributes(of: node, handle: handle, change, debt: &debt)
             } _: {
                 $0.attributes($1)
             }

@@ -36,15 +36,16 @@ extension Reply {
     /// The same for what may purge. The answer, an error too, comes when the purged names are gone for
     /// everybody.
     static func to<Value: Sendable>(
-        _ request: fuse_req_t, purging body: (inout [Removal]) throws(Errno) -> Value,
+        _ request: fuse_req_t, purging body: (inout AnnouncementDebt) throws(Errno) -> Value,
         _ send: @escaping @Sendable (consuming Reply, Value) -> Void
     ) {
-        var purged: [Removal] = []
-        let result: Result<Value, Errno>
-        do throws(Errno) { result = .success(try body(&purged)) } catch { result = .failure(error) }
-        if purged.isEmpty { return Reply(request).send(result, send) }
-        let pending = Reply(request).later()
-        Server.of(request).volume.announce(purged) { pending.take()?.send(result, send) }
+        let unpaid = Server.of(request).volume.answering(body)
+        unpaid.pay {
+            Reply(request).send($0, send)
+        } later: {
+            let pending = Reply(request).later()
+            return { pending.take()?.send($0, send) }
+        }
     }
 
     private consuming func send<Value>(

@@ -24,11 +24,11 @@ extension fuse_lowlevel_ops {
             let server = Server.of(request)
             let data = UnsafeRawBufferPointer(start: bytes, count: size)
             if server.node(node).isControl { return server.writeControl(request, info, data) }
-            Reply.to(request) { (purged: inout [Removal]) throws(Errno) in
+            Reply.to(request) { (debt: inout AnnouncementDebt) throws(Errno) in
                 let write = WriteRequest(
                     offset: Int64(offset), length: size, isMapped: info.pointee.writepage != 0,
                     dropsPrivileges: RawRequest.current.writeDropsPrivileges, pid: server.caller(request).pid)
-                return try server.volume.write(server.handle(info), write, purged: &purged) {
+                return try server.volume.write(server.handle(info), write, debt: &debt) {
                     (fd, bytes) throws(Errno) in
                     try System.pwriteAll(
                         fd, UnsafeRawBufferPointer(rebasing: data[bytes]),
@@ -50,10 +50,10 @@ extension fuse_lowlevel_ops {
             guard let request else { return }
             let server = Server.of(request)
             if server.node(node).isControl { return Reply(request).error(.notSupported) }
-            Reply.to(request) { (purged: inout [Removal]) throws(Errno) in
+            Reply.to(request) { (debt: inout AnnouncementDebt) throws(Errno) in
                 let allocation = AllocationRequest(
                     mode: mode, offset: Int64(offset), length: Int64(length), pid: server.caller(request).pid)
-                try server.volume.allocate(server.handle(info), allocation, purged: &purged)
+                try server.volume.allocate(server.handle(info), allocation, debt: &debt)
             } _: { reply, _ in
                 reply.done()
             }
@@ -72,13 +72,13 @@ extension fuse_lowlevel_ops {
             guard let request else { return }
             let server = Server.of(request)
             if server.node(node).isControl { return Reply(request).error(.notSupported) }
-            Reply.to(request) { (purged: inout [Removal]) throws(Errno) in
+            Reply.to(request) { (debt: inout AnnouncementDebt) throws(Errno) in
                 let write = WriteRequest(
                     offset: Int64(toOffset), length: Int(clamping: UInt(bitPattern: length)), isMapped: false,
                     dropsPrivileges: false, pid: server.caller(request).pid)
                 let source = try server.handle(info)
                 let count = try server.volume.copy(
-                    from: source, offset: Int64(offset), to: server.handle(toInfo), write, purged: &purged)
+                    from: source, offset: Int64(offset), to: server.handle(toInfo), write, debt: &debt)
                 server.notifier.forgetAttributes(of: source.node)
                 return count
             } _: {

@@ -27,10 +27,9 @@ public struct AttributeChange: Sendable {
 }
 
 extension Volume {
-    /// chmod, chown, truncate and utimens. The kernel holds the inode's lock meanwhile. It must know
-    /// of `purged` before the request is answered, also with an error.
+    /// chmod, chown, truncate and utimens. The kernel holds the inode's lock meanwhile.
     public func setAttributes(
-        of node: Node, handle: Handle?, _ change: AttributeChange, purged: inout [Removal]
+        of node: Node, handle: Handle?, _ change: AttributeChange, debt: inout AnnouncementDebt
     ) throws(Errno) -> Attributes {
         if node.isControl {
             // Truncating one does nothing; what it is cannot be changed.
@@ -40,7 +39,7 @@ extension Volume {
         if change.size != nil { settleMapping(of: node) }
         return try changing(node) { (location) throws(Errno) in
             try apartFromUse(of: node) { () throws(Errno) in
-                if let size = change.size { try setSize(of: node, handle, location, size, change, &purged) }
+                if let size = change.size { try setSize(of: node, handle, location, size, change, &debt) }
                 try apply(change, to: location)
             }
             if change.accessTime != nil || change.modificationTime != nil {
@@ -79,16 +78,16 @@ extension Volume {
 
     private func setSize(
         of node: Node, _ handle: Handle?, _ location: Location, _ size: Int64, _ change: AttributeChange,
-        _ purged: inout [Removal]
+        _ debt: inout AnnouncementDebt
     ) throws(Errno) {
         guard node.isRegular else { throw node.isDirectory ? .isDirectory : .invalid }
         if let handle, handle.canWrite {
-            try truncate(node, handle.descriptor, to: size, pid: change.pid, purged: &purged)
+            try truncate(node, handle.descriptor, to: size, pid: change.pid, debt: &debt)
             if change.dropsPrivileges { try dropPrivileges(handle.descriptor, pid: change.pid) }
             return
         }
         let file = try location.openForWriting()
-        try truncate(node, file.raw, to: size, pid: change.pid, purged: &purged)
+        try truncate(node, file.raw, to: size, pid: change.pid, debt: &debt)
         if change.dropsPrivileges { try dropPrivileges(file.raw, pid: change.pid) }
     }
 }

@@ -66,11 +66,12 @@ extension Volume {
     /// A change of capacity is always accepted; it returns when all the purging that it calls
     /// for, pressure's too, is over (docs/RULES.md, What sets off a purge).
     private func finishChange(_ pid: pid_t) throws(Errno) {
-        _ = purge(trigger: .capacity, pid: pid) { state, _ in
-            let over = ByteCount.zero - state.capacity.balance
-            return over > .zero ? .bytes(over) : nil
+        awaitingAnnouncements { debt in
+            _ = purge(trigger: .capacity, pid: pid, &debt) { state, _ in
+                let over = ByteCount.zero - state.capacity.balance
+                return over > .zero ? .bytes(over) : nil
+            }
         }
-        awaitAnnouncements()
         // What has been acknowledged outlives a loss of power; what could not be saved is in force all the same.
         let isSaved = saveSettings(durably: true)
         awaitReclaimer()
@@ -85,34 +86,38 @@ extension Volume {
 
     /// EAGAIN if less came back than a size asked for, or something that was named did not go.
     private func reclaim(_ handle: ControlHandle, _ request: PurgeRequest, _ pid: pid_t) throws(Errno) {
-        let answer: PurgeAnswer
-        switch request {
-        case .byRule(let command, below: nil): answer = purge(command, pid, isKept: handle.isReadable)
-        case .byRule(let command, let path?): answer = try purge(command, below: path, pid)
-        case .paths, .globs: answer = purge(try select(request), pid: pid)
+        let answer = try awaitingAnnouncements { (debt) throws(Errno) in
+            switch request {
+            case .byRule(let command, below: nil): purge(command, pid, &debt, isKept: handle.isReadable)
+            case .byRule(let command, let path?): try purge(command, below: path, pid, &debt)
+            case .paths, .globs: purge(try select(request), pid: pid, &debt)
+            }
         }
         handle.content = handle.isReadable ? Array(answer.text.utf8) : []
-        awaitAnnouncements()
         awaitJournal()
         if case .byRule(.bytes(let wanted), _) = request, answer.freed < wanted { throw .tryAgain }
         guard answer.refused.isEmpty else { throw .tryAgain }
     }
 
-    private func purge(_ command: ReclaimCommand, _ pid: pid_t, isKept: Bool) -> PurgeAnswer {
+    private func purge(
+        _ command: ReclaimCommand, _ pid: pid_t, _ debt: inout AnnouncementDebt, isKept: Bool
+    ) -> PurgeAnswer {
         var answer = PurgeAnswer(isKept: isKept)
-        _ = purge(trigger: .command, pid: pid, report: { answer.add($0) }) { _, freed in
+        _ = purge(trigger: .command, pid: pid, &debt, report: { answer.add($0) }) { _, freed in
             command.goal.rest(after: freed)
         }
-        if command.takesEmptyFiles { purgeEmptyFiles(of: command, pid: pid) { answer.add($0) } }
+        if command.takesEmptyFiles { purgeEmptyFiles(of: command, pid: pid, &debt) { answer.add($0) } }
         return answer
     }
 
     /// Where files of the plan are opened before they go, others may have to go for a size.
-    private func purge(_ command: ReclaimCommand, below path: [UInt8], _ pid: pid_t) throws(Errno) -> PurgeAnswer {
+    private func purge(
+        _ command: ReclaimCommand, below path: [UInt8], _ pid: pid_t, _ debt: inout AnnouncementDebt
+    ) throws(Errno) -> PurgeAnswer {
         var answer = PurgeAnswer(isKept: true)
         var selection = try select(command, below: path)
         while true {
-            let part = purge(selection, pid: pid)
+            let part = purge(selection, pid: pid, &debt)
             answer.add(part)
             guard case .bytes(let wanted) = command, part.freed > .zero, answer.freed < wanted else { return answer }
             do { selection = try select(.bytes(wanted - answer.freed), below: path) } catch {

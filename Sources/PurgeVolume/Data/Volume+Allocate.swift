@@ -27,10 +27,9 @@ public struct AllocationRequest: Sendable {
 }
 
 extension Volume {
-    /// fallocate(2): plain, KEEP_SIZE, PUNCH_HOLE and ZERO_RANGE. All or nothing. The kernel must
-    /// know of `purged` before the request is answered, also with an error.
+    /// fallocate(2): plain, KEEP_SIZE, PUNCH_HOLE and ZERO_RANGE. All or nothing.
     public func allocate(
-        _ handle: Handle, _ request: AllocationRequest, purged: inout [Removal]
+        _ handle: Handle, _ request: AllocationRequest, debt: inout AnnouncementDebt
     ) throws(Errno) {
         guard request.length > 0, request.offset >= 0 else { throw .invalid }
         try checkEnd(request.end)
@@ -40,8 +39,8 @@ extension Volume {
             try alone(with: handle.node) { () throws(Errno) in
                 settleAgain(handle.node, handle.descriptor)
                 switch request.mode & ~AllocationRequest.keepSize {
-                case 0: try reserveBlocks(handle, request, zeroes: false, &purged)
-                case AllocationRequest.zeroRange: try reserveBlocks(handle, request, zeroes: true, &purged)
+                case 0: try reserveBlocks(handle, request, zeroes: false, &debt)
+                case AllocationRequest.zeroRange: try reserveBlocks(handle, request, zeroes: true, &debt)
                 case AllocationRequest.punchHole where request.keepsSize: try punch(handle, request)
                 default: throw .notSupported
                 }
@@ -50,7 +49,7 @@ extension Volume {
     }
 
     private func reserveBlocks(
-        _ handle: Handle, _ request: AllocationRequest, zeroes: Bool, _ purged: inout [Removal]
+        _ handle: Handle, _ request: AllocationRequest, zeroes: Bool, _ debt: inout AnnouncementDebt
     ) throws(Errno) {
         let (node, fd) = (handle.node, handle.descriptor)
         let size = try System.status(fd).size
@@ -64,7 +63,7 @@ extension Volume {
         let reservation = try reserve(
             Demand(blocks: blocks, takesPart: false, pid: request.pid), for: node, wrote: false)
         do throws(Errno) {
-            try carryOut(reservation, &purged)
+            try carryOut(reservation, &debt)
             try changeRecord(node, fd) { $0.insert(request.blocks) }
             if let hole { try fill(hole, fd) }
             try allocateBacking(fd, request, size: size, zeroes: zeroes)

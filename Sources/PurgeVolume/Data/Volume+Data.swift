@@ -38,7 +38,7 @@ extension Volume {
     /// copy_file_range(2): what fits. From a file with holes EOPNOTSUPP, and the kernel copies
     /// through read and write: some file systems would clone the holes.
     public func copy(
-        from source: Handle, offset: Int64, to target: Handle, _ request: WriteRequest, purged: inout [Removal]
+        from source: Handle, offset: Int64, to target: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt
     ) throws(Errno) -> Int {
         guard source.node.isDenseNow(state), target.node.isDenseNow(state) else { throw .notSupported }
         guard offset >= 0 else { throw .invalid }
@@ -47,7 +47,7 @@ extension Volume {
         var request = request
         request.length = Int(max(0, min(Int64(request.length), rest.bytes)))
         let start = request.offset
-        return try write(target, request, purged: &purged) { (fd, bytes) throws(Errno) in
+        return try write(target, request, debt: &debt) { (fd, bytes) throws(Errno) in
             try dropPrivilegesUnlessCapable(fd, pid: request.pid)
             let granted = bytes.upperBound
             var copied = bytes.lowerBound

@@ -6,7 +6,7 @@ import PurgeSystem
 extension Volume {
     /// ftruncate(2) to `size`: frees every block past the new end, allocates nothing.
     func truncate(
-        _ node: Node, _ fd: Int32, to size: Int64, pid: pid_t, purged: inout [Removal]
+        _ node: Node, _ fd: Int32, to size: Int64, pid: pid_t, debt: inout AnnouncementDebt
     ) throws(Errno) {
         guard size >= 0 else { throw .invalid }
         try checkEnd(size)
@@ -18,7 +18,7 @@ extension Volume {
                 let reservation = try reserve(
                     Demand(blocks: hole, takesPart: false, pid: pid), for: node, wrote: false)
                 try grow(node, fd, from: oldSize, to: size) { () throws(Errno) in
-                    try carryOut(reservation, &purged)
+                    try carryOut(reservation, &debt)
                     try fill(hole, fd)
                 }
             } else {

@@ -37,16 +37,16 @@ public struct WriteRequest: Sendable {
 
 extension Volume {
     /// Writes as much as fits: `perform` gets the descriptor and which bytes of the request to
-    /// write. The kernel must know of `purged` before the request is answered, also with an error.
+    /// write.
     public func write(
-        _ handle: Handle, _ request: WriteRequest, purged: inout [Removal],
+        _ handle: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt,
         perform: (Int32, Range<Int>) throws(Errno) -> Int
     ) throws(Errno) -> Int {
         guard request.length > 0 else { return 0 }
         let request = try request.bounded()
         return try inWriteOrder(with: handle.node, request.blocks) { () throws(Errno) in
-            do throws(Errno) { return try writeBlocks(handle, request, &purged, perform) } catch {
-                if error == .noSpace, request.isMapped { overwritePages(handle, request, &purged, perform) }
+            do throws(Errno) { return try writeBlocks(handle, request, &debt, perform) } catch {
+                if error == .noSpace, request.isMapped { overwritePages(handle, request, &debt, perform) }
                 throw error
             }
         }
@@ -55,7 +55,7 @@ extension Volume {
     /// Overwriting in place always works: the pages of a refused write-back that have their blocks
     /// already are not lost with those that find no room.
     private func overwritePages(
-        _ handle: Handle, _ request: WriteRequest, _ purged: inout [Removal],
+        _ handle: Handle, _ request: WriteRequest, _ debt: inout AnnouncementDebt,
         _ perform: (Int32, Range<Int>) throws(Errno) -> Int
     ) {
         let page = Int(ByteCount.block.bytes)
@@ -65,7 +65,7 @@ extension Volume {
             part.length = min(page, request.length - start)
             guard state.withLock({ _ in handle.node.missing(in: part.blocks) }) == 0 else { continue }
             do throws(Errno) {
-                _ = try writeBlocks(handle, part, &purged) { (fd, bytes) throws(Errno) in
+                _ = try writeBlocks(handle, part, &debt) { (fd, bytes) throws(Errno) in
                     try perform(fd, bytes.lowerBound + start..<bytes.upperBound + start)
                 }
             } catch {}  // the request has failed anyway
@@ -73,7 +73,7 @@ extension Volume {
     }
 
     private func writeBlocks(
-        _ handle: Handle, _ request: WriteRequest, _ purged: inout [Removal],
+        _ handle: Handle, _ request: WriteRequest, _ debt: inout AnnouncementDebt,
         _ perform: (Int32, Range<Int>) throws(Errno) -> Int
     ) throws(Errno) -> Int {
         let (node, fd) = (handle.node, handle.descriptor)
@@ -84,7 +84,7 @@ extension Volume {
         let reservation = try reserve(
             Demand(blocks: blocks, takesPart: takesPart, pid: request.pid), for: node, wrote: true)
         do throws(Errno) {
-            try carryOut(reservation, &purged)
+            try carryOut(reservation, &debt)
             if let hole { try fill(hole, fd) }
             let oldSize = kind.fillsGrownTail ? sparseSize(node) : nil
             if request.dropsPrivileges { try dropPrivileges(fd, pid: request.pid) }
@@ -103,11 +103,9 @@ extension Volume {
     }
 
     /// The purge that a reservation asks for. EIO when the store would not let go of a file.
-    func carryOut(_ reservation: Reservation, _ purged: inout [Removal]) throws(Errno) {
+    func carryOut(_ reservation: Reservation, _ debt: inout AnnouncementDebt) throws(Errno) {
         guard let job = reservation.job else { return }
-        let done = carryOut(job)
-        purged += done.removals
-        if done.hasFailed { throw .input }
+        if carryOut(job, &debt).hasFailed { throw .input }
     }
 
     /// ENOSPC means the simulated device and nothing else: a full disk under the

@@ -53,13 +53,13 @@ extension Volume {
     }
 
     /// Purges those that may go, in their order; waits for a while for what is being changed.
-    func purge(_ selection: Selection, pid: pid_t) -> PurgeAnswer {
+    func purge(_ selection: Selection, pid: pid_t, _ debt: inout AnnouncementDebt) -> PurgeAnswer {
         var answer = PurgeAnswer(selection)
         var files = selection.files
         let deadline = System.uptime() + Self.patienceForHeldFiles
         while true {
             let seen = released.generation
-            let refused = purgeOnce(files, pid, &answer)
+            let refused = purgeOnce(files, pid, &debt, &answer)
             files = refused.filter { $0.cause == .busy }.map(\.file)
             let isOver = files.isEmpty || System.uptime() > deadline
             if selection.namesRefused {
@@ -72,16 +72,15 @@ extension Volume {
 
     private typealias Refused = (file: FoundFile, cause: PurgeRefusal)
 
-    private func purgeOnce(_ files: [FoundFile], _ pid: pid_t, _ answer: inout PurgeAnswer) -> [Refused] {
+    private func purgeOnce(
+        _ files: [FoundFile], _ pid: pid_t, _ debt: inout AnnouncementDebt, _ answer: inout PurgeAnswer
+    ) -> [Refused] {
         var refused: [Refused] = []
         for start in stride(from: 0, to: files.count, by: Self.purgeBatch) {
             let batch = files[start..<min(start + Self.purgeBatch, files.count)]
             let (job, chosen) = choose(batch, pid, &refused)
             guard let job else { continue }
-            carryOut(job) { part in
-                answer.add(part.events)
-                announce(part.removals)
-            }
+            carryOut(job, &debt) { answer.add($0.events) }
             let stuck = state.withLock { _ in chosen.filter { !$0.node.flags.contains(.unlinked) } }
             refused += stuck.map { ($0, .failed) }
         }

@@ -87,7 +87,9 @@ extension Volume {
     }
 
     /// Removes those that are still empty, and in nobody's use.
-    func purgeEmptyFiles(of command: ReclaimCommand, pid: pid_t, report: ([Event]) -> Void) {
+    func purgeEmptyFiles(
+        of command: ReclaimCommand, pid: pid_t, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void
+    ) {
         let nodes = emptyFiles(of: command)
         for start in stride(from: 0, to: nodes.count, by: Self.purgeBatch) {
             let job = change { state -> PurgeJob? in
@@ -98,10 +100,7 @@ extension Volume {
                 return state.begin(Picked(fromOthers: .zero, victims: victims), trigger: .command, pid: pid)
             }
             guard let job else { continue }
-            carryOut(job) { part in
-                announce(part.removals)
-                report(part.events)
-            }
+            carryOut(job, &debt) { report($0.events) }
         }
     }
 }

@@ -31,8 +31,6 @@ struct PurgeJob {
 
 /// What became of a purge, or of a part of it.
 struct PurgeResult {
-    /// The names that are gone.
-    var removals: [Removal]
     var freed: ByteCount
     /// What was told of it.
     var events: [Event] = []
@@ -89,12 +87,10 @@ extension Volume {
         return victim
     }
 
-    /// Removes the files of a purge from the store and from the tree. The names that the kernel
-    /// must be told of are the caller's to announce, before it answers.
-    func carryOut(_ job: PurgeJob) -> PurgeResult {
-        var result = PurgeResult(removals: [], freed: .zero, hasFailed: false)
-        carryOut(job) { part in
-            result.removals += part.removals
+    /// Removes the files of a purge from the store and from the tree.
+    func carryOut(_ job: PurgeJob, _ debt: inout AnnouncementDebt) -> PurgeResult {
+        var result = PurgeResult(freed: .zero, hasFailed: false)
+        carryOut(job, &debt) { part in
             result.freed += part.freed
             result.hasFailed = result.hasFailed || part.hasFailed
         }
@@ -102,15 +98,15 @@ extension Volume {
     }
 
     /// The same; `report` gets what became of each batch.
-    func carryOut(_ job: PurgeJob, report: (PurgeResult) -> Void) {
+    func carryOut(_ job: PurgeJob, _ debt: inout AnnouncementDebt, report: (PurgeResult) -> Void) {
         hooks.beforeSlowWork()
         if job.fromOthers > .zero {
             let events = record([job.event(.others, bytes: job.fromOthers)])
-            report(PurgeResult(removals: [], freed: job.fromOthers, events: events, hasFailed: false))
+            report(PurgeResult(freed: job.fromOthers, events: events, hasFailed: false))
         }
         var victims = job.victims[...]
         while !victims.isEmpty {
-            let (part, instead) = remove(victims.prefix(Self.purgeBatch), job)
+            let (part, instead) = remove(victims.prefix(Self.purgeBatch), job, &debt)
             victims = victims.dropFirst(Self.purgeBatch)
             victims += instead
             report(part)
@@ -126,7 +122,7 @@ extension Volume {
 
     /// Answers also what is to go instead of files that the store would not let go of.
     private func remove(
-        _ victims: ArraySlice<PurgeJob.Victim>, _ job: PurgeJob
+        _ victims: ArraySlice<PurgeJob.Victim>, _ job: PurgeJob, _ debt: inout AnnouncementDebt
     ) -> (PurgeResult, instead: [PurgeJob.Victim]) {
         // Names go: see `reading`.
         moves.add(1, ordering: .acquiringAndReleasing)
@@ -146,8 +142,8 @@ extension Volume {
             job.event(victim.reason, bytes: victim.bytes, path: path.text, tier: victim.tier)
         }
         if instead.fromOthers > .zero { told.append(job.event(.others, bytes: instead.fromOthers)) }
-        let result = PurgeResult(
-            removals: removals, freed: freed + instead.fromOthers, events: record(told), hasFailed: isShort)
+        let result = PurgeResult(freed: freed + instead.fromOthers, events: record(told), hasFailed: isShort)
+        debt.add(removals)
         return (result, instead.victims)
     }
 
@@ -229,7 +225,7 @@ extension Volume {
 
     /// The same; `then` runs once that is done, or earlier where the kernel is kept from being told:
     /// see `Announcements`.
-    public func announce(_ removals: [Removal], then: @escaping @Sendable () -> Void) {
+    func announce(_ removals: [Removal], then: @escaping @Sendable () -> Void) {
         announce(removals) { [self] isLate in
             if isLate { lateAnnouncements.add(1, ordering: .relaxed) }
             then()
@@ -265,7 +261,7 @@ extension Volume {
     /// that are being changed are waited for. What is used while all of a place goes is spared, so that
     /// this ends however much is made meanwhile.
     func purge(
-        trigger: PurgeTrigger, pid: pid_t, report: ([Event]) -> Void = { _ in },
+        trigger: PurgeTrigger, pid: pid_t, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void = { _ in },
         _ goal: (borrowing VolumeState, ByteCount) -> PurgeGoal?
     ) -> ByteCount {
         let began = Instant(nanoseconds: System.now())
@@ -282,9 +278,8 @@ extension Volume {
                 return (job, job == nil && state.held > .zero)
             }
             if let job {
-                carryOut(job) { part in
+                carryOut(job, &debt) { part in
                     freed += part.freed
-                    announce(part.removals)
                     report(part.events)
                 }
                 lastPurge = Instant(nanoseconds: System.now())
@@ -306,13 +301,9 @@ extension Volume {
         announced.wait(while: before)
     }
 
-    /// A purge that has been decided, from beginning to end: returns when every name is gone for
-    /// everybody. The kernel is told of one batch while the next is removed; nothing waits for that
-    /// between batches, since whoever holds the kernel's lock of a directory may wait for a name of a
-    /// later one.
+    /// A purge that has been decided, from beginning to end: returns when every name is gone for everybody.
     func purgeAndWait(_ job: PurgeJob) {
-        carryOut(job) { part in announce(part.removals) }
-        awaitAnnouncements()
+        awaitingAnnouncements { debt in carryOut(job, &debt) { _ in } }
     }
 }
 

@@ -1,0 +1,137 @@
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import Support
+import Synchronization
+import Testing
+
+@testable import PurgeVolume
+
+/// What has been purged is told to the kernel before anybody learns of the outcome.
+struct AnnouncementDebtTests {
+    private final class Log: Sendable {
+        let told = Mutex<[@Sendable () -> Void]>([])
+        let reports = Mutex<[String]>([])
+        let outcomes = Mutex<[Result<Int, Errno>]>([])
+        /// Whether announcements wait for `tell`.
+        let isHeld: Bool
+
+        init(isHeld: Bool = true) { self.isHeld = isHeld }
+
+        var hooks: VolumeHooks {
+            var hooks = VolumeHooks()
+            hooks.announce = { announcement in
+                self.told.withLock { $0.append(announcement.finish) }
+                if !self.isHeld { announcement.finish() }
+            }
+            hooks.report = { error in self.reports.withLock { $0.append("\(error)") } }
+            return hooks
+        }
+        func tell() { for finish in told.withLock({ $0 }) { finish() } }
+        var announcements: Int { told.withLock { $0.count } }
+    }
+
+    /// A write that purges `tmp/a`; `perform` says what the store makes of it.
+    private func withPurge(
+        _ log: Log, perform: @escaping (Int) throws(Errno) -> Int,
+        _ body: (LiveVolume, consuming UnpaidAnswer<Int>) throws -> Void
+    ) throws {
+        try withVolume(hooks: log.hooks) { live in
+            _ = try live.volume.lookup("tmp", in: live.volume.root, caller: LiveVolume.caller)
+            try live.make("tmp/a", blocks: 40)
+            let handle = try live.create("Documents/f")
+            defer { live.volume.close(handle) }
+            let request = WriteRequest(
+                offset: 0, length: 60 * 4096, isMapped: false, dropsPrivileges: false, pid: LiveVolume.pid)
+            let unpaid = live.volume.answering { (debt) throws(Errno) in
+                try live.volume.write(handle, request, debt: &debt) { (_, bytes) throws(Errno) in
+                    try perform(bytes.count)
+                }
+            }
+            try body(live, unpaid)
+        }
+    }
+
+    private func pay(_ unpaid: consuming UnpaidAnswer<Int>, _ log: Log) {
+        unpaid.pay { _ in
+            Issue.record("something was owed")
+        } later: {
+            { outcome in log.outcomes.withLock { $0.append(outcome) } }
+        }
+    }
+
+    @Test func theOutcomeComesWhenTheKernelHasBeenTold() throws {
+        let log = Log()
+        try withPurge(log, perform: { $0 }) { _, unpaid in
+            pay(unpaid, log)
+            #expect(log.announcements == 1 && log.outcomes.withLock { $0 } == [])
+            log.tell()
+            #expect(log.outcomes.withLock { $0 } == [.success(60 * 4096)])
+        }
+    }
+
+    @Test func soDoesAnError() throws {
+        let log = Log()
+        try withPurge(log, perform: { (_) throws(Errno) in throw .input }) { _, unpaid in
+            pay(unpaid, log)
+            #expect(log.outcomes.withLock { $0 } == [])
+            log.tell()
+            #expect(log.outcomes.withLock { $0 } == [.failure(.input)])
+        }
+    }
+
+    @Test func withoutAPurgeItComesAtOnce() throws {
+        let log = Log()
+        try withVolume(hooks: log.hooks) { live in
+            live.volume.answering { (_) throws(Errno) in 7 }.pay { outcome in
+                log.outcomes.withLock { $0.append(outcome) }
+            } later: {
+                { _ in Issue.record("nothing was owed") }
+            }
+        }
+        #expect(log.outcomes.withLock { $0 } == [.success(7)] && log.announcements == 0)
+    }
+
+    /// An outcome that nobody takes: the kernel is told all the same, and the fault is reported.
+    @Test func aDebtThatIsNotPaidIsNoticed() throws {
+        let log = Log(isHeld: false)
+        try withPurge(log, perform: { $0 }) { live, unpaid in
+            _ = consume unpaid
+            #expect(log.announcements == 1)
+            #expect(log.reports.withLock { $0.map { $0.contains("purged names were not waited for") } } == [true])
+            let tmp = try live.node("tmp")
+            #expect(live.volume.mayCacheAbsence("a", in: tmp))
+        }
+    }
+
+    @Test func withoutAPurgeThereIsNothingToForget() throws {
+        let log = Log(isHeld: false)
+        try withVolume(hooks: log.hooks) { live in
+            _ = live.volume.answering { (_) throws(Errno) in 7 }
+        }
+        #expect(log.reports.withLock { $0 } == [] && log.announcements == 0)
+    }
+
+    /// Commands wait, also where they fail.
+    @Test func whoWaitsGoesOnWhenTheKernelHasBeenTold() throws {
+        let log = Log()
+        try withVolume(hooks: log.hooks) { live in
+            _ = try live.volume.lookup("tmp", in: live.volume.root, caller: LiveVolume.caller)
+            try live.make("tmp/a", blocks: 4)
+            let (volume, tmp) = (live.volume, try live.node("tmp"))
+            let waiting = Workers.start(1) { _ in
+                #expect(throws: Errno.tryAgain) {
+                    try volume.controlCommand(
+                        ControlHandle(file: .storageReclaim, reader: nil), Array("40K".utf8), pid: LiveVolume.pid)
+                }
+                #expect(volume.mayCacheAbsence("a", in: tmp))
+            }
+            // One for the name, and one that comes after it.
+            try eventually(within: 10, "two announcements") { log.announcements == 2 }
+            #expect(!volume.mayCacheAbsence("a", in: tmp))
+            log.tell()
+            try waiting.join(within: 10)
+            #expect(log.reports.withLock { $0 } == [])
+        }
+    }
+}
