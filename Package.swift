@@ -15,16 +15,19 @@ let package = Package(
         .target(name: "CFuseShims", dependencies: ["CFuse"]),
 
         .target(name: "PurgeModel", swiftSettings: strict),
+        .target(name: "PurgeTree", dependencies: ["PurgeModel"], swiftSettings: strict),
         .target(name: "PurgeSystem", dependencies: ["CSystemShims"], swiftSettings: strict),
         .target(
             name: "PurgeStore", dependencies: ["PurgeModel", "PurgeSystem", "CSQLite"],
             swiftSettings: strict),
         .target(
-            name: "PurgeVolume", dependencies: ["PurgeStore", "PurgeSystem", "PurgeModel"],
+            name: "PurgeVolume", dependencies: ["PurgeStore", "PurgeSystem", "PurgeTree", "PurgeModel"],
             swiftSettings: strict),
         .target(
             name: "PurgeFUSE",
-            dependencies: ["PurgeVolume", "PurgeStore", "PurgeSystem", "PurgeModel", "CFuse", "CFuseShims"],
+            dependencies: [
+                "PurgeVolume", "PurgeStore", "PurgeSystem", "PurgeTree", "PurgeModel", "CFuse", "CFuseShims",
+            ],
             swiftSettings: strict),
         .target(
             name: "PurgeCommands",
@@ -36,18 +39,21 @@ let package = Package(
         .testTarget(name: "SupportTests", dependencies: ["Support"], swiftSettings: strict),
         .testTarget(name: "PurgeModelTests", dependencies: ["PurgeModel"], swiftSettings: strict),
         .testTarget(
+            name: "PurgeTreeTests", dependencies: ["PurgeTree", "PurgeModel", "PurgeSystem", "Support"],
+            swiftSettings: strict),
+        .testTarget(
             name: "PurgeStoreTests", dependencies: ["PurgeStore", "PurgeModel", "PurgeSystem", "Support"],
             swiftSettings: strict),
         .testTarget(
             name: "PurgeVolumeTests",
-            dependencies: ["PurgeVolume", "PurgeStore", "PurgeModel", "PurgeSystem", "Support"],
+            dependencies: ["PurgeVolume", "PurgeStore", "PurgeTree", "PurgeModel", "PurgeSystem", "Support"],
             swiftSettings: strict),
         .testTarget(
             name: "PurgeCommandsTests",
             dependencies: ["PurgeCommands", "PurgeStore", "PurgeModel", "PurgeSystem"], exclude: ["Help"],
             swiftSettings: strict),
         .testTarget(
-            name: "PurgeFUSETests", dependencies: ["PurgeFUSE", "PurgeVolume", "PurgeSystem", "Support"],
+            name: "PurgeFUSETests", dependencies: ["PurgeFUSE", "PurgeVolume", "PurgeSystem", "PurgeTree", "Support"],
             swiftSettings: strict),
         .testTarget(
             name: "MountTests", dependencies: ["Support", "PurgeSystem", "purgefs"], exclude: ["Programs", "Messages"],

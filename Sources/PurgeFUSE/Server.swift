@@ -2,6 +2,7 @@ import CFuse
 import CFuseShims
 import Glibc
 import PurgeSystem
+import PurgeTree
 import PurgeVolume
 
 /// What the callbacks of one mount need: reached from a request by `of`.

@@ -1,3 +1,4 @@
+import PurgeTree
 import Synchronization
 
 /// What is alive in a volume, to find what was lost. Objects are counted for the whole process,

@@ -2,6 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
+import PurgeTree
 
 /// What statvfs(2) answers, in blocks of 4096 bytes.
 public struct VolumeStatistics: Sendable {

@@ -2,6 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
+import PurgeTree
 import Synchronization
 
 /// The live file system over one store: the tree, the ledger, and the operations on them, by
@@ -92,7 +93,7 @@ public final class Volume: Sendable {
             throw StoreError("\(error)", path: store.path + "/container", advice: "Check that it can be read.")
         }
         control = ControlTree(owner: getuid(), group: getgid())
-        root.ensuredPart.descriptor = store.container
+        root.ensuredIO.descriptor = store.container
         try scan(progress: progress)
         change { _ in }
     }

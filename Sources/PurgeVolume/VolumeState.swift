@@ -2,6 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
+import PurgeTree
 
 /// All that changes in a mounted volume: the ledger, the tree's placement, the victims. Behind
 /// one lock that is never held across I/O, a reply or a notification.

@@ -1,4 +1,5 @@
 import PurgeSystem
+import PurgeTree
 import Support
 import Synchronization
 import Testing

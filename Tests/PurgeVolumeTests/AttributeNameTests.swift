@@ -1,4 +1,5 @@
 import PurgeModel
+import PurgeTree
 import Testing
 
 @testable import PurgeVolume

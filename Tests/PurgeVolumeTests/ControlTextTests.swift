@@ -1,6 +1,7 @@
 import Foundation
 import PurgeModel
 import PurgeSystem
+import PurgeTree
 import Support
 import Testing
 

@@ -1,5 +1,6 @@
 import Glibc
 import PurgeSystem
+import PurgeTree
 import Support
 import Testing
 
@@ -11,7 +12,7 @@ struct DescriptorRingTests {
     }
     private static func open() throws -> FileDescriptor { try FileDescriptor.open("/", System.openPath | O_DIRECTORY) }
     private static func kept(_ ring: DescriptorRing, _ nodes: [Node]) -> [UInt64] {
-        nodes.filter { $0.part?.descriptor != nil }.map(\.inode)
+        nodes.filter { $0.io?.descriptor != nil }.map(\.inode)
     }
 
     @Test func keepsNoMoreThanItsLimit() throws {
@@ -38,7 +39,7 @@ struct DescriptorRingTests {
         var ring = DescriptorRing(limit: 8)
         let nodes = (1...9).map(Self.directory)
         for node in nodes { ring.insert(try Self.open(), of: node) }
-        let oldest = nodes.dropLast().filter { $0.part?.descriptor != nil }
+        let oldest = nodes.dropLast().filter { $0.io?.descriptor != nil }
         #expect(oldest.count == 7)
         let used = oldest[3]
         var dropped = 0
@@ -47,9 +48,9 @@ struct DescriptorRingTests {
             let new = Self.directory(number)
             ring.insert(try Self.open(), of: new)
             dropped += 1
-            #expect(used.part?.descriptor != nil)
+            #expect(used.io?.descriptor != nil)
         }
-        #expect(oldest.filter { $0.part?.descriptor != nil }.map(\.inode) == [used.inode])
+        #expect(oldest.filter { $0.io?.descriptor != nil }.map(\.inode) == [used.inode])
         #expect(dropped == 6)
     }
 
@@ -57,9 +58,9 @@ struct DescriptorRingTests {
         var ring = DescriptorRing(limit: 8)
         let nodes = (1...9).map(Self.directory)
         for node in nodes { ring.insert(try Self.open(), of: node) }
-        let gone = try #require(nodes.first { $0.part?.descriptor == nil })
+        let gone = try #require(nodes.first { $0.io?.descriptor == nil })
         #expect(ring.descriptor(of: gone) == nil)
-        #expect(gone.part?.descriptorSlot == -1)
+        #expect(gone.io?.descriptorSlot == -1)
         ring.insert(try Self.open(), of: gone)
         #expect(ring.descriptor(of: gone) != nil)
     }
@@ -113,9 +114,9 @@ struct DescriptorRingTests {
             case 1: if ring.descriptor(of: node) == nil { ring.insert(try Self.open(), of: node) }
             default: _ = ring.descriptor(of: node)
             }
-            let kept = nodes.filter { $0.part?.descriptor != nil }
+            let kept = nodes.filter { $0.io?.descriptor != nil }
             #expect(kept.count <= 16)
-            #expect(Set(kept.map { $0.part?.descriptorSlot }).count == kept.count)
+            #expect(Set(kept.map { $0.io?.descriptorSlot }).count == kept.count)
         }
     }
 }

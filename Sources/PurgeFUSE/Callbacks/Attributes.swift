@@ -1,6 +1,7 @@
 import CFuse
 import Glibc
 import PurgeSystem
+import PurgeTree
 import PurgeVolume
 
 // GETATTR, SETATTR, STATFS.

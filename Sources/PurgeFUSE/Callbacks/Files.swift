@@ -2,6 +2,7 @@ import CFuse
 import CFuseShims
 import Glibc
 import PurgeSystem
+import PurgeTree
 import PurgeVolume
 
 // OPEN, CREATE, RELEASE.

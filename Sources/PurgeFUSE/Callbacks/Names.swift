@@ -1,6 +1,7 @@
 import CFuse
 import Glibc
 import PurgeSystem
+import PurgeTree
 import PurgeVolume
 
 // LOOKUP, FORGET and what makes, moves and removes names.

@@ -2,6 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
+import PurgeTree
 
 /// The attributes of ours that an entry of the store carries, as the tree remembers them.
 struct StoredAttributes {

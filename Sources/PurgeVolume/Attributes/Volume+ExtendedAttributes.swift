@@ -2,6 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
+import PurgeTree
 
 /// An extended attribute by the name that the app gave, understood.
 enum AttributeName {
@@ -241,12 +242,6 @@ extension Volume {
         // The last change is the nearest.
         let time = try attributes(of: node).status.st_mtim
         return Instant(time).iso8601
-    }
-}
-
-extension NodeFlags {
-    mutating func set(_ flag: NodeFlags, to value: Bool) {
-        if value { insert(flag) } else { remove(flag) }
     }
 }
 

@@ -1,6 +1,7 @@
 import Glibc
 import PurgeModel
 import PurgeSystem
+import PurgeTree
 
 /// What setattr changes; nil is left as it is.
 public struct AttributeChange: Sendable {

@@ -1,6 +1,7 @@
 import Glibc
 import PurgeModel
 import PurgeSystem
+import PurgeTree
 import Synchronization
 
 /// The control directory: found by name at the root, never listed there.

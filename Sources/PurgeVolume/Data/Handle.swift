@@ -1,5 +1,6 @@
 import Glibc
 import PurgeSystem
+import PurgeTree
 import Synchronization
 
 /// How the kernel does the reads and mappings of an open file.

@@ -1,6 +1,7 @@
 import Glibc
 import PurgeModel
 import PurgeSystem
+import PurgeTree
 
 // Reading, seeking, syncing and copying.
 extension Volume {

@@ -1,4 +1,5 @@
 import PurgeSystem
+import PurgeTree
 
 // What is reserved for a write and what the backing then gets belong together, so nothing may cut
 // the file in between. The kernel's own lock of an inode leaves out open(2) with O_TRUNC, the
@@ -10,19 +11,19 @@ extension Volume {
         with node: Node, _ blocks: Range<Int64>, _ body: () throws(Errno) -> Value
     ) throws(Errno) -> Value {
         var overwrites = true
-        awaitTurn(of: node) { part in
-            overwrites = node.isDense && node.missing(in: blocks) == 0 && part.unsettled == nil
+        awaitTurn(of: node) { io in
+            overwrites = node.isDense && node.missing(in: blocks) == 0 && io.unsettled == nil
             guard overwrites else { return true }
-            guard part.soloists == 0 else { return false }
-            part.writers += 1
+            guard io.soloists == 0 else { return false }
+            io.writers += 1
             return true
         }
         guard overwrites else { return try alone(with: node, body) }
         defer {
             let isAwaited = state.withLock { _ in
-                let part = node.ensuredPart
-                part.writers -= 1
-                return part.writers == 0 && part.soloists > 0
+                let io = node.ensuredIO
+                io.writers -= 1
+                return io.writers == 0 && io.soloists > 0
             }
             if isAwaited { turns.advance() }
         }
@@ -32,20 +33,20 @@ extension Volume {
     /// Runs what frees or allocates blocks of the file: beside nothing else that changes its data.
     func alone<Value>(with node: Node, _ body: () throws(Errno) -> Value) throws(Errno) -> Value {
         // From here on no further write begins, so the wait ends.
-        let begin = { (part: NodePart) -> Bool in
-            guard part.writers == 0, !part.isSolo else { return false }
-            part.isSolo = true
+        let begin = { (io: NodeIO) -> Bool in
+            guard io.writers == 0, !io.isSolo else { return false }
+            io.isSolo = true
             return true
         }
         let hasBegun = state.withLock { _ in
-            node.ensuredPart.soloists += 1
-            return begin(node.ensuredPart)
+            node.ensuredIO.soloists += 1
+            return begin(node.ensuredIO)
         }
         if !hasBegun { awaitTurn(of: node, begin) }
         defer {
             state.withLock { _ in
-                node.ensuredPart.isSolo = false
-                node.ensuredPart.soloists -= 1
+                node.ensuredIO.isSolo = false
+                node.ensuredIO.soloists -= 1
             }
             if turnsAreAwaited.load(ordering: .sequentiallyConsistent) > 0 { turns.advance() }
         }
@@ -53,14 +54,14 @@ extension Volume {
     }
 
     /// Returns when `begin`, under the lock, has answered true.
-    private func awaitTurn(of node: Node, _ begin: (NodePart) -> Bool) {
-        if state.withLock({ _ in begin(node.ensuredPart) }) { return }
+    private func awaitTurn(of node: Node, _ begin: (NodeIO) -> Bool) {
+        if state.withLock({ _ in begin(node.ensuredIO) }) { return }
         hooks.beforeSlowWork()
         turnsAreAwaited.add(1, ordering: .sequentiallyConsistent)
         defer { turnsAreAwaited.subtract(1, ordering: .sequentiallyConsistent) }
         while true {
             let seen = turns.generation
-            if state.withLock({ _ in begin(node.ensuredPart) }) { return }
+            if state.withLock({ _ in begin(node.ensuredIO) }) { return }
             turns.wait(while: seen)
         }
     }

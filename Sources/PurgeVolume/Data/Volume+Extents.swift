@@ -2,21 +2,22 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
+import PurgeTree
 
 // Files with holes: docs/ARCHITECTURE.md, Charged blocks.
 extension Volume {
     /// nil for a dense file.
-    func sparseSize(_ node: Node) -> Int64? { state.withLock { _ in node.part?.extents?.size } }
+    func sparseSize(_ node: Node) -> Int64? { state.withLock { _ in node.io?.extents?.size } }
 
     /// Readies a file for a write, truncate or allocation that begins at `block`: one that leaves
     /// blocks out makes a dense file one with a record. While the file is passed through, what
     /// would be a hole is to be allocated instead, since a mapping could fill it unseen: the answer
     /// is those blocks, to be demanded together with what the call needs itself.
     func readyForHole(_ node: Node, _ descriptor: Int32, before block: Int64) throws(Errno) -> Range<Int64>? {
-        if state.withLock({ _ in node.part?.unsettled != nil }) { settleAgain(node, descriptor) }
+        if state.withLock({ _ in node.io?.unsettled != nil }) { settleAgain(node, descriptor) }
         let (wouldSkip, isPassed, blocks) = state.withLock { _ in
             // A file that is passed through has every block up to its end, and perhaps some past it.
-            let blocks = node.part?.extents.map { ByteCount($0.size).blocks } ?? node.blocks
+            let blocks = node.io?.extents.map { ByteCount($0.size).blocks } ?? node.blocks
             return ((node.isDense || node.isPassed) && block > blocks, node.isPassed, blocks)
         }
         guard wouldSkip else { return nil }
@@ -43,9 +44,9 @@ extension Volume {
         let dense = ExtentSet(0..<max(0, blocks))
         var record = ExtentRecord(runs: dense)
         try setRecord(&record, node, descriptor)
-        let made = FileExtents(charged: dense, record: record, size: size)
+        let made = StoredExtents(record: record, size: size)
         state.withLock { _ in
-            if node.isDense { node.ensuredPart.extents = made }
+            if node.isDense { node.setExtents(dense, made) }
         }
     }
 
@@ -53,13 +54,13 @@ extension Volume {
     func changeRecord(
         _ node: Node, _ descriptor: Int32, _ body: (inout ExtentSet) -> Void
     ) throws(Errno) {
-        guard var record = state.withLock({ _ in node.part?.extents?.record }) else { return }
+        guard var record = state.withLock({ _ in node.io?.extents?.record }) else { return }
         let before = record.runs
         body(&record.runs)
         guard record.runs != before else { return }
         try setRecord(&record, node, descriptor)
         let changed = record
-        state.withLock { _ in node.part?.extents?.record = changed }
+        state.withLock { _ in node.io?.extents?.record = changed }
     }
 
     /// Attributes of a file are for who may write it now, whatever its descriptor could do when it
@@ -75,8 +76,8 @@ extension Volume {
     /// A file with a record has been written up to `end`.
     func noteWritten(_ node: Node, _ descriptor: Int32, end: Int64) {
         state.withLock { _ in
-            guard let part = node.part, let size = part.extents?.size else { return }
-            part.extents?.size = max(size, end)
+            guard let io = node.io, let size = io.extents?.size else { return }
+            io.extents?.size = max(size, end)
         }
         _ = dropFullRecord(node, descriptor)
     }
@@ -85,12 +86,12 @@ extension Volume {
     /// cannot be changed count on, as they will at the next mount.
     func noteFreed(_ node: Node, _ descriptor: Int32, _ blocks: Range<Int64>, size: Int64) {
         let wasDense = change { state -> Bool in
-            guard let part = node.part, part.extents != nil else {
+            guard !node.isDense else {
                 state.charge(node, blocks: min(0, ByteCount(size).blocks - node.blocks))
                 return true
             }
-            let removed = part.extents?.charged.remove(blocks) ?? 0
-            part.extents?.size = size
+            let removed = node.part?.extents?.remove(blocks) ?? 0
+            node.io?.extents?.size = size
             state.charge(node, blocks: -removed)
             return false
         }
@@ -105,11 +106,11 @@ extension Volume {
     /// data in all of them: it shows them to the next scan. Blocks that are allocated in the ledger
     /// alone it would not.
     private func dropFullRecord(_ node: Node, _ descriptor: Int32) -> Bool {
-        let full = state.withLock { _ -> FileExtents? in
-            guard let extents = node.part?.extents,
-                extents.charged.isExactly(below: ByteCount(extents.size).blocks)
+        let full = state.withLock { _ -> StoredExtents? in
+            guard let charged = node.part?.extents, let stored = node.io?.extents,
+                charged.isExactly(below: ByteCount(stored.size).blocks)
             else { return nil }
-            return extents
+            return stored
         }
         guard let full else { return false }
         do throws(Errno) {
@@ -121,7 +122,7 @@ extension Volume {
                 try store.dropExtentRecord(full.record, of: descriptor, nil)
             }
         } catch { return false }  // with a record it is right, too
-        state.withLock { _ in node.part?.extents = nil }
+        state.withLock { _ in _ = node.dropExtents() }
         return true
     }
 }

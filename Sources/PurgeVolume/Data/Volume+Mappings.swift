@@ -1,6 +1,7 @@
 import Glibc
 import PurgeModel
 import PurgeSystem
+import PurgeTree
 
 // A mapping made through passthrough is one of the backing file: the kernel sends RELEASE at close(2), and
 // the mapping lives on. So the last descriptor of a file that has been passed through is kept, and the file
@@ -25,11 +26,11 @@ extension Volume {
     private func awaitClosing(of node: Node, _ attempts: inout Int) {
         while attempts > 0 {
             let seen = turns.generation
-            guard state.withLock({ _ in (node.part?.closing ?? 0) > 0 }) else { return }
+            guard state.withLock({ _ in (node.io?.closing ?? 0) > 0 }) else { return }
             attempts -= 1
             hooks.beforeSlowWork()
             turnsAreAwaited.add(1, ordering: .sequentiallyConsistent)
-            if state.withLock({ _ in (node.part?.closing ?? 0) > 0 }) { turns.wait(while: seen, milliseconds: 20) }
+            if state.withLock({ _ in (node.io?.closing ?? 0) > 0 }) { turns.wait(while: seen, milliseconds: 20) }
             turnsAreAwaited.subtract(1, ordering: .sequentiallyConsistent)
         }
     }
@@ -44,7 +45,7 @@ extension Volume {
 
     private func lockedSettle(_ node: Node, _ state: inout VolumeState) -> (Handle?, String?) {
         // Any other descriptor of ours would look like a mapping.
-        guard let part = node.part, let handle = part.lingering, part.passthroughOpens == 0, part.closing == 0,
+        guard let io = node.io, let handle = io.lingering, io.passthroughOpens == 0, io.closing == 0,
             node.opens == 1, System.isOpenNowhereElse(handle.descriptor)
         else { return (nil, nil) }
         return (handle, lockedEndLingering(node, handle, &state))
@@ -52,8 +53,8 @@ extension Volume {
 
     private func lockedEndLingering(_ node: Node, _ handle: Handle, _ state: inout VolumeState) -> String? {
         lockedNoteMappedWrites(of: node, areUse: true, &state)
-        node.part?.modified = nil
-        node.part?.lingering = nil
+        node.io?.modified = nil
+        node.io?.lingering = nil
         state.lingering[ObjectIdentifier(node)] = nil
         state.passedFiles -= 1
         unlink(handle, &state)
@@ -63,7 +64,7 @@ extension Volume {
     /// At the end of the mount, when nobody asks any more.
     func endMappings() {
         let (handles, sidecars) = change { state in
-            let handles = state.lingering.values.compactMap { $0.part?.lingering }
+            let handles = state.lingering.values.compactMap { $0.io?.lingering }
             return (handles, handles.compactMap { lockedEndLingering($0.node, $0, &state) })
         }
         withExtendedLifetime(handles) { sidecars.forEach(store.removeSidecar) }
@@ -71,18 +72,18 @@ extension Volume {
 
     /// The last passed descriptor has been closed: answers whether it is kept for now.
     func lockedLinger(_ handle: Handle, _ state: inout VolumeState) -> Bool {
-        let part = handle.node.ensuredPart
-        part.passthroughOpens -= 1
-        part.closing += 1
-        guard part.passthroughOpens == 0, part.lingering == nil else { return false }
-        part.lingering = handle
+        let io = handle.node.ensuredIO
+        io.passthroughOpens -= 1
+        io.closing += 1
+        guard io.passthroughOpens == 0, io.lingering == nil else { return false }
+        io.lingering = handle
         state.lingering[ObjectIdentifier(handle.node)] = handle.node
         return true
     }
 
     /// The descriptor itself is closed now, unless it is the one that is kept.
     func endClosing(of node: Node) {
-        state.withLock { _ in node.part?.closing -= 1 }
+        state.withLock { _ in node.io?.closing -= 1 }
         if turnsAreAwaited.load(ordering: .sequentiallyConsistent) > 0 { turns.advance() }
         settleMapping(of: node)
     }
@@ -92,15 +93,15 @@ extension Volume {
 extension Volume {
     /// A descriptor that can be mapped for writing is about to be passed through.
     func lockedWatchMappedWrites(of handle: Handle) {
-        guard handle.node.ensuredPart.modified == nil else { return }
-        handle.node.ensuredPart.modified = modificationTime(handle.descriptor)
+        guard handle.node.ensuredIO.modified == nil else { return }
+        handle.node.ensuredIO.modified = modificationTime(handle.descriptor)
     }
 
     private func lockedNoteMappedWrites(of node: Node, areUse: Bool, _ state: inout VolumeState) {
-        guard let before = node.part?.modified, let handle = node.firstHandle?.takeUnretainedValue(),
+        guard let before = node.io?.modified, let handle = node.io?.firstHandle?.takeUnretainedValue(),
             let now = modificationTime(handle.descriptor), now != before
         else { return }
-        node.part?.modified = now
+        node.io?.modified = now
         if areUse, now > node.lastUse { state.noteUse(node, at: now) }
     }
 
@@ -115,7 +116,7 @@ extension Volume {
 
     /// Runs what moves the modification time and is no use: truncate, fallocate, utimens.
     func apartFromUse<Value>(of node: Node, _ body: () throws(Errno) -> Value) throws(Errno) -> Value {
-        guard state.withLock({ _ in node.part?.modified != nil }) else { return try body() }
+        guard state.withLock({ _ in node.io?.modified != nil }) else { return try body() }
         change { lockedNoteMappedWrites(of: node, areUse: true, &$0) }
         defer { change { lockedNoteMappedWrites(of: node, areUse: false, &$0) } }
         return try body()

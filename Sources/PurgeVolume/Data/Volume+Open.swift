@@ -1,6 +1,7 @@
 import Glibc
 import PurgeModel
 import PurgeSystem
+import PurgeTree
 
 extension Volume {
     /// Reads of at least this much of a file are worth handing to the kernel.
@@ -174,7 +175,7 @@ extension Volume {
         let handle = Handle(node: node, descriptor: descriptor, access: access, mode: mode)
         link(handle, &state)
         if access == O_RDWR {
-            node.ensuredPart.mappableOpens += 1
+            node.ensuredIO.mappableOpens += 1
             if mode == .passthroughDirect { lockedWatchMappedWrites(of: handle) }
         }
         return handle
@@ -192,41 +193,41 @@ extension Volume {
     ) -> InputOutputMode {
         let canWrite = access != O_RDONLY
         let begins =
-            offersPassthrough && !canWrite && !node.isPassed && (node.part?.cachedOpens ?? 0) == 0 && node.isDense
-            && node.blocks >= Self.passthroughBlocks && (node.part?.soloists ?? 0) == 0
+            offersPassthrough && !canWrite && !node.isPassed && (node.io?.cachedOpens ?? 0) == 0 && node.isDense
+            && node.blocks >= Self.passthroughBlocks && (node.io?.soloists ?? 0) == 0
             && state.passedFiles < Self.passedFiles
         if begins { state.passedFiles += 1 }
         if node.isPassed || begins {
-            node.ensuredPart.passthroughOpens += 1
+            node.ensuredIO.passthroughOpens += 1
             if canWrite { node.flags.insert(.cacheIsStale) }
             return canWrite ? .passthroughDirect : .passthrough
         }
-        node.ensuredPart.cachedOpens += 1
+        node.ensuredIO.cachedOpens += 1
         return Self.modeOfCached(node, access)
     }
 
     private static func modeOfCached(_ node: Node, _ access: Int32) -> InputOutputMode {
-        access == O_WRONLY && node.part?.mappableOpens == 0 ? .direct : .cached
+        access == O_WRONLY && node.io?.mappableOpens == 0 ? .direct : .cached
     }
 
     /// The kernel would not have it: this first passthrough open becomes a cached one.
     public func withdrawPassthrough(_ handle: Handle) {
         state.withLock { state in
-            guard handle.mode.isPassed, let part = handle.node.part else { return }
-            part.passthroughOpens -= 1
+            guard handle.mode.isPassed, let io = handle.node.io else { return }
+            io.passthroughOpens -= 1
             if !handle.node.isPassed { state.passedFiles -= 1 }
-            part.cachedOpens += 1
+            io.cachedOpens += 1
             handle.mode = Self.modeOfCached(handle.node, handle.access)
         }
     }
 
     /// The kernel's reference to the handle is taken here and dropped in `close`.
     private func link(_ handle: Handle, _ state: inout VolumeState) {
-        let node = handle.node
+        let io = handle.node.ensuredIO
         state.openFiles += 1
-        handle.next = node.firstHandle
-        node.firstHandle = Unmanaged.passRetained(handle)
-        handle.next?._withUnsafeGuaranteedRef { $0.previous = node.firstHandle }
+        handle.next = io.firstHandle
+        io.firstHandle = Unmanaged.passRetained(handle)
+        handle.next?._withUnsafeGuaranteedRef { $0.previous = io.firstHandle }
     }
 
     func unlink(_ handle: Handle, _ state: inout VolumeState) {
@@ -234,7 +235,7 @@ extension Volume {
         if let previous = handle.previous {
             previous._withUnsafeGuaranteedRef { $0.next = handle.next }
         } else {
-            handle.node.firstHandle = handle.next
+            handle.node.io?.firstHandle = handle.next
         }
         handle.next?._withUnsafeGuaranteedRef { $0.previous = handle.previous }
         handle.next = nil
@@ -247,9 +248,9 @@ extension Volume {
         let sidecar = change { state -> String? in
             guard !handle.isNoted else { return nil }
             handle.isNoted = true
-            if handle.access == O_RDWR { handle.node.part?.mappableOpens -= 1 }
+            if handle.access == O_RDWR { handle.node.io?.mappableOpens -= 1 }
             switch handle.mode {
-            case .cached, .direct: handle.node.part?.cachedOpens -= 1
+            case .cached, .direct: handle.node.io?.cachedOpens -= 1
             case .passthrough, .passthroughDirect: if lockedLinger(handle, &state) { return nil }
             case .own: break
             }
@@ -262,7 +263,7 @@ extension Volume {
     /// Closes the backing file, once nothing uses it.
     public func close(_ handle: Handle) {
         let node = handle.node
-        if state.withLock({ _ in node.part?.unsettled != nil }) {
+        if state.withLock({ _ in node.io?.unsettled != nil }) {
             // Errors stay here: there is nobody left to tell.
             do throws(Errno) {
                 try alone(with: node) { () throws(Errno) in settleAgain(node, handle.descriptor) }

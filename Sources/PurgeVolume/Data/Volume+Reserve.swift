@@ -2,6 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
+import PurgeTree
 
 /// What a call wants to put where.
 struct Demand {
@@ -47,7 +48,7 @@ extension Volume {
             if need > 0 {
                 let short = state.capacity.shortage(for: ByteCount(blocks: need))
                 guard cover(short, &room, &state) else { return nil }
-                node.part?.extents?.charged.insert(demand.blocks.lowerBound..<end)
+                node.part?.extents?.insert(demand.blocks.lowerBound..<end)
                 state.charge(node, blocks: need)
                 state.actor = .init(pid: demand.pid, node: node)
             }
@@ -92,8 +93,8 @@ extension Volume {
         } catch {
             report("\(error): what it has cannot be counted now", node)
             state.withLock { _ in
-                let part = node.ensuredPart
-                part.unsettled = part.unsettled.map { $0.union(blocks) } ?? blocks
+                let io = node.ensuredIO
+                io.unsettled = io.unsettled.map { $0.union(blocks) } ?? blocks
             }
         }
     }
@@ -101,8 +102,8 @@ extension Volume {
     /// What could not be settled when a call failed.
     func settleAgain(_ node: Node, _ descriptor: Int32) {
         let unsettled = state.withLock { _ in
-            let blocks = node.part?.unsettled
-            if blocks != nil { node.part?.unsettled = nil }
+            let blocks = node.io?.unsettled
+            if blocks != nil { node.io?.unsettled = nil }
             return blocks
         }
         if let unsettled { settle(node, descriptor, unsettled) }
@@ -110,19 +111,19 @@ extension Volume {
 
     private func count(_ node: Node, _ descriptor: Int32, _ blocks: Range<Int64>) throws(Errno) {
         let size = try System.status(descriptor).size
-        let (isDense, allocated) = state.withLock { _ in (node.isDense, node.part?.extents?.record.runs) }
+        let (isDense, allocated) = state.withLock { _ in (node.isDense, node.io?.extents?.record.runs) }
         let end = max(blocks.lowerBound, min(blocks.upperBound, ByteCount(size).blocks))
         let data = isDense ? ExtentSet() : try dataExtents(of: descriptor, in: blocks.lowerBound..<end)
         change { state in
             guard node.flags.contains(.counted) else { return }
-            guard let allocated, var charged = node.part?.extents?.charged else {
+            guard let allocated, var charged = node.part?.extents else {
                 if isDense { state.charge(node, blocks: ByteCount(size).blocks - node.blocks) }
                 return
             }
             charged.remove(blocks)
             for run in data.runs + allocated.runs { charged.insert(run) }
-            node.part?.extents?.charged = charged
-            node.part?.extents?.size = size
+            node.part?.extents = charged
+            node.io?.extents?.size = size
             state.charge(node, blocks: charged.count - node.blocks)
         }
     }
@@ -144,17 +145,17 @@ extension Range<Int64> {
 extension Node {
     /// Blocks of `range` that are not charged yet; under the lock.
     func missing(in range: Range<Int64>) -> Int64 {
-        if let extents = part?.extents { return extents.charged.missing(in: range) }
+        if let charged = part?.extents { return charged.missing(in: range) }
         return max(0, range.upperBound - max(range.lowerBound, blocks))
     }
 
     func gaps(in range: Range<Int64>) -> ExtentSet {
-        if let extents = part?.extents { return extents.charged.gaps(in: range) }
+        if let charged = part?.extents { return charged.gaps(in: range) }
         return ExtentSet(max(range.lowerBound, min(blocks, range.upperBound))..<range.upperBound)
     }
 
     func prefixEnd(of range: Range<Int64>, missingAtMost limit: Int64) -> Int64 {
-        if let extents = part?.extents { return extents.charged.prefixEnd(of: range, missingAtMost: limit) }
+        if let charged = part?.extents { return charged.prefixEnd(of: range, missingAtMost: limit) }
         return min(range.upperBound, max(range.lowerBound, blocks) + limit)
     }
 }

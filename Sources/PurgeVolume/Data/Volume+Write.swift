@@ -2,6 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
+import PurgeTree
 
 /// How a write is to be taken.
 public struct WriteRequest: Sendable {

@@ -2,6 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
+import PurgeTree
 
 /// What became of the files that a request is about, or would become of them.
 struct PurgeAnswer {

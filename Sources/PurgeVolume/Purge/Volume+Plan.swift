@@ -2,6 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
+import PurgeTree
 
 // What a purge would take, without taking it. The lock is held for a part of the files at a time, so
 // a plan beside other work may miss what comes or goes meanwhile; when nothing else happens it is the

@@ -1,6 +1,7 @@
 import Glibc
 import PurgeModel
 import PurgeSystem
+import PurgeTree
 
 /// A purge that has been decided: its bytes are free in the ledger, its files are still to go.
 struct PurgeJob {
@@ -194,8 +195,7 @@ extension Volume {
         node.flags.remove(.purging)
         node.blocks = 0
         state.noteGone(node)
-        defer { node.part?.extents = nil }
-        return node.part?.extents?.record.sidecar
+        return node.dropExtents()
     }
 
     /// The files count again, and are no victims in this mount any more. What a write has been

@@ -1,6 +1,7 @@
 import PurgeModel
 import PurgeStore
 import PurgeSystem
+import PurgeTree
 
 // The threads of a mounted volume that serve no request: one purges under pressure, one keeps
 // the journal.

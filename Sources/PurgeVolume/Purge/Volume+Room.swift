@@ -1,6 +1,7 @@
 import Glibc
 import PurgeModel
 import PurgeSystem
+import PurgeTree
 
 /// What has been chosen so far for a call that needs room: its files are gone for who opens them, and
 /// their bytes are set aside, so that neither another call nor another purge can have them.

@@ -1,5 +1,6 @@
 import PurgeModel
 import PurgeSystem
+import PurgeTree
 
 /// What a request names, as it was found in the tree.
 struct Selection {

@@ -1,4 +1,5 @@
 import PurgeSystem
+import PurgeTree
 
 /// The directories whose descriptors are kept open: a bounded set, with the clock algorithm.
 struct DescriptorRing {
@@ -13,23 +14,23 @@ struct DescriptorRing {
 
     /// The cached descriptor, marked as used.
     func descriptor(of directory: Node) -> FileDescriptor? {
-        guard let part = directory.part, let descriptor = part.descriptor else { return nil }
-        part.descriptorWasUsed = true
+        guard let io = directory.io, let descriptor = io.descriptor else { return nil }
+        io.descriptorWasUsed = true
         return descriptor
     }
 
     mutating func insert(_ descriptor: FileDescriptor, of directory: Node) {
-        let part = directory.ensuredPart
-        guard part.descriptor == nil else { return }
-        part.descriptor = descriptor
-        part.descriptorWasUsed = true
+        let io = directory.ensuredIO
+        guard io.descriptor == nil else { return }
+        io.descriptor = descriptor
+        io.descriptorWasUsed = true
         while count >= limit { evict() }
         count += 1
         if let slot = free.popLast() {
             slots[slot] = directory
-            part.descriptorSlot = slot
+            io.descriptorSlot = slot
         } else {
-            part.descriptorSlot = slots.count
+            io.descriptorSlot = slots.count
             slots.append(directory)
         }
     }
@@ -41,21 +42,21 @@ struct DescriptorRing {
     }
 
     mutating func remove(_ directory: Node) {
-        guard let part = directory.part, part.descriptorSlot >= 0 else { return }
-        slots[part.descriptorSlot] = nil
-        free.append(part.descriptorSlot)
+        guard let io = directory.io, io.descriptorSlot >= 0 else { return }
+        slots[io.descriptorSlot] = nil
+        free.append(io.descriptorSlot)
         count -= 1
-        part.descriptorSlot = -1
-        part.descriptor = nil
+        io.descriptorSlot = -1
+        io.descriptor = nil
     }
 
     /// Drops the first directory that was not used since the hand last passed.
     private mutating func evict() {
         while true {
             hand = (hand + 1) % slots.count
-            guard let directory = slots[hand], let part = directory.part else { continue }
-            if !part.descriptorWasUsed { return remove(directory) }
-            part.descriptorWasUsed = false
+            guard let directory = slots[hand], let io = directory.io else { continue }
+            if !io.descriptorWasUsed { return remove(directory) }
+            io.descriptorWasUsed = false
         }
     }
 }

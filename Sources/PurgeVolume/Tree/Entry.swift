@@ -1,6 +1,7 @@
 import Glibc
 import PurgeModel
 import PurgeSystem
+import PurgeTree
 
 /// What a caller sees of a node's attributes: the backing's, with the blocks that the ledger knows.
 public struct Attributes: Sendable {

@@ -1,5 +1,6 @@
 import Glibc
 import PurgeSystem
+import PurgeTree
 import Synchronization
 
 /// What is left of a directory, link or special file that was removed while somebody had it, until
@@ -55,6 +56,6 @@ extension Volume {
     }
 
     func lockedLeave(_ remains: Remains?, of node: Node) {
-        if let remains, node.flags.contains(.unlinked) { node.ensuredPart.remains = remains }
+        if let remains, node.flags.contains(.unlinked) { node.ensuredIO.remains = remains }
     }
 }

@@ -2,6 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
+import PurgeTree
 
 /// What a scan has found wrong.
 struct ScanFindings {
@@ -34,7 +35,7 @@ extension Volume {
             charged = try dataExtents(of: file.raw, in: 0..<node.blocks)
         }
         node.blocks = charged.count
-        node.ensuredPart.extents = FileExtents(charged: charged, record: ExtentRecord(runs: charged), size: size)
+        node.setExtents(charged, StoredExtents(record: ExtentRecord(runs: charged), size: size))
     }
 
     /// The damaged records that the scan found, in its order, and the sidecars that no file has.
@@ -95,7 +96,7 @@ extension Volume {
     }
 
     private func neededSidecars(_ found: ScanFindings) -> Set<String> {
-        let written = state.withLock { _ in found.damaged.compactMap { $0.node.part?.extents?.record.sidecar } }
+        let written = state.withLock { _ in found.damaged.compactMap { $0.node.io?.extents?.record.sidecar } }
         return found.sidecars.union(written)
     }
 
@@ -114,14 +115,14 @@ extension Volume {
     }
 
     private func rewriteRecord(of node: Node) throws(Errno) {
-        guard var record = state.withLock({ _ in node.part?.extents?.record }) else { return }
+        guard var record = state.withLock({ _ in node.io?.extents?.record }) else { return }
         try changing(node) { (location) throws(Errno) in
             try location.with { (directory, name) throws(Errno) in
                 try store.setExtentRecord(&record, of: directory, name)
             }
         }
         let written = record
-        state.withLock { _ in node.part?.extents?.record = written }
+        state.withLock { _ in node.io?.extents?.record = written }
     }
 
     /// Names go to a terminal, whatever the app calls its files.

@@ -1,6 +1,7 @@
 import Glibc
 import PurgeModel
 import PurgeSystem
+import PurgeTree
 import Synchronization
 
 /// An open directory: a stream of the backing's records, read ahead by a block.

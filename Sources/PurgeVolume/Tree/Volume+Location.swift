@@ -1,5 +1,6 @@
 import Glibc
 import PurgeSystem
+import PurgeTree
 
 /// Where an operation reaches a node in the store.
 enum Location {
@@ -56,8 +57,8 @@ extension Volume {
             let (found, directory) = state.withLock { state -> (Location?, Node?) in
                 guard let parent = node.parent else {
                     if node === root { return (.itself(store.container), nil) }
-                    if let remains = node.part?.remains { return (remains.location, nil) }
-                    if let handle = node.firstHandle { return (.open(handle.takeUnretainedValue()), nil) }
+                    if let remains = node.io?.remains { return (remains.location, nil) }
+                    if let handle = node.io?.firstHandle { return (.open(handle.takeUnretainedValue()), nil) }
                     return (nil, nil)
                 }
                 guard let descriptor = descriptor(of: parent, &state) else { return (nil, parent) }
@@ -71,7 +72,7 @@ extension Volume {
 
     private func descriptor(of directory: Node, _ state: inout VolumeState) -> FileDescriptor? {
         directory === root
-            ? store.container : directory.part?.remains?.descriptor ?? state.descriptors.descriptor(of: directory)
+            ? store.container : directory.io?.remains?.descriptor ?? state.descriptors.descriptor(of: directory)
     }
 
     /// An O_PATH descriptor of a directory, from the cache or opened on the way down from the
@@ -145,7 +146,7 @@ extension Volume {
     ) throws(Errno) -> Value {
         let remains = try change { (state) throws(Errno) -> Remains? in
             // Out of reach of any purge, and let go of already.
-            if let remains = node.part?.remains { return remains }
+            if let remains = node.io?.remains { return remains }
             if node.flags.contains(.purging) || (node.flags.contains(.unlinked) && node.opens == 0) { throw .stale }
             state.hold(node)
             return nil

@@ -1,6 +1,7 @@
 import Glibc
 import PurgeModel
 import PurgeSystem
+import PurgeTree
 
 extension Volume {
     /// The entry `name` of a directory. Absence needs no look at the store: the tree is complete.

@@ -2,6 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
+import PurgeTree
 
 // Making, linking, renaming and removing entries. The kernel holds the directory's lock during
 // each, so one name has one of these at a time; only a purge comes in between, and is waited for.
@@ -111,7 +112,7 @@ extension Volume {
     private func reserveForLink(_ node: Node) throws(Errno) {
         try change { (state) throws(Errno) in
             if node.flags.contains(.purging) { throw .stale }
-            if node.flags.contains(.unlinked) && node.firstHandle == nil { throw .noEntry }
+            if node.flags.contains(.unlinked) && node.io?.firstHandle == nil { throw .noEntry }
             state.hold(node)
         }
     }
@@ -170,7 +171,6 @@ extension Volume {
         state.withdraw(node)
         state.noteGone(node)
         node.blocks = 0
-        defer { node.part?.extents = nil }
-        return node.part?.extents?.record.sidecar
+        return node.dropExtents()
     }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import PurgeSystem
+import PurgeTree
 
 // An ordinary user's daemon obeys permissions in the store as anybody does, though they are its owner's
 // to change: a folder that may not be written to, or a file that may not be read, must not stand in

@@ -1,5 +1,6 @@
 import PurgeModel
 import PurgeSystem
+import PurgeTree
 
 extension Volume {
     /// RENAME_NOREPLACE and RENAME_EXCHANGE of renameat2(2).

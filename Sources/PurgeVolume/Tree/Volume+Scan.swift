@@ -2,6 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
+import PurgeTree
 
 /// What a scan reads of one entry of the store.
 private struct Scanned {
@@ -177,7 +178,7 @@ extension Volume {
             // Somebody put a sparse file there: from now on it is known as one.
             try store.setExtentRecord(&record, of: file.raw, nil)
         }
-        node.ensuredPart.extents = FileExtents(charged: charged, record: record, size: size)
+        node.setExtents(charged, StoredExtents(record: record, size: size))
     }
 
     /// A day, in nanoseconds: a clock that was put right since the last mount keeps the order of uses.

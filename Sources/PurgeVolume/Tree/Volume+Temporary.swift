@@ -1,6 +1,7 @@
 import Glibc
 import PurgeModel
 import PurgeSystem
+import PurgeTree
 
 // Files that begin without a name (O_TMPFILE); `link` may give them their first.
 extension Volume {

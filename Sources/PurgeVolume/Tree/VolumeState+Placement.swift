@@ -1,4 +1,5 @@
 import PurgeModel
+import PurgeTree
 
 // Placement: tier and inherited marks follow from the names.
 extension VolumeState {

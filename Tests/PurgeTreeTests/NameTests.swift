@@ -2,7 +2,7 @@ import Glibc
 import PurgeSystem
 import Testing
 
-@testable import PurgeVolume
+@testable import PurgeTree
 
 extension Name {
     /// Any bytes but `/` and zero.

@@ -8,7 +8,7 @@ import PurgeModel
 /// equal. Renaming a directory changes nothing within a group; which of several directories goes
 /// first is looked at anew when the next victim is asked for. Guarded by the lock of `Volume.state`,
 /// as the nodes are.
-struct VictimQueue {
+package struct VictimQueue {
     private struct Rank {
         var folders = IndexedHeap<VictimFolder>()
         /// Whether equals stand in the order of their paths everywhere, and else for which age.
@@ -17,9 +17,11 @@ struct VictimQueue {
     }
     private var ranks = [Rank](repeating: Rank(), count: PurgeRank.count)
 
-    var isEmpty: Bool { ranks.allSatisfy(\.folders.isEmpty) }
+    package init() {}
 
-    mutating func insert(_ node: Node, rank: PurgeRank) {
+    package var isEmpty: Bool { ranks.allSatisfy(\.folders.isEmpty) }
+
+    package mutating func insert(_ node: Node, rank: PurgeRank) {
         guard node.heapIndex < 0, let part = node.parent?.ensuredPart else { return }
         let group = part.victims.first { $0.rank == rank } ?? VictimGroup(rank: rank)
         if group.files.isEmpty { part.victims.append(group) }
@@ -27,7 +29,7 @@ struct VictimQueue {
         renew(group)
     }
 
-    mutating func remove(_ node: Node, rank: PurgeRank) {
+    package mutating func remove(_ node: Node, rank: PurgeRank) {
         guard node.heapIndex >= 0, let part = node.parent?.part,
             let at = part.victims.firstIndex(where: { $0.rank == rank })
         else { return }
@@ -40,7 +42,7 @@ struct VictimQueue {
 
     /// Takes out the file that goes next, of one step or of any. A rank is passed over once its least
     /// recently used file was used within `spared`.
-    mutating func popFirst(step: PurgeStep?, spared: ClosedRange<Instant>? = nil) -> PurgeCandidate<Node>? {
+    package mutating func popFirst(step: PurgeStep?, spared: ClosedRange<Instant>? = nil) -> PurgeCandidate<Node>? {
         for rank in Self.ranks where step == nil || rank.step == step {
             guard let age = ranks[rank.index].folders.first?.age, !(spared?.contains(age.lastUse) ?? false)
             else { continue }
@@ -53,14 +55,14 @@ struct VictimQueue {
     }
 
     /// The name or the place of a directory has changed, and with it the paths of all below.
-    mutating func pathsHaveChanged() {
+    package mutating func pathsHaveChanged() {
         for at in ranks.indices where !ranks[at].folders.isEmpty {
             ranks[at].isInOrder = false
             ranks[at].ageInOrder = nil
         }
     }
 
-    var groups: [VictimGroup] {
+    package var groups: [VictimGroup] {
         ranks.flatMap { $0.folders.members.map { $0.group.takeUnretainedValue() } }
     }
 
@@ -94,7 +96,7 @@ struct VictimQueue {
 }
 
 /// The victims of one rank in one directory. Belongs to the directory's `NodePart`.
-final class VictimGroup: @unchecked Sendable {
+package final class VictimGroup: @unchecked Sendable {
     // @unchecked: the vars are guarded by the lock of `Volume.state`.
     fileprivate let rank: PurgeRank
     fileprivate var files = IndexedHeap<VictimFile>()
@@ -104,7 +106,7 @@ final class VictimGroup: @unchecked Sendable {
     fileprivate init(rank: PurgeRank) { self.rank = rank }
 
     /// In no order.
-    var nodes: [Node] { files.members.map { $0.node.takeUnretainedValue() } }
+    package var nodes: [Node] { files.members.map { $0.node.takeUnretainedValue() } }
 }
 
 // Neither keeps what it points to: the tree holds a node, and its directory's part the group, for as

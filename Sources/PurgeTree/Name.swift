@@ -1,26 +1,25 @@
 import Glibc
-import PurgeSystem
 
 /// The name of a directory entry or of an attribute: any bytes but zero, kept with one at its end.
-struct Name: Hashable, Sendable {
-    private let bytes: [CChar]
+package struct Name: Hashable, Sendable {
+    @usableFromInline let bytes: [CChar]
     /// NAME_MAX, what every store's file system takes.
-    static let maximumLength = 255
+    package static let maximumLength = 255
     /// Without the zero.
-    var length: Int { bytes.count - 1 }
+    package var length: Int { bytes.count - 1 }
 
-    init(_ name: CName) {
+    package init(_ name: UnsafePointer<CChar>) {
         bytes = Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1))
     }
 
-    init(utf8 name: some Sequence<UInt8>) { bytes = name.map { CChar(bitPattern: $0) } + [0] }
+    package init(utf8 name: some Sequence<UInt8>) { bytes = name.map { CChar(bitPattern: $0) } + [0] }
 
-    init(_ text: StaticString) {
+    package init(_ text: StaticString) {
         bytes = text.withUTF8Buffer { $0.map { CChar(bitPattern: $0) } } + [0]
     }
 
     // What [CChar] offers goes byte by byte.
-    static func == (left: Name, right: Name) -> Bool {
+    package static func == (left: Name, right: Name) -> Bool {
         left.bytes.withUnsafeBytes { left in
             right.bytes.withUnsafeBytes { right in
                 guard left.count == right.count, let first = left.baseAddress, let second = right.baseAddress
@@ -32,7 +31,7 @@ struct Name: Hashable, Sendable {
 
     /// Whether it comes first where paths are compared byte by byte. A name that goes on is a
     /// directory's, with a slash after it; no name has a slash or a zero in it.
-    func precedes(_ other: Name, goesOn: Bool = false, otherGoesOn: Bool = false) -> Bool {
+    package func precedes(_ other: Name, goesOn: Bool = false, otherGoesOn: Bool = false) -> Bool {
         bytes.withUnsafeBytes { mine in
             other.bytes.withUnsafeBytes { theirs in
                 let common = min(mine.count, theirs.count) - 1
@@ -48,42 +47,40 @@ struct Name: Hashable, Sendable {
         }
     }
 
-    func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+    package func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
 
-    func withCName<Result>(_ body: (CName) throws(Errno) -> Result) throws(Errno) -> Result {
-        // A Swift array of CChar with a zero at its end passes as a C string.
-        try bytes.withUnsafeBufferPointer { buffer in
-            Swift.Result { () throws(Errno) in
-                guard let base = buffer.baseAddress else { throw Errno.invalid }
-                return try body(base)
-            }
-        }.get()
+    /// Specialized where it is used, since every way into the store goes through it.
+    @inlinable package func withCName<Result, Failure: Error>(
+        _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        // An array of CChar with a zero at its end passes as a C string.
+        try body(bytes)
     }
 
-    func hasPrefix(_ text: StaticString) -> Bool {
+    package func hasPrefix(_ text: StaticString) -> Bool {
         text.withUTF8Buffer { other in utf8.starts(with: other) }
     }
 
     /// Without a prefix that it has.
-    func dropping(_ prefix: StaticString) -> Name {
+    package func dropping(_ prefix: StaticString) -> Name {
         Name(bytes: Array(bytes.dropFirst(prefix.utf8CodeUnitCount)))
     }
 
-    func prefixed(by prefix: StaticString) -> Name {
+    package func prefixed(by prefix: StaticString) -> Name {
         Name(bytes: prefix.withUTF8Buffer { $0.map { CChar(bitPattern: $0) } } + bytes)
     }
 
     private init(bytes: [CChar]) { self.bytes = bytes }
 
-    func isEqual(to text: StaticString) -> Bool {
+    package func isEqual(to text: StaticString) -> Bool {
         text.withUTF8Buffer { other in
             other.count == bytes.count - 1 && zip(other, bytes).allSatisfy { CChar(bitPattern: $0) == $1 }
         }
     }
 
     /// Without the zero.
-    var utf8: some Sequence<UInt8> { bytes.dropLast().lazy.map { UInt8(bitPattern: $0) } }
+    package var utf8: some Sequence<UInt8> { bytes.dropLast().lazy.map { UInt8(bitPattern: $0) } }
 
     /// Bytes that are no UTF-8 become U+FFFD.
-    var text: String { String(decoding: utf8.map { $0 }, as: UTF8.self) }
+    package var text: String { String(decoding: utf8.map { $0 }, as: UTF8.self) }
 }

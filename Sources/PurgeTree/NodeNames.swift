@@ -1,46 +1,40 @@
 import PurgeModel
 
-/// A name of a node: an entry `name` in `directory`.
-struct Dentry: Hashable {
-    var directory: Node
-    var name: Name
-
-    static func == (a: Dentry, b: Dentry) -> Bool { a.directory === b.directory && a.name == b.name }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(ObjectIdentifier(directory))
-        hasher.combine(name)
-    }
-}
-
 /// What a name alone gives the file that has it.
-struct NamePlace: Equatable {
-    var tier: Tier
-    var isExcluded: Bool
+package struct NamePlace: Equatable {
+    package var tier: Tier
+    package var isExcluded: Bool
+
+    package init(tier: Tier, isExcluded: Bool) {
+        self.tier = tier
+        self.isExcluded = isExcluded
+    }
 }
 
 /// The names of a file that has several, counted by what they give it, so that one more, one less or
 /// another place for one costs the same however many there are.
-struct NodeNames {
+package struct NodeNames {
     private var places: [Dentry: NamePlace] = [:]
     private var temporary = 0
     private var caches = 0
     private var persistent = 0
     private var excluded = 0
 
-    var count: Int { places.count }
-    var any: Dentry? { places.first?.key }
-    /// The most durable tier of any name.
-    var tier: Tier { persistent > 0 ? .persistent : caches > 0 ? .caches : .temporary }
-    /// Whether each name is in an excluded place.
-    var isExcluded: Bool { excluded == places.count }
+    package init() {}
 
-    mutating func set(_ dentry: Dentry, to place: NamePlace) {
+    package var count: Int { places.count }
+    package var any: Dentry? { places.first?.key }
+    /// The most durable tier of any name.
+    package var tier: Tier { persistent > 0 ? .persistent : caches > 0 ? .caches : .temporary }
+    /// Whether each name is in an excluded place.
+    package var isExcluded: Bool { excluded == places.count }
+
+    package mutating func set(_ dentry: Dentry, to place: NamePlace) {
         if let old = places.updateValue(place, forKey: dentry) { count(old, -1) }
         count(place, 1)
     }
 
-    mutating func remove(_ dentry: Dentry) {
+    package mutating func remove(_ dentry: Dentry) {
         if let old = places.removeValue(forKey: dentry) { count(old, -1) }
     }
 

@@ -2,7 +2,7 @@ import PurgeModel
 import Support
 import Testing
 
-@testable import PurgeVolume
+@testable import PurgeTree
 
 /// The heaps against an array that is sorted anew for each question.
 struct VictimQueueTests {

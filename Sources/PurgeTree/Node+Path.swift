@@ -1,0 +1,37 @@
+extension Node {
+    /// Path in the container, without a leading slash; under the lock.
+    package func path() -> [Name] {
+        var names: [Name] = []
+        var node = self
+        while let parent = node.parent {
+            names.append(node.name)
+            node = parent
+        }
+        return names.reversed()
+    }
+
+    private var depth: Int {
+        var depth = 0
+        var node = self
+        while let parent = node.parent { (node, depth) = (parent, depth + 1) }
+        return depth
+    }
+
+    /// Whether its path, byte by byte, comes before that of another node of the tree; under the lock.
+    package func pathPrecedes(_ other: Node) -> Bool {
+        var (mine, theirs) = (self, other)
+        let (depth, otherDepth) = (depth, other.depth)
+        for _ in 0..<max(0, depth - otherDepth) { mine = mine.parent ?? mine }
+        for _ in 0..<max(0, otherDepth - depth) { theirs = theirs.parent ?? theirs }
+        if mine === theirs { return depth < otherDepth }
+        while let above = mine.parent, let otherAbove = theirs.parent, above !== otherAbove {
+            (mine, theirs) = (above, otherAbove)
+        }
+        return mine.name.precedes(theirs.name, goesOn: mine !== self, otherGoesOn: theirs !== other)
+    }
+}
+
+extension [Name] {
+    package var text: String { map(\.text).joined(separator: "/") }
+    package var bytes: [UInt8] { Array<UInt8>(map { Array<UInt8>($0.utf8) }.joined(separator: [UInt8(ascii: "/")])) }
+}
