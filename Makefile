@@ -35,7 +35,7 @@ help: ## this list
 	@echo
 	@echo 'Settings: PREFIX, DESTDIR (install); FILTER=SuiteOrTest, PURGEFS_TEST_SCALE=0.1 (test);'
 	@echo 'SUITES="fio postgres" (suites); BENCH="purge latency", PURGEFS_BENCH_DIR=DIR (bench).'
-	@echo 'A page each: docs/TESTING.md, python3 mount-scripts/suites --help, mount-scripts/bench --help.'
+	@echo 'A page each: docs/TESTING.md, python3 Tests/Suites --help, Tests/Benchmarks/bench --help.'
 
 demo: build ## fill a 64 MiB container with a real program and see what is purged
 	@SWIFT=$(SWIFT) $(DEPS) demo
@@ -73,11 +73,11 @@ format: ## format the Swift sources in place
 
 suites: build ## others' suites, on a mount and in a plain directory (SUITES="fio postgres" for some; as root)
 	@SWIFT=$(SWIFT) $(DEPS) suites
-	@PURGEFS=$(BINARY) python3 mount-scripts/suites $(SUITES)
+	@PURGEFS=$(BINARY) python3 Tests/Suites $(SUITES)
 
 bench: build ## compare with the native directory, tmpfs and bindfs (BENCH="files purge latency mount scale memory cpu")
 	@SWIFT=$(SWIFT) $(DEPS) bench
-	@PURGEFS=$(BINARY) mount-scripts/bench $(BENCH)
+	@PURGEFS=$(BINARY) Tests/Benchmarks/bench $(BENCH)
 
 # Installs what `make build` has left, so that only `make build` needs Swift (`sudo make install`).
 install: ## install into PREFIX (/usr/local), after `make build`

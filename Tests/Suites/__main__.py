@@ -1,6 +1,6 @@
 """Other people's test suites, each on a plain directory and on a mount.
 
-    python3 mount-scripts/suites [SUITE...]      all if none is named
+    python3 Tests/Suites [SUITE...]      all if none is named
     make suites SUITES="fio postgres"
 
 Suites:
