@@ -1,3 +1,4 @@
+import PurgeModel
 import PurgeStore
 import PurgeVolume
 

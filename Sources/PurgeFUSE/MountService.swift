@@ -65,7 +65,7 @@ public enum MountService {
 
         let notifier = Notifier(mountpoint: mountpoint)
         let volume = try Volume(
-            store: store, settings: settings, journal: journal, mountpoint: mountpoint,
+            store: store, device: settings, journal: journal, mountpoint: mountpoint,
             untouched: request.untouched, hooks: hooks(notifier), progress: ScanProgress().report)
         for warning in volume.takeRecordWarnings() { note("purgefs: warning: \(warning)") }
         if request.warnsOfSmallDisk { warnOfSmallDisk(volume, store) }
@@ -90,7 +90,7 @@ public enum MountService {
 
     /// Not before the mount stands: one that fails leaves the settings as they were.
     private static func save(
-        _ settings: DeviceSettings, insteadOf known: DeviceSettings, in store: Store
+        _ settings: Device, insteadOf known: Device, in store: Store
     ) throws(StoreError) {
         if store.isForReading {
             if settings == known { return }
@@ -230,7 +230,7 @@ public enum MountService {
     }
 
     /// Of sizes that were given just now; a device may well be meant to be full.
-    private static func warnOfFullDevice(_ settings: DeviceSettings, _ given: SettingsChange) {
+    private static func warnOfFullDevice(_ settings: Device, _ given: SettingsChange) {
         guard given.total != nil || given.others != nil, settings.others >= settings.total else { return }
         note(
             "purgefs: warning: --others \(settings.others.inWords) leaves nothing of --total \(settings.total.inWords)\n"

@@ -43,13 +43,6 @@ public struct StatusReport: Codable, Sendable {
     public struct Counters: Codable, Hashable, Sendable {
         public var purgedFiles, purgedBytes, refusedWrites, protectionDenied: Int64
         public init() { (purgedFiles, purgedBytes, refusedWrites, protectionDenied) = (0, 0, 0, 0) }
-
-        /// The store says what has been counted so far, which may be any number.
-        public mutating func notePurged(files: Int64 = 0, bytes: ByteCount) {
-            purgedFiles = (ByteCount(purgedFiles) + ByteCount(files)).bytes
-            purgedBytes = (ByteCount(purgedBytes) + bytes).bytes
-        }
-        public mutating func noteRefused() { refusedWrites = (ByteCount(refusedWrites) + ByteCount(1)).bytes }
     }
 
     public var version = 1

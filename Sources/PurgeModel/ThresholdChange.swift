@@ -11,6 +11,8 @@ public struct ThresholdChange: Hashable, Sendable {
     /// What each named level becomes.
     public private(set) var settings: [ThresholdLevel: ThresholdSetting] = [:]
 
+    public init(_ settings: [ThresholdLevel: ThresholdSetting]) { self.settings = settings }
+
     /// Either lines of `name limit`, or all in one line, `name=limit,name=limit`; or `off`. nil for anything else,
     /// and if a name comes twice.
     public init?(text: some StringProtocol) {

@@ -4,25 +4,25 @@ import PurgeModel
 /// The content of device.json: an object of all settings, each exactly as it is written.
 enum SettingsDocument {
     /// The settings as a whole, or the first reason why not.
-    static func settings(from content: [UInt8]) throws(SettingsDamage) -> DeviceSettings {
+    static func settings(from content: [UInt8]) throws(SettingsDamage) -> Device {
         let given = try object(content)
         try checkVersion(of: given)
         guard given["containerID"] != nil else { throw .value(name: "containerID", "it is missing") }
-        var merged = try value(of: DeviceSettings(containerID: placeholderID))
+        var merged = try value(of: Device(containerID: placeholderID))
         for member in ordered(given, as: merged) {
-            try take(member, into: &merged).validate()
+            try validate(take(member, into: &merged))
         }
         if let missing = missing(in: given, of: merged).first { throw missing }
-        return try decode(merged, changing: "device.json").roundedToBlocks()
+        return try decode(merged, changing: "device.json").roundedToBlocks
     }
 
     /// Everything that can still be made out, with defaults for the rest, and what was lost.
     /// Throws only for a newer version, which is not damage.
     static func salvage(
         from content: [UInt8]
-    ) throws(SettingsDamage) -> (settings: DeviceSettings, lost: [SettingsDamage]) {
+    ) throws(SettingsDamage) -> (settings: Device, lost: [SettingsDamage]) {
         var lost: [SettingsDamage] = []
-        var settings = DeviceSettings.fresh()
+        var settings = Device.fresh()
         do throws(SettingsDamage) {
             var given = try object(content)
             do throws(SettingsDamage) {
@@ -38,7 +38,7 @@ enum SettingsDocument {
                 var candidate = merged
                 do throws(SettingsDamage) {
                     let changed = try take(member, into: &candidate)
-                    try changed.validate()
+                    try validate(changed)
                     (settings, merged) = (changed, candidate)
                 } catch { lost.append(error) }
             }
@@ -46,7 +46,7 @@ enum SettingsDocument {
             if case .newerVersion = error { throw error }
             lost.append(error)
         }
-        return (settings.roundedToBlocks(), lost)
+        return (settings.roundedToBlocks, lost)
     }
 
     private static let placeholderID = "00000000-0000-0000-0000-000000000000"
@@ -67,8 +67,8 @@ enum SettingsDocument {
 
     private static func checkVersion(of object: JSONValue) throws(SettingsDamage) {
         switch object["version"] {
-        case .integer(1): break
-        case .integer(let version) where version > 1: throw .newerVersion(version)
+        case .integer(Int64(Device.version)): break
+        case .integer(let version) where version > Device.version: throw .newerVersion(version)
         case nil: throw .value(name: "version", "it is missing")
         default: throw .value(name: "version", "it is not 1")
         }
@@ -90,8 +90,10 @@ enum SettingsDocument {
     /// unknown, or that is missing, is damage as well.
     private static func take(
         _ member: JSONValue.Member, into merged: inout JSONValue
-    ) throws(SettingsDamage) -> DeviceSettings {
-        guard merged[member.name] != nil else { throw .value(name: member.name, "there is no such setting") }
+    ) throws(SettingsDamage) -> Device {
+        guard merged[member.name] != nil || Device.optionalMembers.contains(member.name) else {
+            throw .value(name: member.name, "there is no such setting")
+        }
         merged[member.name] = member.value
         let settings = try decode(merged, changing: member.name)
         guard try value(of: settings)[member.name]?.sorted == member.value.sorted else {
@@ -100,15 +102,19 @@ enum SettingsDocument {
         return settings
     }
 
-    private static func value(of settings: DeviceSettings) throws(SettingsDamage) -> JSONValue {
+    private static func validate(_ device: Device) throws(SettingsDamage) {
+        do throws(DeviceFault) { try device.validate() } catch { throw .value(name: error.name, error.reason) }
+    }
+
+    private static func value(of settings: Device) throws(SettingsDamage) -> JSONValue {
         do {
             return try JSONValueEncoder.encode(settings)
         } catch { throw .unreadable(String(describing: error)) }
     }
 
-    private static func decode(_ value: JSONValue, changing name: String) throws(SettingsDamage) -> DeviceSettings {
+    private static func decode(_ value: JSONValue, changing name: String) throws(SettingsDamage) -> Device {
         do {
-            return try JSONDecoder().decode(DeviceSettings.self, from: Data(value.text().utf8))
+            return try JSONDecoder().decode(Device.self, from: Data(value.text().utf8))
         } catch { throw .value(name: name, "it cannot be understood") }
     }
 }

@@ -12,7 +12,7 @@ extension StoreDirectory {
     /// What device.json is found to be.
     enum SettingsState {
         case missing
-        case good(DeviceSettings)
+        case good(Device)
         case damaged(SettingsDamage, content: [UInt8])
     }
 
@@ -33,7 +33,7 @@ extension StoreDirectory {
     }
 
     /// nil where there is no device.json; damage is an error.
-    func readSettings() throws(StoreError) -> DeviceSettings? {
+    func readSettings() throws(StoreError) -> Device? {
         switch try settingsState() {
         case .missing: nil
         case .good(let settings): settings
@@ -41,7 +41,7 @@ extension StoreDirectory {
         }
     }
 
-    func writeSettings(_ settings: DeviceSettings, durably: Bool = true) throws(StoreError) {
+    func writeSettings(_ settings: Device, durably: Bool = true) throws(StoreError) {
         do {
             try replaceSettings(with: Array((JSONText.encode(settings, pretty: true) + "\n").utf8), durably: durably)
         } catch { throw .failed("the settings cannot be saved", path: pathOf(Self.settingsName), error) }

@@ -12,7 +12,7 @@ extension StoreDirectory {
 
     /// Says what was done.
     private func repairSettings(_ content: [UInt8]) throws(StoreError) -> String {
-        let salvaged: (settings: DeviceSettings, lost: [SettingsDamage])
+        let salvaged: (settings: Device, lost: [SettingsDamage])
         do {
             salvaged = try SettingsDocument.salvage(from: content)
         } catch { throw error.error(path: pathOf(Self.settingsName), store: path) }

@@ -13,7 +13,7 @@ public final class OfflineVolume {
         isForReading = forReading
         let store = try forReading ? Store.openForReading(storePath) : Store.open(storePath, creating: false)
         volume = try Volume(
-            store: store, settings: store.loadSettings(),
+            store: store, device: store.loadSettings(),
             journal: forReading ? Journal.openForReading(in: store) : Journal.open(in: store), mountpoint: nil)
     }
 

@@ -31,13 +31,8 @@ extension Volume {
         let isBusy = reclaimerIsBusy.load(ordering: .relaxed)
         return state.withLock { state in
             StatusReport(
-                profile: settings.profile.rawValue, mountpoint: mountpoint, store: store.absolutePath,
-                capacity: state.capacity, tiers: StatusReport.Tiers { state.usage(of: $0) },
-                marked: StatusReport.Marked(purgeable: state.marked, excludedFromBackup: state.excluded),
-                pressure: state.level, purging: isBusy || state.purgesUnderWay > 0,
-                device: StatusReport.Device(state: "unlocked", clock: 0, boots: settings.boots),
-                app: StatusReport.App(container: settings.containerID, running: mountpoint != nil),
-                counters: state.counters)
+                device: state.device, ledger: state.ledger, mountpoint: mountpoint, store: store.absolutePath,
+                purging: isBusy || state.purgesUnderWay > 0)
         }
     }
 }

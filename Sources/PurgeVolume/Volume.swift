@@ -9,7 +9,6 @@ import Synchronization
 /// family in `Volume+….swift`. Knows nothing of FUSE.
 public final class Volume: Sendable {
     let store: Store
-    let settings: DeviceSettings
     let mountpoint: String?
     let untouched: UntouchedTimes
     public let root: Node
@@ -37,8 +36,8 @@ public final class Volume: Sendable {
     let journalGate = Gate()
     /// Held while device.json is written, so that an older state never replaces a newer one.
     let savingSettings = Mutex(())
-    /// What device.json holds, where this mount has written it.
-    let savedSettings = Mutex<DeviceSettings?>(nil)
+    /// What device.json holds.
+    let savedDevice: Mutex<Device>
     /// Whether it has been reported that device.json cannot be written.
     let settingsAreFailing = Atomic<Bool>(false)
     /// Whether the journal's failure has been reported.
@@ -58,8 +57,8 @@ public final class Volume: Sendable {
     /// Whether the store's file system keeps POSIX access control lists.
     public let keepsAccessControlLists: Bool
     let kind: BackingKind
-    /// The container's.
-    let device: UInt64
+    /// The number of the device that the container lies on.
+    let backingDevice: UInt64
     /// Whether a file that has been passed through can be asked whether it is still mapped.
     let tellsMappings: Bool
     public let budget: DescriptorBudget
@@ -68,24 +67,24 @@ public final class Volume: Sendable {
 
     /// Opens and scans: the ledger is right when this returns.
     public init(
-        store: Store, settings: DeviceSettings, journal: Journal, mountpoint: String?,
+        store: Store, device settings: Device, journal: Journal, mountpoint: String?,
         untouched: UntouchedTimes = [], hooks: VolumeHooks = VolumeHooks(), patience: Int64 = Volume.patience,
         progress: (Int) -> Void = { _ in }
     ) throws(StoreError) {
         self.patience = patience
         self.store = store
-        self.settings = settings
         self.journal = journal
         self.mountpoint = mountpoint
         self.untouched = untouched
         self.hooks = hooks
         events = EventLog(journal: journal) { [journalGate] in journalGate.advance() }
         budget = DescriptorBudget(limit: System.descriptorLimit())
-        state = Mutex(VolumeState(settings: settings, descriptorLimit: budget.directories))
+        savedDevice = Mutex(settings.asSaved)
+        state = Mutex(VolumeState(device: settings, descriptorLimit: budget.directories))
         do throws(Errno) {
             kind = BackingKind(fileSystemType: try System.fileSystemType(store.container.raw))
             let status = try System.status(store.container.raw)
-            device = UInt64(status.st_dev)
+            backingDevice = UInt64(status.st_dev)
             root = Node(inode: UInt64(status.st_ino), kind: .directory, parent: nil, name: Name(""))
             keepsAccessControlLists = Self.keepsAccessControlLists(store)
             tellsMappings = mountpoint != nil && geteuid() == 0 && System.tellsMappings(in: store.container.raw)
@@ -117,10 +116,11 @@ public final class Volume: Sendable {
         var outbox: [Event] = []
         let result = state.withLock { (state) -> Result<Value, Failure> in
             let result: Result<Value, Failure>
-            let releases = state.releases
+            let (releases, levelChanges) = (state.releases, state.device.levelChanges)
             do throws(Failure) { result = .success(try body(&state)) } catch { result = .failure(error) }
             hasReleased = state.releases != releases
-            levelChanged = state.judge()
+            state.judge()
+            levelChanged = state.device.levelChanges != levelChanges
             state.actor = nil
             shouldWake = state.shouldReclaim
             if !state.outbox.isEmpty { swap(&outbox, &state.outbox) }
@@ -145,6 +145,7 @@ public final class Volume: Sendable {
         }
     }
 
+    public var device: Device { state.withLock { $0.device } }
     public var capacity: Capacity { state.withLock { $0.capacity } }
 
 }

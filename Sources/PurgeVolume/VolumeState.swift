@@ -7,20 +7,11 @@ import PurgeTree
 /// All that changes in a mounted volume: the ledger, the tree's placement, the victims. Behind
 /// one lock that is never held across I/O, a reply or a notification.
 struct VolumeState {
-    var capacity: Capacity
-    var thresholdSettings: ThresholdSettings
-    var level = PressureLevel.normal
-    /// Rises when `level` changes, so that a change back is seen too.
-    var levelChanges: UInt64 = 0
-    private(set) var usage = [StatusReport.Usage](repeating: .init(), count: 3)
-    private(set) var marked = StatusReport.Usage()
-    private(set) var excluded = StatusReport.Usage()
+    /// What is set, the pressure, and the numbers of the files.
+    var device: Device
     var queue = VictimQueue()
-    /// What of the reclaimable bytes no purge can choose now, since something is changing the files.
-    private(set) var held = ByteCount.zero
     /// Rises when a reclaimable file is held no longer.
     private(set) var releases: UInt64 = 0
-    var counters: StatusReport.Counters
     /// Purges that are being carried out.
     private(set) var purgesUnderWay = 0
     private var untoldPurges = UntoldPurges()
@@ -36,7 +27,6 @@ struct VolumeState {
     var goneInodes: [UInt64] = []
     /// How many of `unsavedUses` are files that are gone, kept in memory by that list alone.
     private var goneUses = 0
-    var settingsAreUnsaved = false
     /// Events that came up under the lock, in order.
     var outbox: [Event] = []
     var descriptors: DescriptorRing
@@ -62,24 +52,17 @@ struct VolumeState {
         var name: Name
     }
 
-    init(settings: DeviceSettings, descriptorLimit: Int) {
-        thresholdSettings = settings.thresholds
-        capacity = Capacity(
-            total: settings.total, others: settings.others, othersPurgeable: settings.othersPurgeable,
-            thresholds: settings.thresholds.resolved(total: settings.total))
-        counters = settings.counters
+    init(device: Device, descriptorLimit: Int) {
+        self.device = device.asSaved
         descriptors = DescriptorRing(limit: descriptorLimit)
     }
 
-    func usage(of tier: Tier) -> StatusReport.Usage { usage[Self.index(tier)] }
-
-    private static func index(_ tier: Tier) -> Int {
-        switch tier {
-        case .temporary: 0
-        case .caches: 1
-        case .persistent: 2
-        }
+    /// Of the container: there is one today.
+    var ledger: Ledger {
+        get { device.ledgers[0] }
+        _modify { yield &device.ledgers[0] }
     }
+    var capacity: Capacity { device.capacity }
 }
 
 // What each file adds to the numbers. Whatever changes about a file, `withdraw` comes before it
@@ -88,8 +71,7 @@ extension VolumeState {
     mutating func enter(_ node: Node) {
         guard node.isRegular, !node.flags.contains(.counted) else { return }
         node.flags.insert(.counted)
-        capacity.used += node.charged
-        add(node.charged, files: 1, of: node.standing)
+        ledger.enter(node.charged, as: node.standing.account)
         offer(node)
     }
 
@@ -97,8 +79,7 @@ extension VolumeState {
         guard node.flags.contains(.counted) else { return }
         retract(node)
         node.flags.remove(.counted)
-        capacity.used -= node.charged
-        add(.zero - node.charged, files: -1, of: node.standing)
+        ledger.withdraw(node.charged, as: node.standing.account)
     }
 
     /// More (or fewer) blocks for a file that is in the numbers.
@@ -107,21 +88,8 @@ extension VolumeState {
         let wasOffered = node.flags.contains(.reclaimable)
         if wasOffered { retract(node) }
         node.blocks += blocks
-        if node.flags.contains(.counted) {
-            capacity.used += ByteCount(blocks: blocks)
-            add(ByteCount(blocks: blocks), files: 0, of: node.standing)
-        }
+        if node.flags.contains(.counted) { ledger.charge(ByteCount(blocks: blocks), as: node.standing.account) }
         if wasOffered || node.opens == 0 { offer(node) }
-    }
-
-    private mutating func add(_ bytes: ByteCount, files: Int64, of standing: Standing) {
-        func add(to usage: inout StatusReport.Usage) {
-            usage.bytes += bytes
-            usage.files += files
-        }
-        add(to: &usage[Self.index(standing.tier)])
-        if standing.mark?.urgency != nil { add(to: &marked) }
-        if standing.isExcluded { add(to: &excluded) }
     }
 
     /// Counts the file as reclaimable, if purging it would really give its bytes back, and puts it
@@ -133,8 +101,8 @@ extension VolumeState {
         else { return }
         if !node.flags.contains(.reclaimable) {
             node.flags.insert(.reclaimable)
-            capacity.reclaimableFiles += node.charged
-            if node.holds > 0 { held += node.charged }
+            ledger.offer(node.charged)
+            if node.holds > 0 { ledger.hold(node.charged) }
         }
         if node.holds == 0 { queue.insert(node, rank: rank) }
     }
@@ -144,15 +112,15 @@ extension VolumeState {
         guard node.flags.contains(.reclaimable) else { return }
         if let rank = node.standing.rank { queue.remove(node, rank: rank) }
         node.flags.remove(.reclaimable)
-        capacity.reclaimableFiles -= node.charged
         if node.holds > 0 { noteReleased(node) }
+        ledger.retract(node.charged)
     }
 
     /// From here until `unhold` no purge chooses the node, though it counts as reclaimable if it did.
     mutating func hold(_ node: Node) {
         if node.holds == 0, node.flags.contains(.reclaimable), let rank = node.standing.rank {
             queue.remove(node, rank: rank)
-            held += node.charged
+            ledger.hold(node.charged)
         }
         node.holds += 1
     }
@@ -165,7 +133,7 @@ extension VolumeState {
     }
 
     private mutating func noteReleased(_ node: Node) {
-        held -= node.charged
+        ledger.release(node.charged)
         releases += 1
     }
 
@@ -220,26 +188,34 @@ extension VolumeState {
 
 // Pressure.
 extension VolumeState {
-    /// Brings the level in line with free space; answers whether it changed.
-    mutating func judge() -> Bool {
-        let new = level.following(free: capacity.free, thresholds: capacity.thresholds)
-        guard new != level else { return false }
-        let old = level
-        level = new
-        levelChanges += 1
-        if new.severity > old.severity {
-            let cause = actor.map { PressureCause($0) }
-            if new.reclaims && !old.reclaims { pressureCause = cause }
-            outbox += untoldPurges.takeWaiting()
-            outbox.append(
-                Event(
-                    type: .pressure, bytes: capacity.free, reason: new.rawValue, pid: cause?.pid, cause: cause?.path))
-        } else {
-            if !new.reclaims { pressureCause = nil }
-            let event = Event(type: .pressure, bytes: capacity.free, reason: new.rawValue)
-            if untoldPurges.isEmpty { outbox.append(event) } else { untoldPurges.wait(event) }
+    /// Brings the level in line with free space.
+    mutating func judge() {
+        if let change = device.judgePressure() { note(change) }
+    }
+
+    /// What is to be done about an effect in the step that has it.
+    mutating func take(_ effect: DeviceEffect) {
+        switch effect {
+        case .event(let event): outbox.append(event)
+        case .level(let change): note(change)
+        case .purge, .save: break
         }
-        return true
+    }
+
+    /// Tells of a change of the level, and notes who has brought it about.
+    mutating func note(_ change: LevelChange) {
+        guard change.isWorse else {
+            if !change.new.reclaims { pressureCause = nil }
+            let event = Event(type: .pressure, bytes: change.free, reason: change.new.rawValue)
+            if untoldPurges.isEmpty { outbox.append(event) } else { untoldPurges.wait(event) }
+            return
+        }
+        let cause = actor.map { PressureCause($0) }
+        if change.beginsReclaiming { pressureCause = cause }
+        outbox += untoldPurges.takeWaiting()
+        outbox.append(
+            Event(
+                type: .pressure, bytes: change.free, reason: change.new.rawValue, pid: cause?.pid, cause: cause?.path))
     }
 
     /// A purge that is about to be carried out.
@@ -256,7 +232,7 @@ extension VolumeState {
     /// After `noteTold`, and not in the same change: who waits for the end of all purges finds their events there.
     mutating func noteEnd(of job: PurgeJob) { purgesUnderWay -= 1 }
 
-    var shouldReclaim: Bool { level.reclaims && capacity.reclaimable > held }
+    var shouldReclaim: Bool { device.shouldReclaim }
 }
 
 /// What has brought the pressure on: a process, and the file that it wrote where it was a write.

@@ -5,7 +5,7 @@ import Testing
 
 struct DeviceSettingsTests {
     static let id = "3F2504E0-4F89-41D3-9A0C-0305E82C3301"
-    var settings = DeviceSettings(containerID: Self.id)
+    var settings = Device(containerID: Self.id)
 
     @Test mutating func keepsWhatWasNotGiven() throws {
         settings.others = ByteCount(8192)

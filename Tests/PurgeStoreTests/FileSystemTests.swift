@@ -53,7 +53,7 @@ struct FileSystemTests {
         let mount = try PrivateMount(
             at: directory.path, "mount -t tmpfs -o size=64k,mode=755 none . && cd \(directory.path)")
         let store = try Store.open(mount.path, creating: true)
-        var settings = DeviceSettings(containerID: DeviceSettingsTests.id)
+        var settings = Device(containerID: DeviceSettingsTests.id)
         try store.saveSettings(settings)
         let filler = try FileDescriptor.open(mount.path + "/container/filler", O_WRONLY | O_CREAT, mode: 0o644)
         #expect(throws: Errno.noSpace) { try filler.writeAll([UInt8](repeating: 1, count: 1 << 20)) }

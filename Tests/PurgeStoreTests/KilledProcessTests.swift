@@ -13,7 +13,7 @@ struct KilledProcessTests {
         await #expect(processExitsWith: .signal(SIGALRM)) { [path = path as String, life = life as UInt32] in
             let store = try Store.open(path, creating: true)
             let journal = try Journal.open(in: store)
-            var settings = DeviceSettings(containerID: DeviceSettingsTests.id)
+            var settings = Device(containerID: DeviceSettingsTests.id)
             try store.saveSettings(settings)
             ualarm(life, 0)
             while true {

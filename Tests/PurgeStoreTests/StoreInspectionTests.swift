@@ -10,7 +10,7 @@ struct StoreInspectionTests {
     init() throws {
         directory = try TemporaryDirectory()
         let store = try Store.open(directory["s"], creating: true)
-        try store.saveSettings(DeviceSettings(containerID: DeviceSettingsTests.id))
+        try store.saveSettings(Device(containerID: DeviceSettingsTests.id))
     }
 
     private func problems(repairing: Bool = false) throws -> [StoreProblem] {

@@ -88,7 +88,7 @@ struct StoreRefusalTests {
     @Test func takesAStoreThatHasOtherThingsBesides() throws {
         do {
             let store = try Store.open(directory["store"], creating: true)
-            try store.saveSettings(DeviceSettings(containerID: DeviceSettingsTests.id))
+            try store.saveSettings(Device(containerID: DeviceSettingsTests.id))
         }
         try directory.write("", to: "store/NOTES")
         #expect(try !Store.open(directory["store"], creating: true).isNew)

@@ -24,7 +24,7 @@ struct StoreSettingsTests {
     }
 
     @Test func keepsEverySetting() throws {
-        var settings = DeviceSettings(containerID: DeviceSettingsTests.id)
+        var settings = Device(containerID: DeviceSettingsTests.id)
         settings.total = ByteCount(40960)
         settings.others = ByteCount(8192)
         settings.othersPurgeable = ByteCount(4096)
@@ -38,15 +38,15 @@ struct StoreSettingsTests {
     }
 
     @Test func writesJSONThatAPersonCanRead() throws {
-        try store.saveSettings(DeviceSettings(containerID: DeviceSettingsTests.id))
+        try store.saveSettings(Device(containerID: DeviceSettingsTests.id))
         let text = try directory.read("s/device.json")
         #expect(text.hasPrefix("{\n  \"version\": 1,\n  \"profile\": \"documented\",\n  \"total\": 68719476736,\n"))
         #expect(text.contains("\n  \"containerID\": \"3F2504E0-4F89-41D3-9A0C-0305E82C3301\",\n"))
         #expect(text.hasSuffix("\n}\n"))
     }
 
-    private func saved(_ change: (inout DeviceSettings) -> Void = { _ in }) throws -> String {
-        var settings = DeviceSettings(containerID: DeviceSettingsTests.id)
+    private func saved(_ change: (inout Device) -> Void = { _ in }) throws -> String {
+        var settings = Device(containerID: DeviceSettingsTests.id)
         change(&settings)
         try store.saveSettings(settings)
         return try directory.read("s/device.json")
@@ -109,7 +109,7 @@ struct StoreSettingsTests {
 
     /// A save that was killed has written a part of device.json.new, and nothing else.
     @Test func passesOverWhatAKilledSaveLeft() throws {
-        let settings = DeviceSettings(containerID: DeviceSettingsTests.id)
+        let settings = Device(containerID: DeviceSettingsTests.id)
         try store.saveSettings(settings)
         try directory.write("{\"version\": 1, \"to", to: "s/device.json.new")
         #expect(try store.loadSettings() == settings)
@@ -130,10 +130,10 @@ struct StoreSettingsTests {
     }
 
     @Test func putsANewFileInPlaceOfTheOld() throws {
-        try store.saveSettings(DeviceSettings(containerID: DeviceSettingsTests.id))
+        try store.saveSettings(Device(containerID: DeviceSettingsTests.id))
         let text = try directory.read("s/device.json")
         let old = try FileDescriptor.open(directory["s/device.json"], O_RDONLY)
-        var next = DeviceSettings(containerID: DeviceSettingsTests.id)
+        var next = Device(containerID: DeviceSettingsTests.id)
         next.boots = 2
         try store.saveSettings(next)
         #expect(String(decoding: try old.readAll(), as: UTF8.self) == text)
@@ -176,7 +176,7 @@ struct StoreSettingsTests {
         #expect(error.what == what)
         #expect(error.path == directory["s/device.json"])
         let saving = try storeError {
-            try store.saveSettings(DeviceSettings(containerID: DeviceSettingsTests.id))
+            try store.saveSettings(Device(containerID: DeviceSettingsTests.id))
         }
         #expect(saving.what == what)
         #expect(try directory.read("s/device.json") == text)

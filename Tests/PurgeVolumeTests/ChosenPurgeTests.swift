@@ -240,7 +240,7 @@ struct ChosenPurgeTests {
 
     /// In their order, over as many requests as they need.
     @Test func thousandsOfPaths() throws {
-        func large(_ settings: inout DeviceSettings) {
+        func large(_ settings: inout Device) {
             settings.total = ByteCount(blocks: 20_000)
             settings.thresholds = .off
         }

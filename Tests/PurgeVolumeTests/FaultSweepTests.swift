@@ -14,7 +14,7 @@ struct FaultSweepTests {
         (EIO, 1), (ENOSPC, 1), (EMFILE, 1), (EINTR, 2), (EIO, .max), (ENOSPC, .max), (EMFILE, .max),
     ]
 
-    private static func roomy(_ settings: inout DeviceSettings) {
+    private static func roomy(_ settings: inout Device) {
         settings.total = ByteCount(blocks: 4096)
         settings.thresholds = .off
     }

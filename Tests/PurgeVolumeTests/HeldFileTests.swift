@@ -111,7 +111,7 @@ struct HeldFileTests {
 
 /// Purges of more files than one step takes.
 struct LargePurgeTests {
-    private static func settings(_ settings: inout DeviceSettings) {
+    private static func settings(_ settings: inout Device) {
         settings.total = ByteCount(blocks: 2000)
         settings.thresholds = .off
     }

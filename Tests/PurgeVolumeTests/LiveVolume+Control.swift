@@ -56,7 +56,7 @@ func withStore<R>(_ body: (String) throws -> R) throws -> R {
 /// Gives `body` a volume of 64 blocks over a new store.
 func withVolume<R>(
     hooks: VolumeHooks = VolumeHooks(), patience: Int64 = Volume.patience,
-    settings: (inout DeviceSettings) -> Void = LiveVolume.small, _ body: (LiveVolume) throws -> R
+    settings: (inout Device) -> Void = LiveVolume.small, _ body: (LiveVolume) throws -> R
 ) throws -> R {
     try withStore { try body(try LiveVolume($0, hooks: hooks, patience: patience, settings: settings)) }
 }
@@ -64,7 +64,7 @@ func withVolume<R>(
 extension LiveVolume {
     /// A volume that has just scanned the same store, as the next mount would.
     func scanned() throws -> Volume {
-        try Volume(store: volume.store, settings: volume.settings, journal: volume.journal, mountpoint: nil)
+        try Volume(store: volume.store, device: volume.device, journal: volume.journal, mountpoint: nil)
     }
     /// Charged blocks that a scan of the store finds.
     func scannedBlocks() throws -> Int64 { try scanned().status().storage.used.bytes / 4096 }

@@ -14,7 +14,7 @@ final class LiveVolume {
     static let block = 4096
 
     /// 64 blocks without thresholds, unless `settings` says otherwise.
-    static func small(_ settings: inout DeviceSettings) {
+    static func small(_ settings: inout Device) {
         settings.total = ByteCount(blocks: 64)
         settings.thresholds = .off
     }
@@ -22,7 +22,7 @@ final class LiveVolume {
     /// Opens a store, or makes it: its settings are as they were saved, changed by `settings`.
     convenience init(
         _ storePath: String, hooks: VolumeHooks = VolumeHooks(), patience: Int64 = Volume.patience,
-        settings change: (inout DeviceSettings) -> Void = small
+        settings change: (inout Device) -> Void = small
     ) throws {
         let store = try Store.open(storePath, creating: true)
         var settings = try store.loadSettings()
@@ -39,7 +39,7 @@ final class LiveVolume {
     private init(_ store: Store, _ storePath: String, _ hooks: VolumeHooks, _ patience: Int64) throws {
         self.storePath = storePath
         volume = try Volume(
-            store: store, settings: store.loadSettings(), journal: Journal.open(in: store), mountpoint: "/nowhere",
+            store: store, device: store.loadSettings(), journal: Journal.open(in: store), mountpoint: "/nowhere",
             hooks: hooks, patience: patience)
     }
 

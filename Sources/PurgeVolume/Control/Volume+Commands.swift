@@ -13,68 +13,41 @@ extension Volume {
         guard !text.isEmpty else { throw .invalid }
         settleMappings()
         switch handle.file {
-        case .storageTotal, .storageOthers, .storageOthersPurgeable:
-            try changeSize(handle.file, String(text), pid)
-        case .storageThresholds: try changeThresholds(String(text), pid)
         case .storageReclaim: try reclaim(handle, try Self.request(bytes), pid)
         case .storagePlan: handle.content = Array(try planText(try Self.request(bytes)).utf8)
-        default: throw .invalid
+        default: try changeDevice(handle.file, String(text), pid)
         }
     }
 
-    private func changeSize(_ file: ControlFile, _ text: String, _ pid: pid_t) throws(Errno) {
-        guard let wanted = SizeChange(text: text) else { throw .invalid }
-        try change { (state) throws(Errno) in
-            var capacity = state.capacity
-            switch file {
-            case .storageTotal:
-                guard let size = wanted.applied(to: capacity.total) else { throw .invalid }
-                capacity.total = size.roundedDown
-                capacity.thresholds = state.thresholdSettings.resolved(total: capacity.total)
-            case .storageOthers:
-                guard let size = wanted.applied(to: capacity.others) else { throw .invalid }
-                capacity.others = size.roundedUp
-                capacity.othersPurgeable = min(capacity.othersPurgeable, capacity.others)
-            default:
-                guard let size = wanted.applied(to: capacity.othersPurgeable), size.roundedUp <= capacity.others
-                else { throw .invalid }
-                capacity.othersPurgeable = size.roundedUp
-            }
-            state.capacity = capacity
-            noteCapacity("\(file.rawValue)=\(text)", pid, &state)
+    private func changeDevice(_ file: ControlFile, _ text: String, _ pid: pid_t) throws(Errno) {
+        guard let wanted = file.change(text) else { throw .invalid }
+        let told = "\(file.rawValue)=\(text.split(separator: "\n").joined(separator: ", "))"
+        let effects = try change { (state) throws(Errno) in
+            state.actor = .init(pid: pid)
+            do throws(DeviceRefusal) {
+                let effects = try state.device.apply(wanted, as: told, by: pid)
+                for effect in effects { state.take(effect) }
+                return effects
+            } catch { throw .invalid }
         }
-        try finishChange(pid)
+        try carryOut(effects, pid)
     }
 
-    private func changeThresholds(_ text: String, _ pid: pid_t) throws(Errno) {
-        try change { (state) throws(Errno) in
-            guard let settings = state.thresholdSettings.applying(text, total: state.capacity.total) else {
-                throw .invalid
-            }
-            state.thresholdSettings = settings
-            state.capacity.thresholds = settings.resolved(total: state.capacity.total)
-            noteCapacity("storage.thresholds=\(text.split(separator: "\n").joined(separator: ", "))", pid, &state)
-        }
-        try finishChange(pid)
-    }
-
-    private func noteCapacity(_ reason: String, _ pid: pid_t, _ state: inout VolumeState) {
-        state.actor = .init(pid: pid)
-        state.outbox.append(Event(type: .capacity, bytes: state.capacity.free, reason: reason, pid: pid))
-    }
-
-    /// A change of capacity is always accepted; it returns when all the purging that it calls
-    /// for, pressure's too, is over (docs/RULES.md, What sets off a purge).
-    private func finishChange(_ pid: pid_t) throws(Errno) {
-        awaitingAnnouncements { debt in
-            _ = purge(trigger: .capacity, pid: pid, &debt) { state, _ in
-                let over = ByteCount.zero - state.capacity.balance
-                return over > .zero ? .bytes(over) : nil
+    /// A change is always accepted; it returns when all the purging that it calls for, pressure's too, is over.
+    /// What has been acknowledged outlives a loss of power; what could not be saved is in force all the same.
+    private func carryOut(_ effects: [DeviceEffect], _ pid: pid_t) throws(Errno) {
+        var isSaved = true
+        for effect in effects {
+            switch effect {
+            case .event, .level: break  // taken under the lock
+            case .purge(.pressure): awaitReclaimer()
+            case .purge(let trigger):
+                awaitingAnnouncements { debt in
+                    _ = purge(trigger: trigger, pid: pid, &debt) { state, _ in state.device.goal(for: trigger) }
+                }
+            case .save: isSaved = saveSettings(durably: true)
             }
         }
-        // What has been acknowledged outlives a loss of power; what could not be saved is in force all the same.
-        let isSaved = saveSettings(durably: true)
-        awaitReclaimer()
         awaitJournal()
         guard isSaved else { throw .input }
     }

@@ -77,7 +77,7 @@ extension Volume {
     }
 
     private func refuse(_ node: Node, _ blocks: Int64, _ pid: pid_t, _ state: inout VolumeState) {
-        state.counters.noteRefused()
+        state.device.noteRefused()
         state.outbox.append(
             Event(
                 type: .refused, path: node.path().text, tier: node.standing.tier, bytes: ByteCount(blocks: blocks),

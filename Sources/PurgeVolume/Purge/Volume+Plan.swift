@@ -13,7 +13,7 @@ extension Volume {
 
     /// The plan of a purge, of everything or of what lies at a path and below it.
     func plan(_ goal: PurgeGoal, below place: [UInt8] = []) -> PurgePlan<FoundFile> {
-        let (groups, othersPurgeable) = state.withLock { ($0.queue.groups, $0.capacity.othersPurgeable) }
+        let (groups, othersPurgeable) = state.withLock { ($0.queue.groups, $0.device.othersPurgeable) }
         var candidates: [PurgeCandidate<FoundFile>] = []
         for group in groups {
             candidates += inSlices(state.withLock { _ in group.nodes }) { node in

@@ -63,18 +63,11 @@ extension Volume {
         _ goal: PurgeGoal, limit: Int, spared: ClosedRange<Instant>? = nil, _ state: inout VolumeState
     ) -> Picked {
         let plan = PurgePlan<Node>(
-            goal: goal, othersPurgeable: state.capacity.othersPurgeable, limit: limit,
+            goal: goal, othersPurgeable: state.device.othersPurgeable, limit: limit,
             next: { state.queue.popFirst(step: $0, spared: spared) })
-        takeFromOthers(plan.fromOthers, &state)
+        state.device.takeFromOthers(plan.fromOthers)
         return Picked(
             fromOthers: plan.fromOthers, victims: plan.items.compactMap { victim($0.id, $0.reason, &state) })
-    }
-
-    private func takeFromOthers(_ bytes: ByteCount, _ state: inout VolumeState) {
-        guard bytes > .zero else { return }
-        state.capacity.othersPurgeable -= bytes
-        state.capacity.others -= bytes
-        state.settingsAreUnsaved = true
     }
 
     /// A file that has been chosen leaves the ledger.
@@ -115,8 +108,7 @@ extension Volume {
         change { $0.noteTold(job) }
         change { state in
             state.noteEnd(of: job)
-            state.counters.notePurged(bytes: job.fromOthers)
-            state.settingsAreUnsaved = true
+            state.device.notePurged(bytes: job.fromOthers)
         }
         purges.advance()
     }
@@ -134,7 +126,7 @@ extension Volume {
             let removals = gone.map { removal($0.victim, $0.path, &state) }
             let sidecars = gone.compactMap { detach($0.victim, &state) }
             let instead = reinstate(failed, job, &state)
-            state.counters.notePurged(files: Int64(gone.count), bytes: freed + instead.fromOthers)
+            state.device.notePurged(files: Int64(gone.count), bytes: freed + instead.fromOthers)
             return (removals, sidecars, instead, !failed.isEmpty && state.capacity.balance < .zero)
         }
         purges.advance()
@@ -275,7 +267,7 @@ extension Volume {
                 let job = choose(
                     goal, trigger: trigger, pid: pid, limit: Self.purgeBatch,
                     spared: goal.isWhole ? began...max(began, now) : nil, &state)
-                return (job, job == nil && state.held > .zero)
+                return (job, job == nil && state.device.held > .zero)
             }
             if let job {
                 carryOut(job, &debt) { part in

@@ -41,10 +41,7 @@ extension Volume {
 
     /// But for the counters.
     private var settingsAreAsSaved: Bool {
-        let saved = savedSettings.withLock { $0 } ?? settings
-        var now = state.withLock { settings(of: $0) }
-        now.counters = saved.counters
-        return now == saved
+        device.isSame(butForCounters: savedDevice.withLock { $0 })
     }
 
     private func loss(usesAreSaved: Bool, settingsAreSaved: Bool) -> StoreError? {
@@ -77,9 +74,8 @@ extension Volume {
     private func reclaimOnce() -> Bool {
         settleMappings()
         let job = change { state -> PurgeJob? in
-            guard state.shouldReclaim else { return nil }
-            let short = state.capacity.thresholds.desired - state.capacity.balance
-            return choose(.bytes(short), trigger: .pressure, pid: 0, limit: Self.reclaimBatch, &state)
+            guard state.shouldReclaim, let goal = state.device.goal(for: .pressure) else { return nil }
+            return choose(goal, trigger: .pressure, pid: 0, limit: Self.reclaimBatch, &state)
         }
         guard let job else { return false }
         purgeAndWait(job)
@@ -104,7 +100,7 @@ extension Volume {
         while !isEnding.load(ordering: .acquiring) {
             let seen = journalGate.generation
             flushEvents()
-            if state.withLock({ $0.settingsAreUnsaved }) { saveSettings() }
+            if device.revision != savedDevice.withLock({ $0.revision }) { saveSettings() }
             // What is free or purgeable once it is unmapped: who waits for room gets it soon.
             settleMappings()
             // Freed here, outside the lock.
@@ -171,29 +167,15 @@ extension Volume {
         savingSettings.withLock { _ in writeSettings(durably: durably) }
     }
 
-    private func settings(of state: VolumeState) -> DeviceSettings {
-        var settings = settings
-        settings.total = state.capacity.total
-        settings.others = state.capacity.others
-        settings.othersPurgeable = state.capacity.othersPurgeable
-        settings.thresholds = state.thresholdSettings
-        settings.counters = state.counters
-        return settings
-    }
-
     private func writeSettings(durably: Bool) -> Bool {
         if store.isForReading { return true }
-        let now = state.withLock { state in
-            state.settingsAreUnsaved = false
-            return settings(of: state)
-        }
+        let now = device
         do throws(StoreError) {
             try store.saveSettings(now, durably: durably)
-            savedSettings.withLock { $0 = now }
+            savedDevice.withLock { $0 = now }
             settingsAreFailing.store(false, ordering: .relaxed)
             return true
         } catch {
-            state.withLock { $0.settingsAreUnsaved = true }
             if !settingsAreFailing.exchange(true, ordering: .relaxed) { hooks.report(error) }
             return false
         }

@@ -63,14 +63,14 @@ extension Volume {
         _ room: inout Room, _ body: (inout Room, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {
         try change { (state) throws(Errno) in
-            state.capacity.used -= room.setAside
+            state.ledger.returnSetAside(room.setAside)
             do throws(Errno) {
                 if let value = try body(&room, &state) { return value }
             } catch {
-                state.capacity.used += room.setAside
+                state.ledger.setAside(room.setAside)
                 throw error
             }
-            state.capacity.used += room.setAside
+            state.ledger.setAside(room.setAside)
             return nil
         }
     }
@@ -94,16 +94,15 @@ extension Volume {
         for start in stride(from: 0, to: job.victims.count, by: Self.purgeBatch) {
             change { state in
                 for victim in job.victims[start..<min(start + Self.purgeBatch, job.victims.count)] {
-                    state.capacity.used -= victim.bytes
+                    state.ledger.returnSetAside(victim.bytes)
                     victim.node.flags.remove(.purging)
                     state.enter(victim.node)
                 }
             }
         }
         change { state in
-            state.capacity.used -= job.fromOthers
-            state.capacity.others += job.fromOthers
-            state.capacity.othersPurgeable += job.fromOthers
+            state.ledger.returnSetAside(job.fromOthers)
+            state.device.returnToOthers(job.fromOthers)
             state.noteTold(job)
             state.noteEnd(of: job)
         }

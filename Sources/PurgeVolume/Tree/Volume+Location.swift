@@ -41,12 +41,12 @@ extension Volume {
     /// nothing else can have got it.
     func isOwn(_ status: FileStatus, of node: Node) -> Bool {
         guard UInt64(status.st_ino) == node.inode else { return false }
-        return kind == .overlay || (UInt64(status.st_dev) != device) == node.flags.contains(.onOtherDevice)
+        return kind == .overlay || (UInt64(status.st_dev) != backingDevice) == node.flags.contains(.onOtherDevice)
     }
 
     /// Of a new node, before anybody else has it.
     func noteDevice(of node: Node, _ status: FileStatus) {
-        if UInt64(status.st_dev) != device { node.flags.insert(.onOtherDevice) }
+        if UInt64(status.st_dev) != backingDevice { node.flags.insert(.onOtherDevice) }
     }
 
     private func isNamed(_ node: Node) -> Bool { state.withLock { _ in !node.flags.contains(.unlinked) } }

@@ -1,0 +1,131 @@
+/// A change of the device that a user asks for.
+public enum DeviceChange: Hashable, Sendable {
+    case total(SizeChange)
+    case others(SizeChange)
+    case othersPurgeable(SizeChange)
+    case thresholds(ThresholdChange)
+}
+
+/// Why a change is refused; the device is as it was.
+public enum DeviceRefusal: Error, Hashable, Sendable {
+    /// The size would be below zero or above 1 EiB.
+    case outOfRange
+    /// More than others, which it is a part of.
+    case moreThanOthers
+    /// Thresholds that do not rise from very low to desired.
+    case notRising
+}
+
+/// What a change of the device calls for.
+public enum DeviceEffect: Hashable, Sendable {
+    /// Is told to whoever reads events.
+    case event(Event)
+    /// Whoever waits for the level is woken, and it is told.
+    case level(LevelChange)
+    /// Purge until `Device.goal(for:)` asks for no more, or nothing is left.
+    case purge(PurgeTrigger)
+    /// The change is to outlive a loss of power before it is acknowledged.
+    case save
+}
+
+/// The pressure level is another than before.
+public struct LevelChange: Hashable, Sendable {
+    public var old: PressureLevel
+    public var new: PressureLevel
+    public var free: ByteCount
+
+    public init(from old: PressureLevel, to new: PressureLevel, free: ByteCount) {
+        self.old = old
+        self.new = new
+        self.free = free
+    }
+
+    public var isWorse: Bool { new.severity > old.severity }
+    /// Space is reclaimed in the background from here on.
+    public var beginsReclaiming: Bool { new.reclaims && !old.reclaims }
+}
+
+extension Device {
+    /// Carries a change out. `text` is how it was asked for, by the process `pid`; both are told in its event.
+    public mutating func apply(
+        _ change: DeviceChange, as text: String, by pid: Int32
+    ) throws(DeviceRefusal) -> [DeviceEffect] {
+        switch change {
+        case .total(let size): try setTotal(size)
+        case .others(let size): try setOthers(size)
+        case .othersPurgeable(let size): try setOthersPurgeable(size)
+        case .thresholds(let change): try setThresholds(change)
+        }
+        revision += 1
+        var effects = [DeviceEffect.event(Event(type: .capacity, bytes: capacity.free, reason: text, pid: pid))]
+        if let change = judgePressure() { effects.append(.level(change)) }
+        if goal(for: .capacity) != nil { effects.append(.purge(.capacity)) }
+        effects.append(.save)
+        if level.reclaims { effects.append(.purge(.pressure)) }
+        return effects
+    }
+
+    private mutating func setTotal(_ change: SizeChange) throws(DeviceRefusal) {
+        total = try Self.size(change, total).roundedDown
+    }
+
+    private mutating func setOthers(_ change: SizeChange) throws(DeviceRefusal) {
+        others = try Self.size(change, others).roundedUp
+        othersPurgeable = min(othersPurgeable, others)
+    }
+
+    private mutating func setOthersPurgeable(_ change: SizeChange) throws(DeviceRefusal) {
+        let size = try Self.size(change, othersPurgeable).roundedUp
+        guard size <= others else { throw .moreThanOthers }
+        othersPurgeable = size
+    }
+
+    private mutating func setThresholds(_ change: ThresholdChange) throws(DeviceRefusal) {
+        guard let new = thresholds.applying(change, total: total) else { throw .notRising }
+        thresholds = new
+    }
+
+    private static func size(_ change: SizeChange, _ current: ByteCount) throws(DeviceRefusal) -> ByteCount {
+        guard let size = change.applied(to: current) else { throw .outOfRange }
+        return size
+    }
+}
+
+// What happens on the device.
+extension Device {
+    /// Brings the level in line with free space.
+    public mutating func judgePressure() -> LevelChange? {
+        let free = capacity.free
+        let new = level.following(free: free, thresholds: limits)
+        guard new != level else { return nil }
+        defer {
+            level = new
+            levelChanges += 1
+        }
+        return LevelChange(from: level, to: new, free: free)
+    }
+
+    /// A purge takes whole blocks of what the system and other apps can give back.
+    public mutating func takeFromOthers(_ bytes: ByteCount) {
+        guard bytes > .zero else { return }
+        othersPurgeable -= bytes
+        others -= bytes
+        revision += 1
+    }
+
+    /// The purge that took them does not come about.
+    public mutating func returnToOthers(_ bytes: ByteCount) {
+        guard bytes > .zero else { return }
+        othersPurgeable += bytes
+        others += bytes
+        revision += 1
+    }
+
+    public mutating func notePurged(files: Int64 = 0, bytes: ByteCount) {
+        counters.notePurged(files: files, bytes: bytes)
+        revision += 1
+    }
+
+    /// Not saved at once: a program that tries again and again would have the file written each second.
+    public mutating func noteRefused() { counters.noteRefused() }
+}

@@ -1,0 +1,50 @@
+/// The content of device.json.
+extension Device: Codable {
+    /// Of the file's format.
+    public static let version = 1
+
+    private enum Member: String, CodingKey {
+        case version, profile, total, others, othersPurgeable, thresholds, protection, containerID, boots, counters
+        // Left out while they have the value that a new device has, as in files of before they were known.
+        case state, clock
+    }
+
+    /// Members that a file need not have.
+    public static let optionalMembers: Set<String> = [Member.state.rawValue, Member.clock.rawValue]
+
+    public init(from decoder: any Decoder) throws {
+        let file = try decoder.container(keyedBy: Member.self)
+        guard try file.decode(Int.self, forKey: .version) == Self.version else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .version, in: file, debugDescription: "a format that is not known")
+        }
+        self.init(containerID: try file.decode(String.self, forKey: .containerID))
+        profile = try file.decode(Profile.self, forKey: .profile)
+        total = try file.decode(ByteCount.self, forKey: .total)
+        others = try file.decode(ByteCount.self, forKey: .others)
+        othersPurgeable = try file.decode(ByteCount.self, forKey: .othersPurgeable)
+        thresholds = try file.decode(ThresholdSettings.self, forKey: .thresholds)
+        protection = try file.decode(FileProtection.self, forKey: .protection)
+        boots = try file.decode(Int64.self, forKey: .boots)
+        counters = try file.decode(Counters.self, forKey: .counters)
+        state = try file.decodeIfPresent(LockState.self, forKey: .state) ?? .unlocked
+        clock = try file.decodeIfPresent(Int64.self, forKey: .clock) ?? 0
+        resolveLimits()
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var file = encoder.container(keyedBy: Member.self)
+        try file.encode(Self.version, forKey: .version)
+        try file.encode(profile, forKey: .profile)
+        try file.encode(total, forKey: .total)
+        try file.encode(others, forKey: .others)
+        try file.encode(othersPurgeable, forKey: .othersPurgeable)
+        try file.encode(thresholds, forKey: .thresholds)
+        try file.encode(protection, forKey: .protection)
+        try file.encode(containerID, forKey: .containerID)
+        try file.encode(boots, forKey: .boots)
+        try file.encode(counters, forKey: .counters)
+        if state != .unlocked { try file.encode(state, forKey: .state) }
+        if clock != 0 { try file.encode(clock, forKey: .clock) }
+    }
+}

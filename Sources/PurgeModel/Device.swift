@@ -1,0 +1,98 @@
+/// The simulated device: what is set, the state that it is in, and the numbers of the containers on it.
+///
+/// It decides and never acts. A mutation answers with effects, which are for whoever has the files, the journal
+/// and the threads to carry out; it asks no clock. `device.json` is this value in its Codable form. The ledgers
+/// and the level are not in it, because they follow from the files of the store.
+///
+/// What is set changes by `apply` and `take`, which hold it to the rules.
+public struct Device: Hashable, Sendable {
+    public package(set) var profile = Profile.documented
+    public package(set) var total = ByteCount(64 << 30) { didSet { resolveLimits() } }
+    /// What the system and other apps use, simulated.
+    public package(set) var others = ByteCount.zero
+    /// The part of others that purging gives back.
+    public package(set) var othersPurgeable = ByteCount.zero
+    /// As they were set.
+    public package(set) var thresholds = ThresholdSettings.documented { didSet { resolveLimits() } }
+    /// Of new files whose directory has none.
+    public package(set) var protection = FileProtection.completeUntilFirstUserAuthentication
+    /// UUID of the simulated app container.
+    public package(set) var containerID: String
+    public package(set) var boots: Int64 = 1
+    public package(set) var counters = Counters()
+    public package(set) var state = LockState.unlocked
+    /// Seconds that the device's clock is ahead of real time.
+    public package(set) var clock: Int64 = 0
+
+    /// The thresholds in bytes, for the total of now.
+    public private(set) var limits: Thresholds
+    public internal(set) var level = PressureLevel.normal
+    /// Rises when `level` changes, so that a change back is seen too.
+    public internal(set) var levelChanges: UInt64 = 0
+    /// Rises with each change that is to be saved soon.
+    public internal(set) var revision: UInt64 = 0
+    /// One for each container on the device. The tree keeps them in step with its files.
+    public var ledgers = [Ledger()]
+
+    public init(containerID: String) {
+        self.containerID = containerID
+        limits = ThresholdSettings.documented.resolved(total: total)
+    }
+
+    mutating func resolveLimits() { limits = thresholds.resolved(total: total) }
+
+    /// As its file would give it: without what follows from the files of the store.
+    public var asSaved: Device {
+        var device = self
+        (device.level, device.levelChanges, device.revision, device.ledgers) = (.normal, 0, 0, [Ledger()])
+        return device
+    }
+
+    /// What has been counted since the store was made. The file that holds it may say any number, so counting
+    /// ends at the end of the range.
+    public struct Counters: Codable, Hashable, Sendable {
+        public package(set) var purgedFiles: Int64 = 0
+        public package(set) var purgedBytes: Int64 = 0
+        public package(set) var refusedWrites: Int64 = 0
+        public package(set) var protectionDenied: Int64 = 0
+
+        public init() {}
+
+        mutating func notePurged(files: Int64, bytes: ByteCount) {
+            purgedFiles = (ByteCount(purgedFiles) + ByteCount(files)).bytes
+            purgedBytes = (ByteCount(purgedBytes) + bytes).bytes
+        }
+        mutating func noteRefused() { refusedWrites = (ByteCount(refusedWrites) + ByteCount(1)).bytes }
+    }
+}
+
+extension Device {
+    /// The numbers of this moment, of all containers together.
+    public var capacity: Capacity {
+        var (used, reclaimable) = (ByteCount.zero, ByteCount.zero)
+        for ledger in ledgers {
+            used += ledger.used
+            reclaimable += ledger.reclaimable
+        }
+        return Capacity(
+            total: total, others: others, othersPurgeable: othersPurgeable, used: used, reclaimableFiles: reclaimable,
+            thresholds: limits)
+    }
+
+    /// Reclaimable bytes that no purge can choose now.
+    public var held: ByteCount { ledgers.reduce(.zero) { $0 + $1.held } }
+
+    /// What a purge for this reason is after at this moment; nil when nothing is short.
+    public func goal(for trigger: PurgeTrigger) -> PurgeGoal? {
+        let short: ByteCount
+        switch trigger {
+        case .capacity: short = .zero - capacity.balance
+        case .pressure where level.reclaims: short = limits.desired - capacity.balance
+        default: return nil
+        }
+        return short > .zero ? .bytes(short) : nil
+    }
+
+    /// Whether a purge in the background is called for, and would find something.
+    public var shouldReclaim: Bool { level.reclaims && capacity.reclaimable > held }
+}

@@ -1,0 +1,4 @@
+/// Which rules of purging are in force.
+public enum Profile: String, Codable, Sendable {
+    case documented
+}

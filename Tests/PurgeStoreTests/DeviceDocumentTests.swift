@@ -1,0 +1,74 @@
+import Foundation
+import PurgeModel
+import Testing
+
+@testable import PurgeStore
+
+/// device.json is the device itself.
+@Suite struct DeviceDocumentTests {
+    private static let id = "3F2504E0-4F89-41D3-9A0C-0305E82C3301"
+
+    /// Every byte: what older versions wrote, this one writes.
+    @Test func contentOfANewDevice() {
+        #expect(
+            JSONText.encode(Device(containerID: Self.id), pretty: true) == """
+                {
+                  "version": 1,
+                  "profile": "documented",
+                  "total": 68719476736,
+                  "others": 0,
+                  "othersPurgeable": 0,
+                  "thresholds": {
+                    "veryLow": "5%",
+                    "low": "10%",
+                    "nearLow": "10.5%",
+                    "desired": "11%"
+                  },
+                  "protection": "completeUntilFirstUserAuthentication",
+                  "containerID": "3F2504E0-4F89-41D3-9A0C-0305E82C3301",
+                  "boots": 1,
+                  "counters": {
+                    "purgedFiles": 0,
+                    "purgedBytes": 0,
+                    "refusedWrites": 0,
+                    "protectionDenied": 0
+                  }
+                }
+                """)
+    }
+
+    @Test func whatFollowsFromFilesIsNotInIt() throws {
+        var device = Device(containerID: Self.id)
+        let text = JSONText.encode(device, pretty: true)
+        device.ledgers[0].enter(ByteCount(1 << 40), as: .init(tier: .caches))
+        _ = device.judgePressure()
+        #expect(device.level == .veryLow)
+        #expect(JSONText.encode(device, pretty: true) == text)
+        #expect(try SettingsDocument.settings(from: Array(text.utf8)) == device.asSaved)
+    }
+
+    @Test func stateAndClockAreThereOnceTheyAreNotThoseOfANewDevice() throws {
+        var device = Device(containerID: Self.id)
+        (device.state, device.clock) = (.locked, 86400)
+        let text = JSONText.encode(device, pretty: true)
+        #expect(text.hasSuffix("  },\n  \"state\": \"locked\",\n  \"clock\": 86400\n}"))
+        #expect(try SettingsDocument.settings(from: Array(text.utf8)) == device)
+    }
+
+    @Test(arguments: [
+        ("\"clock\": -1", "clock", "-1 is not from 0 to 2^32 seconds"),
+        ("\"clock\": 4294967297", "clock", "4294967297 is not from 0 to 2^32 seconds"),
+        ("\"clock\": \"3d\"", "clock", "it cannot be understood"),
+        ("\"state\": \"asleep\"", "state", "it cannot be understood"),
+    ])
+    func aWrongOneIsDamageAndIsLostAlone(member: String, name: String, reason: String) throws {
+        var device = Device(containerID: Self.id)
+        device.total = ByteCount(40960)
+        let good = JSONText.encode(device, pretty: true)
+        let text = Array("{\(member),\(good.dropFirst())".utf8)
+        #expect(throws: SettingsDamage.value(name: name, reason)) { try SettingsDocument.settings(from: text) }
+        let salvaged = try SettingsDocument.salvage(from: text)
+        #expect(salvaged.settings == device)
+        #expect(salvaged.lost == [.value(name: name, reason)])
+    }
+}
