@@ -58,7 +58,7 @@ struct ArgumentsTests {
         (["--quite"], "unknown option '--quite'; did you mean '--quiet'?"),
         (["--foreground"], "unknown option '--foreground'; it is an option of purgefs mount"),
         (["--total=64k"], "--total: '64k' is not a size; did you mean '64K'?"),
-        (["--total=0.1G"], "--total: '0.1G' comes to no whole number of bytes; take a smaller unit"),
+        (["--total=0.1G"], "--total: '0.1G' is not a whole number of bytes; use a smaller unit"),
         (["--total=2000000T"], "--total: '2000000T' is more than 1 EiB, the largest size"),
         (["--total"], "--total SIZE: the value is missing"),
         (["--quiet=1"], "--quiet takes no value"), (["a", "b", "c", "d"], "unexpected operand 'd'"),
@@ -68,7 +68,7 @@ struct ArgumentsTests {
             ["--total", "--"],
             "--total SIZE: the value is missing: `--` ends the options"
         ),
-        (["--mark", "a"], "--mark takes its value after a '=': --mark=a (a file of that name is ./a)"),
+        (["--mark", "a"], "--mark takes its value after '=': --mark=a (for a file of that name, write ./a)"),
         (["--mark=c"], "--mark: 'c' is not one of a, b"), (["--ready-fd", "-1"], "--ready-fd: '-1' is not a number"),
     ])
     func wrongWords(words: [String], message: String) {

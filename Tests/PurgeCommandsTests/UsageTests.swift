@@ -44,10 +44,10 @@ struct UsageTests {
 
     /// A unit is easily forgotten.
     @Test(arguments: [
-        ("64", "--total 64: the smallest device has 1 MiB; did you mean 64M?"),
-        ("4096", "--total 4096: the smallest device has 1 MiB; did you mean 4096M?"),
-        ("512K", "--total 512K: the smallest device has 1 MiB"), ("0", "--total 0: the smallest device has 1 MiB"),
-        ("1MB", "--total 1MB: the smallest device has 1 MiB"),
+        ("64", "--total 64: the smallest device is 1 MiB; did you mean 64M?"),
+        ("4096", "--total 4096: the smallest device is 1 MiB; did you mean 4096M?"),
+        ("512K", "--total 512K: the smallest device is 1 MiB"), ("0", "--total 0: the smallest device is 1 MiB"),
+        ("1MB", "--total 1MB: the smallest device is 1 MiB"),
     ])
     func aDeviceThatIsTooSmall(size: String, message: String) {
         for words in [

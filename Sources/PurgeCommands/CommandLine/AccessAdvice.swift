@@ -1,15 +1,16 @@
 import Glibc
 import PurgeSystem
 
-/// What to do where permission was denied: whose permissions stand in the way, and on which directory.
+/// What to do when permission was denied: whose permissions stand in the way, and on which directory.
 enum AccessAdvice {
-    static let rootToo = "Not even root may: see how that file system is mounted, and what protects it (lsattr)."
+    static let rootToo =
+        "Not even root is allowed to: check how that file system is mounted, and what protects the file (lsattr)."
 
     static func text(_ path: String) -> String {
         let (place, next) = obstacle(on: path)
         if let mount = next.flatMap(mountOfAnother) {
-            return "It lies in a FUSE mount of user \(mount.owner ?? 0), which lets nobody else in, not even root: run "
-                + "this as that user, or name another place."
+            return "It is in a FUSE mount of user \(mount.owner ?? 0), which no other user may enter, not even root: "
+                + "run this as that user, or name another place."
         }
         if geteuid() == 0 { return rootToo }
         do throws(Errno) {
@@ -21,8 +22,8 @@ enum AccessAdvice {
         } catch { return "Run this as the user who owns it, or as root." }
     }
 
-    /// The first directory on the way that lets this user no further, and what could not be reached from it; the path
-    /// itself where the way is open.
+    /// The first directory on the way that this user may not search, and what could not be reached from it; the path
+    /// itself if all of them may be searched.
     private static func obstacle(on path: String) -> (place: String, next: String?) {
         var place = path.utf8.first == UInt8(ascii: "/") ? "/" : "."
         for name in path.pathNames {

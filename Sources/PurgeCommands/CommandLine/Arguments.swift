@@ -1,15 +1,15 @@
 import PurgeModel
 
-/// A command line, understood.
+/// A parsed command line.
 struct Arguments: Sendable {
     private(set) var operands: [String] = []
-    /// Where the operands stood among the words.
+    /// The positions of the operands among the words.
     private(set) var positions: [Int] = []
     private var values: [String: [String]] = [:]
 
     /// Whether the option was given, with or without a value.
     func has(_ option: OptionSpec) -> Bool { values[option.name] != nil }
-    /// What was given last.
+    /// The value that was given last.
     func text(_ option: OptionSpec) -> String? { values[option.name]?.last }
     func texts(_ option: OptionSpec) -> [String] { values[option.name] ?? [] }
     func size(_ option: OptionSpec) -> ByteCount? { text(option).flatMap { ByteCount(text: $0) } }
@@ -35,7 +35,7 @@ struct Arguments: Sendable {
         try checkOperands(verb)
     }
 
-    /// One option; whether it has used up the word that follows.
+    /// Takes one option. Returns whether it has used up the word that follows.
     private mutating func take(_ word: String, following: String?, _ verb: Verb) throws(CommandFailure) -> Bool {
         let (option, attached) = try Self.option(word, verb)
         switch option.value {
@@ -47,15 +47,15 @@ struct Arguments: Sendable {
             if let attached { try check(attached, option) }
             if attached == nil, let following, words.contains(following) {
                 throw .usage(
-                    "\(option.text) takes its value after a '=': \(option.text)=\(following) (a file of that name is "
-                        + "./\(following))")
+                    "\(option.text) takes its value after '=': \(option.text)=\(following) (for a file of that name, "
+                        + "write ./\(following))")
             }
             values[option.name, default: []].append(attached ?? "")
             return false
         default:
             guard let value = attached ?? following else { throw .usage("\(option.synopsis): the value is missing") }
             guard attached != nil || value != "--" else {
-                let way = option.isName ? " (a name of -- is \(option.text)=--)" : ""
+                let way = option.isName ? " (for the name --, write \(option.text)=--)" : ""
                 throw .usage("\(option.synopsis): the value is missing: `--` ends the options\(way)")
             }
             try check(value, option)

@@ -13,14 +13,14 @@ enum ExitStatus {
     static let notFound: Int32 = 127
 }
 
-/// Why a verb could not do what it was asked for, in words for a person.
+/// Why a verb could not do what it was asked to do, as a message for the user.
 struct CommandFailure: Error, Hashable {
     var status = ExitStatus.failed
-    /// What failed, where and why; the lines after the first say what to do next. Empty when
-    /// everything has been said already.
+    /// What failed, where and why; the lines after the first say what to do next. Empty if
+    /// everything has already been said.
     var message: String
 
-    /// `WHAT: PATH: REASON`, and what to do next, which may have several lines.
+    /// `WHAT: PATH: REASON`, followed by what to do next, which may take several lines.
     init(_ what: String, path: String, _ reason: String, advice: String) {
         let place = path.isEmpty ? "''" : path
         message =
@@ -43,7 +43,7 @@ struct CommandFailure: Error, Hashable {
 }
 
 extension CommandFailure {
-    /// A system call said no.
+    /// A system call failed.
     init(_ what: String, path: String, _ error: Errno, advice: String = "") {
         self.init(what, path: path, "\(error)", advice: advice.isEmpty ? Self.advice(for: error, path) : advice)
     }
@@ -53,10 +53,10 @@ extension CommandFailure {
         case .accessDenied: AccessAdvice.text(path)
         case .notPermitted: geteuid() == 0 ? AccessAdvice.rootToo : "Run this as the user who owns it, or as root."
         case .noEntry, .notDirectory, .nameTooLong: "Check the path."
-        case Errno.notConnected: "Its daemon has ended. Take the mount away with `purgefs unmount MOUNTPOINT`."
+        case Errno.notConnected: "Its daemon has ended. Remove the mount with `purgefs unmount MOUNTPOINT`."
         case .isDirectory: "Name a file."
         case .illegalSequence:
-            "purgefs takes only paths that are UTF-8: rename what is not (mv), also of the folders above it."
+            "purgefs accepts only paths in UTF-8: rename the file or folder that is not (mv)."
         case .tooManyOpen, .tooManyFiles:
             "Raise the limit of open files (ulimit -n 4096), or close some, and try again."
         case .noSpace: "The disk is full: make room there, then try again."

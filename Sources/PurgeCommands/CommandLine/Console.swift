@@ -1,12 +1,12 @@
 import Glibc
 import PurgeSystem
 
-/// Where a verb's answers and messages go.
+/// Where a verb's output and messages go.
 final class Console {
     private let emit: (String) throws(Errno) -> Void
     private let emitMessage: (String) -> Void
     private var buffer = ""
-    /// Whether a person looks at the answers as they come.
+    /// Whether the output goes to a terminal.
     let isTerminal: Bool
 
     init(
@@ -26,7 +26,7 @@ final class Console {
         }
     }
 
-    /// A line of the answer.
+    /// A line of output.
     func print(_ line: String) throws(CommandFailure) { try write(line + "\n") }
 
     func write(_ text: String) throws(CommandFailure) {
@@ -34,7 +34,7 @@ final class Console {
         if buffer.utf8.count > 1 << 16 { try flush() }
     }
 
-    /// What was printed so far becomes visible.
+    /// Writes out what has been printed so far.
     func flush() throws(CommandFailure) {
         guard !buffer.isEmpty else { return }
         defer { buffer = "" }
@@ -43,9 +43,9 @@ final class Console {
         } catch { throw CommandFailure("cannot write the answer", path: "standard output", error) }
     }
 
-    /// A message for a person, on standard error.
+    /// A message for the user, on standard error.
     func warn(_ message: String) { emitMessage("purgefs: \(message)\n") }
-    /// Lines that are no message: the usage after a wrong command line.
+    /// Lines without the prefix of a message: the usage after a wrong command line.
     func note(_ text: String) { emitMessage(text + "\n") }
 
     private static func write(_ text: String, _ fd: Int32) throws(Errno) {

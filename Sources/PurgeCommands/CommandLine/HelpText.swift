@@ -23,8 +23,8 @@ enum HelpText {
     }
 
     static let targetMeaning =
-        "TARGET is a mount point, a path inside one, or a store; left out, $PURGEFS_MOUNT, else the mount that "
-        + "the working directory is in. A store that is not mounted is worked on in place."
+        "TARGET is a mount point, a path inside one, or a store. Without it, $PURGEFS_MOUNT is used, or else the "
+        + "mount that contains the working directory. A store that is not mounted is worked on in place."
 
     /// `purgefs help VERB`.
     static func page(_ verb: Verb) -> String {
@@ -46,7 +46,7 @@ enum HelpText {
         return lines.joined(separator: "\n")
     }
 
-    /// Names on the left, meanings wrapped on the right; a long name has a line of its own.
+    /// Names on the left, meanings wrapped on the right; a long name gets a line of its own.
     static func table(_ rows: [HelpSection.Line]) -> [String] {
         let longest = rows.map(\.name.count).max() ?? 0
         let column = longest == 0 ? 0 : min(26, longest + 2)

@@ -1,7 +1,7 @@
 import PurgeModel
 
-/// One option: how it is written, what it takes, what the help says. One table of these gives
-/// parsing, help and completions.
+/// One option: how it is written, what value it takes, and what the help says about it. Parsing, help
+/// and completions come from one table of these.
 struct OptionSpec: Hashable, Sendable {
     enum Value: Hashable, Sendable {
         case none
@@ -10,21 +10,21 @@ struct OptionSpec: Hashable, Sendable {
         case directory
         case text(String)
         case number(String)
-        /// One of the words; `others` are taken too, but not shown.
+        /// One of the words; `others` are accepted too, but not shown.
         case choice(String, [String], others: [String] = [])
-        /// The same, written `--option=WORD`, or left out.
+        /// The same, written `--option=WORD` or omitted.
         case optionalChoice(String, [String])
     }
 
-    /// After the two dashes; for an option that has only a short form, that letter.
+    /// The name after the two dashes; for an option that has only a short form, its letter.
     let name: String
     let value: Value
     let help: String
     var isShort: Bool { name.count == 1 }
-    /// For purgefs itself, not for people: left out of the help.
+    /// For purgefs's own use: left out of the help.
     var isHidden = false
 
-    /// One that takes no value.
+    /// An option without a value.
     init(_ name: String, _ help: String) { self.init(name, .none, help) }
 
     init(_ name: String, _ value: Value, hidden: Bool = false, _ help: String) {
@@ -57,7 +57,7 @@ struct OptionSpec: Hashable, Sendable {
         }
     }
 
-    /// Why `text` is no value for this option; nil if it is one.
+    /// Why `text` is not a value for this option; nil if it is one.
     func objection(to text: String) -> String? {
         switch value {
         case .size: SizeText.objection(to: text)

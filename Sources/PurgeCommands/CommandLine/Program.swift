@@ -1,17 +1,17 @@
 import Glibc
 import PurgeSystem
 
-/// The program: finds the verb, runs it, says what went wrong.
+/// The program: finds the verb, runs it, and reports what went wrong.
 public enum Program {
     public static let version = "0.1.0"
 
-    /// For main.swift: runs this process's command line and answers its exit status.
+    /// For main.swift: runs this process's command line and returns its exit status.
     public static func runCommandLine() -> Int32 {
         openStandardDescriptors()
         return run(System.arguments(), console: .standard())
     }
 
-    /// A file that is opened must not become standard output by chance: a message would go into it.
+    /// Keeps a file that is opened later from becoming standard output by chance: messages would be written into it.
     private static func openStandardDescriptors() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
             do throws(Errno) {
@@ -63,7 +63,7 @@ public enum Program {
         return ExitStatus.done
     }
 
-    /// A word that is not UTF-8 would name something else once it is text. What belongs to a command is handed
+    /// A word that is not UTF-8 would name something else once it is text. Words that belong to a command are handed
     /// on byte for byte.
     private static func refuseOtherText(
         _ words: [RawText], of verb: Verb, _ arguments: Arguments
@@ -73,7 +73,7 @@ public enum Program {
         for (index, word) in words[..<(end ?? words.count)].enumerated() where !free.contains(index) && !isUTF8(word) {
             throw CommandFailure(
                 verb.name, path: Places.text(word), "it is not UTF-8",
-                advice: "purgefs takes only paths that are UTF-8: rename what is not.")
+                advice: "purgefs accepts only paths in UTF-8: rename it.")
         }
     }
 
@@ -88,7 +88,7 @@ public enum Program {
         try console.print(HelpText.page(try Verbs.named(name)))
     }
 
-    /// Whether `--help` stands among the words before any `--` or command that is handed on.
+    /// Whether `--help` is among the words before any `--` or command that is handed on.
     private static func asksForHelp(_ words: [String], _ verb: Verb) -> Bool {
         for word in words {
             if word == "--help" || word == "-h" { return true }
@@ -98,13 +98,13 @@ public enum Program {
     }
 
     private static func report(_ failure: CommandFailure, _ verb: Verb?, _ console: Console) -> Int32 {
-        // What a verb printed before it failed is still its answer; the failure is the first one.
+        // What a verb printed before it failed is still part of its output; the first failure is reported last.
         do throws(CommandFailure) { try console.flush() } catch { console.warn(error.message) }
         if failure.status == ExitStatus.usage {
             console.warn((verb.map { "\($0.name): " } ?? "") + failure.message)
             console.note(
                 verb.map { "usage: \($0.usage)\n  More: purgefs help \($0.name)" }
-                    ?? "usage: purgefs VERB ...\n  The verbs are listed by: purgefs --help")
+                    ?? "usage: purgefs VERB ...\n  For a list of verbs: purgefs --help")
         } else if !failure.message.isEmpty {
             console.warn(failure.message)
         }

@@ -1,12 +1,12 @@
-/// What somebody may have meant who mistyped a word.
+/// Suggestions for a mistyped word.
 enum Suggestion {
     /// `; did you mean 'status'?`, or nothing where no candidate is near.
     static func hint(for word: String, among candidates: [String]) -> String {
         nearest(to: word, among: candidates).map { "; did you mean '\($0)'?" } ?? ""
     }
 
-    /// The candidate with the fewest mistakes between, or the only one that begins so; upper and lower case and
-    /// leading dashes do not count. The first of equals.
+    /// The candidate that differs by the fewest mistakes, or the only one that begins with the word. Case and leading
+    /// dashes do not count. Of equals, the first.
     static func nearest(to word: String, among candidates: [String]) -> String? {
         let (isNegated, wanted) = letters(word)
         guard !wanted.isEmpty, wanted.count <= 64 else { return nil }
@@ -33,14 +33,15 @@ enum Suggestion {
 
     private static let negations = ["not-", "not", "non-", "non", "no-", "un"]
 
-    /// An option that means the opposite is no near one, however few letters are between.
+    /// An option that means the opposite is never near, however few letters differ.
     private static func letters(_ word: String) -> (isNegated: Bool, word: [Character]) {
         let plain = word.drop { $0 == "-" }.lowercased()
         let negation = word.first == "-" ? negations.first(where: plain.hasPrefix) : nil
         return (negation != nil, Array(plain.dropFirst(negation?.count ?? 0)))
     }
 
-    /// Letters to insert, remove or replace, or neighbours to exchange, to make one word of the other.
+    /// How many letters must be inserted, removed, replaced, or exchanged with their neighbours to turn one word into
+    /// the other.
     static func distance(_ a: [Character], _ b: [Character]) -> Int {
         var rows = [Array(0...b.count)]
         for i in a.indices {

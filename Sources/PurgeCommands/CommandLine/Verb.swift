@@ -1,7 +1,7 @@
-/// A verb of the command line: everything that parsing, help and completions need, and what it does.
+/// A verb of the command line: everything that parsing, help and completions need, and the code that runs it.
 struct Verb: Sendable {
     let name: String
-    /// Other names that are taken for it.
+    /// Other names that are accepted for it.
     var aliases: [String] = []
     /// One line for the list of verbs.
     let summary: String
@@ -14,18 +14,18 @@ struct Verb: Sendable {
     let operands: ClosedRange<Int>
     /// Whether the first operand ends the options, because what follows belongs to a command.
     var endsAtFirstOperand = false
-    /// Whether its operands may be paths that are no UTF-8: the verb looks at their bytes.
+    /// Whether its operands may be paths that are not UTF-8: the verb works on their bytes.
     var takesAnyBytes = false
-    /// More of the help: a title, and lines of a name and its meaning.
+    /// Further sections of the help: a title, and lines of a name and its meaning.
     var sections: [HelpSection] = []
     let exitStatus: [HelpSection.Line]
-    /// Commands that show how it is used, run by a test with a container at ./app of the store ./app.store.
+    /// Commands that show how it is used. A test runs them with a container at ./app of the store ./app.store.
     var examples: [String] = []
     let run: @Sendable (Invocation) throws(CommandFailure) -> Int32
 
     var usage: String { "purgefs \(name)\(synopsis.isEmpty ? "" : " ")\(synopsis)" }
 
-    /// The operands that must be there, by their names in the synopsis: words outside of all brackets.
+    /// The operands that are required, by their names in the synopsis: words outside of all brackets.
     var requiredOperands: [String] {
         var depth = 0
         let outside = synopsis.filter { character in
@@ -57,6 +57,6 @@ struct Invocation {
     let console: Console
     /// As the user called the program.
     let programName: String
-    /// The operands once more, byte for byte, for a command that is handed on.
+    /// The operands again, byte for byte, for a command that is handed on.
     let rawOperands: [[CChar]]
 }

@@ -11,10 +11,10 @@ enum Verbs {
 
     private static func objection(to name: String) -> String {
         if Planned.verbs.contains(name) { return "the verb '\(name)' is planned, but not built yet" }
-        if name.contains("/") { return "a path is no verb: '\(name)'; did you mean 'purgefs status \(name)'?" }
+        if name.contains("/") { return "'\(name)' is a path, not a verb; did you mean 'purgefs status \(name)'?" }
         let isOption = name.hasPrefix("-")
         if isOption, all.contains(where: { $0.takes(name) }) {
-            return "the option '\(name)' stands before the verb: it must follow it"
+            return "the option '\(name)' must come after the verb"
         }
         let known =
             isOption ? ["--help", "--version"] : all.flatMap { [$0.name] + $0.aliases } + ["help", "--version"]
@@ -23,12 +23,12 @@ enum Verbs {
 }
 
 extension Verb {
-    /// Whether `word` is one of its options, as people write it.
+    /// Whether `word` is one of its options as a user writes it, with or without a value.
     func takes(_ word: String) -> Bool {
         options.contains { !$0.isHidden && $0.text == word.prefix { $0 != "=" } }
     }
 
-    /// What is said of `word`, which is none of its options.
+    /// The message about `word`, which is not one of its options.
     func objection(toOption word: String) -> String {
         let written = String(word.prefix { $0 != "=" })
         if Planned.options[name]?.contains(where: { "--" + $0 == written }) == true {
@@ -52,7 +52,7 @@ extension OptionSpec {
 }
 
 extension Verb {
-    /// For verbs that know no other endings.
+    /// For verbs without exit statuses of their own.
     static let plainExitStatus: [HelpSection.Line] = [
         .init("0", "done"),
         .init("1", "failed; the message says what, on which path, and what to do next"),

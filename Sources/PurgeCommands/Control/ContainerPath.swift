@@ -10,8 +10,8 @@ struct ContainerPath {
 
     private static let slash = UInt8(ascii: "/")
 
-    /// A symbolic link at the end means itself where it lies in a container; one on the way may lead anywhere.
-    /// `what` is what cannot be done if there is no such thing.
+    /// A symbolic link as the last component means itself if it is in a container; those before it may lead anywhere.
+    /// `what` is what a failure says cannot be done.
     init(_ raw: RawText, for what: String) throws(CommandFailure) {
         let text = Places.text(raw)
         func failure(_ reason: String, _ advice: String) -> CommandFailure {
@@ -26,14 +26,14 @@ struct ContainerPath {
         var found = try Self.find(path, isLink)
         if found == nil { found = try Self.findTarget(of: raw, isLink) }
         guard let found else {
-            throw failure("it lies in no container", "Name a path in a mount, or in the container/ of a store.")
+            throw failure("it is not in a container", "Name a path in a mount, or in the container/ of a store.")
         }
         if found.inner.split(separator: Self.slash).first?.elementsEqual(".purgefs".utf8) ?? false {
             throw failure("it is the control directory", "Name files of the app.")
         }
         if let status, try found.isElsewhere(status, path) {
             throw failure(
-                "another file system is mounted over it", "What lies there is no part of the container: it has no tier."
+                "another file system is mounted over it", "What is there is not part of the container: it has no tier."
             )
         }
         self = found
@@ -46,11 +46,11 @@ struct ContainerPath {
 }
 
 extension ContainerPath {
-    /// A folder that the last part is a name in is followed to where it is, the last part is not.
+    /// The folder of the last component is resolved; the last component itself is not.
     private static func resolvedButLast(_ raw: RawText) throws(Errno) -> [UInt8] {
         let bytes = raw.dropLast().map { UInt8(bitPattern: $0) }
         let name = bytes.split(separator: slash, omittingEmptySubsequences: false).last ?? []
-        // With a slash at the end it means what a link leads to, as it does to the kernel.
+        // With a trailing slash, a link means what it leads to, as it does for the kernel.
         if name.isEmpty || name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8) {
             return try System.resolved(raw)
         }
@@ -60,14 +60,14 @@ extension ContainerPath {
         return (folder == [slash] ? [] : folder) + [slash] + name
     }
 
-    /// nil for what may be there, but cannot be looked at.
+    /// nil for something that may exist but cannot be examined.
     private static func status(_ path: [UInt8]) throws(Errno) -> FileStatus? {
         do throws(Errno) {
             return try System.status(at: AT_FDCWD, path.map(CChar.init(bitPattern:)) + [0])
         } catch .accessDenied { return nil }
     }
 
-    /// For a link from outside into a container.
+    /// For a link from outside that leads into a container.
     private static func findTarget(of raw: RawText, _ isLink: Bool) throws(CommandFailure) -> ContainerPath? {
         guard isLink else { return nil }
         let target: [UInt8]
@@ -76,7 +76,7 @@ extension ContainerPath {
     }
 
     private static func find(_ path: [UInt8], _ isLink: Bool) throws(CommandFailure) -> ContainerPath? {
-        // Where containers are mounted is UTF-8.
+        // Mount points of containers are UTF-8.
         var folder = isLink ? parent(path) : path
         while String(path: folder) == nil { folder = parent(folder) }
         if let text = String(path: folder), let mount = try Target.mount(holding: text) {
@@ -91,7 +91,7 @@ extension ContainerPath {
         return Array(path[..<end])
     }
 
-    /// In a store: through its mount where there is one.
+    /// In a store: through its mount if there is one.
     private static func stored(_ path: [UInt8]) -> ContainerPath? {
         if let place = StoredPlace(path) { return ContainerPath(Target(store: place.store), place.inner) }
         guard let store = String(path: path), Target.isStore(store) else { return nil }
@@ -103,6 +103,6 @@ extension ContainerPath {
         guard case .mount(let mount) = target, path.starts(with: Array(mount.utf8) + [Self.slash]) else { return false }
         do throws(Errno) {
             return try System.status(ofPath: mount).st_dev != status.st_dev
-        } catch { return false }  // it goes away this moment
+        } catch { return false }  // it is just being unmounted
     }
 }

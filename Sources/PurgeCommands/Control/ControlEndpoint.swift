@@ -4,19 +4,19 @@ import PurgeStore
 import PurgeSystem
 import PurgeVolume
 
-/// The control files of a container (docs/CONTROL.md), wherever they are served.
+/// The control files of a container (docs/CONTROL.md), whether it is mounted or not.
 protocol ControlEndpoint {
     /// The mount point or the store, for messages.
     var place: String { get }
     var isMounted: Bool { get }
-    /// What the numbers are without.
+    /// What is missing from the numbers.
     var warnings: [String] { get }
     func read(_ name: String) throws(Errno) -> String
-    /// One write(2), one command.
+    /// One write(2) is one command.
     func write(_ text: String, to name: String) throws(Errno)
     /// Writes a command and reads the answer from the same descriptor.
     func exchange(_ command: [UInt8], with name: String) throws(Errno) -> ControlAnswer
-    /// Ends the work; what was changed is kept from here on.
+    /// Ends the work: what was changed is saved.
     func close() throws(CommandFailure)
 }
 
@@ -53,7 +53,7 @@ struct OfflineControl: ControlEndpoint {
     var warnings: [String] { volume.unreadableWarnings() }
     private let volume: OfflineVolume
 
-    /// `forReading`: nothing in the store changes.
+    /// With `forReading`, nothing in the store changes.
     init(store: String, forReading: Bool = false) throws(CommandFailure) {
         place = store
         do throws(StoreError) {
@@ -77,7 +77,7 @@ struct OfflineControl: ControlEndpoint {
 }
 
 extension ControlEndpoint {
-    /// `read`, with a message for a person when it fails.
+    /// `read`, with a message for the user when it fails.
     func content(of name: String) throws(CommandFailure) -> String {
         do throws(Errno) {
             return try read(name)
@@ -95,18 +95,18 @@ extension ControlEndpoint {
         }
     }
 
-    /// A number of storage.stat; nil where this mount does not tell it.
+    /// A number of storage.stat; nil if this mount does not have it.
     func stat(_ name: String) throws(CommandFailure) -> Int64? {
         let line = try content(of: "storage.stat").split(separator: "\n").first { $0.hasPrefix(name + " ") }
         return line.flatMap { Int64($0.dropFirst(name.utf8.count + 1)) }
     }
 
-    /// What the journal does not have yet is written to it: a purge of nothing ends with that.
+    /// Has pending events written to the journal, as every purge does at its end; this one purges nothing.
     func flushJournal() throws(CommandFailure) {
         do throws(Errno) {
             try write("0", to: "storage.reclaim")
         } catch .readOnly {
-            // Mounted read-only: what happens is in the journal within a second or so.
+            // Mounted read-only: events reach the journal within about a second.
         } catch { throw CommandFailure("cannot have the journal written", path: place, error) }
     }
 }

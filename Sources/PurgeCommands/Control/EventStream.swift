@@ -3,9 +3,9 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// The `events` control file: what happens from the moment it is opened.
+/// The `events` control file: the events from the moment it is opened.
 final class EventStream {
-    /// One line of it.
+    /// One line of the file.
     enum Record {
         case event(Event, line: String)
         /// Events that were lost because this reader was too slow; the journal has them.
@@ -26,7 +26,7 @@ final class EventStream {
         } catch { throw CommandFailure("cannot follow events", path: path, error) }
     }
 
-    /// Waits for the next; nil at the unmount.
+    /// Waits for the next record; nil at the unmount.
     func next() throws(CommandFailure) -> Record? {
         while true {
             if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {

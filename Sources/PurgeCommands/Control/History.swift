@@ -2,7 +2,7 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// The events of a container's past, from its store's journal.
+/// The past events of a container, from its store's journal.
 struct History {
     private let reader: JournalReader
 
@@ -19,7 +19,7 @@ struct History {
         } catch { throw CommandFailure("cannot read the journal", error) }
     }
 
-    /// In order, those after `sequence` that `filter` lets pass.
+    /// Visits, in order, the events after `sequence` that `filter` accepts.
     func visit(
         after sequence: Int64, _ filter: EventFilter, _ body: (Event) throws(CommandFailure) -> Void
     ) throws(CommandFailure) {
@@ -41,11 +41,11 @@ struct History {
     }
 }
 
-/// Which events somebody wants to see.
+/// Which events to show.
 struct EventFilter {
     /// Empty: all.
     var types: Set<EventType> = []
-    /// A pattern of fnmatch(3) for the path; its `*` takes a slash too.
+    /// A pattern of fnmatch(3) for the path; its `*` matches a slash too.
     var glob: String?
 
     func accepts(_ event: Event) -> Bool {

@@ -1,26 +1,26 @@
 import Glibc
 import PurgeSystem
 
-/// A mount, as /proc/self/mountinfo has it.
+/// A mount, as /proc/self/mountinfo describes it.
 struct MountEntry: Hashable, Sendable {
     var mountpoint: String
     var type: String
-    /// Of a container: its store, absolute.
+    /// For a container: the absolute path of its store.
     var source: String
-    /// Of the file system, as `0:45`.
+    /// The device of the file system, such as `0:45`.
     var device: String
     /// The directory of its file system that it shows.
     var root: String
-    /// Of a FUSE mount: who may unmount it.
+    /// For a FUSE mount: the user who may unmount it.
     var owner: uid_t?
-    /// Of a FUSE mount: the number of its connection.
+    /// For a FUSE mount: the number of its connection.
     var connection: Int?
 
     /// Whether it shows all of its file system; a bind mount of a folder has no control directory.
     var isWhole: Bool { root == "/" }
     var isContainer: Bool { type == "fuse.purgefs" && isWhole }
 
-    /// All mounts, the newest last; none where /proc is not there.
+    /// All mounts, the newest last; none if /proc is not mounted.
     static func all() -> [MountEntry] {
         do throws(Errno) {
             let table = try FileDescriptor.open("/proc/self/mountinfo", O_RDONLY).readToEnd()
@@ -30,7 +30,7 @@ struct MountEntry: Hashable, Sendable {
 
     static func containers() -> [MountEntry] { all().filter(\.isContainer) }
 
-    /// The container that is mounted there, as one looks at it from now on.
+    /// The container that is mounted there and visible, that is, not hidden by a newer mount.
     static func container(at mountpoint: String) -> MountEntry? {
         all().last { $0.mountpoint.isPath(mountpoint) }.flatMap { $0.isContainer ? $0 : nil }
     }
@@ -42,7 +42,7 @@ struct MountEntry: Hashable, Sendable {
             guard words.count > 4, let separator = words.firstIndex(of: "-"), separator + 3 < words.count else {
                 return nil
             }
-            // A path that is not UTF-8 would be another as text; purgefs makes no such mounts.
+            // A path that is not UTF-8 would become another path as text; purgefs makes no such mounts.
             guard let mountpoint = unescaped(words[4]), let source = unescaped(words[separator + 2]),
                 let root = unescaped(words[3])
             else { return nil }

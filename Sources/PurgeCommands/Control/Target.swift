@@ -3,7 +3,7 @@ import PurgeSystem
 
 /// What a verb works on.
 enum Target: Hashable, Sendable {
-    /// Where it is mounted.
+    /// A mount point.
     case mount(String)
     /// A store that is not mounted.
     case store(String)
@@ -15,7 +15,7 @@ enum Target: Hashable, Sendable {
         }
     }
 
-    /// Opens its control files. The caller closes them. `forReading`: a store is not changed.
+    /// Opens its control files. The caller closes them. With `forReading`, a store is not changed.
     func open(forReading: Bool = false) throws(CommandFailure) -> any ControlEndpoint {
         switch self {
         case .mount(let path): MountedControl(place: path)
@@ -23,8 +23,8 @@ enum Target: Hashable, Sendable {
         }
     }
 
-    /// Opens, works, and closes whatever happens. `forReading`: a store is not changed, and what could not be
-    /// read is said there.
+    /// Opens, works, and closes whatever happens. With `forReading`, a store is not changed, and what could not be
+    /// read is reported on that console.
     static func with<Result>(
         _ text: String?, forReading: Console? = nil, _ body: (any ControlEndpoint) throws(CommandFailure) -> Result
     ) throws(CommandFailure) -> Result {
@@ -41,7 +41,7 @@ enum Target: Hashable, Sendable {
         do throws(CommandFailure) {
             result = try body(control)
         } catch {
-            // The first failure is the one to tell.
+            // The first failure is the one to report.
             do throws(CommandFailure) { try control.close() } catch {}
             throw error
         }
@@ -51,7 +51,7 @@ enum Target: Hashable, Sendable {
 }
 
 extension Target {
-    /// TARGET of a verb (docs/CLI.md): `text` as given, else $PURGEFS_MOUNT, else the working directory.
+    /// TARGET of a verb (docs/CLI.md): `text` if given, else $PURGEFS_MOUNT, else the working directory.
     init(_ text: String?) throws(CommandFailure) {
         if let text {
             self = try .at(text)
@@ -64,18 +64,18 @@ extension Target {
         } else {
             guard let mount = try Self.mount(holding: try Self.resolved(".", from: "")) else {
                 throw .usage(
-                    "which container? The working directory is in none, and PURGEFS_MOUNT is not set: name a TARGET")
+                    "which container? The working directory is not in one, and PURGEFS_MOUNT is not set: name a TARGET")
             }
             self = .mount(mount)
         }
     }
 
-    /// Through its mount where there is one.
+    /// Through its mount if there is one.
     init(store: String) {
         self = Self.mount(ofStore: store).map { .mount($0) } ?? .store(store)
     }
 
-    /// A container, or a part of it: the path of that, relative to it.
+    /// A container and, if only a part of it is meant, the path of that part relative to it.
     static func part(named operand: RawText?) throws(CommandFailure) -> (target: Target, inner: String) {
         guard let operand else { return (try Target(nil), "") }
         guard let text = String(path: operand.dropLast().map { UInt8(bitPattern: $0) }) else {
@@ -99,7 +99,7 @@ extension Target {
         let path = try resolved(text, from: origin)
         if let mount = try mount(holding: path) { return .mount(mount) }
         guard isStore(path) else {
-            let hint = StoredPlace(path.utf8).map { "It lies in the store \($0.store): name that." }
+            let hint = StoredPlace(path.utf8).map { "It is inside the store \($0.store): name that." }
             throw CommandFailure(
                 "no container", path: text + origin, "it is neither in a mount of purgefs nor a store",
                 advice: hint
@@ -108,7 +108,7 @@ extension Target {
         return mount(ofStore: path).map { .mount($0) } ?? .store(text)
     }
 
-    /// Whether a directory looks like a store; opening it finds out the rest.
+    /// Whether a directory looks like a store; opening it shows the rest.
     static func isStore(_ path: String) -> Bool {
         exists(path + "/container") && exists(path + "/device.json")
     }
@@ -141,9 +141,9 @@ extension Target {
 
     private static func noWay(into mount: MountEntry, _ error: Errno) -> CommandFailure {
         CommandFailure(
-            "no way into the container", path: mount.mountpoint, error,
+            "cannot enter the container", path: mount.mountpoint, error,
             advice: mount.owner == geteuid()
-                ? "" : "Its control files are for the user who mounted it: run this as user \(mount.owner ?? 0).")
+                ? "" : "Only the user who mounted it may use its control files: run this as user \(mount.owner ?? 0).")
     }
 
     private static func resolved(_ text: String, from origin: String) throws(CommandFailure) -> String {

@@ -1,21 +1,21 @@
 import Glibc
 import PurgeSystem
 
-/// The end of the daemon behind a mount, for somebody who is not its parent.
+/// Ends the daemon behind a mount, or waits for its end, from a process that is not its parent.
 struct DaemonEnd {
     let store: String
     private(set) var daemons: [pid_t] = []
 
-    /// To be made before the mount is taken away, because its entry tells of the store.
+    /// To be made before the mount is removed, because its entry names the store.
     init(_ entry: MountEntry) {
         store = entry.source
         daemons = ProcessTable.daemons(of: store)
     }
 
-    /// Whether the daemon was found and told to end, which unmounts.
+    /// Tells the daemon to end, which unmounts. Returns whether a daemon was found.
     func request() -> Bool { send(SIGTERM) }
 
-    /// The same for one that does not listen.
+    /// Kills a daemon that does not react.
     func kill() { _ = send(SIGKILL) }
 
     private func send(_ number: Int32) -> Bool {
@@ -27,10 +27,10 @@ struct DaemonEnd {
         }.isEmpty == false
     }
 
-    /// Whether there is a process that could serve the mount.
+    /// Whether there is a process that may serve the mount.
     var isRunning: Bool { daemons.contains { ProcessTable.isRunning($0) } }
 
-    /// Whether within the time the daemon has ended and the store is free for the next mount.
+    /// Returns whether, within that time, the daemon has ended and the store is free for the next mount.
     func wait(milliseconds: Int) -> Bool {
         let deadline = System.uptime() + Int64(milliseconds) * 1_000_000
         while !isOver {

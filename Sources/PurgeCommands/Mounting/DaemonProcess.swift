@@ -4,8 +4,8 @@ import PurgeSystem
 /// The daemon of a mount, as the process that started it sees it.
 final class DaemonProcess {
     let pid: pid_t
-    /// Our end of the connection: the daemon writes a byte when the mount works, and with `--send-events`
-    /// what happens from then on. With `--die-with-parent` it ends when this is closed.
+    /// Our end of the connection: the daemon writes a byte when the mount is ready, and with `--send-events`
+    /// the events from then on. With `--die-with-parent` it ends when this is closed.
     let line: FileDescriptor
     /// nil while it runs.
     private(set) var end: ProcessEnd?
@@ -29,7 +29,7 @@ final class DaemonProcess {
                 String(System.passedDescriptor),
             ] + options + operands
         do throws(Errno) {
-            // A child that is not waited for would be lost without a trace.
+            // With SIGCHLD ignored, the child's exit status would be lost.
             try System.setDefaultAction(of: SIGCHLD)
             let (ours, its) = try System.makeConnection()
             let pid = try System.spawnDetached(Places.ownBinary(), words, passing: its.raw)
@@ -37,16 +37,16 @@ final class DaemonProcess {
         } catch { throw CommandFailure("cannot start the daemon", path: mountpoint, error) }
     }
 
-    /// From now on each of `signals`, which the caller has blocked, ends the daemon and then this process, until the
-    /// very end of this process: its status is 0 only if none came.
+    /// From now on each of `signals`, which the caller has blocked, ends the daemon and then this process, up to the
+    /// very end of this process: its status is 0 only if none of them arrived.
     func endTogether(on signals: SignalSet, message: String) throws(CommandFailure) {
         do throws(Errno) {
             try System.end(with: pid, on: signals, message: message)
         } catch { throw failedWait(error) }
     }
 
-    /// Waits until the mount works or the daemon has ended, however long the scan takes, or until one of `signals`
-    /// arrives, which the caller has blocked: that one.
+    /// Waits until the mount is ready or the daemon has ended, however long the scan takes, or until one of `signals`
+    /// arrives, which the caller has blocked. Returns that signal.
     func waitForWord(orOneOf signals: SignalSet) throws(CommandFailure) -> Int32? {
         do throws(Errno) {
             while true {
@@ -57,7 +57,7 @@ final class DaemonProcess {
         } catch { throw failedWait(error) }
     }
 
-    /// Waits until the mount works; if the daemon ends first, how it did.
+    /// Waits until the mount is ready; if the daemon ends first, returns how it ended.
     func waitUntilReady() throws(CommandFailure) -> ProcessEnd? {
         do throws(Errno) {
             if try !line.readSome(1).isEmpty { return nil }
@@ -70,8 +70,8 @@ final class DaemonProcess {
         CommandFailure("cannot wait for the daemon", path: "process \(pid)", error)
     }
 
-    /// Of one that has ended before it was ready; nil where it has said itself why. A daemon that obeys a signal says
-    /// nothing: only who has started it knows whether it came from him.
+    /// For a daemon that ended before it was ready; nil if it has said itself why. A daemon that obeys a signal says
+    /// nothing: only the process that started it knows whether it sent that signal.
     static func signalInWords(of end: ProcessEnd) -> String? {
         switch end {
         case .killed(let signal): "the daemon was killed by signal \(signal)"
@@ -85,7 +85,7 @@ final class DaemonProcess {
         do throws(Errno) {
             end = try System.wait(for: pid, blocking: false)
         } catch {
-            end = .exited(ExitStatus.failed)  // not our child any more: somebody else has waited for it
+            end = .exited(ExitStatus.failed)  // no longer our child: its status has been collected elsewhere
         }
         return end != nil
     }
@@ -101,7 +101,7 @@ final class DaemonProcess {
     /// Tells it to unmount and end.
     func requestEnd() { signal(SIGTERM) }
 
-    /// Waits for its end, `milliseconds` at most; then it is killed. Whether it ended by itself.
+    /// Waits for its end, `milliseconds` at most, and then kills it. Returns whether it ended by itself.
     func waitForEnd(milliseconds: Int) -> Bool {
         if wait(milliseconds: milliseconds) { return true }
         signal(SIGKILL)

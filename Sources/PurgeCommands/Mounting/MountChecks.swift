@@ -1,7 +1,7 @@
 import Glibc
 import PurgeSystem
 
-/// What must hold before anything is mounted, each with what to do where it does not.
+/// Checks before anything is mounted. Each failure says what to do about it.
 enum MountChecks {
     private static let what = "cannot mount"
 
@@ -15,7 +15,7 @@ enum MountChecks {
         try checkRights(allowsOther: allowsOther)
     }
 
-    /// For a mount point that `purgefs run` makes itself. `store` is the one that the user has named.
+    /// For `purgefs run`, which makes the mount point itself. `store` is the one that the user has named.
     static func runForCommand(store: String?, eventsFile: String?, allowsOther: Bool) throws(CommandFailure) {
         try checkProcess()
         let places = PlaceChecks(Surroundings(mounts: MountEntry.all()))
@@ -64,8 +64,8 @@ enum MountChecks {
 
     private static func deadMount(_ path: String) -> CommandFailure {
         CommandFailure(
-            what, path: path, "a mount is there whose daemon has ended",
-            advice: "Take it away first: purgefs unmount \(path)")
+            what, path: path, "a mount whose daemon has ended is there",
+            advice: "Remove it first: purgefs unmount \(path)")
     }
 
     private static func checkEmpty(_ path: String) throws(CommandFailure) {
@@ -84,21 +84,21 @@ enum MountChecks {
     private static func checkDevice() throws(CommandFailure) {
         let device = "/dev/fuse"
         do throws(Errno) {
-            // Another kind of file may wait for its other end.
+            // Opening another kind of file may wait for its other end.
             let file = try FileDescriptor.open(device, O_RDWR | O_NONBLOCK)
             guard try System.status(file.raw).st_mode & S_IFMT == S_IFCHR else { throw .noDevice }
         } catch .accessDenied {
             throw CommandFailure(
                 what, path: device, Errno.accessDenied,
                 advice: geteuid() == 0
-                    ? "Not even root may: it lies on a file system that is mounted nodev, or a security module forbids it."
+                    ? "Not even root is allowed to: its file system is mounted nodev, or a security module forbids it."
                     : "As root: chmod 666 /dev/fuse, the usual mode (a udev rule keeps it), or run purgefs as root.")
         } catch .notPermitted {
             throw CommandFailure(what, path: device, Errno.notPermitted, advice: MountRights.containerAdvice)
         } catch {
             throw CommandFailure(
                 what, path: device, error,
-                advice: "Load the kernel's module as root: modprobe fuse. " + MountRights.containerAdvice)
+                advice: "As root, load the kernel module: modprobe fuse. " + MountRights.containerAdvice)
         }
     }
 
@@ -110,18 +110,18 @@ enum MountChecks {
         if allowsOther && !rights.isRoot && !Places.hasLine("user_allow_other", in: "/etc/fuse.conf") {
             throw CommandFailure(
                 what, path: "/etc/fuse.conf", "it does not let users mount with --allow-other",
-                advice: "As root, add a line user_allow_other there, or leave --allow-other out.")
+                advice: "As root, add the line user_allow_other to it, or leave out --allow-other.")
         }
     }
 
-    /// fusermount3 mounts for an ordinary user only where that one could make files.
+    /// fusermount3 mounts for an ordinary user only where that user may create files.
     private static func checkOwnMountpoint(_ path: String, _ status: FileStatus) throws(CommandFailure) {
         guard geteuid() != 0 else { return }
         do throws(Errno) {
             try System.checkAccess(path, W_OK)
         } catch {
             throw CommandFailure(
-                what, path: path, "you may not write there, and a user mounts only where he may",
+                what, path: path, "you may not write there, so fusermount3 would refuse to mount there",
                 advice: "Name a directory of your own, or run purgefs as root.")
         }
         guard status.st_mode & S_ISVTX == 0 || status.st_uid == geteuid() else {
@@ -131,7 +131,7 @@ enum MountChecks {
         }
     }
 
-    /// What the daemon itself has open, and a little for the app.
+    /// What the daemon itself has open, and a few for the app.
     private static let leastDescriptors = 64
 
     private static func checkLimits() throws(CommandFailure) {
@@ -139,7 +139,7 @@ enum MountChecks {
         guard limit < leastDescriptors else { return }
         throw CommandFailure(
             what, path: "RLIMIT_NOFILE",
-            "only \(limit) files may be open, and a mount needs \(leastDescriptors) itself",
-            advice: "Raise the limit, and count what the app has open too: ulimit -n 4096")
+            "only \(limit) files may be open, and the mount alone needs \(leastDescriptors)",
+            advice: "Raise the limit, and allow for the files that the app opens: ulimit -n 4096")
     }
 }

@@ -9,11 +9,11 @@ struct MountConnection {
         case served
         /// The connection has ended: every call fails.
         case ended
-        /// Calls wait: the daemon hangs, or a part of it that nothing can end is all that is left.
+        /// Calls wait: the daemon hangs, or all that is left of it is a thread that cannot be killed.
         case silent
     }
 
-    /// Asked by another process, because one to whom nobody answers may be unable to end.
+    /// A child process makes the call, because a process whose call is never answered may be unable to end.
     func service(milliseconds: Int) -> Service {
         do throws(Errno) {
             let pid = try System.spawnDetached(
@@ -26,17 +26,17 @@ struct MountConnection {
                 }
                 usleep(10_000)
             }
-        } catch { return .served }  // nothing is known
+        } catch { return .served }  // it could not be tried
         return Places.isDead(entry.mountpoint) ? .ended : .served
     }
 
-    /// Makes every call that waits for the daemon fail, and every later one; false where this user may not.
+    /// Makes every call that waits for the daemon fail, and every later one; false if this user may not do that.
     func abort() -> Bool {
         if let number = entry.connection {
             do throws(Errno) {
                 try FileDescriptor.open("/sys/fs/fuse/connections/\(number)/abort", O_WRONLY).writeAll(Array("1".utf8))
                 return true
-            } catch {}  // fusectl is not mounted there, in a container for one
+            } catch {}  // fusectl is not mounted, as in a container
         }
         do throws(Errno) {
             try System.unmountByForce(entry.mountpoint)

@@ -5,12 +5,12 @@ import PurgeSystem
 
 extension OptionSpec {
     static let readyDescriptor = OptionSpec(
-        "ready-fd", .number("N"), hidden: true, "descriptor that takes one byte when the mount works")
+        "ready-fd", .number("N"), hidden: true, "descriptor that gets one byte when the mount is ready")
     static let diesWithParent = OptionSpec(
         "die-with-parent", .none, hidden: true, "end when the other end of --ready-fd is closed")
     static let removeStore = OptionSpec(
         "remove-store", .directory, hidden: true,
-        "remove at the end what a `purgefs run` that was killed has made in DIR")
+        "remove at the end what a killed `purgefs run` has made in DIR")
 
     static let sendsEvents = OptionSpec(
         "send-events", .none, hidden: true, "write all events to --ready-fd, and at the end what was lost")
@@ -36,7 +36,7 @@ struct MountDaemon {
         self.request = request
         line = arguments.text(.readyDescriptor).flatMap { Int32($0) }.map { FileDescriptor(adopting: $0) }
         diesWithParent = arguments.has(.diesWithParent)
-        // `run` tells of a full disk when there is one.
+        // `run` itself reports a full disk, once there is one.
         self.request.warnsOfSmallDisk = !diesWithParent
         area = arguments.text(.removeStore).map { RunArea(root: $0) }
         self.request.start = area?.root
@@ -51,14 +51,14 @@ struct MountDaemon {
     }
 
     private static func send(_ lines: [UInt8], to line: FileDescriptor) -> Bool {
-        do throws(Errno) { try line.writeAll(lines) } catch { return false }  // who listened is gone
+        do throws(Errno) { try line.writeAll(lines) } catch { return false }  // the listener is gone
         return true
     }
 
     /// Serves until the mount is gone.
     func serve() throws(CommandFailure) {
         do throws(Errno) {
-            // A reader that is gone, or a file past the limit of this process, is an error of that one write.
+            // A reader that is gone, or a file past this process's size limit, is an error of that one write.
             for signal in [SIGPIPE, SIGXFSZ] { try System.ignore(signal) }
         } catch { throw CommandFailure("cannot serve", path: request.mountpoint, error) }
         var isReady = false
@@ -74,7 +74,7 @@ struct MountDaemon {
 
     private func failure(_ error: StoreError, wasReady: Bool) -> CommandFailure {
         if !wasReady || request.isAwaited(), let signal = MountService.interruption {
-            // Who started this process tells from the status, and knows whether the signal came from him.
+            // The process that started this one learns it from the status, and knows whether it sent the signal.
             return CommandFailure(status: 128 + signal, message: line == nil ? Self.interrupted : "")
         }
         guard wasReady else { return CommandFailure("cannot mount", error) }
@@ -85,12 +85,12 @@ struct MountDaemon {
 
     private var parentIsGone: Bool { line.map(Self.isClosed) ?? false }
 
-    /// The parent never writes, so there is something to read only when its end is closed.
+    /// The parent never writes, so its end is readable only when it has been closed.
     private static func isClosed(_ line: FileDescriptor) -> Bool {
         do throws(Errno) { return try System.waitReadable(line.raw, milliseconds: 0) } catch { return true }
     }
 
-    /// The mount works: who waits is told, and the daemon lets go of what it was started from.
+    /// The mount is ready: the waiting process is told, and the daemon lets go of its working directory and terminal.
     private func becomeReady() {
         do throws(Errno) {
             if line != nil || log != nil { try redirect() }
@@ -99,7 +99,7 @@ struct MountDaemon {
             _ = try line.writeOnce("+")
             if diesWithParent { try watchParent(line) }
         } catch {
-            // Whoever waited is gone. Without him, only a mount that was to outlive him is wanted.
+            // The waiting process is gone. Without it, only a mount that was meant to outlive it is of use.
             if diesWithParent { endSelf() }
         }
     }
@@ -115,10 +115,10 @@ struct MountDaemon {
     /// PR_SET_PDEATHSIG would not do: it is lost when a thread changes its identity, and it means
     /// the parent's thread, not the parent.
     private func watchParent(_ line: FileDescriptor) throws(Errno) {
-        let before = try System.block(SignalSet(rawValue: .max))  // signals are for the threads that await them
+        let before = try System.block(SignalSet(rawValue: .max))  // other threads wait for the signals
         let result = Result { () throws(Errno) in
             _ = try WorkThread(name: "parent") {
-                do throws(Errno) { _ = try line.readSome(1) } catch {}  // either way he is gone
+                do throws(Errno) { _ = try line.readSome(1) } catch {}  // either way the parent is gone
                 endSelf()
             }
         }
@@ -127,13 +127,13 @@ struct MountDaemon {
     }
 }
 
-/// The last line on the connection of `--send-events`, where something went wrong.
+/// The last line on the connection of `--send-events`, if something went wrong.
 struct DaemonFailure: Codable {
-    /// In words for a person.
+    /// The message for the user.
     var failure: String
 }
 
-/// What SIGTERM from outside would do.
+/// Does what SIGTERM from outside would do.
 private func endSelf() {
     do throws(Errno) { try System.signal(getpid(), SIGTERM) } catch {}  // always permitted
 }

@@ -10,25 +10,25 @@ extension OptionSpec {
         "others-purgeable", .size, "the part of others that the system would purge first (0)")
     static let profile = OptionSpec(
         "profile", .choice("PROFILE", ["documented", "device"]),
-        "rules of purging: documented (`device` comes with a later version)")
+        "rules of purging: documented (`device` is planned for a later version)")
     static let protection = OptionSpec(
         "protection",
         .choice("CLASS", FileProtection.allCases.map(\.rawValue), others: FileProtection.allCases.map(\.appleName)),
         "protection class of new files whose directory has none (completeUntilFirstUserAuthentication)")
     static let allowOther = OptionSpec(
-        "allow-other", "let other users in; without root this needs user_allow_other in /etc/fuse.conf")
+        "allow-other", "let other users in; this needs root, or user_allow_other in /etc/fuse.conf")
     static let mountOptions = OptionSpec(
-        "o", .text("OPTIONS"), "options for mount(8), with commas between them: ro, noexec, allow_other, ...")
-    static let log = OptionSpec("log", .file, "where the daemon writes its messages; without it they are lost")
+        "o", .text("OPTIONS"), "options for mount(8), separated by commas: ro, noexec, allow_other, ...")
+    static let log = OptionSpec("log", .file, "append the daemon's messages to FILE; without it they are lost")
 
-    /// What `run` and `mount` take alike.
+    /// What both `run` and `mount` take.
     static let mounting: [OptionSpec] = [
         total, others, othersPurgeable, profile, protection, allowOther, mountOptions, log,
     ]
 }
 
 extension Arguments {
-    /// What is to be mounted, with the options of `OptionSpec.mounting`.
+    /// What to mount, with the options of `OptionSpec.mounting`.
     func mountRequest(store: String, mountpoint: String) throws(CommandFailure) -> MountRequest {
         var request = MountRequest(storePath: store, mountpoint: mountpoint)
         request.settings = try settingsChange()
@@ -43,7 +43,7 @@ extension Arguments {
         var change = SettingsChange()
         if let name = text(.profile) {
             guard let profile = Profile(rawValue: name) else {
-                throw .usage("--profile: profile '\(name)' is not built yet; there is documented")
+                throw .usage("--profile: profile '\(name)' is not built yet; use documented")
             }
             change.profile = profile
         }
@@ -54,7 +54,7 @@ extension Arguments {
         return change
     }
 
-    /// A device of a few bytes is a forgotten unit.
+    /// A size of a few bytes is a forgotten unit.
     private func deviceSize() throws(CommandFailure) -> ByteCount? {
         guard let total = size(.total), let text = text(.total) else { return nil }
         if let objection = SizeText.objection(toDevice: text) { throw .usage("--total \(text): \(objection)") }
@@ -66,7 +66,7 @@ extension Arguments {
         OptionSpec.mounting.flatMap { option -> [String] in
             switch option.value {
             case .none: has(option) ? [option.text] : []
-            // Of an option that may come once, the last counts.
+            // Of an option that counts once, the last wins.
             default:
                 option == .mountOptions
                     ? texts(option).flatMap { [option.text, $0] } : text(option).map { [option.text, $0] } ?? []
@@ -76,8 +76,8 @@ extension Arguments {
 }
 
 extension MountRequest {
-    /// What mount(8) and lines of fstab say about access times. The file system under the store keeps those, in
-    /// its own manner (relatime, strictatime, lazytime); what libfuse does not know is not for it.
+    /// The words of mount(8) and fstab about access times. The file system under the store keeps access times in
+    /// its own manner (relatime, strictatime, lazytime); words that libfuse does not know must not reach it.
     private static let accessTimeOptions: Set<String> = [
         "atime", "relatime", "norelatime", "strictatime", "nostrictatime", "diratime", "nodiratime", "lazytime",
         "nolazytime",

@@ -7,14 +7,14 @@ struct MountRights: Hashable {
     enum Helper: Hashable {
         case usable
         case missing
-        /// It gives no rights: its path.
+        /// The helper at this path gives no rights.
         case powerless(String)
     }
 
     var isRoot = false
     /// CAP_SYS_ADMIN over its own mounts.
     var canAdminister = false
-    /// Root of a user namespace, without a mount namespace of that.
+    /// Root of a user namespace that does not own the mount namespace.
     var hasMountsOfOthers = false
     /// Whether the helper could have CAP_SYS_ADMIN.
     var canGain = true
@@ -28,12 +28,12 @@ struct MountRights: Hashable {
         var advice: String
     }
 
-    /// What a container must be started with.
+    /// How a container must be started.
     static let containerAdvice =
-        "In a container: start that with --device /dev/fuse --cap-add SYS_ADMIN "
+        "In a container: start it with --device /dev/fuse --cap-add SYS_ADMIN "
         + "--security-opt apparmor=unconfined (Docker, Podman)."
 
-    /// Why it may not; nil where nothing is known that stands in the way.
+    /// Why it may not; nil if no obstacle is known.
     var objection: Objection? {
         if canAdminister { return nil }
         if hasMountsOfOthers {
@@ -44,14 +44,14 @@ struct MountRights: Hashable {
         if !canGain || isRoot && hasNoNewPrivileges {
             return Objection(
                 subject: "CAP_SYS_ADMIN",
-                reason: "mounting takes this right, and \(isRoot ? "root" : "nobody") has it here",
-                advice: Self.containerAdvice + " Elsewhere: see what has taken it away (capsh --print).")
+                reason: "mounting needs this capability, and \(isRoot ? "root" : "nobody") has it here",
+                advice: Self.containerAdvice + " Elsewhere: find out what has dropped it (capsh --print).")
         }
         if hasNoNewPrivileges {
             return Objection(
                 subject: "fusermount3",
-                reason: "it can give this process no right to mount, because no_new_privs is set",
-                advice: "Start it without that (Docker: --security-opt no-new-privileges; systemd: "
+                reason: "it cannot give this process the right to mount, because no_new_privs is set",
+                advice: "Start the process without it (Docker: --security-opt no-new-privileges; systemd: "
                     + "NoNewPrivileges=; setpriv --no-new-privs), or run purgefs as root.")
         }
         switch helper {
@@ -62,8 +62,8 @@ struct MountRights: Hashable {
                 advice: "Install the package fuse3 (apt-get install fuse3, dnf install fuse3), or run purgefs as root.")
         case .powerless(let path):
             return Objection(
-                subject: path, reason: "it has no setuid bit, or lies on a file system that is mounted nosuid",
-                advice: "As root: chmod u+s \(path), or install the package fuse3 anew.")
+                subject: path, reason: "it has no setuid bit, or is on a file system that is mounted nosuid",
+                advice: "As root: chmod u+s \(path), or reinstall the package fuse3.")
         }
     }
 }

@@ -1,26 +1,26 @@
 import PurgeSystem
 
-/// Where a store and a mount point may lie. A store in a container would be purged with it, and a daemon that serves a
-/// directory which lies in its own mount waits for itself; what is done to a store below its container changes the
-/// numbers of another.
+/// Where a store and a mount point may be. A store inside a container would be purged with it; a daemon that serves a
+/// directory inside its own mount waits for itself; and changes to a store that is inside another would falsify the
+/// other's numbers.
 struct PlaceChecks {
     private static let what = "cannot mount"
     private let surroundings: Surroundings
 
     init(_ surroundings: Surroundings) { self.surroundings = surroundings }
 
-    /// The store may be yet to be made.
+    /// The store need not exist yet.
     func check(store: String) throws(CommandFailure) {
         guard let place = try Self.absolute(store) else { return }
         if let container = surroundings.container(holding: place) {
             throw CommandFailure(
                 Self.what, path: store, "the store lies in the container that is mounted at \(container.mountpoint)",
-                advice: "Keep it outside of every container: what lies in one may be purged.")
+                advice: "Keep it outside of every container: files in a container may be purged.")
         }
         if let other = surroundings.store(above: place) {
             throw CommandFailure(
                 Self.what, path: store, "the store lies in another store, \(other)",
-                advice: "Keep the two apart: name a directory that lies in no store.")
+                advice: "Keep the two apart: name a directory that is not in a store.")
         }
     }
 
@@ -34,7 +34,7 @@ struct PlaceChecks {
         guard let holder else { return }
         throw CommandFailure(
             "cannot write the events", path: eventsFile, "the file lies in a store, \(holder)",
-            advice: "Name a file outside of it: what a store is made of is not to be written to.")
+            advice: "Name a file outside of it: writing there would damage the store.")
     }
 
     func check(mountpoint: String, of store: String) throws(CommandFailure) {
@@ -58,11 +58,11 @@ struct PlaceChecks {
         if let other = surroundings.store(holding: point) {
             throw CommandFailure(
                 Self.what, path: mountpoint, "the mount point lies in another store, \(other)",
-                advice: "Name a directory that lies in no store.")
+                advice: "Name a directory that is not in a store.")
         }
     }
 
-    /// nil where the path leads nowhere; making or mounting it finds out why.
+    /// nil if the path leads nowhere; the later attempt to make or mount it says why.
     private static func absolute(_ path: String) throws(CommandFailure) -> String? {
         do throws(Errno) {
             return try System.resolvedOrParent(path)

@@ -3,12 +3,12 @@ import PurgeSystem
 
 /// Questions about paths whose answer may be "not there".
 enum Places {
-    /// Absolute, without symbolic links; nil where nothing is.
+    /// Absolute, without symbolic links; nil if there is nothing.
     static func resolved(_ path: String) -> String? {
         do throws(Errno) { return try System.resolved(path) } catch { return nil }
     }
 
-    /// The same for something that is yet to be made, or whose last part cannot be looked at.
+    /// The same for something that does not exist yet, or whose last component cannot be examined.
     static func resolvedOrParent(_ path: String) -> String? {
         do throws(Errno) { return try System.resolvedOrParent(path) } catch { return nil }
     }
@@ -19,10 +19,10 @@ enum Places {
         } catch { return false }
     }
 
-    /// Whether a mount is there whose daemon has ended.
+    /// Whether a mount whose daemon has ended is there.
     static func isDead(_ path: String) -> Bool {
         do throws(Errno) {
-            // Attributes may be cached, this is not.
+            // Attributes may be cached; this is not.
             _ = try System.fileSystemStatus(try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY).raw)
             return false
         } catch { return error == .notConnected }
@@ -50,7 +50,7 @@ enum Places {
         } catch { return false }
     }
 
-    /// The running binary, which is this very program also where PATH has another.
+    /// The running binary, which is this very program even if PATH has another.
     static func ownBinary() -> String {
         let link = "/proc/self/exe"
         guard let path = resolved(link) else { return link }
@@ -60,7 +60,7 @@ enum Places {
         } catch { return link }  // replaced since it was started
     }
 
-    /// Mounts, processes and this program itself are found there.
+    /// Mounts, processes and this program's own file are found in /proc.
     static func requireProc(_ what: String) throws(CommandFailure) {
         let table = "/proc/self/mountinfo"
         do throws(Errno) {
@@ -68,10 +68,10 @@ enum Places {
         } catch .noEntry {
             throw CommandFailure(
                 what, path: table, Errno.noEntry, advice: "As root, mount /proc first: mount -t proc proc /proc")
-        } catch {}  // what needs it says why
+        } catch {}  // the code that needs it reports the error
     }
 
-    /// For messages: bytes that are no UTF-8 become U+FFFD.
+    /// For messages: bytes that are not UTF-8 become U+FFFD.
     static func text(_ raw: RawText) -> String {
         String(decoding: raw.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

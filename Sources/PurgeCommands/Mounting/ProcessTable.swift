@@ -11,16 +11,16 @@ struct FileUser: Hashable, Encodable, Sendable {
     var path: String
 }
 
-/// What /proc tells of other processes; of another user's it tells little.
+/// What /proc shows of other processes; of those of other users it shows little.
 enum ProcessTable {
-    /// Who uses `directory` or what is below it; one entry a process.
+    /// The processes that use `directory` or something below it; one entry for each process.
     static func users(of directory: String) -> [FileUser] {
         pids().compactMap { pid in
             use(by: pid) { $0.isPath(directory) || $0.isPath(below: directory) || $0.isPath(directory + " (deleted)") }
         }
     }
 
-    /// Who has which of these files open or mapped, this process too; by path.
+    /// The processes, this one included, that have any of these files open or mapped, by path.
     static func users(ofFiles files: Set<[UInt8]>) -> [[UInt8]: [FileUser]] {
         var users: [[UInt8]: [FileUser]] = [:]
         for pid in pids() {
@@ -36,7 +36,7 @@ enum ProcessTable {
         return users
     }
 
-    /// Every use of `directory` and what is below it lies in `below`.
+    /// Whether everything in use at or below `directory` is below `below`.
     static func isUsedOnly(below: String, of directory: String) -> Bool {
         pids().allSatisfy { pid in
             use(by: pid) { path in
@@ -45,7 +45,7 @@ enum ProcessTable {
         }
     }
 
-    /// Daemons that have the store's directory itself open, as the holder of its lock has.
+    /// Daemons that have the store's directory itself open, as the holder of its lock does.
     static func daemons(of store: String) -> [pid_t] {
         pids().filter { pid in
             pid != getpid() && words(of: pid).dropFirst().contains("mount")
@@ -53,7 +53,7 @@ enum ProcessTable {
         }
     }
 
-    /// Whether a process is there and has not ended; one that nobody has waited for has ended.
+    /// Whether a process exists and has not ended; a zombie has ended.
     static func isRunning(_ pid: pid_t) -> Bool {
         guard let stat = content("/proc/\(pid)/stat"), let end = stat.lastIndex(of: ")") else { return false }
         let state = stat[end...].split(separator: " ").dropFirst().first
@@ -105,7 +105,7 @@ enum ProcessTable {
         } catch { return nil }
     }
 
-    /// Bytes that are no UTF-8 become U+FFFD, as in what a container tells of its files.
+    /// Bytes that are not UTF-8 become U+FFFD, as they do in a container's answers about its files.
     private static func link(_ path: String) -> String? {
         do throws(Errno) {
             let target = try System.readLink(at: AT_FDCWD, path)

@@ -1,12 +1,12 @@
 import PurgeSystem
 
-/// What a path lies in, as the table of mounts has it: a part of a store may be seen at another place too, by a bind
-/// mount. Paths are absolute and without symbolic links.
+/// What a path is inside of, according to the table of mounts: a bind mount may show a part of a store at another place
+/// too. Paths are absolute and without symbolic links.
 struct Surroundings {
     /// The newest last.
     let mounts: [MountEntry]
 
-    /// The container that it lies in, by a mount of all or a part of it; also one whose mount point it is.
+    /// The container that the path is in, through a mount of all or a part of it; also the one whose mount point it is.
     func container(holding path: String) -> MountEntry? {
         var path = path
         while let mount = mount(of: path) {
@@ -17,22 +17,22 @@ struct Surroundings {
         return nil
     }
 
-    /// The nearest of the directories that it lies in, and of itself, that is a store.
+    /// The nearest store among the path itself and the directories above it.
     func store(holding path: String, isStore: (String) -> Bool = Target.isStore) -> String? {
         views(of: path).joined().first(where: isStore)
     }
 
-    /// The same without itself.
+    /// The same without the path itself.
     func store(above path: String, isStore: (String) -> Bool = Target.isStore) -> String? {
         views(of: path).dropFirst().joined().first(where: isStore)
     }
 
-    /// Whether it is `directory`, or lies in it, by whatever name.
+    /// Whether the path is `directory` or is inside it, under whatever name.
     func lies(_ path: String, in directory: String) -> Bool {
         views(of: path).joined().contains { $0.isPath(directory) }
     }
 
-    /// The path and all directories above it, the nearest first, each by every name under which it can be seen.
+    /// The path and all directories above it, the nearest first, each with every name under which it can be seen.
     func views(of path: String) -> [[String]] {
         var views: [[String]] = []
         var path = path
@@ -40,14 +40,14 @@ struct Surroundings {
             var inner = Self.join(mount.root, rest)
             while true {
                 views.append(names(of: inner, on: mount.device))
-                // Some file systems have other names than paths for what they show.
+                // Some file systems show something other than a path as their root.
                 guard inner != "/", inner.utf8.first == UInt8(ascii: "/") else { break }
                 inner = inner.parentPath
             }
             guard mount.mountpoint != "/" else { return views }
             path = mount.mountpoint.parentPath
         }
-        // Nothing is known of the mounts.
+        // Nothing is known about the mounts.
         while true {
             views.append([path])
             guard path != "/" else { return views }
@@ -55,7 +55,7 @@ struct Surroundings {
         }
     }
 
-    /// Where a directory of a file system can be seen.
+    /// The names under which a directory of a file system can be seen.
     private func names(of inner: String, on device: String) -> [String] {
         mounts.compactMap { mount in
             guard mount.device == device, let rest = inner.pathRest(after: mount.root) else { return nil }
@@ -64,7 +64,7 @@ struct Surroundings {
         }
     }
 
-    /// The mount that shows what is at the path: of those above it the newest.
+    /// The mount that shows what is at the path: the newest of those above it.
     private func mount(of path: String) -> MountEntry? {
         mounts.last { path.pathRest(after: $0.mountpoint) != nil }
     }

@@ -1,7 +1,7 @@
 import Glibc
 import PurgeSystem
 
-/// Takes a mount away.
+/// Unmounts a container.
 struct Unmounting {
     /// As the kernel knows it: absolute, without symbolic links.
     let mountpoint: String
@@ -12,14 +12,14 @@ struct Unmounting {
         case done
         case busy
         case refused(Errno?)
-        /// Nobody may unmount anything from here.
+        /// This process may not unmount anything.
         case unable(MountRights.Objection)
 
         var isUnable: Bool { if case .unable = self { true } else { false } }
     }
 
-    /// One attempt. With `detaching`, whoever still uses the mount keeps what he has until he lets
-    /// go of it, and nobody else finds it.
+    /// One attempt. With `detaching`, processes that still use the mount keep what they have open until
+    /// they close it, and no other process finds it.
     func attempt(detaching: Bool = false) -> Outcome {
         do throws(Errno) {
             try System.unmount(mountpoint, detaching: detaching)
@@ -33,7 +33,7 @@ struct Unmounting {
         }
     }
 
-    /// Attempts for as long as it is busy, at most `milliseconds`, and while `isHopeful` says so.
+    /// Tries again as long as it is busy and `isHopeful` returns true, for `milliseconds` at most.
     func attempt(for milliseconds: Int, while isHopeful: () -> Bool = { true }) -> Outcome {
         let deadline = System.now() + Int64(milliseconds) * 1_000_000
         while true {
@@ -43,7 +43,7 @@ struct Unmounting {
         }
     }
 
-    /// Without root.
+    /// Without root, the setuid program does it.
     private func askFusermount(detaching: Bool) -> Outcome {
         if let objection = MountRights.current().objection { return .unable(objection) }
         do throws(Errno) {
@@ -54,7 +54,7 @@ struct Unmounting {
         }
     }
 
-    /// What keeps the mount busy, a line each.
+    /// What keeps the mount busy, one line for each.
     func users() -> [String] {
         let processes = ProcessTable.users(of: mountpoint).map { user in
             "process \(user.pid) (\(user.command)): \(VisibleText.of(user.path)) is \(user.manner)"
@@ -63,7 +63,7 @@ struct Unmounting {
         return processes + mounts.map { "a mount of type \($0.type) at \($0.mountpoint)" }
     }
 
-    /// Whether nothing but readers of the control files keeps it busy: they get their end of file
+    /// Whether only readers of the control files keep it busy: they get end of file
     /// when the daemon ends.
     func isBusyWithControlFilesOnly() -> Bool {
         ProcessTable.isUsedOnly(below: mountpoint + "/.purgefs", of: mountpoint)

@@ -4,15 +4,15 @@ import PurgeStore
 import PurgeSystem
 import PurgeVolume
 
-/// A purge by command: what is asked of the container, and its answer to a person or a program.
+/// A purge by command: the requests to the container, and the output of its answers as text or JSON.
 struct PurgeRun {
     private let console: Console
     private let asJSON: Bool
     private let isDryRun: Bool
-    /// Bytes that are to come back.
+    /// Bytes that are to be freed.
     private let wanted: ByteCount?
     private let requests: [PurgeRequest]
-    /// Patterns for what lies in a part of the container; they take the place of requests.
+    /// Patterns for a part of the container; they take the place of requests.
     private let globs: [String]
     private let part: String
 
@@ -58,7 +58,7 @@ struct PurgeRun {
         for glob in globs {
             guard let relative = ContainerGlob.relative(glob, roots: roots) else {
                 throw CommandFailure(
-                    "cannot purge", path: glob, "it lies outside \(whole)",
+                    "cannot purge", path: glob, "it is outside of \(whole)",
                     advice: "Write it relative to \(whole), or below \(roots[0]).")
             }
             patterns.append(Array((part.isEmpty ? relative : Glob.literal(part) + "/" + relative).utf8))
@@ -80,7 +80,7 @@ struct PurgeRun {
             return (lines, answer.isShort)
         } catch {
             throw CommandFailure(
-                "cannot understand what went", path: control.place, "it is not what this version of purgefs writes",
+                "cannot understand the answer", path: control.place, "it is not what this version of purgefs writes",
                 advice: "Use the purgefs that mounted it (`purgefs --version`).")
         }
     }
@@ -91,9 +91,9 @@ struct PurgeRun {
             CommandFailure(
                 isDryRun ? "nothing would be purged" : "nothing was purged", path: control.place,
                 "no file or folder matches " + Self.list(globs),
-                advice: "The pattern is for the whole path, relative to \(whole): '*/NAME' finds a name anywhere."
+                advice: "The pattern must match the whole path, relative to \(whole): '*/NAME' finds a name anywhere."
                     + (globs.contains(where: Glob.isPattern)
-                        ? " Quote it, so that the shell leaves it as it is." : ""))
+                        ? " Quote it, so that the shell does not expand it." : ""))
         default:
             CommandFailure(isDryRun ? "cannot plan a purge" : "cannot purge", path: control.place, error)
         }
@@ -124,9 +124,10 @@ extension PurgeRun {
         let freed = purged.reduce(ByteCount.zero) { $0 + ($1.bytes ?? .zero) }
         if let wanted, isDryRun ? freed < wanted : isShort {
             throw CommandFailure(
-                isDryRun ? "less would come back than asked for" : "less came back than asked for", path: control.place,
+                isDryRun ? "less would be freed than asked for" : "less was freed than asked for", path: control.place,
                 "\(freed.inWords) of \(wanted.inWords)",
-                advice: "What is open, has several names, or lies elsewhere without a mark is never purged.")
+                advice: "Files that are open, have several names, or are in a persistent place without a mark are "
+                    + "never purged.")
         }
         return refused.isEmpty ? ExitStatus.done : ExitStatus.failed
     }
@@ -142,14 +143,14 @@ extension PurgeRun {
         let bytes = purged.reduce(ByteCount.zero) { $0 + ($1.bytes ?? .zero) }
         try console.print(
             "\(isDryRun ? "would purge" : "purged") \(files) \(files == 1 ? "file" : "files"), \(bytes.inWords)"
-                + (isEmpty && isNamed ? " (what was named has no files in it; folders stay)" : ""))
+                + (isEmpty && isNamed ? " (there are no files in what was named; folders stay)" : ""))
     }
 
     private var isNamed: Bool {
         if case .paths = requests.first { true } else { false }
     }
 
-    /// With who has what is open.
+    /// The files that were refused, and for those that are open, the processes that have them open.
     private func named(_ lines: [PlanLine], _ control: any ControlEndpoint) throws(CommandFailure) -> [RefusedFile] {
         let open = lines.filter { $0.refused == .open }.compactMap(\.path)
         let root = control.place
@@ -161,7 +162,7 @@ extension PurgeRun {
         }
     }
 
-    /// On standard error: which, and why; what to do next once for each cause.
+    /// Says on standard error which files were refused and why; what to do next is said once for each cause.
     private func tell(_ refused: [RefusedFile], _ control: any ControlEndpoint) {
         let root = control.isMounted ? control.place : control.place + "/container"
         var advice: [String] = []
@@ -176,16 +177,16 @@ extension PurgeRun {
             if !advice.contains(next) { advice.append(next) }
         }
         if refused.count > Self.shown {
-            console.warn("cannot purge \(refused.count - Self.shown) more: --json names them all")
+            console.warn("cannot purge \(refused.count - Self.shown) more: --json lists them all")
         }
         for line in advice { console.note("  \(line)") }
     }
 }
 
-/// What was named and did not go.
+/// A file that was named and not purged.
 private struct RefusedFile: Encodable {
     var path: String
     var refused: PurgeRefusal
-    /// Of what is open.
+    /// Only of a file that is open.
     var users: [FileUser]?
 }

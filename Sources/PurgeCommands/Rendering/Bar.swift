@@ -9,7 +9,7 @@ struct Bar {
     static let ascii = Bar(full: "#", half: "=", empty: ".")
     static let unicode = Bar(full: "█", half: "▒", empty: "░")
 
-    /// What the terminal's locale can show.
+    /// The characters that the terminal's locale can show.
     static func forLocale() -> Bar {
         for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
             guard let value = getenv(name).map({ String(cString: $0).lowercased() }), !value.isEmpty else { continue }
@@ -18,7 +18,7 @@ struct Bar {
         return ascii
     }
 
-    /// `part` of `whole`, and after it `second`; whatever is there at all has one character.
+    /// `part` of `whole`, followed by `second`; anything above zero gets at least one character.
     func text(_ part: Int64, then second: Int64 = 0, of whole: Int64, width: Int = 40) -> String {
         let first = cells(part, of: whole, width: width)
         let next = min(cells(second, of: whole, width: width), width - first)

@@ -1,6 +1,6 @@
 import PurgeModel
 
-/// An event as one line for people.
+/// An event as one line of text.
 enum EventText {
     static func line(_ event: Event) -> String {
         let cause = [event.reason, event.trigger?.rawValue].compactMap { $0 }.joined(separator: " < ")

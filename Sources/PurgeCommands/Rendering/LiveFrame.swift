@@ -1,15 +1,15 @@
 import PurgeSystem
 
-/// Lines for a terminal, drawn over what is there.
+/// Lines for a terminal, drawn over its current content.
 struct LiveFrame {
     let lines: [String]
     let size: TerminalSize
 
-    /// Begins at the upper left corner and wipes only what the lines leave over, so that nothing flickers. Lines are
-    /// not wrapped, and nothing scrolls: what does not fit is left out.
+    /// Begins at the upper left corner and erases only what the lines do not cover, so that nothing flickers. Lines are
+    /// not wrapped and nothing scrolls: what does not fit is left out.
     var text: String {
         let rows = lines.prefix(size.rows).map { line in
-            // At the right edge, wiping would take the last character.
+            // At the right edge, erasing would remove the last character.
             line.count < size.columns ? line + "\u{1B}[K" : String(line.prefix(size.columns))
         }
         return "\u{1B}[?7l\u{1B}[H" + rows.joined(separator: "\r\n") + "\u{1B}[J\u{1B}[?7h"

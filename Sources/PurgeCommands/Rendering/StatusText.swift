@@ -1,14 +1,14 @@
 import PurgeModel
 
-/// `purgefs status` for people.
+/// `purgefs status` as text.
 struct StatusText {
     let report: StatusReport
     let bar: Bar
 
-    /// 23 lines, so that they fit a terminal of 24; no wider than 80 columns unless a path or a count makes them so.
+    /// 23 lines, to fit a terminal of 24; no wider than 80 columns unless a path or a count is longer.
     var lines: [String] { place + [""] + space + [""] + tiers + [""] + state }
 
-    /// What is left of 80 columns beside names, sizes and the longest remark, `1023.9 MiB purgeable`.
+    /// What names, sizes and the longest remark, `1023.9 MiB purgeable`, leave of 80 columns.
     private static let barWidth = 28
 
     private var place: [String] {

@@ -2,12 +2,12 @@ import Glibc
 import PurgeSystem
 
 extension RunArea {
-    /// Nanoseconds: younger ones may not have got their lock yet.
+    /// In nanoseconds: younger directories may not have been locked yet.
     private static let least: Int64 = 10_000_000_000
 
-    /// Clears away what earlier runs of this user have left in `directory` because they were killed
+    /// Removes what earlier runs of this user have left in `directory` because they were killed
     /// together with their daemons, as a CI system kills a job: dead mounts and temporary stores.
-    /// What cannot be removed stays, and is not this run's failure.
+    /// What cannot be removed stays, and is no failure of this run.
     static func removeAbandoned(in directory: String) {
         do throws(Errno) {
             let parent = try FileDescriptor.open(directory, O_RDONLY | O_DIRECTORY)
@@ -29,7 +29,7 @@ extension RunArea {
             let store = try opened.open("store", O_RDONLY | O_DIRECTORY)
             try System.lockExclusively(store.raw)  // fails while the daemon has it
         } catch .noEntry {
-            // The run had a store of the user's.
+            // That run used a store that the user had named.
         }
         for mount in MountEntry.containers() where mount.mountpoint.isPath(below: root) {
             guard Places.isDead(mount.mountpoint) else { return }

@@ -1,15 +1,15 @@
 import Glibc
 import PurgeSystem
 
-/// The temporary directory of one `purgefs run`: the mount point, and the store where none was
-/// named. `run` removes it, or its daemon where `run` was killed, or the next `run` where both were.
+/// The temporary directory of one `purgefs run`: the mount point, and the store if none was named. `run`
+/// removes it; if `run` was killed its daemon does, and if both were killed, the next `run`.
 struct RunArea {
     static let prefix = "purgefs-run."
     private static let containers = ["Containers", "Data", "Application"]
 
     /// Absolute.
     let root: String
-    /// Locked for as long as the run lasts, so that no other takes it for abandoned.
+    /// Locked for as long as the run lasts, so that no other run takes it for abandoned.
     private var directory: FileDescriptor?
 
     init(root: String) { self.root = root }
@@ -18,7 +18,7 @@ struct RunArea {
     func mountpoint(container: String) -> String { ([root] + Self.containers + [container]).joined(separator: "/") }
 
     /// Directories that are fit for temporary files, the best first. One inside a container or a store is
-    /// not: what lies there may be purged.
+    /// not, because files there may be purged.
     static func candidates() -> [String] {
         let named = getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? ""
         let surroundings = Surroundings(mounts: MountEntry.all())
@@ -27,7 +27,7 @@ struct RunArea {
         }
     }
 
-    /// A new one, for this user alone.
+    /// A new directory that only this user can access.
     static func make(in directory: String) throws(CommandFailure) -> RunArea {
         do throws(Errno) {
             var area = RunArea(root: try System.makeTemporaryDirectory(prefix: "\(directory)/\(prefix)"))
@@ -55,11 +55,11 @@ struct RunArea {
         return path
     }
 
-    /// Removes everything in it, the store too; nothing if it is gone already. The mount point is
-    /// removed as an empty directory, so what is still mounted there stays as it is.
+    /// Removes everything in it, including the store; does nothing if it is gone already. The mount point is
+    /// removed as an empty directory, so whatever is still mounted there is left alone.
     func remove() throws(CommandFailure) {
         guard root.split(separator: "/").last?.hasPrefix(Self.prefix) == true else {
-            throw CommandFailure("will not remove", path: root, "`purgefs run` has not made it", advice: "")
+            throw CommandFailure("will not remove", path: root, "`purgefs run` did not make it", advice: "")
         }
         do throws(Errno) {
             guard let area = try Self.open(root) else { return }

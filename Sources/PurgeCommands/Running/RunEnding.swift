@@ -1,24 +1,24 @@
 import Glibc
 import PurgeSystem
 
-/// The end of a run's mount: taken away whatever still uses it, and its daemon gone.
+/// The end of a run's mount: it is unmounted even if it is in use, and its daemon has ended.
 struct RunEnding {
-    /// For what COMMAND's last processes are just letting go of.
+    /// For files that COMMAND's last processes are just closing.
     private static let patience = 500
     private static let daemonPatience = 10_000
 
     let mountpoint: String
     let console: Console
 
-    /// What did not go as it should; the mount and the daemon are gone all the same.
+    /// Returns what went wrong; the mount and the daemon are gone nevertheless.
     func takeAway(_ daemon: DaemonProcess) -> [CommandFailure] {
         let mount = Unmounting(mountpoint: mountpoint)
         if mount.isMounted, mount.attempt(for: Self.patience) != .done {
-            // Readers of events get their end of file, and are no news.
+            // Readers of events get end of file and need not be reported.
             if !mount.isBusyWithControlFilesOnly() { report(mount) }
         }
-        // Asked, it takes the mount away from whoever still uses it. Where the mount is gone it does not go on for
-        // the copy of it that a mount namespace has which somebody made meanwhile.
+        // When told to end, the daemon unmounts even if the mount is in use. If it is unmounted already, the daemon
+        // does not go on for a copy of the mount in a mount namespace that was made meanwhile.
         daemon.requestEnd()
         var failures: [CommandFailure] = []
         if !daemon.waitForEnd(milliseconds: Self.daemonPatience) {
@@ -38,9 +38,9 @@ struct RunEnding {
 
     private func report(_ mount: Unmounting) {
         let users = mount.users()
-        guard !users.isEmpty else { return }  // they have let go this moment
+        guard !users.isEmpty else { return }  // they have just let go of it
         console.warn(
-            "run: COMMAND has ended, but the container is still in use; it is taken away all the same"
+            "run: COMMAND has ended, but the container is still in use; it is unmounted nevertheless"
                 + users.map { "\n  \($0)" }.joined())
     }
 }

@@ -1,7 +1,7 @@
 import Glibc
 import PurgeSystem
 
-/// What COMMAND finds in its environment beside what `purgefs run` itself has.
+/// The environment of COMMAND: that of `purgefs run`, with these variables added.
 enum RunEnvironment {
     /// Names, and places relative to the container.
     private static let places: [(name: String, place: String)] = [

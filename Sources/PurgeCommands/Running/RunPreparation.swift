@@ -2,29 +2,29 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// What one run begins with: its temporary directory, its store, its mount point.
+/// What a run is prepared with: its temporary directory, its store and its mount point.
 struct RunPreparation {
     let area: RunArea
     let store: String
     let mountpoint: String
-    /// Of the store's journal.
+    /// The last sequence number in the store's journal.
     let lastSequence: Int64
     private let before: StoreBefore
 
-    /// The mount has failed: what was made for it goes, and so does a new store that the user has named.
+    /// The mount has failed: removes what was made for it, including a store that the user has named if it is new.
     func withdraw() throws(CommandFailure) {
         before.restore(after: area.root)
         try area.remove()
     }
 
-    /// The run is over: what was made for it goes, but not a store that the user has named.
+    /// The run is over: removes what was made for it, except a store that the user has named.
     func end() throws(CommandFailure) {
         before.keep(after: area.root)
         try area.remove()
     }
 
     /// `named` is the store that the user gave. Without one, the first directory for temporary
-    /// files that can hold a store is taken.
+    /// files that can hold a store is used.
     static func make(store named: String?) throws(CommandFailure) -> RunPreparation {
         var refusal: CommandFailure?
         for directory in RunArea.candidates() {
@@ -46,11 +46,11 @@ struct RunPreparation {
         }
         throw refusal
             ?? CommandFailure(
-                "cannot make a temporary directory", path: "/tmp", "there is none outside of containers",
+                "cannot make a temporary directory", path: "/tmp", "no directory for it is outside of containers",
                 advice: "Set TMPDIR to a directory that can be written.")
     }
 
-    /// The path of the mount point has the container's UUID in it, so the store is made first.
+    /// The path of the mount point contains the container's UUID, so the store is made first.
     private init(_ area: RunArea, store path: String) throws(CommandFailure) {
         let container: String
         do throws(StoreError) {

@@ -4,20 +4,20 @@ import PurgeStore
 import PurgeSystem
 import Synchronization
 
-/// What happens in the container of a run, as the daemon tells it at once, so that it does not depend on the journal:
-/// written to the file of `--events`, and added up for the summary.
+/// The events in the container of a run, received from the daemon as they happen and so independent of the journal.
+/// They are written to the file of `--events`, and added up for the summary.
 final class RunRecord: Sendable {
     private typealias Line = ArraySlice<UInt8>
-    /// How the line of an event begins (`Event`), after which comes its number.
+    /// How the line of an event (`Event`) begins; its number follows.
     private static let beginning = Array("{\"seq\":".utf8)
-    /// So many lines are kept as they came, because to decode each of them at once would be too slow.
+    /// This many lines are kept as they came, because decoding each of them at once would be too slow.
     private static let batch = 512
     private struct State {
         /// The number of the newest event.
         var last: Int64 = 0
-        /// Events that the daemon could not hand over, and the journal has not got either.
+        /// Events that the daemon could not deliver, and that the journal does not have either.
         var missing: Int64 = 0
-        /// What the daemon says of its own end.
+        /// What the daemon reports about its own end.
         var daemonFailures: [String] = []
         var tally = RunTally()
         /// Lines that are not in the tally yet.
@@ -35,7 +35,7 @@ final class RunRecord: Sendable {
     private let state = Mutex(State())
     private let thread = Mutex<WorkThread?>(nil)
 
-    /// The file is opened before COMMAND begins, so that a bad name is known at once.
+    /// The file is opened before COMMAND begins, so that a bad name is reported at once.
     init(path: String?) throws(CommandFailure) {
         self.path = path
         do throws(Errno) {
@@ -45,7 +45,7 @@ final class RunRecord: Sendable {
         } catch { throw CommandFailure("cannot write the events", path: path ?? "", error) }
     }
 
-    /// Those with a number above `sequence`, as they come over the line.
+    /// Records the events numbered above `sequence`, as they arrive over the line.
     func begin(_ line: FileDescriptor, after sequence: Int64, store: String, mountpoint: String) throws(CommandFailure)
     {
         state.withLock { $0.last = sequence }
@@ -56,7 +56,7 @@ final class RunRecord: Sendable {
         } catch { throw CommandFailure("cannot follow events", path: mountpoint, error) }
     }
 
-    /// The daemon has ended; what came from it.
+    /// The daemon has ended: returns what it has reported.
     func end() -> RunTally {
         thread.withLock { $0 }?.join()
         return state.withLock { state in
@@ -69,7 +69,7 @@ final class RunRecord: Sendable {
         do { return try JSONText.decode(type, from: String(decoding: line, as: UTF8.self)) } catch { return nil }
     }
 
-    /// What is not in the file of `--events`, and what the daemon says that the store has not got.
+    /// What the file of `--events` lacks, and what the store lacks according to the daemon.
     func failures(isStoreKept: Bool) -> [CommandFailure] {
         let state = state.withLock { $0 }
         var failures: [CommandFailure] = []
@@ -80,7 +80,7 @@ final class RunRecord: Sendable {
             failures.append(
                 CommandFailure(
                     "the events are incomplete", path: path, "\(state.missing) of them came too fast and are not in it",
-                    advice: "The journal could not be written either: look at the disk under the store."))
+                    advice: "The journal could not be written either: check the disk under the store."))
         }
         if isStoreKept {
             failures += state.daemonFailures.map { CommandFailure(status: ExitStatus.runFailed, message: $0) }
@@ -88,18 +88,18 @@ final class RunRecord: Sendable {
         return failures
     }
 
-    /// Does no more than it must with each line: events may come faster than the daemon waits for.
+    /// Does no more than necessary with each line: the daemon does not wait for a slow reader.
     private func read(_ line: FileDescriptor, _ journal: RunJournal) {
         var rest: [UInt8] = []
         while true {
             let bytes: [UInt8]
-            do throws(Errno) { bytes = try line.readSome(1 << 16) } catch { bytes = [] }  // its end was killed
+            do throws(Errno) { bytes = try line.readSome(1 << 16) } catch { bytes = [] }  // the daemon was killed
             if bytes.isEmpty { break }
             let lines = (rest + bytes).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             rest = Array(lines.last ?? [])
             for line in lines.dropLast() { take(line, journal) }
         }
-        // A daemon that was killed may have written a little more than it could tell.
+        // A daemon that was killed may have written a few more events to the journal than it could send.
         for event in journal.events(after: state.withLock { $0.last }) { note(event) }
     }
 
@@ -115,7 +115,7 @@ final class RunRecord: Sendable {
         note(line, number)
     }
 
-    /// Events that came faster than this thread could take them.
+    /// Events that came faster than this thread could receive them.
     private func fill(_ numbers: Range<Int64>, _ journal: RunJournal) {
         let found = journal.events(after: numbers.lowerBound - 1, flushed: true).filter { numbers.contains($0.seq) }
         for event in found { note(event) }
@@ -139,16 +139,16 @@ final class RunRecord: Sendable {
     }
 }
 
-/// The journal of a run's store, for what could not be had from the daemon.
+/// The journal of a run's store, for events that the daemon could not deliver.
 private struct RunJournal: Sendable {
     let store: String
     let mountpoint: String
 
-    /// None where it cannot be read. `flushed`: what the daemon has not written yet is written first.
+    /// Empty if the journal cannot be read. With `flushed`, the daemon first writes what it has not yet written.
     func events(after sequence: Int64, flushed: Bool = false) -> [Event] {
         do throws(CommandFailure) {
             if flushed { try MountedControl(place: mountpoint).flushJournal() }
-        } catch {}  // the mount is gone; at its end the journal is written
+        } catch {}  // the mount is gone, and at its end the journal was written
         do throws(CommandFailure) { return try History(store: store).events(after: sequence) } catch { return [] }
     }
 }

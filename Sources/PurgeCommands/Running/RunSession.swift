@@ -5,25 +5,25 @@ import PurgeSystem
 
 /// One `purgefs run`, from the mount to the removal of everything it has made.
 ///
-/// From here on every signal that could end this process is blocked and fetched, so that it never
-/// ends before it has cleaned up.
+/// Every signal that could end this process is blocked meanwhile and fetched, so that the process
+/// never ends before it has cleaned up.
 struct RunSession {
     private static let passedOn = SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2)
-    /// Each of them ends the run before COMMAND has begun. COMMAND gets those too that `purgefs run` ignores, since it
-    /// may well have use for them.
+    /// Each of them ends the run before COMMAND has begun. COMMAND also gets those that `purgefs run` ignores, since it
+    /// may have a use for them.
     private static let interrupting = passedOn.withoutIgnored
     private static let blocked = passedOn.union(SignalSet(SIGCHLD, SIGPIPE, SIGXFSZ, SIGALRM, SIGVTALRM, SIGPROF))
 
     private let invocation: Invocation
     private let console: Console
     private let prepared: RunPreparation
-    /// What COMMAND gets back.
+    /// The signal mask that COMMAND gets.
     private let mask: SignalSet
 
-    /// What was blocked before.
+    /// Returns the mask from before.
     static func blockSignals() throws(Errno) -> SignalSet { try System.block(blocked) }
 
-    /// `mask` is what `blockSignals` has answered.
+    /// `mask` is what `blockSignals` has returned.
     init(_ invocation: Invocation, mask: SignalSet) throws(CommandFailure) {
         self.invocation = invocation
         self.mask = mask
@@ -44,7 +44,7 @@ struct RunSession {
                 daemon.line, after: prepared.lastSequence, store: prepared.store, mountpoint: prepared.mountpoint)
             return try runCommand(daemon)
         }
-        // Whatever has happened, everything below happens.
+        // Everything below is done, whatever has happened.
         let after = daemon.hasEnded() ? nil : state()
         var failures = RunEnding(mountpoint: prepared.mountpoint, console: console).takeAway(daemon)
         let events = record.end()
@@ -56,13 +56,14 @@ struct RunSession {
         return failures.isEmpty ? Self.last(status) : ExitStatus.runFailed
     }
 
-    /// What was made for the run goes; where a signal came before COMMAND, so does a new store that the user has named.
+    /// Removes what was made for the run; if a signal came before COMMAND, also a store that the user has named if it
+    /// is new.
     private func remove(after result: Result<Outcome, CommandFailure>) throws(CommandFailure) {
         if case .failure(let failure) = result, failure.status > 128 { return try prepared.withdraw() }
         try prepared.end()
     }
 
-    /// COMMAND's status; but who is told to end while it cleans up has not ended well.
+    /// COMMAND's status, unless a signal arrived during the cleanup.
     private static func last(_ status: Int32) -> Int32 {
         guard status == ExitStatus.done, let signal = System.endSignal() else { return status }
         return 128 + signal
@@ -107,14 +108,14 @@ struct RunSession {
             guard daemon.hasEnded() else { return false }
             console.warn(
                 "run: the container is gone: \(VisibleText.of(prepared.mountpoint)): its daemon \(daemon.endInWords)\n"
-                    + "  COMMAND is told to end. With --log FILE the daemon leaves its messages."
+                    + "  COMMAND is told to end. With --log FILE the daemon's messages are kept."
                     + (Store.lastWords(in: prepared.store).map { "\n" + VisibleText.of($0) } ?? ""))
             return true
         }
         return Outcome(status: daemon.hasEnded() ? ExitStatus.runFailed : end.exitStatus, before: before)
     }
 
-    /// What the container says when COMMAND has ended.
+    /// The state of the container when COMMAND has ended.
     private struct After {
         var status: StatusReport
         var hostRefusals: Int
@@ -125,7 +126,7 @@ struct RunSession {
         do throws(CommandFailure) {
             return After(
                 status: try control.status(), hostRefusals: try control.stat("host.refused").map { Int($0) } ?? 0)
-        } catch { return nil }  // the daemon has ended this moment; the summary does without
+        } catch { return nil }  // the daemon has just ended; the summary does without
     }
 
     private func summarize(_ outcome: Outcome, _ after: After?, _ events: RunTally) {

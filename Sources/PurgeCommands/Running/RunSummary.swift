@@ -1,9 +1,9 @@
 import PurgeModel
 
-/// What one run did to its container, for people.
+/// What one run did to its container, as text.
 struct RunSummary {
     let before: StatusReport
-    /// nil where the container went away first.
+    /// nil if the container went away first.
     let after: StatusReport?
     let events: RunTally
 

@@ -1,6 +1,6 @@
 import PurgeModel
 
-/// What the summary of a run says of its events, added up as they come: its size does not depend on their number.
+/// What the summary of a run says about its events, added up as they arrive: its size does not depend on their number.
 struct RunTally: Sendable {
     struct Purged: Sendable {
         let reason: String

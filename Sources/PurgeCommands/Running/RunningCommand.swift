@@ -21,14 +21,14 @@ struct RunningCommand {
     }
 
     private static func refusal(_ error: Errno, _ name: String) -> CommandFailure {
-        // A directory of PATH that is closed to this user is EACCES too, also where none has the program.
+        // A directory in PATH that this user may not search is EACCES too, even if no directory has the program.
         let isNowhere = error == .accessDenied && !name.contains("/") && !Places.isInPath(name)
         let isMissing = isNowhere || error == .noEntry || error == .notDirectory
         let advice =
             error == .noExecutable
             ? "It is neither a program for this machine nor a script that begins with #!."
             : isMissing
-                ? (isShell(name) ? "For a command of the shell: sh -c '...'" : "Check the name, or PATH.")
+                ? (isShell(name) ? "To run a command of the shell: sh -c '...'" : "Check the name, or PATH.")
                 : Places.isDirectory(name) ? "It is a directory: name a program." : "Check its mode: chmod +x \(name)"
         let failure = CommandFailure("cannot run", path: name, isNowhere ? .noEntry : error, advice: advice)
         return CommandFailure(
@@ -39,18 +39,18 @@ struct RunningCommand {
         name.contains(" ") || name.contains("=") || ["cd", "export", "source", "ulimit", "exit"].contains(name)
     }
 
-    /// Waits for its end, and meanwhile hands on the signals that this process gets. `hasLostContainer`
-    /// is asked whenever a child has changed; once it says yes, COMMAND is made to end.
+    /// Waits for its end, and meanwhile passes on the signals that this process gets. `hasLostContainer`
+    /// is called whenever a child's state has changed; once it returns true, COMMAND is made to end.
     func wait(
         signals: SignalSet, passedOn: SignalSet, hasLostContainer: () -> Bool
     ) throws(CommandFailure) -> ProcessEnd {
         var killTime: Int64?
         do throws(Errno) {
-            // What came before COMMAND was there reached nobody but this process.
+            // Signals that arrived before COMMAND existed have reached only this process.
             try passOnAll(of: passedOn)
             while true {
                 if let end = try System.wait(for: pid, blocking: false) {
-                    // What has come until now was meant for COMMAND.
+                    // Signals that have arrived until now were meant for COMMAND.
                     while try System.nextSignal(of: passedOn, milliseconds: 0) != nil {}
                     return end
                 }
@@ -63,8 +63,8 @@ struct RunningCommand {
                 guard let signal = try System.nextSignal(of: signals, milliseconds: killTime == nil ? -1 : 200),
                     passedOn.contains(SignalSet(signal.number))
                 else { continue }
-                // What is typed at a terminal goes to COMMAND too, which is in the same process group;
-                // a hangup only to the leader of the session, which may be this process.
+                // A signal typed at a terminal goes to COMMAND too, which is in the same process group;
+                // a hangup goes only to the session leader, which may be this process.
                 if !signal.isFromKernel || signal.number == SIGHUP { send(signal.number) }
             }
         } catch { throw CommandFailure("cannot wait for COMMAND", path: "process \(pid)", error) }
@@ -74,15 +74,15 @@ struct RunningCommand {
         while let signal = try System.nextSignal(of: signals, milliseconds: 0) { send(signal.number) }
     }
 
-    /// As the first process of a PID namespace (a container's) this one becomes the parent of every process that
-    /// has lost its own. COMMAND and the daemon, where they have ended this moment, are left to who waits for them.
+    /// As the first process of a PID namespace (in a container), this one becomes the parent of every process that
+    /// has lost its own. COMMAND and the daemon are left to the code that waits for them.
     private func reapOrphans() throws(Errno) {
         while let child = try System.endedChild(), child != pid, child != daemon {
             _ = try System.wait(for: child, blocking: true)
         }
     }
 
-    /// A process that is stopped gets none but SIGKILL before it goes on.
+    /// A stopped process gets no signal but SIGKILL until it continues.
     private func send(_ signal: Int32) {
         do throws(Errno) {
             try System.signal(pid, signal)

@@ -1,11 +1,11 @@
 import Glibc
 import PurgeSystem
 
-/// Removes a directory and all that is in it, however deep: every folder that is not empty is
+/// Removes a directory and everything in it, however deep: every folder that is not empty is
 /// first moved up, so neither descriptors nor path length run out. Stays on one file system and
-/// follows no symbolic link.
+/// follows no symbolic links.
 enum TreeRemoval {
-    /// `name` in `parent`; nothing if it is not there.
+    /// Removes `name` in `parent`; does nothing if it is not there.
     static func run(_ name: String, in parent: FileDescriptor) throws(Errno) {
         let top: FileDescriptor
         do throws(Errno) {
@@ -17,7 +17,7 @@ enum TreeRemoval {
         try System.removeDirectory(at: parent.raw, name)
     }
 
-    /// Empties the folders that lie directly in `top`; whether there may be more to do.
+    /// Empties the folders that are directly in `top`. Returns whether there may be more to do.
     private static func removeLevel(of top: FileDescriptor, device: dev_t, _ moved: inout Int) throws(Errno) -> Bool {
         var hasFolders = false
         for name in try top.open(".", O_RDONLY | O_DIRECTORY).names() {
@@ -32,7 +32,7 @@ enum TreeRemoval {
         return hasFolders
     }
 
-    /// Whether that was all there was to it; false for a folder with something in it.
+    /// Removes a file or an empty folder. Returns false for a folder that is not empty.
     private static func removeFile(_ name: RawText, in directory: FileDescriptor) throws(Errno) -> Bool {
         do throws(Errno) {
             try System.unlink(at: directory.raw, name)
@@ -52,13 +52,13 @@ enum TreeRemoval {
         while true {
             moved += 1
             do throws(Errno) {
-                // A folder may only take an empty folder's place, so nothing is lost by a clash.
+                // A folder can only replace an empty folder, so a clash loses nothing.
                 return try System.rename(at: folder.raw, name, to: top.raw, "purgefs-remove.\(moved)")
             } catch .notEmpty, .exists, .notDirectory { continue }
         }
     }
 
-    /// Its owner may have taken his own rights away.
+    /// The owner may have removed their own permissions.
     private static func openFolder(
         _ name: RawText, in directory: FileDescriptor, device: dev_t
     ) throws(Errno) -> FileDescriptor {

@@ -2,7 +2,7 @@ import PurgeModel
 import PurgeStore
 
 extension OptionSpec {
-    fileprivate static let repair = OptionSpec("repair", "mend what can be mended; what is damaged is kept aside")
+    fileprivate static let repair = OptionSpec("repair", "repair what can be repaired; damaged files are kept aside")
 }
 
 extension Verb {
@@ -10,13 +10,13 @@ extension Verb {
         name: "check", summary: "look for damage in a store that is not mounted",
         synopsis: "STORE [--repair]",
         description: [
-            "Looks at the folders of the container, device.json and the journal, and then reads all files' sizes, "
-                + "marks and records as a mount would. Prints what is wrong and what to do about it. Without --repair "
-                + "nothing in the store is changed."
+            "Checks the folders of the container, device.json and the journal, and then reads the sizes, marks and "
+                + "block records of all files, as a mount would. Prints what is wrong and what to do about it. Nothing "
+                + "in the store is changed without --repair."
         ],
         options: [OptionSpec.repair], operands: 1...1,
         exitStatus: [
-            .init("0", "nothing is wrong, or everything has been mended"),
+            .init("0", "nothing is wrong, or everything has been repaired"),
             .init("1", "something is wrong, or the store cannot be checked"),
             .init("64", "wrong usage"),
         ],
@@ -40,7 +40,7 @@ private enum CheckVerb {
             remaining += problems.count { $0.repair == nil }
         }
         try show(try inspect(store, repairing: repairing))
-        // The files can be looked at only when what they are charged to can be read.
+        // The files can be checked only if the rest of the store can be read.
         let control = remaining == 0 ? try OfflineControl(store: store, forReading: !repairing) : nil
         if let control { try show(try control.recordProblems(repairing: repairing)) }
         let report = try control?.status()
@@ -53,7 +53,7 @@ private enum CheckVerb {
         return ExitStatus.done
     }
 
-    /// What is wrong and where in one line, and in the next what is done about it.
+    /// What is wrong and where on one line, and what is or can be done about it on the next.
     private static func text(_ problem: StoreProblem) -> String {
         VisibleText.of("\(problem.path): \(problem.what)") + "\n  "
             + VisibleText.of(problem.repair ?? problem.advice)

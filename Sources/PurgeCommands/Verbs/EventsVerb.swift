@@ -3,12 +3,12 @@ import PurgeStore
 import PurgeSystem
 
 extension OptionSpec {
-    fileprivate static let follow = OptionSpec("follow", "go on with what happens from now on, until the unmount")
+    fileprivate static let follow = OptionSpec("follow", "go on with new events as they happen, until the unmount")
     fileprivate static let path = OptionSpec(
         "path", .text("GLOB"),
-        "only events of paths like GLOB, relative to the container or absolute below it; * takes a / too")
+        "only events whose path matches GLOB, relative to the container or absolute below it; * matches / too")
     fileprivate static let type = OptionSpec(
-        "type", .choice("TYPE", EventType.allCases.map(\.rawValue)), "only events of that type; may come several times")
+        "type", .choice("TYPE", EventType.allCases.map(\.rawValue)), "only events of this type; may be repeated")
 }
 
 extension Verb {
@@ -16,12 +16,12 @@ extension Verb {
         name: "events", summary: "show what has happened in a container",
         synopsis: "[TARGET] [--follow] [--json] [--path GLOB] [--type TYPE]",
         description: [
-            "Prints the journal of a container, the oldest event first: its time, its type, bytes, tier, the reason "
-                + "and what set it off, the process, and the path.",
+            "Prints the journal of a container, oldest event first. Each line has the time, the type, the bytes, the "
+                + "tier, the reason and the trigger, the process, and the path.",
             HelpText.targetMeaning,
         ],
         options: [
-            OptionSpec.follow, OptionSpec("json", "print one JSON object a line"), OptionSpec.path, OptionSpec.type,
+            OptionSpec.follow, OptionSpec("json", "print one JSON object per line"), OptionSpec.path, OptionSpec.type,
         ],
         operands: 0...1,
         sections: [
@@ -57,7 +57,7 @@ private struct EventsVerb {
             guard !arguments.has(.follow) else {
                 throw CommandFailure(
                     "cannot follow events", path: store, "the store is not mounted, so nothing happens in it",
-                    advice: "Mount it, or leave --follow out.")
+                    advice: "Mount it, or leave out --follow.")
             }
             _ = try printHistory(of: store, filter, after: 0)
         case .mount(let path):
@@ -66,11 +66,11 @@ private struct EventsVerb {
             guard Target.isStore(store) else {
                 throw CommandFailure(
                     "cannot read the journal", path: store,
-                    "the store has been removed, moved or hidden while it is mounted at \(path)",
-                    advice: "Put it back there, or take away what is left of it: purgefs unmount \(path)")
+                    "the store was removed, moved or hidden while it is mounted at \(path)",
+                    advice: "Put it back, or unmount what is left of it: purgefs unmount \(path)")
             }
             let filter = try filter.relative(to: [path, store + "/container"])
-            // Opened first, so that nothing falls between the past and what is to come.
+            // Opened first, so that no event is lost between the journal and the stream.
             let stream = arguments.has(.follow) ? try EventStream(control) : nil
             try control.flushJournal()
             let last = try printHistory(of: store, filter, after: 0)
@@ -114,12 +114,12 @@ private struct EventsVerb {
 }
 
 extension EventFilter {
-    /// With a pattern that is relative to the container at one of `roots`.
+    /// The same filter, with a pattern that is relative to the container at one of `roots`.
     fileprivate func relative(to roots: [String]) throws(CommandFailure) -> EventFilter {
         guard let glob else { return self }
         guard let relative = ContainerGlob.relative(glob, roots: roots) else {
             throw CommandFailure(
-                "cannot show events", path: glob, "it lies outside the container",
+                "cannot show events", path: glob, "it is outside of the container",
                 advice: "Write it relative to the container, or below \(roots[0]).")
         }
         return EventFilter(types: types, glob: relative)

@@ -6,12 +6,12 @@ import PurgeSystem
 extension OptionSpec {
     fileprivate static let purgeable = OptionSpec(
         "purgeable", .optionalChoice("URGENCY", Urgency.allCases.map(\.rawValue)),
-        "may be purged, wherever it lies; URGENCY: low (if left out), medium, high. Low goes first")
+        "may be purged, wherever it is; URGENCY is low (the default), medium or high; low goes first")
     fileprivate static let notPurgeable = OptionSpec(
-        "not-purgeable", "may not be purged, also below a folder that may (this takes nothing out of tmp or Caches)")
-    fileprivate static let excludeFromBackup = OptionSpec("exclude-from-backup", "left out of backups")
+        "not-purgeable", "may not be purged, even in a folder that may be (no effect in tmp and Library/Caches)")
+    fileprivate static let excludeFromBackup = OptionSpec("exclude-from-backup", "is left out of backups")
     fileprivate static let includeInBackup = OptionSpec(
-        "include-in-backup", "not left out of backups by a mark of its own")
+        "include-in-backup", "is no longer left out of backups by its own mark")
     fileprivate static let markProtection = OptionSpec(
         "protection",
         .choice("CLASS", FileProtection.allCases.map(\.rawValue), others: FileProtection.allCases.map(\.appleName)),
@@ -25,8 +25,8 @@ extension Verb {
             + "[--exclude-from-backup|--include-in-backup] [--protection CLASS]",
         description: [
             "Sets the extended attributes user.purgefs.isPurgeable, isExcludedFromBackup and fileProtection, as "
-                + "setfattr(1) would. PATH lies in a mount, or in the container/ of a store that is not mounted. A "
-                + "folder's mark counts for all that is below it; its protection class for what is made in it."
+                + "setfattr(1) would. PATH is in a mount, or in the container/ of a store that is not mounted. A "
+                + "folder's mark applies to everything below it, its protection class to what is created in it."
         ],
         options: [
             OptionSpec.purgeable, OptionSpec.notPurgeable, OptionSpec.excludeFromBackup, OptionSpec.includeInBackup,
@@ -85,12 +85,12 @@ private enum MarkVerb {
             try apply(marks, to: place, resolved, path)
         } else {
             throw CommandFailure(
-                what, path: path, "it lies in no container",
+                what, path: path, "it is not in a container",
                 advice: "Name a path in a mount, or in the container/ of a store.")
         }
     }
 
-    /// In a store: through its mount where there is one, else alone with it.
+    /// In a store: through its mount if there is one, otherwise with the store locked.
     private static func apply(
         _ marks: [Mark], to place: StoredPlace, _ resolved: String, _ path: String
     ) throws(CommandFailure) {
@@ -129,7 +129,7 @@ private enum MarkVerb {
             } catch .notPermitted {
                 throw CommandFailure(
                     "cannot set \(key)=\(mark.value)", path: path, Errno.notPermitted,
-                    advice: "Only files and folders can be marked, by the user who owns them and by root.")
+                    advice: "Only files and folders can be marked, by their owner or root.")
             } catch { throw CommandFailure("cannot set \(key)=\(mark.value)", path: path, error) }
         }
     }

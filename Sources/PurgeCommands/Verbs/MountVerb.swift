@@ -3,7 +3,7 @@ import PurgeFUSE
 import PurgeSystem
 
 extension OptionSpec {
-    static let foreground = OptionSpec("foreground", "serve in this process, until the mount is gone")
+    static let foreground = OptionSpec("foreground", "serve the mount in this process, until it is unmounted")
 }
 
 extension Verb {
@@ -12,9 +12,9 @@ extension Verb {
         synopsis: "[options] STORE MOUNTPOINT",
         description: [
             "Mounts STORE, a directory that holds one simulated app container, at MOUNTPOINT, an existing empty "
-                + "directory, and returns when the mount works. A store that does not exist is made. A daemon "
+                + "directory, and returns when the mount is ready. A store that does not exist is created. A daemon "
                 + "serves the mount until `purgefs unmount`.",
-            "Settings given here override those that the store has, and are kept in it.",
+            "Settings given here override those in the store, and are saved in it.",
         ],
         options: OptionSpec.mounting + [OptionSpec.foreground] + OptionSpec.daemon,
         operands: 2...2,

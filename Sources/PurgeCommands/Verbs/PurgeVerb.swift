@@ -4,14 +4,14 @@ import PurgeStore
 import PurgeSystem
 
 extension OptionSpec {
-    fileprivate static let bytes = OptionSpec("bytes", .size, "so much, in the order in which the system would purge")
+    fileprivate static let bytes = OptionSpec("bytes", .size, "this much, in the order in which the system would purge")
     fileprivate static let tier = OptionSpec(
         "tier", .choice("TIER", ["tmp", "caches", "purgeable"], others: ["temporary"]),
-        "all in tmp, all in Library/Caches, or all that is marked purgeable elsewhere")
+        "everything in tmp or in caches (Library/Caches), or, with purgeable, everything marked purgeable elsewhere")
     fileprivate static let all = OptionSpec("all", "everything that may be purged")
     fileprivate static let path = OptionSpec(
         "path", .text("GLOB"),
-        "exactly what is like GLOB, relative to TARGET; * takes a / too. May come up to 100 times")
+        "exactly what matches GLOB, relative to TARGET; * matches / too. May be repeated, up to 100 times")
 }
 
 extension Verb {
@@ -19,27 +19,28 @@ extension Verb {
         name: "purge", summary: "purge files as the system would",
         synopsis: "([TARGET] (--bytes SIZE|--tier TIER|--all|--path GLOB)|PATH...) [--dry-run] [--json]",
         description: [
-            "Purges, and prints what went and why, in the order in which it went.",
-            "PATH and --path name files, and folders for all that is below them: exactly those go, now. What may not "
-                + "be purged is named with the cause: it lies in a persistent place without a mark, has several names, "
-                + "or is open, and then by whom. The others go all the same. Folders stay.",
-            "--bytes, --tier and --all purge by the system's rules; what is open or has several names is passed over. "
-                + "--bytes and --all begin with the purgeable part of the space that others use. With a TARGET below "
-                + "the mount point nothing goes but what lies there.",
+            "Purges files, and prints what was purged and why, in that order.",
+            "PATH and --path name files to purge now; a folder stands for all files below it, and stays. A file that "
+                + "may not be purged is named with the reason: it is in a persistent place without a mark, it has "
+                + "several names, or it is open, and then the processes that use it are named too. All others are "
+                + "purged nevertheless.",
+            "--bytes, --tier and --all purge by the system's rules; files that are open or have several names are "
+                + "passed over. --bytes and --all begin with the purgeable part of the space that others use. With a "
+                + "TARGET below the mount point, only files below TARGET are purged.",
             HelpText.targetMeaning,
         ],
         options: [
             OptionSpec.bytes, OptionSpec.tier, OptionSpec.all, OptionSpec.path,
-            OptionSpec("dry-run", "print what would go, and purge nothing"),
-            OptionSpec("json", "print one JSON object a line: path, reason, bytes; or path, refused, users"),
+            OptionSpec("dry-run", "print what would be purged, and purge nothing"),
+            OptionSpec("json", "print one JSON object per line: path, reason, bytes; or path, refused, users"),
         ],
         operands: 0...(.max), takesAnyBytes: true,
         exitStatus: [
             .init("0", "done"),
             .init(
                 "1",
-                "failed, or something that was named did not go, or less came back than --bytes asked for (with "
-                    + "--dry-run: would)"),
+                "failed, or something that was named was not purged, or less was freed than --bytes asked for (or "
+                    + "would be, with --dry-run)"),
             .init("64", "wrong usage"),
         ],
         examples: [
@@ -56,10 +57,10 @@ extension Verb {
 }
 
 private enum PurgeVerb {
-    /// Exactly what the operands name; one that is wrong does not keep the others.
+    /// Purges exactly what the operands name; a wrong one does not keep the others from being purged.
     static func purgePaths(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
         guard !invocation.rawOperands.isEmpty else {
-            throw .usage("what is to be purged? Name a PATH, or take --bytes, --tier, --all or --path")
+            throw .usage("nothing to purge: name a PATH, or use --bytes, --tier, --all or --path")
         }
         var places: [ContainerPath] = []
         var status = ExitStatus.done
@@ -75,7 +76,7 @@ private enum PurgeVerb {
         guard let target = places.first?.target else { return status }
         if let other = places.first(where: { $0.target != target })?.target {
             throw .usage(
-                "the paths lie in different containers, \(target.place) and \(other.place): take one at a time")
+                "the paths are in different containers, \(target.place) and \(other.place): purge one at a time")
         }
         let requests = PurgeRequest.requests(for: places.map(\.inner))
         let result = try PurgeRun(invocation, requests).run(on: target)
@@ -86,26 +87,26 @@ private enum PurgeVerb {
         let place = try ContainerPath(raw, for: "cannot purge")
         guard !place.inner.isEmpty else {
             throw .usage(
-                "\(VisibleText.of(Places.text(raw))) is a container, not a file in it: a PATH starts at the working "
-                    + "directory; by rule, --all, --tier TIER or --bytes SIZE says what goes")
+                "\(VisibleText.of(Places.text(raw))) is a container, not a file in one: PATH is relative to the "
+                    + "working directory. To purge by rule, use --all, --tier TIER or --bytes SIZE")
         }
         return place
     }
 
-    /// What an option says, in a container or in a part of it.
+    /// Purges what an option describes, in a container or in a part of it.
     static func purgeTarget(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
         let arguments = invocation.arguments
         guard arguments.operands.count <= 1 else {
             throw .usage(
                 "unexpected operand '\(arguments.operands[1])': --bytes, --tier, --all and --path take one TARGET; "
-                    + "a PATH goes without them")
+                    + "leave them out to purge a PATH")
         }
         let place = try Target.part(named: invocation.rawOperands.first)
         let globs = arguments.texts(.path)
         guard globs.isEmpty else {
             guard !globs.contains("") else { throw .usage("--path: the pattern is empty") }
             guard globs.count <= PurgeRequest.mostGlobs else {
-                throw .usage("--path may come \(PurgeRequest.mostGlobs) times, and it came \(globs.count) times")
+                throw .usage("--path may be given \(PurgeRequest.mostGlobs) times at most, not \(globs.count) times")
             }
             return try PurgeRun(invocation, globs: globs, below: place.inner).run(on: place.target)
         }

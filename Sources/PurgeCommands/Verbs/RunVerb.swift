@@ -2,9 +2,11 @@ import Glibc
 import PurgeSystem
 
 extension OptionSpec {
-    static let store = OptionSpec("store", .directory, "the store; without it a temporary one, removed at the end")
-    static let quiet = OptionSpec("quiet", "no summary on standard error")
-    static let eventsFile = OptionSpec("events", .file, "where to write the events of this run, one JSON object a line")
+    static let store = OptionSpec(
+        "store", .directory, "the store; without it, a temporary one that is removed at the end")
+    static let quiet = OptionSpec("quiet", "print no summary on standard error")
+    static let eventsFile = OptionSpec(
+        "events", .file, "write the events of this run to FILE, one JSON object per line")
 }
 
 extension Verb {
@@ -12,19 +14,19 @@ extension Verb {
         name: "run", summary: "run a program in a container",
         synopsis: "[options] [--] COMMAND [ARG...]",
         description: [
-            "Mounts a store at a path that ends in Containers/Data/Application/UUID, runs COMMAND with its home in "
-                + "there, unmounts when COMMAND has ended, and prints a summary. Nothing is left behind: no mount, no "
-                + "process, no temporary store. The working directory stays as it is.",
+            "Mounts a store at a path that ends in Containers/Data/Application/UUID, runs COMMAND with that path as "
+                + "its home directory, unmounts when COMMAND has ended, and prints a summary. Nothing is left behind: "
+                + "no mount, no process, no temporary store. The working directory does not change.",
             "SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to COMMAND. If the container goes "
-                + "away while COMMAND runs, COMMAND is told to end with SIGTERM, and killed 10 seconds later. Processes "
-                + "that COMMAND leaves behind in the container lose it; they are named on standard error.",
+                + "away while COMMAND runs, COMMAND gets SIGTERM, and SIGKILL 10 seconds later. Processes that COMMAND "
+                + "leaves behind in the container lose it; they are named on standard error.",
         ],
         options: [OptionSpec.store] + OptionSpec.mounting + [OptionSpec.eventsFile, OptionSpec.quiet],
         operands: 1...(.max), endsAtFirstOperand: true,
         sections: [HelpSection(title: "ENVIRONMENT OF COMMAND", lines: RunEnvironment.help)],
         exitStatus: [
             .init("N", "COMMAND ended with N"),
-            .init("128+N", "COMMAND was ended by signal N, or purgefs by signal N before COMMAND began"),
+            .init("128+N", "signal N ended COMMAND, or ended purgefs before COMMAND began"),
             .init("125", "purgefs failed"),
             .init("126", "COMMAND cannot be executed"),
             .init("127", "COMMAND was not found"),
@@ -36,13 +38,13 @@ extension Verb {
 
 private enum RunVerb {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
-        // Checked before anything is made, so that a wrong command line says so with its own status.
+        // Checked before anything is created, so that a wrong command line is reported with its own status.
         let request = try invocation.arguments.mountRequest(store: "", mountpoint: "")
         do throws(CommandFailure) {
             try MountChecks.runForCommand(
                 store: invocation.arguments.text(.store), eventsFile: invocation.arguments.text(.eventsFile),
                 allowsOther: request.allowsOther)
-            // A file may be a FIFO that nobody reads yet: who waits for that can be told to end.
+            // The file may be a FIFO that nobody reads yet: signals must still end a process that waits for that.
             let record = try RunRecord(path: invocation.arguments.text(.eventsFile))
             let mask = try blockSignals(invocation)
             return try RunSession(invocation, mask: mask).run(record: record)

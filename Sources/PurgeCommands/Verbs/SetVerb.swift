@@ -6,26 +6,26 @@ extension Verb {
         name: "set", summary: "change the simulated device",
         synopsis: "[TARGET] NAME=VALUE...",
         description: [
-            "Writes values to control files, in the order given. All are looked at before the first is written; "
-                + "one that the container refuses stops the rest. A change is accepted even if it leaves too little "
-                + "room: then purging makes room, and the command returns when that is over.",
+            "Writes values to control files, in the order given. All of them are checked before the first is written; "
+                + "the first that the container refuses ends the command. A change is accepted even if it leaves too "
+                + "little room: purging then makes room, and the command returns when that is done.",
             HelpText.targetMeaning,
         ],
         options: [], operands: 1...(.max),
         sections: [
             HelpSection(
-                title: "NAMES (`storage.` may be left out)",
+                title: "NAMES (`storage.` may be omitted)",
                 lines: SettableName.allCases.map { .init($0.rawValue, $0.meaning) }),
             HelpSection(
                 title: "VALUES",
                 lines: [
                     .init("SIZE", "4096, 64K, 1.5G, 64MiB (powers of 1024) or 64GB (powers of 1000)"),
-                    .init("+SIZE, -SIZE", "so much more or less than now"),
+                    .init("+SIZE, -SIZE", "this much more or less than now"),
                     .init(
                         "THRESHOLDS",
-                        "LEVEL=LIMIT, with commas between several: verylow=5%,low=512M. LEVEL: verylow, low, "
-                            + "nearlow, desired, in rising order. LIMIT: a size, or a percentage that follows the "
-                            + "total. `off`: no background purge and no cushion"),
+                        "LEVEL=LIMIT, separated by commas: verylow=5%,low=512M. LEVEL is verylow, low, nearlow or "
+                            + "desired, and limits rise in this order. LIMIT is a size, or a percentage that follows "
+                            + "the total. `off`: no background purge, and nothing held back from tmp and caches"),
                 ]),
         ],
         exitStatus: plainExitStatus,
@@ -57,18 +57,18 @@ private enum SettableName: String, CaseIterable {
         }
     }
 
-    /// `storage.` may be left out.
+    /// `storage.` may be omitted.
     init?(text: String) {
         guard let name = SettableName(rawValue: text) ?? SettableName(rawValue: "storage." + text) else { return nil }
         self = name
     }
 
-    /// What is said of a name that is none of these.
+    /// The message about a name that is not one of these.
     static func objection(to text: String) -> String {
         let names = allCases.map(\.rawValue)
         let near = Suggestion.nearest(to: text, among: names) ?? Suggestion.nearest(to: "storage." + text, among: names)
         return "'\(text)' cannot be set; "
-            + (near.map { "did you mean '\($0)'?" } ?? "what can be set: \(names.joined(separator: ", "))")
+            + (near.map { "did you mean '\($0)'?" } ?? "these can: \(names.joined(separator: ", "))")
     }
 
     /// Why the control file would refuse `value` as it stands; nil if it would not.
@@ -87,12 +87,12 @@ private enum SettableName: String, CaseIterable {
             + "LIMIT: 512M, 10.5%)" + (unknown.map { Suggestion.hint(for: $0, among: levels) } ?? "")
     }
 
-    /// What the control file takes for `value`: `LEVEL:LIMIT` is another spelling of `LEVEL=LIMIT`.
+    /// What is written to the control file for `value`: `LEVEL:LIMIT` is another spelling of `LEVEL=LIMIT`.
     func content(for value: String) -> String {
         self == .thresholds ? value.map { $0 == ":" ? "=" : String($0) }.joined() : value
     }
 
-    /// Why a value that is well formed may be refused.
+    /// Why a well-formed value may have been refused.
     func refusal(_ control: any ControlEndpoint) -> String {
         func now(_ name: SettableName) -> String {
             do throws(Errno) {
@@ -103,18 +103,18 @@ private enum SettableName: String, CaseIterable {
         case .total, .others: "The result must be between 0 and 1 EiB; now it is \(now(self))."
         case .othersPurgeable:
             "The result must be between 0 and storage.others, which is \(now(.others)); now it is \(now(self))."
-        case .thresholds: "They must rise: verylow, low, nearlow, desired; now they are \(now(self))."
+        case .thresholds: "They must rise in the order verylow, low, nearlow, desired; now they are \(now(self))."
         }
     }
 }
 
-/// `NAME=VALUE`, understood.
+/// A parsed `NAME=VALUE`.
 private struct Assignment {
     var name: SettableName
     var value: String
     var content: String
 
-    /// The target is the first operand, if that is no assignment: a `/` before the `=` makes it a path.
+    /// The target is the first operand unless that is an assignment: a `/` before the `=` makes it a path.
     static func split(_ operands: [String]) throws(CommandFailure) -> (target: String?, [Assignment]) {
         let isTarget = operands.first.map { $0.prefix { $0 != "=" }.contains("/") || !$0.contains("=") } ?? false
         let rest = isTarget ? operands.dropFirst() : operands[...]
@@ -122,7 +122,7 @@ private struct Assignment {
         var assignments: [Assignment] = []
         for (word, next) in zip(rest, rest.dropFirst().map { Optional($0) } + [nil]) {
             if let name = SettableName(text: word), let next, !next.contains("=") {
-                throw .usage("'\(word)' and '\(next)' are one word: did you mean '\(name.rawValue)=\(next)'?")
+                throw .usage("'\(word)' and '\(next)' must be one word: did you mean '\(name.rawValue)=\(next)'?")
             }
             assignments.append(try Assignment(word, after: isTarget ? operands.first : nil))
         }
@@ -154,7 +154,7 @@ private struct Assignment {
                 guard error != .input else {
                     throw CommandFailure(
                         "cannot save \(word)", path: control.place, "\(error)",
-                        advice: "It is in force, but lost at the unmount, unless a later change can be saved.\n"
+                        advice: "It is in force, but will be lost at the unmount unless a later change can be saved.\n"
                             + "  Make room on the disk under the store, and set it again.")
                 }
                 let advice = [

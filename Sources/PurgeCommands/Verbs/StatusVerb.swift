@@ -1,6 +1,6 @@
 extension OptionSpec {
     fileprivate static let watch = OptionSpec(
-        "watch", "show it again every second, in place, until the unmount or Ctrl-C")
+        "watch", "update it every second, in place, until the unmount or Ctrl-C")
 }
 
 extension Verb {
@@ -8,16 +8,16 @@ extension Verb {
         name: "status", summary: "show the storage of a container",
         synopsis: "[TARGET] [--json] [--watch]",
         description: [
-            "Shows what the simulated device has, what is in use and by what, which capacity each kind of write "
-                + "finds, the pressure, and what was purged and refused so far.",
+            "Shows the size of the simulated device, what is in use and by what, how much each kind of write may take, "
+                + "the pressure level, and what has been purged and refused so far.",
             HelpText.targetMeaning,
         ],
         options: [
-            OptionSpec("json", "print status.json as it is; with --watch one line each time"), OptionSpec.watch,
+            OptionSpec("json", "print status.json as it is; with --watch, on one line each time"), OptionSpec.watch,
         ],
         operands: 0...1,
         exitStatus: [
-            .init("0", "done, or with --watch: the container was unmounted"),
+            .init("0", "done; with --watch: the container was unmounted"),
             .init("1", "failed; the message says what, on which path, and what to do next"),
             .init("128+N", "signal N ended --watch: 130 after Ctrl-C"),
             .init("64", "wrong usage"),

@@ -1,7 +1,7 @@
 import Glibc
 import PurgeSystem
 
-/// `status --watch`: the same again every second, until the mount is gone or a signal comes.
+/// `status --watch`: shows the status every second, until the mount is gone or a signal arrives.
 struct StatusWatch {
     private static let ends = SignalSet(SIGINT, SIGTERM).withoutIgnored
     private static let resize = SignalSet(SIGWINCH)
@@ -36,7 +36,8 @@ struct StatusWatch {
         return ExitStatus.done
     }
 
-    /// False once the container that was shown is no longer mounted. A store that is not mounted may be at any time.
+    /// Returns false once the container that was shown is no longer mounted. A store that is not mounted may be mounted
+    /// at any time.
     private mutating func showUnlessUnmounted(warnings: Console?) throws(CommandFailure) -> Bool {
         if case .store = target { target = try Target(text) }
         guard case .mount(let mountpoint) = target else {
@@ -53,7 +54,7 @@ struct StatusWatch {
         }
     }
 
-    /// This process must not be what keeps the mount busy.
+    /// This process must not keep the mount busy.
     private func leave(_ mountpoint: String) throws(CommandFailure) {
         do throws(Errno) {
             try System.changeDirectory("/")
@@ -76,8 +77,8 @@ struct StatusWatch {
         try console.flush()
     }
 
-    /// The signal that ends the watch; nil when it is time for the next status. Signals are blocked only here, so that
-    /// they also end a watch whose daemon does not answer.
+    /// Returns the signal that ends the watch; nil when it is time for the next status. Signals are blocked only here,
+    /// so that they also end a watch whose daemon does not answer.
     private func pause() throws(CommandFailure) -> Int32? {
         do throws(Errno) {
             let mask = try System.block(Self.ends.union(Self.resize))

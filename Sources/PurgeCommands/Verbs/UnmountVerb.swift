@@ -2,14 +2,15 @@ import PurgeSystem
 
 extension Verb {
     static let unmount = Verb(
-        name: "unmount", aliases: ["umount"], summary: "take a mount away",
+        name: "unmount", aliases: ["umount"], summary: "unmount a container",
         synopsis: "MOUNTPOINT [--force]",
         description: [
-            "Unmounts a container (`purgefs umount` is the same), and returns when its daemon has ended and the store is free, so that it can be "
-                + "mounted again at once. If a program still uses the mount, tries for 5 seconds and then says "
-                + "which. Readers of the control files (`purgefs events --follow`) do not count: they are ended.",
-            "The mount of a daemon that has died is taken away too, whoever uses it, and so is one that a dead daemon has "
-                + "left hanging. A daemon that is there and does not answer is ended with --force.",
+            "Unmounts a container (`purgefs umount` is the same), and returns when its daemon has ended and the store "
+                + "is free, so that it can be mounted again at once. If programs still use the mount, it keeps trying "
+                + "for 5 seconds and then names them. Readers of the control files (`purgefs events --follow`) do not "
+                + "count: they reach end of file.",
+            "A mount whose daemon has died is removed even if it is in use, and so is one that a dead daemon has left "
+                + "hanging. A daemon that runs but does not answer is ended only with --force.",
         ],
         options: [.force], operands: 1...1, exitStatus: plainExitStatus,
         examples: ["purgefs unmount ./app"]
@@ -21,7 +22,9 @@ extension Verb {
 
 extension OptionSpec {
     static let force = OptionSpec(
-        "force", "end it whoever uses it: their calls fail, and a daemon that does not end is killed")
+        "force",
+        "unmount even if it is in use: the calls of programs that use it fail, and a daemon that does not end is killed"
+    )
 }
 
 private enum UnmountVerb {
@@ -30,13 +33,13 @@ private enum UnmountVerb {
 
     static func run(_ path: String, isForced: Bool, _ console: Console) throws(CommandFailure) -> Int32 {
         let entry = try find(path)
-        // This process must not be what keeps the mount busy.
+        // This process must not keep the mount busy.
         do throws(Errno) {
             try System.changeDirectory("/")
         } catch { throw CommandFailure(what, path: "/", error) }
         let daemon = DaemonEnd(entry)
         try takeAway(entry, path, daemon, isForced: isForced)
-        // A bind mount, or a copy that another mount was given: the daemon serves that on.
+        // A bind mount, or a copy of the mount elsewhere: the daemon goes on serving that.
         if let other = MountEntry.all().last(where: { $0.type == entry.type && $0.source.isPath(entry.source) }) {
             let (here, there) = (VisibleText.of(path), VisibleText.of(other.mountpoint))
             console.warn("unmount: \(here): unmounted here; the same container is still mounted at \(there)")
@@ -53,7 +56,7 @@ private enum UnmountVerb {
                 ? "the store is still locked"
                 : "process \(daemon.daemons.map(String.init).joined(separator: ", ")) still has the store",
             advice: "A process in another mount namespace (a sandbox, a container) may still have a copy of the mount: "
-                + "end that.\n  Or kill the daemon: kill -9 \(daemon.daemons.map(String.init).joined(separator: " "))")
+                + "end it.\n  Or kill the daemon: kill -9 \(daemon.daemons.map(String.init).joined(separator: " "))")
     }
 
     private static func takeAway(
@@ -69,24 +72,25 @@ private enum UnmountVerb {
         case .busy:
             let users = mount.users()
             throw CommandFailure(
-                what, path: path, "still in use\(users.isEmpty ? " (nothing is known of by whom)" : "")",
+                what, path: path, "still in use\(users.isEmpty ? " (by what is not known)" : "")",
                 advice: (users + [
-                    "End that and try again. At once, with errors for whoever uses it: "
+                    "End what uses it and try again. To unmount at once, with errors for what uses it: "
                         + "purgefs unmount --force \(VisibleText.of(entry.mountpoint))"
                 ]).joined(separator: "\n  "))
         case .unable(let objection):
             throw CommandFailure(
                 what, path: path, "\(objection.subject): \(objection.reason)",
-                advice: "Unmount it from where it was mounted, or have its daemon do it, with errors for whoever uses "
+                advice: "Unmount it from where it was mounted, or have its daemon do it, with errors for what uses "
                     + "it: purgefs unmount --force \(entry.mountpoint)")
         case .refused(let error?) where error == .notPermitted:
-            throw CommandFailure(what, path: path, error, advice: "Only the user who mounted it and root may.")
+            throw CommandFailure(
+                what, path: path, error, advice: "Only root and the user who mounted it may unmount it.")
         case .refused(let error):
             throw CommandFailure(what, path: path, error.map { "\($0)" } ?? "refused", advice: "")
         }
     }
 
-    /// It is busy: waits for its users while there is somebody to serve them.
+    /// It is busy: waits for its users as long as a daemon serves them.
     private static func wait(
         _ mount: Unmounting, _ entry: MountEntry, _ path: String, _ daemon: DaemonEnd
     ) throws(CommandFailure) -> Unmounting.Outcome {
@@ -98,7 +102,7 @@ private enum UnmountVerb {
             throw CommandFailure(
                 what, path: path,
                 "in use, and its daemon (process \(daemon.daemons.map(String.init).joined(separator: ", "))) does not answer",
-                advice: "End it, with errors for whoever uses it: purgefs unmount --force "
+                advice: "End it, with errors for what uses the mount: purgefs unmount --force "
                     + VisibleText.of(entry.mountpoint))
         case .silent:
             guard connection.abort() else {
@@ -114,12 +118,12 @@ private enum UnmountVerb {
     private static func patiently(_ mount: Unmounting, _ daemon: DaemonEnd) -> Unmounting.Outcome {
         let outcome = mount.attempt(for: patience) { !mount.isBusyWithControlFilesOnly() }
         guard outcome == .busy, mount.isBusyWithControlFilesOnly() else { return outcome }
-        // Asked, the daemon gives readers of events their end of file.
+        // When it is told to end, the daemon gives readers of events their end of file.
         if daemon.request() { _ = daemon.wait(milliseconds: patience) }
         return mount.isMounted ? .busy : .done
     }
 
-    /// Whoever uses it gets errors. A daemon that listens does it, and leaves the store complete.
+    /// What uses the mount gets errors. A daemon that still listens unmounts itself, and leaves the store complete.
     private static func end(_ mount: Unmounting, _ entry: MountEntry, _ daemon: DaemonEnd) -> Unmounting.Outcome {
         if daemon.request() { _ = daemon.wait(milliseconds: patience) }
         guard mount.isMounted else { return .done }
@@ -127,7 +131,7 @@ private enum UnmountVerb {
         return mount.isMounted ? mount.attempt(detaching: true) : .done
     }
 
-    /// The mount point as the kernel knows it. One whose daemon has died cannot be looked at.
+    /// The mount point as the kernel knows it. One whose daemon has died cannot be examined.
     private static func find(_ path: String) throws(CommandFailure) -> MountEntry {
         try Places.requireProc(what)
         guard let resolved = Places.resolvedOrParent(path) else {
@@ -136,16 +140,16 @@ private enum UnmountVerb {
         if let entry = MountEntry.container(at: resolved) { return entry }
         if let mount = MountEntry.containers().map(\.mountpoint).last(where: { resolved.isPath(below: $0) }) {
             throw CommandFailure(
-                what, path: path, "this lies in a mount, and is not the mount point",
-                advice: "Say: purgefs unmount \(VisibleText.of(mount))")
+                what, path: path, "this is inside a mount, and not its mount point",
+                advice: "Use: purgefs unmount \(VisibleText.of(mount))")
         }
         if let mount = Target.mount(ofStore: resolved) {
             throw CommandFailure(
                 what, path: path, "this is a store, and it is mounted elsewhere",
-                advice: "Say: purgefs unmount \(mount)")
+                advice: "Use: purgefs unmount \(mount)")
         }
         throw CommandFailure(
             what, path: path, "no container is mounted there",
-            advice: "`grep fuse.purgefs /proc/mounts` lists those that are.")
+            advice: "To list the containers that are mounted: grep fuse.purgefs /proc/mounts")
     }
 }
