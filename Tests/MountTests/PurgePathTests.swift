@@ -63,7 +63,7 @@ extension Mounts {
                 let named = [
                     ("Documents/kept", "not marked purgeable"), ("none", "No such file"),
                     (".purgefs/status.json", "control directory"), ("tmp/pipe", "a pipe"),
-                    ("Library/Caches/thumbs/3", "several names"), ("/etc/passwd", "no container"),
+                    ("Library/Caches/thumbs/3", "several names"), ("/etc/passwd", "not in a container"),
                 ]
                 let outcome = try purge(named.map(\.0) + ["Library/Caches/a", "tmp/t"], in: mount.root)
                 #expect(outcome.status == 1 && outcome.output.contains("purged 2 files, 4.0 KiB"), "\(outcome)")
