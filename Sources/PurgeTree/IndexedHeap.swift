@@ -6,7 +6,7 @@ protocol HeapMember {
 }
 
 /// A binary heap from which any member can be taken, since each knows its place.
-struct IndexedHeap<Member: HeapMember> {
+struct IndexedHeap<Member: HeapMember & Sendable>: Sendable {
     private(set) var members: [Member] = []
 
     var isEmpty: Bool { members.isEmpty }

@@ -8,7 +8,7 @@ import PurgeModel
 /// equal. Renaming a directory changes nothing within a group; which of several directories goes
 /// first is looked at anew when the next victim is asked for. Guarded by the lock of `Volume.state`,
 /// as the nodes are.
-package struct VictimQueue {
+package struct VictimQueue: Sendable {
     private struct Rank {
         var folders = IndexedHeap<VictimFolder>()
         /// Whether equals stand in the order of their paths everywhere, and else for which age.

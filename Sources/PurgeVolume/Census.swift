@@ -28,12 +28,12 @@ public struct Census: Sendable {
 
 extension Volume {
     public func census() -> Census {
-        state.withLock { state in
+        read { state in
             Census(
                 nodes: Node.alive.load(ordering: .relaxed), known: state.knownNodes, files: state.openFiles,
                 directories: DirectoryHandle.alive.load(ordering: .relaxed),
                 unclosed: Handle.alive.load(ordering: .relaxed) - state.openFiles, overdrawn: state.overdrawnNodes,
-                late: lateAnnouncements.load(ordering: .relaxed))
+                late: core.lateAnnouncements.load(ordering: .relaxed))
         }
     }
 }

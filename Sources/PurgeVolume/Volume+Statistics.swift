@@ -16,7 +16,7 @@ extension Volume {
     /// (docs/RULES.md, The number is the truth).
     public func statistics(at node: Node) -> VolumeStatistics {
         settleMappings()
-        return state.withLock { state in
+        return read { state in
             let capacity = state.capacity
             let available =
                 node === root || node.isControl
@@ -28,8 +28,8 @@ extension Volume {
     }
 
     public func status() -> StatusReport {
-        let isBusy = reclaimerIsBusy.load(ordering: .relaxed)
-        return state.withLock { state in
+        let isBusy = core.reclaimerIsBusy.load(ordering: .relaxed)
+        return read { state in
             StatusReport(
                 device: state.device, ledger: state.ledger, mountpoint: mountpoint, store: store.absolutePath,
                 purging: isBusy || state.purgesUnderWay > 0)

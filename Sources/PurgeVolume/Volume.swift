@@ -7,31 +7,10 @@ import Synchronization
 
 /// The live file system over one store: the tree, the ledger, and the operations on them, by
 /// family in `Volume+….swift`. Knows nothing of FUSE.
-public final class Volume: Sendable {
-    let store: Store
+public final class Volume: VolumeFamily {
+    let core: VolumeCore
     let mountpoint: String?
-    let untouched: UntouchedTimes
-    public let root: Node
-    public let control: ControlTree
-    public let events: EventLog
     let journal: Journal
-    /// Guards the state and every Node and Handle. Never held across I/O, a reply or a notification.
-    let state: Mutex<VolumeState>
-    /// Advances when a purge has been carried out, or the level or what can be reclaimed has changed.
-    let purges = Gate()
-    /// Advances when a reclaimable file is held no longer.
-    let released = Gate()
-    /// Held by who chooses more victims than one step takes; comes before `state`.
-    let makingMuchRoom = Mutex(())
-    /// Held while a directory's permissions are other than its owner set them.
-    let permissions = Mutex(())
-    /// Advances when a file that somebody waits to write or cut is free for that.
-    let turns = Gate()
-    /// Threads that wait at `turns`.
-    let turnsAreAwaited = Atomic<Int>(0)
-    /// Advances when the reclaimer has something to look at.
-    let reclaimerGate = Gate()
-    let hooks: VolumeHooks
     /// Wakes the thread that keeps the journal: to end, or since somebody waits for it.
     let journalGate = Gate()
     /// Held while device.json is written, so that an older state never replaces a newer one.
@@ -44,26 +23,14 @@ public final class Volume: Sendable {
     let journalIsFailing = Atomic<Bool>(false)
     let threads = Mutex<[WorkThread]>([])
     let findings = Mutex(ScanFindings())
-    /// Renames and unlinks: a name that was read while none was under way, and since when none
-    /// has begun, is right.
-    let moves = Atomic<UInt64>(0)
-    let movesEnded = Atomic<UInt64>(0)
     let isEnding = Atomic<Bool>(false)
-    let reclaimerIsBusy = Atomic<Bool>(false)
-    /// Calls that failed because the disk under the store has no room.
-    let hostRefusals = Atomic<Int>(0)
-    /// Calls that returned before the kernel had been told of the names that they had purged.
-    let lateAnnouncements = Atomic<Int>(0)
     /// Whether the store's file system keeps POSIX access control lists.
     public let keepsAccessControlLists: Bool
-    let kind: BackingKind
-    /// The number of the device that the container lies on.
-    let backingDevice: UInt64
-    /// Whether a file that has been passed through can be asked whether it is still mapped.
-    let tellsMappings: Bool
-    public let budget: DescriptorBudget
-    /// Milliseconds for which a write waits for files that are being changed.
-    let patience: Int64
+
+    public var root: Node { core.root }
+    public var control: ControlTree { core.control }
+    public var events: EventLog { core.events }
+    public var budget: DescriptorBudget { core.budget }
 
     /// Opens and scans: the ledger is right when this returns.
     public init(
@@ -71,30 +38,20 @@ public final class Volume: Sendable {
         untouched: UntouchedTimes = [], hooks: VolumeHooks = VolumeHooks(), patience: Int64 = Volume.patience,
         progress: (Int) -> Void = { _ in }
     ) throws(StoreError) {
-        self.patience = patience
-        self.store = store
         self.journal = journal
         self.mountpoint = mountpoint
-        self.untouched = untouched
-        self.hooks = hooks
-        events = EventLog(journal: journal) { [journalGate] in journalGate.advance() }
-        budget = DescriptorBudget(limit: System.descriptorLimit())
         savedDevice = Mutex(settings.asSaved)
-        state = Mutex(VolumeState(device: settings, descriptorLimit: budget.directories))
+        let events = EventLog(journal: journal) { [journalGate] in journalGate.advance() }
         do throws(Errno) {
-            kind = BackingKind(fileSystemType: try System.fileSystemType(store.container.raw))
-            let status = try System.status(store.container.raw)
-            backingDevice = UInt64(status.st_dev)
-            root = Node(inode: UInt64(status.st_ino), kind: .directory, parent: nil, name: Name(""))
-            keepsAccessControlLists = Self.keepsAccessControlLists(store)
-            tellsMappings = mountpoint != nil && geteuid() == 0 && System.tellsMappings(in: store.container.raw)
+            core = try VolumeCore(
+                store: store, device: settings, events: events, isMounted: mountpoint != nil, untouched: untouched,
+                hooks: hooks, patience: patience)
         } catch {
             throw StoreError("\(error)", path: store.path + "/container", advice: "Check that it can be read.")
         }
-        control = ControlTree(owner: getuid(), group: getgid())
-        root.ensuredIO.descriptor = store.container
+        keepsAccessControlLists = Self.keepsAccessControlLists(store)
         try scan(progress: progress)
-        change { _ in }
+        change { $0.isScanned = true }
     }
 
     private static func keepsAccessControlLists(_ store: Store) -> Bool {
@@ -104,50 +61,8 @@ public final class Volume: Sendable {
         } catch { return false }
     }
 
-    /// Every change of the ledger goes through here: judges pressure, hands on the events that
-    /// came up, and wakes the reclaimer when there is work for it.
-    @discardableResult
-    func change<Value, Failure: Error>(
-        _ body: (inout VolumeState) throws(Failure) -> Value
-    ) throws(Failure) -> Value {
-        var shouldWake = false
-        var levelChanged = false
-        var hasReleased = false
-        var outbox: [Event] = []
-        let result = state.withLock { (state) -> Result<Value, Failure> in
-            let result: Result<Value, Failure>
-            let (releases, levelChanges) = (state.releases, state.device.levelChanges)
-            do throws(Failure) { result = .success(try body(&state)) } catch { result = .failure(error) }
-            hasReleased = state.releases != releases
-            state.judge()
-            levelChanged = state.device.levelChanges != levelChanges
-            state.actor = nil
-            shouldWake = state.shouldReclaim
-            if !state.outbox.isEmpty { swap(&outbox, &state.outbox) }
-            return result
-        }
-        if !outbox.isEmpty { events.append(outbox) }
-        if levelChanged {
-            control.levelChanged()
-            nameCause()
-        }
-        if hasReleased { released.advance() }
-        if shouldWake && !reclaimerIsBusy.load(ordering: .relaxed) { reclaimerGate.advance() }
-        return try result.get()
-    }
-
-    /// FUSE names the thread that asked, which may be gone when its process is to be named.
-    private func nameCause() {
-        guard let thread = state.withLock({ $0.pressureCause?.pid }), let process = System.process(ofThread: thread)
-        else { return }
-        state.withLock { state in
-            if state.pressureCause?.pid == thread { state.pressureCause?.pid = process }
-        }
-    }
-
-    public var device: Device { state.withLock { $0.device } }
-    public var capacity: Capacity { state.withLock { $0.capacity } }
-
+    public var device: Device { read { $0.device } }
+    public var capacity: Capacity { read { $0.capacity } }
 }
 
 /// What the volume asks of whoever serves it; the defaults serve a store that is not mounted.

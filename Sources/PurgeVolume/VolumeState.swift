@@ -4,19 +4,26 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// All that changes in a mounted volume: the ledger, the tree's placement, the victims. Behind
-/// one lock that is never held across I/O, a reply or a notification.
-struct VolumeState {
+/// All that changes in a mounted volume: the device's numbers, the tree's placement, the victims.
+///
+/// There is one, inside the lock of `VolumeCore`, and it cannot be copied. So to have it is to hold that lock:
+/// `inout` for as long as a change lasts, borrowed for a look. What needs the lock takes it or is a method of it.
+struct VolumeState: ~Copyable, Sendable {
     /// What is set, the pressure, and the numbers of the files.
     var device: Device
     var queue = VictimQueue()
-    /// Rises when a reclaimable file is held no longer.
-    private(set) var releases: UInt64 = 0
     /// Purges that are being carried out.
     private(set) var purgesUnderWay = 0
     private var untoldPurges = UntoldPurges()
     /// Who is making the change that is under way; taken out when it is over.
     var actor: Actor?
+    /// Whether a reclaimable file has been let go of in the change that is under way.
+    private var hasReleased = false
+    /// The tree and the numbers are whole. Before that nothing is judged.
+    var isScanned = false
+    #if DEBUG
+    private(set) var acquisitions = 0
+    #endif
     /// Who has brought the level down to one at which space is reclaimed, for as long as that lasts.
     var pressureCause: PressureCause?
     /// Purged names of which the kernel has not been told yet.
@@ -134,7 +141,7 @@ extension VolumeState {
 
     private mutating func noteReleased(_ node: Node) {
         ledger.release(node.charged)
-        releases += 1
+        hasReleased = true
     }
 
     mutating func noteUse(_ node: Node, at instant: Instant) {
@@ -186,11 +193,29 @@ extension VolumeState {
     }
 }
 
-// Pressure.
+// The end of a change, and pressure.
 extension VolumeState {
+    @inline(__always)
+    mutating func noteAcquisition() {
+        #if DEBUG
+        acquisitions += 1
+        #endif
+    }
+
+    /// What has to be done once the lock is free. `levelChanges` is what it was when the change began.
+    mutating func endChange(_ effects: inout ChangeEffects, levelChanges: UInt64) {
+        judge()
+        effects.levelChanged = device.levelChanges != levelChanges
+        effects.hasReleased = hasReleased
+        effects.shouldReclaim = device.shouldReclaim
+        hasReleased = false
+        actor = nil
+        if !outbox.isEmpty { swap(&effects.events, &outbox) }
+    }
+
     /// Brings the level in line with free space.
-    mutating func judge() {
-        if let change = device.judgePressure() { note(change) }
+    private mutating func judge() {
+        if isScanned, let change = device.judgePressure() { note(change) }
     }
 
     /// What is to be done about an effect in the step that has it.

@@ -37,7 +37,7 @@ struct HeldFileTests {
             let handle = try live.create("Documents/f")
             defer { live.volume.close(handle) }
             let volume = live.volume
-            let seen = volume.released.generation
+            let seen = volume.core.released.generation
             let isDone = Tally()
             let writing = Workers.start(1) { _ in
                 let request = WriteRequest(
@@ -54,7 +54,7 @@ struct HeldFileTests {
                 let folder = try volume.heldEntry(Name("tmp"), in: volume.root)
                 volume.unhold(try #require(folder))
             }
-            #expect(volume.released.generation == seen && isDone.value == 0)
+            #expect(volume.core.released.generation == seen && isDone.value == 0)
             volume.unhold(node)
             try writing.join(within: 20)
             #expect(!live.exists("tmp/a"))
@@ -156,7 +156,7 @@ struct LargePurgeTests {
             volume.forgetOpen(last)
             #expect(live.used == 2000)
             #expect(try live.blocks(.storageReclaimable) == 2000)
-            #expect(volume.state.withLock { $0.purgesUnderWay } == 0)
+            #expect(volume.read { $0.purgesUnderWay } == 0)
             #expect(live.exists("tmp/0"))
             try live.command(.storageReclaim, "all")
             #expect(live.used == 0)

@@ -215,7 +215,7 @@ extension Volume {
 
     /// A new entry takes its directory's protection class (docs/XATTRS.md).
     func inheritProtection(_ node: Node, from parent: Node, at directory: Int32, _ name: CName?) throws(Errno) {
-        guard node.isRegular || node.isDirectory, state.withLock({ _ in parent.flags.contains(.ownProtection) }),
+        guard node.isRegular || node.isDirectory, read({ _ in parent.flags.contains(.ownProtection) }),
             let value = try storedValue(of: parent, StorageAttribute.fileProtection.storeKey)
         else { return }
         try store.setAttribute(of: directory, name, StorageAttribute.fileProtection.storeKey, value)
@@ -223,7 +223,7 @@ extension Volume {
     }
 
     private func computed(_ attribute: ComputedAttribute, of node: Node) throws(Errno) -> String {
-        let (capacity, charged, tier) = state.withLock { state in
+        let (capacity, charged, tier) = read { state in
             (state.capacity, node.isRegular ? node.charged : .zero, node.standing.tier)
         }
         switch attribute {

@@ -45,7 +45,7 @@ extension Volume {
             }
             if change.accessTime != nil || change.modificationTime != nil {
                 // The next read must reach the backing file, to move atime in the manner of relatime.
-                state.withLock { _ in _ = node.flags.insert(.cacheIsStale) }
+                core.change { _ in _ = node.flags.insert(.cacheIsStale) }
             }
             return attributes(of: node, try location.status())
         }
@@ -60,7 +60,7 @@ extension Volume {
             try renewOwner(location, change)
         }
         if let mode = change.mode {
-            try permissions.withLock { (_) throws(Errno) in try location.changeMode(mode & 0o7777) }
+            try core.permissions.withLock { (_) throws(Errno) in try location.changeMode(mode & 0o7777) }
         }
         if change.accessTime != nil || change.modificationTime != nil {
             let omit = timespec(tv_sec: 0, tv_nsec: utimeOmit)

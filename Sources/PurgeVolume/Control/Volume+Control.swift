@@ -13,7 +13,7 @@ extension Volume {
             file: file, reader: file == .events ? events.addReader() : nil,
             isReadable: flags & O_ACCMODE != O_WRONLY)
         if file == .storagePressure {
-            handle.levelChangesSeen = state.withLock { $0.device.levelChanges }
+            handle.levelChangesSeen = read { $0.device.levelChanges }
             control.addPressureReader(handle)
         }
         return handle
@@ -27,7 +27,7 @@ extension Volume {
     /// Bytes from `offset` on; at offset 0 the content is made anew.
     public func readControl(_ handle: ControlHandle, offset: Int64, limit: Int) -> [UInt8] {
         if offset == 0 {
-            if handle.file == .storagePressure { handle.levelChangesSeen = state.withLock { $0.device.levelChanges } }
+            if handle.file == .storagePressure { handle.levelChangesSeen = read { $0.device.levelChanges } }
             if !handle.file.answers { handle.content = Array(controlText(handle.file).utf8) }
         }
         let content = handle.content
@@ -44,7 +44,7 @@ extension Volume {
             events |= POLLIN
         }
         if handle.file == .storagePressure,
-            state.withLock({ $0.device.levelChanges }) != handle.levelChangesSeen
+            read({ $0.device.levelChanges }) != handle.levelChangesSeen
         {
             events |= POLLPRI | POLLERR
         }
@@ -53,7 +53,7 @@ extension Volume {
 
     public func controlText(_ file: ControlFile) -> String {
         settleMappings()
-        let (capacity, level) = state.withLock { ($0.capacity, $0.device.level) }
+        let (capacity, level) = read { ($0.capacity, $0.device.level) }
         switch file {
         case .storageTotal: return "\(capacity.total.bytes)\n"
         case .storageOthers: return "\(capacity.others.bytes)\n"
@@ -87,8 +87,8 @@ extension Volume {
             ("excluded.files", report.marked.excludedFromBackup.files),
             ("refused.writes", report.counters.refusedWrites),
             ("purged.files", report.counters.purgedFiles), ("purged.bytes", report.counters.purgedBytes),
-            ("host.refused", Int64(hostRefusals.load(ordering: .relaxed))),
-            ("announcements.late", Int64(lateAnnouncements.load(ordering: .relaxed))),
+            ("host.refused", Int64(core.hostRefusals.load(ordering: .relaxed))),
+            ("announcements.late", Int64(core.lateAnnouncements.load(ordering: .relaxed))),
         ]
         return lines.map { "\($0.0) \($0.1)\n" }.joined()
     }

@@ -56,11 +56,11 @@ extension Volume {
         let size = try System.status(fd).size
         // Blocks past the end leave nothing out that is in the file.
         let hole = request.keepsSize ? nil : try readyForHole(node, fd, before: request.blocks.lowerBound)
-        if request.keepsSize && request.blocks.upperBound > ByteCount(size).blocks && node.isDenseNow(state) {
+        if request.keepsSize && request.blocks.upperBound > ByteCount(size).blocks && isDense(node) {
             try makeSparse(node, fd)
         }
         let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound
-        let fresh = state.withLock { _ in node.gaps(in: blocks) }
+        let fresh = read { _ in node.gaps(in: blocks) }
         let reservation = try reserve(
             Demand(blocks: blocks, takesPart: false, pid: request.pid), for: node, wrote: false)
         do throws(Errno) {
@@ -80,7 +80,7 @@ extension Volume {
     /// What an allocation that failed has left: blocks that were not there before, without data.
     private func takeBack(_ fresh: ExtentSet, _ node: Node, _ fd: Int32, size: Int64) {
         takeBack(pastSize: size, fd)
-        guard !node.isDenseNow(state) else { return }
+        guard !isDense(node) else { return }
         for run in fresh.runs where run.lowerBound < ByteCount(size).blocks {
             do throws(Errno) { try free(run, fd) } catch {}  // it shows no data, so it is not counted
         }
@@ -120,7 +120,7 @@ extension Volume {
         let begin = ByteCount(request.offset).blocks
         let reachesEnd = request.end >= size
         let last = max(begin, max(request.end / block, reachesEnd ? ByteCount(size).blocks : 0))
-        let (frees, first) = state.withLock { _ -> (Bool, Int64) in
+        let (frees, first) = read { _ -> (Bool, Int64) in
             // A mapping might fill a hole unseen: only what is past the end goes, and the bytes become zero.
             let first = node.isPassed ? min(last, max(begin, ByteCount(size).blocks)) : begin
             let charged =
@@ -135,7 +135,7 @@ extension Volume {
         if last * block < dataEnd {
             try zeroCharged(node, fd, max(request.offset, last * block)..<dataEnd)
         }
-        if node.isDenseNow(state) { try makeSparse(node, fd) }
+        if isDense(node) { try makeSparse(node, fd) }
         do throws(Errno) { try free(first..<last, fd) } catch {
             settle(node, fd, first..<last)
             throw hostError(error, node)
@@ -146,7 +146,7 @@ extension Volume {
     /// Writes zeroes where blocks are charged; the rest is zero already.
     private func zeroCharged(_ node: Node, _ fd: Int32, _ range: Range<Int64>) throws(Errno) {
         guard !range.isEmpty else { return }
-        let extents = state.withLock { _ in node.part?.extents }
+        let extents = read { _ in node.part?.extents }
         guard let extents else { return try writeZeroes(node, fd, range) }
         for run in extents.runs {
             let whole = ByteCount(blocks: run.lowerBound).bytes..<ByteCount(blocks: run.upperBound).bytes

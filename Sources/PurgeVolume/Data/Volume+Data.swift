@@ -41,7 +41,7 @@ extension Volume {
     public func copy(
         from source: Handle, offset: Int64, to target: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt
     ) throws(Errno) -> Int {
-        guard source.node.isDenseNow(state), target.node.isDenseNow(state) else { throw .notSupported }
+        guard isDense(source.node), isDense(target.node) else { throw .notSupported }
         guard offset >= 0 else { throw .invalid }
         hooks.beforeSlowWork()
         let rest = ByteCount(try System.status(source.descriptor).size) - ByteCount(offset)

@@ -20,12 +20,12 @@ extension Volume {
         }
         guard overwrites else { return try alone(with: node, body) }
         defer {
-            let isAwaited = state.withLock { _ in
+            let isAwaited = change { _ in
                 let io = node.ensuredIO
                 io.writers -= 1
                 return io.writers == 0 && io.soloists > 0
             }
-            if isAwaited { turns.advance() }
+            if isAwaited { core.turns.advance() }
         }
         return try body()
     }
@@ -38,31 +38,31 @@ extension Volume {
             io.isSolo = true
             return true
         }
-        let hasBegun = state.withLock { _ in
+        let hasBegun = change { _ in
             node.ensuredIO.soloists += 1
             return begin(node.ensuredIO)
         }
         if !hasBegun { awaitTurn(of: node, begin) }
         defer {
-            state.withLock { _ in
+            change { _ in
                 node.ensuredIO.isSolo = false
                 node.ensuredIO.soloists -= 1
             }
-            if turnsAreAwaited.load(ordering: .sequentiallyConsistent) > 0 { turns.advance() }
+            if core.turnsAreAwaited.load(ordering: .sequentiallyConsistent) > 0 { core.turns.advance() }
         }
         return try body()
     }
 
     /// Returns when `begin`, under the lock, has answered true.
     private func awaitTurn(of node: Node, _ begin: (NodeIO) -> Bool) {
-        if state.withLock({ _ in begin(node.ensuredIO) }) { return }
+        if change({ _ in begin(node.ensuredIO) }) { return }
         hooks.beforeSlowWork()
-        turnsAreAwaited.add(1, ordering: .sequentiallyConsistent)
-        defer { turnsAreAwaited.subtract(1, ordering: .sequentiallyConsistent) }
+        core.turnsAreAwaited.add(1, ordering: .sequentiallyConsistent)
+        defer { core.turnsAreAwaited.subtract(1, ordering: .sequentiallyConsistent) }
         while true {
-            let seen = turns.generation
-            if state.withLock({ _ in begin(node.ensuredIO) }) { return }
-            turns.wait(while: seen)
+            let seen = core.turns.generation
+            if change({ _ in begin(node.ensuredIO) }) { return }
+            core.turns.wait(while: seen)
         }
     }
 }

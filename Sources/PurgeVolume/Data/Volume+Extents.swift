@@ -7,15 +7,15 @@ import PurgeTree
 // Files with holes: docs/ARCHITECTURE.md, Charged blocks.
 extension Volume {
     /// nil for a dense file.
-    func sparseSize(_ node: Node) -> Int64? { state.withLock { _ in node.io?.extents?.size } }
+    func sparseSize(_ node: Node) -> Int64? { read { _ in node.io?.extents?.size } }
 
     /// Readies a file for a write, truncate or allocation that begins at `block`: one that leaves
     /// blocks out makes a dense file one with a record. While the file is passed through, what
     /// would be a hole is to be allocated instead, since a mapping could fill it unseen: the answer
     /// is those blocks, to be demanded together with what the call needs itself.
     func readyForHole(_ node: Node, _ descriptor: Int32, before block: Int64) throws(Errno) -> Range<Int64>? {
-        if state.withLock({ _ in node.io?.unsettled != nil }) { settleAgain(node, descriptor) }
-        let (wouldSkip, isPassed, blocks) = state.withLock { _ in
+        if read({ _ in node.io?.unsettled != nil }) { settleAgain(node, descriptor) }
+        let (wouldSkip, isPassed, blocks) = read { _ in
             // A file that is passed through has every block up to its end, and perhaps some past it.
             let blocks = node.io?.extents.map { ByteCount($0.size).blocks } ?? node.blocks
             return ((node.isDense || node.isPassed) && block > blocks, node.isPassed, blocks)
@@ -40,12 +40,12 @@ extension Volume {
     /// Gives a dense file its record and its map.
     func makeSparse(_ node: Node, _ descriptor: Int32) throws(Errno) {
         let size = try System.status(descriptor).size
-        let blocks = state.withLock { _ in node.blocks }
+        let blocks = read { _ in node.blocks }
         let dense = ExtentSet(0..<max(0, blocks))
         var record = ExtentRecord(runs: dense)
         try setRecord(&record, node, descriptor)
         let made = StoredExtents(record: record, size: size)
-        state.withLock { _ in
+        change { _ in
             if node.isDense { node.setExtents(dense, made) }
         }
     }
@@ -54,13 +54,13 @@ extension Volume {
     func changeRecord(
         _ node: Node, _ descriptor: Int32, _ body: (inout ExtentSet) -> Void
     ) throws(Errno) {
-        guard var record = state.withLock({ _ in node.io?.extents?.record }) else { return }
+        guard var record = read({ _ in node.io?.extents?.record }) else { return }
         let before = record.runs
         body(&record.runs)
         guard record.runs != before else { return }
         try setRecord(&record, node, descriptor)
         let changed = record
-        state.withLock { _ in node.io?.extents?.record = changed }
+        change { _ in node.io?.extents?.record = changed }
     }
 
     /// Attributes of a file are for who may write it now, whatever its descriptor could do when it
@@ -75,7 +75,7 @@ extension Volume {
 
     /// A file with a record has been written up to `end`.
     func noteWritten(_ node: Node, _ descriptor: Int32, end: Int64) {
-        state.withLock { _ in
+        change { _ in
             guard let io = node.io, let size = io.extents?.size else { return }
             io.extents?.size = max(size, end)
         }
@@ -106,7 +106,7 @@ extension Volume {
     /// data in all of them: it shows them to the next scan. Blocks that are allocated in the ledger
     /// alone it would not.
     private func dropFullRecord(_ node: Node, _ descriptor: Int32) -> Bool {
-        let full = state.withLock { _ -> StoredExtents? in
+        let full = read { _ -> StoredExtents? in
             guard let charged = node.part?.extents, let stored = node.io?.extents,
                 charged.isExactly(below: ByteCount(stored.size).blocks)
             else { return nil }
@@ -122,7 +122,7 @@ extension Volume {
                 try store.dropExtentRecord(full.record, of: descriptor, nil)
             }
         } catch { return false }  // with a record it is right, too
-        state.withLock { _ in _ = node.dropExtents() }
+        change { _ in _ = node.dropExtents() }
         return true
     }
 }

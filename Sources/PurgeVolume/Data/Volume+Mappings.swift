@@ -13,7 +13,7 @@ extension Volume {
 
     /// Before a number is told or a victim is chosen: lets go of files whose last mapping is gone.
     public func settleMappings() {
-        let nodes = state.withLock { Array($0.lingering.values) }
+        let nodes = read { Array($0.lingering.values) }
         var attempts = 10
         for node in nodes {
             awaitClosing(of: node, &attempts)
@@ -25,13 +25,13 @@ extension Volume {
     /// attempt takes 20 ms at most.
     private func awaitClosing(of node: Node, _ attempts: inout Int) {
         while attempts > 0 {
-            let seen = turns.generation
-            guard state.withLock({ _ in (node.io?.closing ?? 0) > 0 }) else { return }
+            let seen = core.turns.generation
+            guard read({ _ in (node.io?.closing ?? 0) > 0 }) else { return }
             attempts -= 1
             hooks.beforeSlowWork()
-            turnsAreAwaited.add(1, ordering: .sequentiallyConsistent)
-            if state.withLock({ _ in (node.io?.closing ?? 0) > 0 }) { turns.wait(while: seen, milliseconds: 20) }
-            turnsAreAwaited.subtract(1, ordering: .sequentiallyConsistent)
+            core.turnsAreAwaited.add(1, ordering: .sequentiallyConsistent)
+            if read({ _ in (node.io?.closing ?? 0) > 0 }) { core.turns.wait(while: seen, milliseconds: 20) }
+            core.turnsAreAwaited.subtract(1, ordering: .sequentiallyConsistent)
         }
     }
 
@@ -83,8 +83,8 @@ extension Volume {
 
     /// The descriptor itself is closed now, unless it is the one that is kept.
     func endClosing(of node: Node) {
-        state.withLock { _ in node.io?.closing -= 1 }
-        if turnsAreAwaited.load(ordering: .sequentiallyConsistent) > 0 { turns.advance() }
+        change { _ in node.io?.closing -= 1 }
+        if core.turnsAreAwaited.load(ordering: .sequentiallyConsistent) > 0 { core.turns.advance() }
         settleMapping(of: node)
     }
 }
@@ -116,7 +116,7 @@ extension Volume {
 
     /// Runs what moves the modification time and is no use: truncate, fallocate, utimens.
     func apartFromUse<Value>(of node: Node, _ body: () throws(Errno) -> Value) throws(Errno) -> Value {
-        guard state.withLock({ _ in node.io?.modified != nil }) else { return try body() }
+        guard read({ _ in node.io?.modified != nil }) else { return try body() }
         change { lockedNoteMappedWrites(of: node, areUse: true, &$0) }
         defer { change { lockedNoteMappedWrites(of: node, areUse: false, &$0) } }
         return try body()

@@ -36,7 +36,7 @@ extension Volume {
         try reserveOpen(node, isUse: false)
         do throws(Errno) {
             let descriptor = try openOwn(node, O_RDONLY)
-            return state.withLock { state in
+            return change { state in
                 let handle = Handle(node: node, descriptor: descriptor, access: O_RDONLY, mode: .own)
                 link(handle, &state)
                 return handle
@@ -49,7 +49,7 @@ extension Volume {
 
     /// Whether the last name of the file is gone.
     public func isNameless(_ handle: Handle) -> Bool {
-        state.withLock { _ in handle.node.flags.contains(.unlinked) }
+        read { _ in handle.node.flags.contains(.unlinked) }
     }
 
     /// Opening and choosing victims are in one order (docs/RULES.md, Order of purging): a file that a purge has
@@ -158,7 +158,7 @@ extension Volume {
     private func register(
         _ node: Node, _ descriptor: Int32, _ flags: Int32, offersPassthrough: Bool
     ) -> Handle {
-        state.withLock { state in
+        change { state in
             let handle = lockedHandle(node, descriptor, flags, offersPassthrough: offersPassthrough, &state)
             handle.keepsCache = !node.flags.contains(.cacheIsStale)
             if handle.mode == .cached { node.flags.remove(.cacheIsStale) }
@@ -171,7 +171,7 @@ extension Volume {
         _ node: Node, _ descriptor: Int32, _ flags: Int32, offersPassthrough: Bool, _ state: inout VolumeState
     ) -> Handle {
         let access = flags & O_ACCMODE
-        let mode = lockedMode(node, access, offersPassthrough: offersPassthrough && tellsMappings, &state)
+        let mode = lockedMode(node, access, offersPassthrough: offersPassthrough && core.tellsMappings, &state)
         let handle = Handle(node: node, descriptor: descriptor, access: access, mode: mode)
         link(handle, &state)
         if access == O_RDWR {
@@ -212,7 +212,7 @@ extension Volume {
 
     /// The kernel would not have it: this first passthrough open becomes a cached one.
     public func withdrawPassthrough(_ handle: Handle) {
-        state.withLock { state in
+        change { state in
             guard handle.mode.isPassed, let io = handle.node.io else { return }
             io.passthroughOpens -= 1
             if !handle.node.isPassed { state.passedFiles -= 1 }
@@ -263,7 +263,7 @@ extension Volume {
     /// Closes the backing file, once nothing uses it.
     public func close(_ handle: Handle) {
         let node = handle.node
-        if state.withLock({ _ in node.io?.unsettled != nil }) {
+        if read({ _ in node.io?.unsettled != nil }) {
             // Errors stay here: there is nobody left to tell.
             do throws(Errno) {
                 try alone(with: node) { () throws(Errno) in settleAgain(node, handle.descriptor) }
@@ -287,7 +287,7 @@ extension Volume {
             do throws(Errno) {
                 // The answer to CREATE passes nothing through; looked up anew, the file comes with OPEN.
                 settleMapping(of: entry.node)
-                if state.withLock({ _ in entry.node.isPassed }) { throw .stale }
+                if read({ _ in entry.node.isPassed }) { throw .stale }
                 return (entry, try open(entry.node, flags: flags, caller: caller, offersPassthrough: offersPassthrough))
             } catch {
                 forget(entry.node, count: 1)

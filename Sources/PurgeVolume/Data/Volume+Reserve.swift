@@ -27,7 +27,7 @@ extension Volume {
     /// Charges the blocks that are new, or as many of the first as fit; chooses, in the same
     /// step, what must be purged for them. ENOSPC when not one fits that is needed.
     func reserve(_ demand: Demand, for node: Node, wrote: Bool) throws(Errno) -> Reservation {
-        if state.withLock({ !$0.lingering.isEmpty && isShort(of: demand, for: node, $0) }) { settleMappings() }
+        if read({ !$0.lingering.isEmpty && isShort(of: demand, for: node, $0) }) { settleMappings() }
         let now = Instant(nanoseconds: System.now())
         let reservation = try makingRoom(pid: demand.pid) { (room, state) throws(Errno) -> Reservation? in
             let standing = node.standing
@@ -64,7 +64,7 @@ extension Volume {
     /// A write that failed is no use.
     func withdrawUse(_ reservation: Reservation, of node: Node) {
         guard let use = reservation.use else { return }
-        state.withLock { _ in
+        change { _ in
             // Somebody has it open, so it is not among the victims, which are in this order.
             if node.lastUse == use.now, node.heapIndex < 0 { node.lastUse = use.before }
         }
@@ -92,7 +92,7 @@ extension Volume {
             try count(node, descriptor, blocks)
         } catch {
             report("\(error): what it has cannot be counted now", node)
-            state.withLock { _ in
+            change { _ in
                 let io = node.ensuredIO
                 io.unsettled = io.unsettled.map { $0.union(blocks) } ?? blocks
             }
@@ -101,7 +101,7 @@ extension Volume {
 
     /// What could not be settled when a call failed.
     func settleAgain(_ node: Node, _ descriptor: Int32) {
-        let unsettled = state.withLock { _ in
+        let unsettled = change { _ in
             let blocks = node.io?.unsettled
             if blocks != nil { node.io?.unsettled = nil }
             return blocks
@@ -111,7 +111,7 @@ extension Volume {
 
     private func count(_ node: Node, _ descriptor: Int32, _ blocks: Range<Int64>) throws(Errno) {
         let size = try System.status(descriptor).size
-        let (isDense, allocated) = state.withLock { _ in (node.isDense, node.io?.extents?.record.runs) }
+        let (isDense, allocated) = read { _ in (node.isDense, node.io?.extents?.record.runs) }
         let end = max(blocks.lowerBound, min(blocks.upperBound, ByteCount(size).blocks))
         let data = isDense ? ExtentSet() : try dataExtents(of: descriptor, in: blocks.lowerBound..<end)
         change { state in
@@ -130,7 +130,7 @@ extension Volume {
 
     /// Of a file, to whoever reads the log.
     func report(_ what: String, _ node: Node) {
-        let path = state.withLock { _ in node.path().text }
+        let path = read { _ in node.path().text }
         hooks.report(
             StoreError(what, path: "\(store.path)/container/\(path)", advice: "Run: purgefs check \(store.path)"))
     }

@@ -64,7 +64,7 @@ extension Volume {
             var part = request
             part.offset += Int64(start)
             part.length = min(page, request.length - start)
-            guard state.withLock({ _ in handle.node.missing(in: part.blocks) }) == 0 else { continue }
+            guard read({ _ in handle.node.missing(in: part.blocks) }) == 0 else { continue }
             do throws(Errno) {
                 _ = try writeBlocks(handle, part, &debt) { (fd, bytes) throws(Errno) in
                     try perform(fd, bytes.lowerBound + start..<bytes.upperBound + start)
@@ -93,7 +93,7 @@ extension Volume {
             let count = try perform(fd, 0..<granted)
             if count < granted { settle(node, fd, blocks) }
             if let oldSize, oldSize < request.offset { emptyGrownTail(node, fd, oldSize) }
-            if !node.isDenseNow(state) { noteWritten(node, fd, end: request.offset + Int64(count)) }
+            if !isDense(node) { noteWritten(node, fd, end: request.offset + Int64(count)) }
             return count
         } catch {
             if let sizeBefore { takeBack(pastSize: sizeBefore, fd) }
@@ -113,8 +113,8 @@ extension Volume {
     /// store is EIO, with an event.
     func hostError(_ error: Errno, _ node: Node) -> Errno {
         guard error.code == ENOSPC || error.code == EDQUOT else { return error }
-        hostRefusals.wrappingAdd(1, ordering: .relaxed)
-        events.append([Event(type: .hostFull, path: state.withLock { _ in node.path().text })])
+        core.hostRefusals.wrappingAdd(1, ordering: .relaxed)
+        events.append([Event(type: .hostFull, path: read { _ in node.path().text })])
         return .input
     }
 }

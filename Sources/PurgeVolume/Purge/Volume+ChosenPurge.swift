@@ -59,7 +59,7 @@ extension Volume {
         var files = selection.files
         let deadline = System.uptime() + Self.patienceForHeldFiles
         while true {
-            let seen = released.generation
+            let seen = core.released.generation
             let refused = purgeOnce(files, pid, &debt, &answer)
             files = refused.filter { $0.cause == .busy }.map(\.file)
             let isOver = files.isEmpty || System.uptime() > deadline
@@ -67,7 +67,7 @@ extension Volume {
                 for (file, cause) in refused where isOver || cause != .busy { answer.refuse(file, cause) }
             }
             if isOver { return answer }
-            released.wait(while: seen, milliseconds: 100)
+            core.released.wait(while: seen, milliseconds: 100)
         }
     }
 
@@ -82,7 +82,7 @@ extension Volume {
             let (job, chosen) = choose(batch, pid, &refused)
             guard let job else { continue }
             carryOut(job, &debt) { answer.add($0.events) }
-            let stuck = state.withLock { _ in chosen.filter { !$0.node.flags.contains(.unlinked) } }
+            let stuck = read { _ in chosen.filter { !$0.node.flags.contains(.unlinked) } }
             refused += stuck.map { ($0, .failed) }
         }
         return refused

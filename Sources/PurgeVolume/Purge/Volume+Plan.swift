@@ -13,10 +13,10 @@ extension Volume {
 
     /// The plan of a purge, of everything or of what lies at a path and below it.
     func plan(_ goal: PurgeGoal, below place: [UInt8] = []) -> PurgePlan<FoundFile> {
-        let (groups, othersPurgeable) = state.withLock { ($0.queue.groups, $0.device.othersPurgeable) }
+        let (groups, othersPurgeable) = read { ($0.queue.groups, $0.device.othersPurgeable) }
         var candidates: [PurgeCandidate<FoundFile>] = []
         for group in groups {
-            candidates += inSlices(state.withLock { _ in group.nodes }) { node in
+            candidates += inSlices(read { _ in group.nodes }) { node in
                 guard node.flags.contains(.reclaimable), let rank = node.standing.rank else { return nil }
                 let path = node.path().bytes
                 guard path.lies(in: place) else { return nil }
@@ -41,7 +41,7 @@ extension Volume {
     func inSlices<Item, Value: Sendable>(_ items: [Item], _ body: (Item) -> Value?) -> [Value] {
         var values: [Value] = []
         for start in stride(from: 0, to: items.count, by: Self.slice) {
-            values += state.withLock { _ in
+            values += read { _ in
                 items[start..<min(start + Self.slice, items.count)].compactMap(body)
             }
         }
@@ -76,7 +76,7 @@ extension Volume {
         var found: [Node] = []
         var pending = [top ?? root]
         while let next = pending.popLast() {
-            let entries = state.withLock { _ in
+            let entries = read { _ in
                 next.isDirectory ? next.part.map { Array($0.entries.values) } ?? [] : [next]
             }
             for node in inSlices(entries, { $0.isDirectory || $0.isEmptyVictim(of: step) ? $0 : nil }) {

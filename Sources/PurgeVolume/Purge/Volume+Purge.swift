@@ -110,7 +110,7 @@ extension Volume {
             state.noteEnd(of: job)
             state.device.notePurged(bytes: job.fromOthers)
         }
-        purges.advance()
+        core.purges.advance()
     }
 
     /// Answers also what is to go instead of files that the store would not let go of.
@@ -118,8 +118,8 @@ extension Volume {
         _ victims: ArraySlice<PurgeJob.Victim>, _ job: PurgeJob, _ debt: inout AnnouncementDebt
     ) -> (PurgeResult, instead: [PurgeJob.Victim]) {
         // Names go: see `reading`.
-        moves.add(1, ordering: .acquiringAndReleasing)
-        defer { movesEnded.add(1, ordering: .acquiringAndReleasing) }
+        core.moves.add(1, ordering: .acquiringAndReleasing)
+        defer { core.movesEnded.add(1, ordering: .acquiringAndReleasing) }
         let (gone, failed) = unlink(victims)
         let freed = gone.reduce(.zero) { $0 + $1.victim.bytes }
         let (removals, sidecars, instead, isShort) = change { state -> ([Removal], [String], Picked, Bool) in
@@ -129,7 +129,7 @@ extension Volume {
             state.device.notePurged(files: Int64(gone.count), bytes: freed + instead.fromOthers)
             return (removals, sidecars, instead, !failed.isEmpty && state.capacity.balance < .zero)
         }
-        purges.advance()
+        core.purges.advance()
         for sidecar in sidecars { store.removeSidecar(sidecar) }
         var told = gone.map { victim, path in
             job.event(victim.reason, bytes: victim.bytes, path: path.text, tier: victim.tier)
@@ -147,7 +147,7 @@ extension Volume {
         var gone: [(victim: PurgeJob.Victim, path: [Name])] = []
         var failed: [PurgeJob.Victim] = []
         // While the files are there, so are their directories.
-        let paths = state.withLock { _ in victims.map { $0.node.path() } }
+        let paths = read { _ in victims.map { $0.node.path() } }
         for (victim, path) in zip(victims, paths) {
             if unlink(victim) { gone.append((victim, path)) } else { failed.append(victim) }
         }
@@ -219,7 +219,7 @@ extension Volume {
     /// see `Announcements`.
     func announce(_ removals: [Removal], then: @escaping @Sendable () -> Void) {
         announce(removals) { [self] isLate in
-            if isLate { lateAnnouncements.add(1, ordering: .relaxed) }
+            if isLate { core.lateAnnouncements.add(1, ordering: .relaxed) }
             then()
         }
     }
@@ -232,7 +232,7 @@ extension Volume {
     }
 
     private func whereabouts(of removal: Removal) -> PurgedName? {
-        state.withLock { _ in
+        read { _ in
             let directory = removal.directory
             guard directory === root || directory.parent != nil else { return nil }
             return PurgedName(name: removal.name, path: directory.path() + [removal.name])
@@ -240,7 +240,7 @@ extension Volume {
     }
 
     private func finishAnnouncement(_ removals: [Removal]) {
-        state.withLock { state in
+        change { state in
             for removal in removals {
                 let key = VolumeState.GhostKey(directory: ObjectIdentifier(removal.directory), name: removal.name)
                 if state.ghosts[key] === removal.node { state.ghosts[key] = nil }
@@ -260,7 +260,7 @@ extension Volume {
         var lastPurge = began
         var freed = ByteCount.zero
         while true {
-            let seen = released.generation
+            let seen = core.released.generation
             let now = Instant(nanoseconds: System.now())
             let (job, isHeld) = change { state -> (PurgeJob?, Bool) in
                 guard let goal = goal(state, freed) else { return (nil, false) }
@@ -276,7 +276,7 @@ extension Volume {
                 }
                 lastPurge = Instant(nanoseconds: System.now())
             } else if !isHeld || now.nanoseconds - lastPurge.nanoseconds > Self.patienceForHeldFiles
-                || !released.wait(while: seen, milliseconds: 1000)
+                || !core.released.wait(while: seen, milliseconds: 1000)
             {
                 return freed
             }
@@ -307,7 +307,7 @@ extension Volume {
     /// For the announcing thread a purged name is still there.
     func ghost(_ name: Name, in parent: Node, caller: Caller) -> Entry? {
         guard isAnnouncer(caller) else { return nil }
-        return state.withLock { state in
+        return change { state in
             guard let node = state.ghosts[.init(directory: ObjectIdentifier(parent), name: name)] else { return nil }
             lockedGrant(node, &state)
             var status = stat()
@@ -320,7 +320,7 @@ extension Volume {
 
     /// The announcing thread removes it; ENOENT once the app has made the name anew.
     func endGhost(_ name: Name, in parent: Node) throws(Errno) {
-        let isGhost = state.withLock { state in
+        let isGhost = read { state in
             state.ghosts[.init(directory: ObjectIdentifier(parent), name: name)] != nil
         }
         guard isGhost else { throw .noEntry }

@@ -24,9 +24,9 @@ extension Volume {
     @discardableResult
     public func end() -> StoreError? {
         isEnding.store(true, ordering: .sequentiallyConsistent)
-        reclaimerGate.advance()
+        core.reclaimerGate.advance()
         journalGate.advance()
-        purges.advance()
+        core.purges.advance()
         for thread in threads.withLock({ $0 }) { thread.join() }
         endMappings()
         events.append([Event(type: .unmount)])
@@ -59,14 +59,14 @@ extension Volume {
 
     private func reclaimForever() {
         while !isEnding.load(ordering: .acquiring) {
-            let seen = reclaimerGate.generation
-            reclaimerIsBusy.store(true, ordering: .sequentiallyConsistent)
+            let seen = core.reclaimerGate.generation
+            core.reclaimerIsBusy.store(true, ordering: .sequentiallyConsistent)
             while !isEnding.load(ordering: .acquiring), reclaimOnce() {}
-            reclaimerIsBusy.store(false, ordering: .sequentiallyConsistent)
-            purges.advance()
+            core.reclaimerIsBusy.store(false, ordering: .sequentiallyConsistent)
+            core.purges.advance()
             // Something may have become purgeable while the flag still said that we look.
-            if state.withLock({ $0.shouldReclaim }) { continue }
-            reclaimerGate.wait(while: seen)
+            if read({ $0.shouldReclaim }) { continue }
+            core.reclaimerGate.wait(while: seen)
         }
     }
 
@@ -87,11 +87,11 @@ extension Volume {
     func awaitReclaimer() {
         guard !store.isForReading, threads.withLock({ !$0.isEmpty }) else { return }
         while !isEnding.load(ordering: .acquiring) {
-            let seen = purges.generation
-            let isBusy = reclaimerIsBusy.load(ordering: .sequentiallyConsistent)
-            if !isBusy && state.withLock({ !$0.shouldReclaim && $0.purgesUnderWay == 0 }) { return }
-            reclaimerGate.advance()
-            purges.wait(while: seen, milliseconds: 1000)
+            let seen = core.purges.generation
+            let isBusy = core.reclaimerIsBusy.load(ordering: .sequentiallyConsistent)
+            if !isBusy && read({ !$0.shouldReclaim && $0.purgesUnderWay == 0 }) { return }
+            core.reclaimerGate.advance()
+            core.purges.wait(while: seen, milliseconds: 1000)
         }
     }
 
@@ -104,7 +104,7 @@ extension Volume {
             // What is free or purgeable once it is unmapped: who waits for room gets it soon.
             settleMappings()
             // Freed here, outside the lock.
-            _ = state.withLock { $0.dropGoneUses() }
+            _ = change { $0.dropGoneUses() }
             if System.uptime() - saved > Self.timeBetweenSaves {
                 saved = System.uptime()
                 saveLastUses()
@@ -138,7 +138,7 @@ extension Volume {
     @discardableResult
     func saveLastUses() -> Bool {
         if store.isForReading { return true }
-        let (gone, nodes, uses) = state.withLock { state in
+        let (gone, nodes, uses) = change { state in
             let (gone, nodes) = state.takeUnsavedUses()
             let uses = nodes.map { Journal.LastUse(inode: $0.inode, birth: Int64($0.birthMark), lastUse: $0.lastUse) }
             return (gone, nodes, uses)
@@ -150,7 +150,7 @@ extension Volume {
             return true
         } catch {
             reportJournal(error)
-            state.withLock { state in
+            change { state in
                 state.restoreGone(gone)
                 for node in nodes where !node.flags.contains(.useUnsaved) {
                     node.flags.insert(.useUnsaved)

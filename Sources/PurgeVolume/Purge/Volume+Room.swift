@@ -23,9 +23,9 @@ extension Volume {
     func makingRoom<Value>(
         pid: pid_t, _ body: (inout Room, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {
-        let deadline = System.uptime() + patience * 1_000_000
+        let deadline = System.uptime() + core.patience * 1_000_000
         while true {
-            let seen = released.generation
+            let seen = core.released.generation
             var room = Room(pid: pid)
             if let value = try makeRoom(&room, body) { return value }
             if room.job != nil {
@@ -37,7 +37,7 @@ extension Volume {
             let left = deadline - System.uptime()
             guard left > 0 else { return nil }
             hooks.beforeSlowWork()
-            released.wait(while: seen, milliseconds: min(1000, left / 1_000_000 + 1))
+            core.released.wait(while: seen, milliseconds: min(1000, left / 1_000_000 + 1))
         }
     }
 
@@ -46,7 +46,7 @@ extension Volume {
         _ room: inout Room, _ body: (inout Room, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {
         var result: Result<Value?, Errno> = .success(nil)
-        makingMuchRoom.withLock { _ in
+        core.makingMuchRoom.withLock { _ in
             var before = ByteCount.zero
             while room.setAside > before {
                 before = room.setAside
@@ -107,6 +107,6 @@ extension Volume {
             state.noteEnd(of: job)
         }
         (room.job, room.setAside) = (nil, .zero)
-        purges.advance()
+        core.purges.advance()
     }
 }

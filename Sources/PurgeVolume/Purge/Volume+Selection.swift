@@ -50,14 +50,14 @@ extension Volume {
         }
         if command.takesEmptyFiles {
             let empty = emptyFiles(of: command, below: top)
-            files += state.withLock { _ in
+            files += read { _ in
                 empty.map { FoundFile(node: $0, path: $0.path().bytes) }
             }
         }
         return Selection(files: files, namesRefused: false)
     }
 
-    private func entry(at path: [UInt8]) -> Node? { state.withLock { _ in lockedEntry(at: path) } }
+    private func entry(at path: [UInt8]) -> Node? { read { _ in lockedEntry(at: path) } }
 
     private func lockedEntry(at path: [UInt8]) -> Node? {
         path.split(separator: UInt8(ascii: "/")).reduce(root) { node, name in
@@ -76,7 +76,7 @@ extension Volume {
         var found: [FoundFile] = []
         var pending = [(folder: folder, path: path, isTaken: false)]
         while let next = pending.popLast() {
-            let entries = state.withLock { _ in next.folder.part.map { Array($0.entries) } ?? [] }
+            let entries = read { _ in next.folder.part.map { Array($0.entries) } ?? [] }
             for (name, node) in entries {
                 let path = (next.path.isEmpty ? [] : next.path + [UInt8(ascii: "/")]) + name.utf8
                 let isTaken = next.isTaken || takes(path)

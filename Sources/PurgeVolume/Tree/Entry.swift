@@ -36,7 +36,7 @@ extension Volume {
     /// The backing's status as a caller sees it. `st_blocks` x 512 is the charge on every store,
     /// so that du, df and the ledger agree (docs/RULES.md, Charged bytes).
     func attributes(of node: Node, _ status: FileStatus) -> Attributes {
-        state.withLock { _ in lockedAttributes(of: node, status) }
+        read { _ in lockedAttributes(of: node, status) }
     }
 
     /// The same, for who holds the lock.
@@ -62,7 +62,7 @@ extension Volume {
     /// The kernel has dropped `count` references.
     public func forget(_ node: Node, count: UInt64) {
         guard node !== root, !node.isControl else { return }
-        let isLast = state.withLock { state in
+        let isLast = change { state in
             guard count <= node.lookups else {
                 state.overdrawnNodes += 1
                 return false

@@ -73,7 +73,4 @@ extension Node {
         defer { io?.extents = nil }
         return io?.extents?.record.sidecar
     }
-
-    /// For a thread that does not hold the lock.
-    func isDenseNow(_ state: borrowing Mutex<VolumeState>) -> Bool { state.withLock { _ in isDense } }
 }

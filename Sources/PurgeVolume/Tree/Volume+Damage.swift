@@ -96,7 +96,7 @@ extension Volume {
     }
 
     private func neededSidecars(_ found: ScanFindings) -> Set<String> {
-        let written = state.withLock { _ in found.damaged.compactMap { $0.node.io?.extents?.record.sidecar } }
+        let written = read { _ in found.damaged.compactMap { $0.node.io?.extents?.record.sidecar } }
         return found.sidecars.union(written)
     }
 
@@ -115,14 +115,14 @@ extension Volume {
     }
 
     private func rewriteRecord(of node: Node) throws(Errno) {
-        guard var record = state.withLock({ _ in node.io?.extents?.record }) else { return }
+        guard var record = read({ _ in node.io?.extents?.record }) else { return }
         try changing(node) { (location) throws(Errno) in
             try location.with { (directory, name) throws(Errno) in
                 try store.setExtentRecord(&record, of: directory, name)
             }
         }
         let written = record
-        state.withLock { _ in node.io?.extents?.record = written }
+        change { _ in node.io?.extents?.record = written }
     }
 
     /// Names go to a terminal, whatever the app calls its files.

@@ -137,7 +137,7 @@ extension Volume {
         }
         var inode = record.inode
         if name[0] == 0x2e, name[1] == 0x2e, name[2] == 0 {
-            inode = state.withLock { _ in directory.parent?.inode ?? directory.inode }
+            inode = read { _ in directory.parent?.inode ?? directory.inode }
         }
         let taken = body(
             DirectoryEntry(name: name, inode: inode, next: record.next, type: record.type, entry: entry))
@@ -149,12 +149,12 @@ extension Volume {
 extension Volume {
     /// With one look at the tree, if nothing moves meanwhile: an inode number could be another file's.
     private func lookup(_ name: CName, listedBy handle: DirectoryHandle) throws(Errno) -> Entry {
-        let began = moves.load(ordering: .acquiring)
-        let isQuiet = movesEnded.load(ordering: .acquiring) == began
+        let began = core.moves.load(ordering: .acquiring)
+        let isQuiet = core.movesEnded.load(ordering: .acquiring) == began
         let status = try handle.status(of: name)
         let isReserved = handle.node === root && ControlTree.isReserved(name)
         if isQuiet, !isReserved, let entry = lookup(Name(name), status, in: handle.node) {
-            if moves.load(ordering: .acquiring) == began { return entry }
+            if core.moves.load(ordering: .acquiring) == began { return entry }
             forget(entry.node, count: 1)
         }
         return try lookup(name, in: handle.node, caller: .nobody)

@@ -41,27 +41,27 @@ extension Volume {
     /// nothing else can have got it.
     func isOwn(_ status: FileStatus, of node: Node) -> Bool {
         guard UInt64(status.st_ino) == node.inode else { return false }
-        return kind == .overlay || (UInt64(status.st_dev) != backingDevice) == node.flags.contains(.onOtherDevice)
+        return kind == .overlay || (UInt64(status.st_dev) != core.backingDevice) == node.flags.contains(.onOtherDevice)
     }
 
     /// Of a new node, before anybody else has it.
     func noteDevice(of node: Node, _ status: FileStatus) {
-        if UInt64(status.st_dev) != backingDevice { node.flags.insert(.onOtherDevice) }
+        if UInt64(status.st_dev) != core.backingDevice { node.flags.insert(.onOtherDevice) }
     }
 
-    private func isNamed(_ node: Node) -> Bool { state.withLock { _ in !node.flags.contains(.unlinked) } }
+    private func isNamed(_ node: Node) -> Bool { read { _ in !node.flags.contains(.unlinked) } }
 
     /// Where `node` is now. Stays right only while nothing moves: see `reading`.
     func locate(_ node: Node) throws(Errno) -> Location {
         while true {
-            let (found, directory) = state.withLock { state -> (Location?, Node?) in
+            let (found, directory) = read { state -> (Location?, Node?) in
                 guard let parent = node.parent else {
                     if node === root { return (.itself(store.container), nil) }
                     if let remains = node.io?.remains { return (remains.location, nil) }
                     if let handle = node.io?.firstHandle { return (.open(handle.takeUnretainedValue()), nil) }
                     return (nil, nil)
                 }
-                guard let descriptor = descriptor(of: parent, &state) else { return (nil, parent) }
+                guard let descriptor = descriptor(of: parent, state) else { return (nil, parent) }
                 return (.entry(descriptor, node.name), nil)
             }
             if let found { return found }
@@ -70,7 +70,7 @@ extension Volume {
         }
     }
 
-    private func descriptor(of directory: Node, _ state: inout VolumeState) -> FileDescriptor? {
+    private func descriptor(of directory: Node, _ state: borrowing VolumeState) -> FileDescriptor? {
         directory === root
             ? store.container : directory.io?.remains?.descriptor ?? state.descriptors.descriptor(of: directory)
     }
@@ -79,11 +79,11 @@ extension Volume {
     /// nearest ancestor that has one. A directory keeps its descriptor wherever it moves.
     func directoryDescriptor(_ directory: Node) throws(Errno) -> FileDescriptor {
         for _ in 0..<1000 {
-            let (start, below) = state.withLock { state -> (FileDescriptor?, [Node]) in
+            let (start, below) = read { state -> (FileDescriptor?, [Node]) in
                 var below: [Node] = []
                 var node = directory
                 while true {
-                    if let descriptor = descriptor(of: node, &state) { return (descriptor, below.reversed()) }
+                    if let descriptor = descriptor(of: node, state) { return (descriptor, below.reversed()) }
                     below.append(node)
                     guard let parent = node.parent else { return (nil, []) }
                     node = parent
@@ -99,14 +99,14 @@ extension Volume {
     private func open(_ nodes: [Node], from start: FileDescriptor) throws(Errno) -> FileDescriptor? {
         var current = start
         for node in nodes {
-            let name = state.withLock { _ in node.name }
+            let name = read { _ in node.name }
             do {
                 current = try openDirectory(name, in: current)
             } catch .noEntry, .notDirectory { return nil }
             guard isOwn(try System.status(current.raw), of: node) else { return nil }
             let opened = current
             // Without a name it is gone, and another may have its number.
-            let isThere = state.withLock { state in
+            let isThere = change { state in
                 guard node.parent != nil else { return false }
                 state.descriptors.insert(opened, of: node)
                 return true
@@ -123,13 +123,13 @@ extension Volume {
         _ node: Node, _ body: (Location) throws(Errno) -> Value
     ) throws(Errno) -> Value {
         for _ in 0..<1000 {
-            let began = moves.load(ordering: .acquiring)
-            let isQuiet = movesEnded.load(ordering: .acquiring) == began
+            let began = core.moves.load(ordering: .acquiring)
+            let isQuiet = core.movesEnded.load(ordering: .acquiring) == began
             let location: Location
             do { location = try locate(node) } catch .noEntry { throw .stale }
             let result: Result<Value, Errno>
             do throws(Errno) { result = .success(try body(location)) } catch { result = .failure(error) }
-            guard case .entry = location, !isQuiet || moves.load(ordering: .acquiring) != began else {
+            guard case .entry = location, !isQuiet || core.moves.load(ordering: .acquiring) != began else {
                 return try result.get()
             }
             do {
@@ -162,8 +162,8 @@ extension Volume {
     func moving<Value>(
         _ body: () throws(Errno) -> Void, then update: (inout VolumeState) -> Value
     ) throws(Errno) -> Value {
-        moves.add(1, ordering: .acquiringAndReleasing)
-        defer { movesEnded.add(1, ordering: .acquiringAndReleasing) }
+        core.moves.add(1, ordering: .acquiringAndReleasing)
+        defer { core.movesEnded.add(1, ordering: .acquiringAndReleasing) }
         try body()
         return change { update(&$0) }
     }

@@ -19,7 +19,7 @@ extension Volume {
     public func mayCacheAbsence(_ name: CName?, in parent: Node) -> Bool {
         guard let name else { return false }
         let key = VolumeState.GhostKey(directory: ObjectIdentifier(parent), name: Name(name))
-        return state.withLock { state in state.ghosts[key] == nil }
+        return read { state in state.ghosts[key] == nil }
     }
 
     /// nil when the name moved meanwhile.
@@ -40,7 +40,7 @@ extension Volume {
 
     /// The entry of which that is the status; nil where it is another's by now, or a purge has chosen it.
     func lookup(_ name: Name, _ status: FileStatus, in parent: Node) -> Entry? {
-        state.withLock { state -> Entry? in
+        change { state -> Entry? in
             guard let node = parent.part?.entries[name], node.inode == UInt64(status.st_ino),
                 !node.flags.contains(.purging)
             else { return nil }
@@ -52,13 +52,13 @@ extension Volume {
     /// The entry as it is once no purge is about to remove it; nil where there is none.
     func settledEntry(_ name: Name, in parent: Node) throws(Errno) -> Node? {
         while true {
-            let generation = purges.generation
-            let (node, isGoing) = state.withLock { _ -> (Node?, Bool) in
+            let generation = core.purges.generation
+            let (node, isGoing) = read { _ -> (Node?, Bool) in
                 let node = parent.part?.entries[name]
                 return (node, node?.flags.contains(.purging) ?? false)
             }
             if !isGoing { return node }
-            purges.wait(while: generation)
+            core.purges.wait(while: generation)
         }
     }
 
@@ -66,7 +66,7 @@ extension Volume {
     /// would take whatever is about to get the name.
     func heldEntry(_ name: Name, in parent: Node) throws(Errno) -> Node? {
         while true {
-            let generation = purges.generation
+            let generation = core.purges.generation
             let (node, isGoing) = change { state -> (Node?, Bool) in
                 guard let node = parent.part?.entries[name] else { return (nil, false) }
                 if node.flags.contains(.purging) { return (nil, true) }
@@ -74,7 +74,7 @@ extension Volume {
                 return (node, false)
             }
             if !isGoing { return node }
-            purges.wait(while: generation)
+            core.purges.wait(while: generation)
         }
     }
 

@@ -19,7 +19,7 @@ extension Volume {
             guard error == .accessDenied, geteuid() != 0 else { throw error }
         }
         var result: Result<Value, Errno> = .failure(.accessDenied)
-        permissions.withLock { _ in
+        core.permissions.withLock { _ in
             do throws(Errno) { result = .success(try opened(entry, body)) } catch { result = .failure(error) }
         }
         return try result.get()

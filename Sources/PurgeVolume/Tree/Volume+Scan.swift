@@ -36,7 +36,7 @@ extension Volume {
         var place: (node: Node, name: Name?) = (root, nil)
         do throws(Errno) {
             adopt(try StoredAttributes(of: store.container.raw, nil), by: root)
-            state.withLock { $0.place(root) }
+            change { $0.place(root) }
             while let directory = pending.popLast() {
                 place = (directory, nil)
                 let descriptor = try directoryDescriptor(directory)
@@ -69,7 +69,7 @@ extension Volume {
 
     /// A file with a name outside the container is no victim: purging it would give nothing back.
     private func passOver(_ linked: LinkedFiles) {
-        state.withLock { state in
+        change { state in
             for (node, links) in linked.found.values where links > node.part?.names?.count ?? 1 {
                 state.retract(node)
                 node.flags.insert(.linkedOutside)
@@ -118,7 +118,7 @@ extension Volume {
         let inode = UInt64(found.status.st_ino)
         let link = !found.status.isDirectory && found.status.st_nlink > 1 ? LinkedFiles.Key(found.status) : nil
         if let link, let node = linked.found[link]?.node {
-            state.withLock { state in
+            change { state in
                 directory.ensuredPart.entries[name] = node
                 state.addName(Dentry(directory: directory, name: name), to: node)
             }
@@ -131,7 +131,7 @@ extension Volume {
         if let link { linked.found[link] = (node, Int(found.status.st_nlink)) }
         node.lastUse = lastUse(found, journal: node.flags.contains(.onOtherDevice) ? nil : uses[inode])
         adopt(found.attributes, by: node)
-        state.withLock { state in
+        change { state in
             directory.ensuredPart.entries[name] = node
             state.place(node)
             state.enter(node)
