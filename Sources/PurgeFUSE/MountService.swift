@@ -270,11 +270,11 @@ public enum MountService {
 
 /// Says how far the scan of a large store is, once it has taken a second.
 final class ScanProgress: Sendable {
-    private let started = System.now()
-    private let last = Mutex<Int64>(System.now())
+    private let started = System.uptime()
+    private let last = Mutex<Int64>(System.uptime())
 
     func report(_ count: Int) {
-        let now = System.now()
+        let now = System.uptime()
         let isDue = last.withLock { last in
             guard now - last > 1_000_000_000 else { return false }
             last = now

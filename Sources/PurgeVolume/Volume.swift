@@ -41,10 +41,12 @@ public final class Volume: VolumeFamily {
         self.journal = journal
         self.mountpoint = mountpoint
         savedDevice = Mutex(settings.asSaved)
-        let events = EventLog(journal: journal) { [journalGate] in journalGate.advance() }
+        let clock = DeviceClock(of: settings)
+        let events = EventLog(journal: journal, clock: clock) { [journalGate] in journalGate.advance() }
         do throws(Errno) {
             core = try VolumeCore(
-                store: store, device: settings, events: events, isMounted: mountpoint != nil, untouched: untouched,
+                store: store, device: settings, clock: clock, events: events, isMounted: mountpoint != nil,
+                untouched: untouched,
                 hooks: hooks, patience: patience)
         } catch {
             throw StoreError("\(error)", path: store.path + "/container", advice: "Check that it can be read.")

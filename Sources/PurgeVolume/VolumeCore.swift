@@ -12,6 +12,7 @@ final class VolumeCore: Sendable {
     let untouched: UntouchedTimes
     let root: Node
     let control: ControlTree
+    let clock: DeviceClock
     let events: EventLog
     let hooks: VolumeHooks
     let budget: DescriptorBudget
@@ -49,11 +50,12 @@ final class VolumeCore: Sendable {
     let lateAnnouncements = Atomic<Int>(0)
 
     init(
-        store: Store, device: Device, events: EventLog, isMounted: Bool, untouched: UntouchedTimes,
+        store: Store, device: Device, clock: DeviceClock, events: EventLog, isMounted: Bool, untouched: UntouchedTimes,
         hooks: VolumeHooks, patience: Int64
     ) throws(Errno) {
         self.store = store
         self.untouched = untouched
+        self.clock = clock
         self.events = events
         self.hooks = hooks
         self.patience = patience
@@ -63,7 +65,7 @@ final class VolumeCore: Sendable {
         backingDevice = UInt64(status.st_dev)
         root = Node(inode: UInt64(status.st_ino), kind: .directory, parent: nil, name: Name(""))
         tellsMappings = isMounted && geteuid() == 0 && System.tellsMappings(in: store.container.raw)
-        control = ControlTree(owner: getuid(), group: getgid())
+        control = ControlTree(owner: getuid(), group: getgid(), made: clock.now)
         state = Mutex(VolumeState(device: device, descriptorLimit: budget.directories))
         root.ensuredIO.descriptor = store.container
     }
@@ -140,6 +142,7 @@ extension VolumeFamily {
     var root: Node { core.root }
     var untouched: UntouchedTimes { core.untouched }
     var control: ControlTree { core.control }
+    var clock: DeviceClock { core.clock }
     var events: EventLog { core.events }
     var hooks: VolumeHooks { core.hooks }
     var budget: DescriptorBudget { core.budget }

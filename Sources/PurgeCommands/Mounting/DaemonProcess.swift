@@ -110,9 +110,9 @@ final class DaemonProcess {
     }
 
     private func wait(milliseconds: Int) -> Bool {
-        let deadline = System.now() + Int64(milliseconds) * 1_000_000
+        let deadline = System.uptime() + Int64(milliseconds) * 1_000_000
         while !hasEnded() {
-            guard System.now() < deadline else { return false }
+            guard System.uptime() < deadline else { return false }
             usleep(5_000)
         }
         return true

@@ -35,10 +35,10 @@ struct Unmounting {
 
     /// Tries again as long as it is busy and `isHopeful` returns true, for `milliseconds` at most.
     func attempt(for milliseconds: Int, while isHopeful: () -> Bool = { true }) -> Outcome {
-        let deadline = System.now() + Int64(milliseconds) * 1_000_000
+        let deadline = System.uptime() + Int64(milliseconds) * 1_000_000
         while true {
             let outcome = attempt()
-            guard outcome == .busy, System.now() < deadline, isHopeful() else { return outcome }
+            guard outcome == .busy, System.uptime() < deadline, isHopeful() else { return outcome }
             usleep(100_000)
         }
     }

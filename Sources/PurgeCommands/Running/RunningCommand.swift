@@ -55,10 +55,10 @@ struct RunningCommand {
                     return end
                 }
                 if killTime == nil, hasLostContainer() {
-                    killTime = System.now() + Self.graceMilliseconds * 1_000_000
+                    killTime = System.uptime() + Self.graceMilliseconds * 1_000_000
                     send(SIGTERM)
                 }
-                if let time = killTime, System.now() > time { send(SIGKILL) }
+                if let time = killTime, System.uptime() > time { send(SIGKILL) }
                 try reapOrphans()
                 guard let signal = try System.nextSignal(of: signals, milliseconds: killTime == nil ? -1 : 200),
                     passedOn.contains(SignalSet(signal.number))

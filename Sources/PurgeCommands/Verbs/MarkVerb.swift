@@ -2,6 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
+import PurgeVolume
 
 extension OptionSpec {
     fileprivate static let purgeable = OptionSpec(
@@ -100,7 +101,7 @@ private enum MarkVerb {
         let store = try open(place.store)  // with its lock
         let journal = try openJournal(of: store)
         try set(marks, on: resolved, path)
-        let now = Instant(nanoseconds: System.now()).iso8601
+        let now = time(in: store).iso8601
         let last = journal.lastSequence
         let events = marks.enumerated().map { index, mark in
             Event(
@@ -115,6 +116,13 @@ private enum MarkVerb {
         do throws(StoreError) {
             return try Store.open(path, creating: false)
         } catch { throw CommandFailure(what, error) }
+    }
+
+    /// As the store's device has it; real time where its settings cannot be read, which a mark does not need.
+    private static func time(in store: Store) -> Instant {
+        do throws(StoreError) { return DeviceClock(of: try store.loadSettings()).now } catch {
+            return DeviceClock().now
+        }
     }
 
     private static func openJournal(of store: Store) throws(CommandFailure) -> Journal {

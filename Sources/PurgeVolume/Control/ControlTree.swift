@@ -14,10 +14,11 @@ public final class ControlTree: Sendable {
     private let files: [Node]
     private let owner: uid_t
     private let group: gid_t
-    private let made = System.now()
+    private let made: Instant
     private let pressureReaders = Mutex<[ObjectIdentifier: ControlHandle]>([:])
 
-    init(owner: uid_t, group: gid_t) {
+    init(owner: uid_t, group: gid_t, made: Instant) {
+        self.made = made
         self.owner = owner
         self.group = group
         directory = Node(inode: Self.firstInode, kind: .controlDirectory, parent: nil, name: Name(Self.name))
@@ -50,7 +51,8 @@ public final class ControlTree: Sendable {
         status.st_uid = owner
         status.st_gid = group
         status.st_blksize = 4096
-        let time = timespec(tv_sec: Int(made / 1_000_000_000), tv_nsec: Int(made % 1_000_000_000))
+        let time = timespec(
+            tv_sec: Int(made.nanoseconds / 1_000_000_000), tv_nsec: Int(made.nanoseconds % 1_000_000_000))
         (status.st_atim, status.st_mtim, status.st_ctim) = (time, time, time)
         if let file = file(node) {
             status.st_mode = S_IFREG | 0o400 | (file.canWrite ? 0o200 : 0)

@@ -55,7 +55,7 @@ extension Volume {
     /// Opening and choosing victims are in one order (docs/RULES.md, Order of purging): a file that a purge has
     /// chosen is gone for who comes after, and ESTALE makes the kernel look its name up anew.
     private func reserveOpen(_ node: Node, isUse: Bool = true) throws(Errno) {
-        let now = Instant(nanoseconds: System.now())
+        let now = clock.now
         try admitting { (state) throws(Errno) in
             if node.flags.contains(.purging) || (node.flags.contains(.unlinked) && node.opens == 0) { throw .stale }
             try lockedAdmit(&state)
@@ -318,7 +318,7 @@ extension Volume {
         node.birthMark = BirthMark.of(new: status)
         noteDevice(of: node, status)
         node.opens = 1
-        let now = Instant(nanoseconds: System.now())
+        let now = clock.now
         try name.withCName { (name) throws(Errno) in
             try inheritProtection(node, from: parent, at: directory, name)
         }

@@ -28,7 +28,7 @@ extension Volume {
     /// step, what must be purged for them. ENOSPC when not one fits that is needed.
     func reserve(_ demand: Demand, for node: Node, wrote: Bool) throws(Errno) -> Reservation {
         if read({ !$0.lingering.isEmpty && isShort(of: demand, for: node, $0) }) { settleMappings() }
-        let now = Instant(nanoseconds: System.now())
+        let now = clock.now
         let reservation = try makingRoom(pid: demand.pid) { (room, state) throws(Errno) -> Reservation? in
             let standing = node.standing
             let missing = node.missing(in: demand.blocks)

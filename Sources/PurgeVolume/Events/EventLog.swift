@@ -50,11 +50,13 @@ public final class EventLog: Sendable {
     /// Advances when `flush` has done what it can.
     private let flushed = Gate()
     private let journal: Journal
+    private let clock: DeviceClock
     /// Asks for a `flush`.
     private let wakeWriter: @Sendable () -> Void
 
-    init(journal: Journal, wakeWriter: @escaping @Sendable () -> Void = {}) {
+    init(journal: Journal, clock: DeviceClock = DeviceClock(), wakeWriter: @escaping @Sendable () -> Void = {}) {
         self.journal = journal
+        self.clock = clock
         self.wakeWriter = wakeWriter
         let last = journal.lastSequence
         state = Mutex(State(sequence: last, settled: last))
@@ -66,7 +68,7 @@ public final class EventLog: Sendable {
         let wanted = state.withLock { state in events.filter { state.refusals.admits($0, at: uptime) } }
         let events = Self.withProcesses(wanted)
         guard !events.isEmpty else { return }
-        let time = Instant(nanoseconds: System.now()).iso8601
+        let time = clock.now.iso8601
         let (woken, isMuch) = state.withLock { state in
             var lines: [[UInt8]] = []
             for event in events {
@@ -180,7 +182,7 @@ extension EventLog {
 
     /// The journal can be written again: it is told what it has not got.
     private func noteDropped() -> Bool {
-        let time = Instant(nanoseconds: System.now()).iso8601
+        let time = clock.now.iso8601
         return state.withLock { state in
             guard state.failure == nil, state.dropped > 0 else { return false }
             let event = Event(type: .dropped, reason: "\(state.dropped) events")
@@ -202,7 +204,7 @@ extension EventLog {
     /// One that gets what comes from now on.
     func addReader() -> EventReader {
         state.withLock { state in
-            let reader = EventReader(ring)
+            let reader = EventReader(ring, clock)
             state.readers[ObjectIdentifier(reader)] = reader
             return reader
         }

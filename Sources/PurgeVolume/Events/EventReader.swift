@@ -16,10 +16,12 @@ public final class EventReader: Sendable {
     }
     private let state: Mutex<State>
     private let ring: EventRing
+    private let clock: DeviceClock
 
     /// Gets what comes from now on.
-    init(_ ring: EventRing) {
+    init(_ ring: EventRing, _ clock: DeviceClock) {
         self.ring = ring
+        self.clock = clock
         state = Mutex(State(position: ring.end))
     }
 
@@ -65,7 +67,7 @@ public final class EventReader: Sendable {
     private func nextRecord(_ state: inout State) -> ArraySlice<UInt8> {
         let (missed, line) = ring.next(&state.position, before: state.end)
         guard missed > 0 else { return line?[...] ?? [] }
-        let time = Instant(nanoseconds: System.now()).iso8601
+        let time = clock.now.iso8601
         return Array("{\"time\":\"\(time)\",\"type\":\"dropped\",\"events\":\(missed)}\n".utf8)[...]
     }
 }

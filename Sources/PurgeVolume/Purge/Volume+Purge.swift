@@ -256,12 +256,12 @@ extension Volume {
         trigger: PurgeTrigger, pid: pid_t, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void = { _ in },
         _ goal: (borrowing VolumeState, ByteCount) -> PurgeGoal?
     ) -> ByteCount {
-        let began = Instant(nanoseconds: System.now())
-        var lastPurge = began
+        let began = clock.now
+        var lastPurge = System.uptime()
         var freed = ByteCount.zero
         while true {
             let seen = core.released.generation
-            let now = Instant(nanoseconds: System.now())
+            let now = clock.now
             let (job, isHeld) = change { state -> (PurgeJob?, Bool) in
                 guard let goal = goal(state, freed) else { return (nil, false) }
                 let job = choose(
@@ -274,8 +274,8 @@ extension Volume {
                     freed += part.freed
                     report(part.events)
                 }
-                lastPurge = Instant(nanoseconds: System.now())
-            } else if !isHeld || now.nanoseconds - lastPurge.nanoseconds > Self.patienceForHeldFiles
+                lastPurge = System.uptime()
+            } else if !isHeld || System.uptime() - lastPurge > Self.patienceForHeldFiles
                 || !core.released.wait(while: seen, milliseconds: 1000)
             {
                 return freed

@@ -63,7 +63,7 @@ extension Volume {
 
     /// A new entry into the tree and the ledger, with a reference for the kernel.
     func insert(_ node: Node, _ name: Name, in parent: Node, _ status: FileStatus) -> Entry {
-        let now = Instant(nanoseconds: System.now())
+        let now = clock.now
         return change { state in
             parent.ensuredPart.entries[name] = node
             state.place(node)

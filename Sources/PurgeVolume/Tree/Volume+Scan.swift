@@ -187,7 +187,7 @@ extension Volume {
     private func lastUse(_ found: Scanned, journal: Journal.LastUse?) -> Instant {
         let status = found.status
         let born = Instant(nanoseconds: found.birth ?? .min)
-        let now = Instant(nanoseconds: System.now())
+        let now = clock.now
         // Another birth, or an older record, is that of a file that had this inode number before.
         if let journal, journal.lastUse >= born, BirthMark.isSame(journal.birth, found.birth) {
             // The machine's clock may have been ahead.

@@ -33,7 +33,7 @@ extension Volume {
         noteDevice(of: node, status)
         try inheritProtection(node, from: directory, at: descriptor, nil)
         node.opens = 1
-        let now = Instant(nanoseconds: System.now())
+        let now = clock.now
         return change { state in
             state.place(node)
             node.parent = nil
