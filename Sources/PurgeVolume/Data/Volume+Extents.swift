@@ -16,9 +16,7 @@ extension Volume {
     func readyForHole(_ node: Node, _ descriptor: Int32, before block: Int64) throws(Errno) -> Range<Int64>? {
         if read({ _ in node.io?.unsettled != nil }) { settleAgain(node, descriptor) }
         let (wouldSkip, isPassed, blocks) = read { _ in
-            // A file that is passed through has every block up to its end, and perhaps some past it.
-            let blocks = node.io?.extents.map { ByteCount($0.size).blocks } ?? node.blocks
-            return ((node.isDense || node.isPassed) && block > blocks, node.isPassed, blocks)
+            (node.wouldSkip(before: block), node.isPassed, node.blocksToEnd)
         }
         guard wouldSkip else { return nil }
         if isPassed { return blocks..<block }

@@ -11,7 +11,6 @@ extension Volume {
     public func open(
         _ node: Node, flags: Int32, caller: Caller, offersPassthrough: Bool
     ) throws(Errno) -> Handle {
-        settleMapping(of: node)
         try reserveOpen(node)
         do throws(Errno) {
             let descriptor = try openOwn(node, flags & ~O_TRUNC)
@@ -56,12 +55,20 @@ extension Volume {
     /// chosen is gone for who comes after, and ESTALE makes the kernel look its name up anew.
     private func reserveOpen(_ node: Node, isUse: Bool = true) throws(Errno) {
         let now = clock.now
-        try admitting { (state) throws(Errno) in
-            if node.flags.contains(.purging) || (node.flags.contains(.unlinked) && node.opens == 0) { throw .stale }
-            try lockedAdmit(&state)
-            state.retract(node)
-            node.opens += 1
-            if isUse { state.noteUse(node, at: now) }
+        var mayLinger = !isUse
+        while true {
+            let isReserved = try admitting { (state) throws(Errno) in
+                if !mayLinger, node.io?.lingering != nil { return false }
+                if node.flags.contains(.purging) || (node.flags.contains(.unlinked) && node.opens == 0) { throw .stale }
+                try lockedAdmit(&state)
+                state.retract(node)
+                node.opens += 1
+                if isUse { state.noteUse(node, at: now) }
+                return true
+            }
+            if isReserved { return }
+            settleMapping(of: node)
+            mayLinger = true
         }
     }
 
@@ -71,11 +78,11 @@ extension Volume {
 
     /// Runs `body`, which admits one descriptor, under the lock; once more without the files that are kept for
     /// mappings which are gone, where there was no room.
-    private func admitting(_ body: (inout VolumeState) throws(Errno) -> Void) throws(Errno) {
-        do throws(Errno) { try change(body) } catch {
+    private func admitting<Value>(_ body: (inout VolumeState) throws(Errno) -> Value) throws(Errno) -> Value {
+        do throws(Errno) { return try change(body) } catch {
             guard error == .tooManyFiles else { throw error }
             settleMappings()
-            try change(body)
+            return try change(body)
         }
     }
 
@@ -245,31 +252,38 @@ extension Volume {
     /// A RELEASE has been read: from now on the file counts as closed. Whoever reads requests
     /// calls this before it reads the next (docs/INTERNALS.md, The order of RELEASE).
     public func noteRelease(_ handle: Handle) {
-        let sidecar = change { state -> String? in
-            guard !handle.isNoted else { return nil }
-            handle.isNoted = true
-            if handle.access == O_RDWR { handle.node.io?.mappableOpens -= 1 }
-            switch handle.mode {
-            case .cached, .direct: handle.node.io?.cachedOpens -= 1
-            case .passthrough, .passthroughDirect: if lockedLinger(handle, &state) { return nil }
-            case .own: break
-            }
-            unlink(handle, &state)
-            return lockedClose(handle.node, &state)
-        }
+        let sidecar = change { state in lockedRelease(handle, &state) }
         if let sidecar { store.removeSidecar(sidecar) }
+    }
+
+    private func lockedRelease(_ handle: Handle, _ state: inout VolumeState) -> String? {
+        guard !handle.isNoted else { return nil }
+        handle.isNoted = true
+        if handle.access == O_RDWR { handle.node.io?.mappableOpens -= 1 }
+        switch handle.mode {
+        case .cached, .direct: handle.node.io?.cachedOpens -= 1
+        case .passthrough, .passthroughDirect: if lockedLinger(handle, &state) { return nil }
+        case .own: break
+        }
+        unlink(handle, &state)
+        return lockedClose(handle.node, &state)
     }
 
     /// Closes the backing file, once nothing uses it.
     public func close(_ handle: Handle) {
         let node = handle.node
-        if read({ _ in node.io?.unsettled != nil }) {
+        let (isUnsettled, sidecar) = change { state -> (Bool, String?) in
+            if node.io?.unsettled != nil { return (true, nil) }
+            return (false, lockedRelease(handle, &state))
+        }
+        if let sidecar { store.removeSidecar(sidecar) }
+        if isUnsettled {
             // Errors stay here: there is nobody left to tell.
             do throws(Errno) {
                 try alone(with: node) { () throws(Errno) in settleAgain(node, handle.descriptor) }
             } catch {}
+            noteRelease(handle)
         }
-        noteRelease(handle)
         let passed = handle.mode.isPassed ? handle.node : nil
         Unmanaged.passUnretained(handle).release()
         if let passed { endClosing(of: passed) }
@@ -281,37 +295,70 @@ extension Volume {
     ) throws(Errno) -> (Entry, Handle) {
         try refuseReserved(name, in: parent, with: .exists)
         let key = Name(name)
-        if try settledEntry(key, in: parent) != nil {
-            if flags & O_EXCL != 0 { throw .exists }
-            let entry = try lookup(name, in: parent, caller: caller)
-            do throws(Errno) {
-                // The answer to CREATE passes nothing through; looked up anew, the file comes with OPEN.
-                settleMapping(of: entry.node)
-                if read({ _ in entry.node.isPassed }) { throw .stale }
-                return (entry, try open(entry.node, flags: flags, caller: caller, offersPassthrough: offersPassthrough))
-            } catch {
-                forget(entry.node, count: 1)
-                throw error
+        while true {
+            if let place = try placeOfNew(key, in: parent) {
+                actAs(caller)
+                return try make(name, key, in: parent, place, mode: mode, flags: flags)
+            }
+            if try settledEntry(key, in: parent) != nil {
+                if flags & O_EXCL != 0 { throw .exists }
+                return try openExisting(
+                    name, in: parent, flags: flags, caller: caller, offersPassthrough: offersPassthrough)
             }
         }
-        try admit()
-        let directory = try directoryDescriptor(parent)
-        actAs(caller)
+    }
+
+    /// Where a new file goes.
+    private struct NewPlace {
+        let directory: FileDescriptor
+        let inheritsProtection: Bool
+    }
+
+    /// Admits a descriptor for a new file; nil where there is an entry of that name.
+    private func placeOfNew(_ name: Name, in parent: Node) throws(Errno) -> NewPlace? {
+        let found = try admitting { (state) throws(Errno) -> (directory: FileDescriptor?, inheritsProtection: Bool)? in
+            if parent.part?.entries[name] != nil { return nil }
+            try lockedAdmit(&state)
+            return (state.descriptor(of: parent), parent.flags.contains(.ownProtection))
+        }
+        guard let found else { return nil }
+        let directory = if let known = found.directory { known } else { try directoryDescriptor(parent) }
+        return NewPlace(directory: directory, inheritsProtection: found.inheritsProtection)
+    }
+
+    private func openExisting(
+        _ name: CName, in parent: Node, flags: Int32, caller: Caller, offersPassthrough: Bool
+    ) throws(Errno) -> (Entry, Handle) {
+        let entry = try lookup(name, in: parent, caller: caller)
+        do throws(Errno) {
+            // The answer to CREATE passes nothing through; looked up anew, the file comes with OPEN.
+            settleMapping(of: entry.node)
+            if read({ _ in entry.node.isPassed }) { throw .stale }
+            return (entry, try open(entry.node, flags: flags, caller: caller, offersPassthrough: offersPassthrough))
+        } catch {
+            forget(entry.node, count: 1)
+            throw error
+        }
+    }
+
+    private func make(
+        _ name: CName, _ key: Name, in parent: Node, _ place: NewPlace, mode: mode_t, flags: Int32
+    ) throws(Errno) -> (Entry, Handle) {
         let kept =
             flags & ~(Self.strippedFlags | O_TRUNC) | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | untouched.fileFlags
         let descriptor: Int32
-        do { descriptor = try System.open(at: directory.raw, name, kept, mode: mode) } catch {
+        do { descriptor = try System.open(at: place.directory.raw, name, kept, mode: mode) } catch {
             throw hostError(error, parent)
         }
-        do throws(Errno) { return try adopt(descriptor, key, in: parent, directory.raw, flags) } catch {
+        do throws(Errno) { return try adopt(descriptor, key, in: parent, place, flags) } catch {
             System.close(descriptor)
-            withdrawEntry(name, at: directory.raw)
+            withdrawEntry(name, at: place.directory.raw)
             throw hostError(error, parent)
         }
     }
 
     private func adopt(
-        _ descriptor: Int32, _ name: Name, in parent: Node, _ directory: Int32, _ flags: Int32
+        _ descriptor: Int32, _ name: Name, in parent: Node, _ place: NewPlace, _ flags: Int32
     ) throws(Errno) -> (Entry, Handle) {
         let status = try System.status(descriptor)
         let node = Node(inode: UInt64(status.st_ino), kind: .regular, parent: parent, name: name)
@@ -319,8 +366,10 @@ extension Volume {
         noteDevice(of: node, status)
         node.opens = 1
         let now = clock.now
-        try name.withCName { (name) throws(Errno) in
-            try inheritProtection(node, from: parent, at: directory, name)
+        if place.inheritsProtection {
+            try name.withCName { (name) throws(Errno) in
+                try inheritProtection(node, from: parent, at: place.directory.raw, name)
+            }
         }
         return change { state in
             let handle = lockedHandle(node, descriptor, flags, offersPassthrough: false, &state)

@@ -15,8 +15,15 @@ struct Demand {
 
 /// Blocks that have been charged before they are written.
 struct Reservation {
+    /// Those of the demand.
+    var blocks: Range<Int64>
     /// The end of the blocks that fit; that of the demand when all fit.
     var end: Int64
+    /// What was the size of a file that is not dense.
+    var sparseSize: Int64?
+    /// Of the blocks, those that would be a hole and have to be allocated, and the size to go back to if that fails.
+    var hole: Range<Int64>?
+    var sizeBefore: Int64?
     /// What has to be purged before the call goes on.
     var job: PurgeJob?
     /// The last use that the call has noted, and the one before.
@@ -27,7 +34,9 @@ extension Volume {
     /// Charges the blocks that are new, or as many of the first as fit; chooses, in the same
     /// step, what must be purged for them. ENOSPC when not one fits that is needed.
     func reserve(_ demand: Demand, for node: Node, wrote: Bool) throws(Errno) -> Reservation {
-        if read({ !$0.lingering.isEmpty && isShort(of: demand, for: node, $0) }) { settleMappings() }
+        if read({ !$0.lingering.isEmpty && !$0.hasRoom(for: node.missing(in: demand.blocks), of: node) }) {
+            settleMappings()
+        }
         let now = clock.now
         let reservation = try makingRoom(pid: demand.pid) { (room, state) throws(Errno) -> Reservation? in
             let standing = node.standing
@@ -48,13 +57,12 @@ extension Volume {
             if need > 0 {
                 let short = state.capacity.shortage(for: ByteCount(blocks: need))
                 guard cover(short, &room, &state) else { return nil }
-                node.part?.extents?.insert(demand.blocks.lowerBound..<end)
-                state.charge(node, blocks: need)
-                state.actor = .init(pid: demand.pid, node: node)
+                state.charge(node, need, in: demand.blocks.lowerBound..<end, by: demand.pid)
             }
-            let before = node.lastUse
-            if wrote { state.noteUse(node, at: now) }
-            return Reservation(end: end, job: room.job, use: wrote ? (now, before) : nil)
+            var reservation = Reservation(
+                blocks: demand.blocks, end: end, sparseSize: node.io?.extents?.size, job: room.job)
+            if wrote { reservation.use = state.noteWrite(node, at: now) }
+            return reservation
         }
         if let reservation { return reservation }
         change { refuse(node, node.missing(in: demand.blocks), demand.pid, &$0) }
@@ -68,12 +76,6 @@ extension Volume {
             // Somebody has it open, so it is not among the victims, which are in this order.
             if node.lastUse == use.now, node.heapIndex < 0 { node.lastUse = use.before }
         }
-    }
-
-    private func isShort(of demand: Demand, for node: Node, _ state: borrowing VolumeState) -> Bool {
-        let missing = ByteCount(blocks: node.missing(in: demand.blocks))
-        return missing > state.capacity.available(for: node.standing.writeClass)
-            || state.capacity.shortage(for: missing) > .zero
     }
 
     private func refuse(_ node: Node, _ blocks: Int64, _ pid: pid_t, _ state: inout VolumeState) {
@@ -136,6 +138,39 @@ extension Volume {
     }
 }
 
+extension VolumeState {
+    /// Charges what a write needs, if there is room for all of it as it is, and it leaves nothing out.
+    mutating func reserve(_ request: WriteRequest, for node: Node, at now: Instant) -> Reservation? {
+        guard node.io?.unsettled == nil, !node.wouldSkip(before: request.blocks.lowerBound) else { return nil }
+        let missing = node.missing(in: request.blocks)
+        guard missing == 0 || hasRoom(for: missing, of: node) else { return nil }
+        if missing > 0 { charge(node, missing, in: request.blocks, by: request.pid) }
+        let sparseSize = node.io?.extents?.size
+        return Reservation(
+            blocks: request.blocks, end: request.blocks.upperBound, sparseSize: sparseSize,
+            use: noteWrite(node, at: now))
+    }
+
+    /// Whether so many more blocks fit without a purge.
+    func hasRoom(for blocks: Int64, of node: Node) -> Bool {
+        let bytes = ByteCount(blocks: blocks)
+        return bytes <= capacity.available(for: node.standing.writeClass) && capacity.shortage(for: bytes) == .zero
+    }
+
+    /// Charges `count` blocks, all that were missing in `blocks`.
+    fileprivate mutating func charge(_ node: Node, _ count: Int64, in blocks: Range<Int64>, by pid: pid_t) {
+        node.part?.extents?.insert(blocks)
+        charge(node, blocks: count)
+        actor = .init(pid: pid, node: node)
+    }
+
+    fileprivate mutating func noteWrite(_ node: Node, at now: Instant) -> (now: Instant, before: Instant) {
+        let before = node.lastUse
+        noteUse(node, at: now)
+        return (now, before)
+    }
+}
+
 extension Range<Int64> {
     fileprivate func union(_ other: Range<Int64>) -> Range<Int64> {
         Swift.min(lowerBound, other.lowerBound)..<Swift.max(upperBound, other.upperBound)
@@ -143,6 +178,13 @@ extension Range<Int64> {
 }
 
 extension Node {
+    /// Whether what begins at `block` would leave blocks out. Of a file that is passed through also those that would be
+    /// a hole in a file with a record.
+    func wouldSkip(before block: Int64) -> Bool { (isDense || isPassed) && block > blocksToEnd }
+
+    /// A file that is passed through has every block up to its end, and perhaps some past it.
+    var blocksToEnd: Int64 { io?.extents.map { ByteCount($0.size).blocks } ?? blocks }
+
     /// Blocks of `range` that are not charged yet; under the lock.
     func missing(in range: Range<Int64>) -> Int64 {
         if let charged = part?.extents { return charged.missing(in: range) }

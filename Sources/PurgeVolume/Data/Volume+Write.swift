@@ -38,19 +38,42 @@ public struct WriteRequest: Sendable {
 
 extension Volume {
     /// Writes as much as fits: `perform` gets the descriptor and which bytes of the request to
-    /// write.
+    /// write. The lock is taken when it begins and when it ends, where nothing has to be purged and no hole comes up.
     public func write(
         _ handle: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt,
         perform: (Int32, Range<Int>) throws(Errno) -> Int
     ) throws(Errno) -> Int {
         guard request.length > 0 else { return 0 }
         let request = try request.bounded()
-        return try inWriteOrder(with: handle.node, request.blocks) { () throws(Errno) in
-            do throws(Errno) { return try writeBlocks(handle, request, &debt, perform) } catch {
-                if error == .noSpace, request.isMapped { overwritePages(handle, request, &debt, perform) }
-                throw error
-            }
+        let turn = beginWrite(request, of: handle.node)
+        defer { endTurn(of: handle.node, isAlone: turn.isAlone) }
+        do throws(Errno) { return try writeBlocks(handle, request, turn.reservation, &debt, perform) } catch {
+            if error == .noSpace, request.isMapped { overwritePages(handle, request, &debt, perform) }
+            throw error
         }
+    }
+
+    /// A write whose turn it is.
+    private struct WriteTurn {
+        var isAlone = false
+        /// nil where it takes more than a look at the numbers.
+        var reservation: Reservation?
+    }
+
+    private func beginWrite(_ request: WriteRequest, of node: Node) -> WriteTurn {
+        let now = clock.now
+        var turn = WriteTurn()
+        awaitTurn { state in
+            let io = node.ensuredIO
+            if !turn.isAlone, node.isDense, node.missing(in: request.blocks) == 0, io.unsettled == nil {
+                guard io.beginBeside() else { return false }
+            } else {
+                guard io.beginAlone(&turn.isAlone) else { return false }
+            }
+            turn.reservation = state.reserve(request, for: node, at: now)
+            return true
+        }
+        return turn
     }
 
     /// Overwriting in place always works: the pages of a refused write-back that have their blocks
@@ -66,38 +89,46 @@ extension Volume {
             part.length = min(page, request.length - start)
             guard read({ _ in handle.node.missing(in: part.blocks) }) == 0 else { continue }
             do throws(Errno) {
-                _ = try writeBlocks(handle, part, &debt) { (fd, bytes) throws(Errno) in
+                _ = try writeBlocks(handle, part, nil, &debt) { (fd, bytes) throws(Errno) in
                     try perform(fd, bytes.lowerBound + start..<bytes.upperBound + start)
                 }
             } catch {}  // the request has failed anyway
         }
     }
 
+    /// What a write needs: what would be a hole, and room, for which something may have to go.
+    private func prepare(_ request: WriteRequest, _ node: Node, _ fd: Int32) throws(Errno) -> Reservation {
+        let hole = try readyForHole(node, fd, before: request.blocks.lowerBound)
+        let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound
+        let sizeBefore = hole == nil ? nil : try System.status(fd).size
+        let demand = Demand(blocks: blocks, takesPart: !request.isMapped && hole == nil, pid: request.pid)
+        var reservation = try reserve(demand, for: node, wrote: true)
+        reservation.hole = hole
+        reservation.sizeBefore = sizeBefore
+        return reservation
+    }
+
     private func writeBlocks(
-        _ handle: Handle, _ request: WriteRequest, _ debt: inout AnnouncementDebt,
+        _ handle: Handle, _ request: WriteRequest, _ reservation: Reservation?, _ debt: inout AnnouncementDebt,
         _ perform: (Int32, Range<Int>) throws(Errno) -> Int
     ) throws(Errno) -> Int {
         let (node, fd) = (handle.node, handle.descriptor)
-        let hole = try readyForHole(node, fd, before: request.blocks.lowerBound)
-        let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound
-        let takesPart = !request.isMapped && hole == nil
-        let sizeBefore = hole == nil ? nil : try System.status(fd).size
-        let reservation = try reserve(
-            Demand(blocks: blocks, takesPart: takesPart, pid: request.pid), for: node, wrote: true)
+        let reservation = if let reservation { reservation } else { try prepare(request, node, fd) }
         do throws(Errno) {
             try carryOut(reservation, &debt)
-            if let hole { try fill(hole, fd) }
-            let oldSize = kind.fillsGrownTail ? sparseSize(node) : nil
+            if let hole = reservation.hole { try fill(hole, fd) }
             if request.dropsPrivileges { try dropPrivileges(fd, pid: request.pid) }
             let granted = Int(min(request.end, ByteCount(blocks: reservation.end).bytes) - request.offset)
             let count = try perform(fd, 0..<granted)
-            if count < granted { settle(node, fd, blocks) }
-            if let oldSize, oldSize < request.offset { emptyGrownTail(node, fd, oldSize) }
-            if !isDense(node) { noteWritten(node, fd, end: request.offset + Int64(count)) }
+            if count < granted { settle(node, fd, reservation.blocks) }
+            if let oldSize = reservation.sparseSize {
+                if kind.fillsGrownTail, oldSize < request.offset { emptyGrownTail(node, fd, oldSize) }
+                noteWritten(node, fd, end: request.offset + Int64(count))
+            }
             return count
         } catch {
-            if let sizeBefore { takeBack(pastSize: sizeBefore, fd) }
-            settle(node, fd, blocks)
+            if let sizeBefore = reservation.sizeBefore { takeBack(pastSize: sizeBefore, fd) }
+            settle(node, fd, reservation.blocks)
             withdrawUse(reservation, of: node)
             throw hostError(error, node)
         }

@@ -61,18 +61,13 @@ extension Volume {
                     if let handle = node.io?.firstHandle { return (.open(handle.takeUnretainedValue()), nil) }
                     return (nil, nil)
                 }
-                guard let descriptor = descriptor(of: parent, state) else { return (nil, parent) }
+                guard let descriptor = state.descriptor(of: parent) else { return (nil, parent) }
                 return (.entry(descriptor, node.name), nil)
             }
             if let found { return found }
             guard let directory else { throw .noEntry }
             _ = try directoryDescriptor(directory)
         }
-    }
-
-    private func descriptor(of directory: Node, _ state: borrowing VolumeState) -> FileDescriptor? {
-        directory === root
-            ? store.container : directory.io?.remains?.descriptor ?? state.descriptors.descriptor(of: directory)
     }
 
     /// An O_PATH descriptor of a directory, from the cache or opened on the way down from the
@@ -83,7 +78,7 @@ extension Volume {
                 var below: [Node] = []
                 var node = directory
                 while true {
-                    if let descriptor = descriptor(of: node, state) { return (descriptor, below.reversed()) }
+                    if let descriptor = state.descriptor(of: node) { return (descriptor, below.reversed()) }
                     below.append(node)
                     guard let parent = node.parent else { return (nil, []) }
                     node = parent
@@ -166,5 +161,12 @@ extension Volume {
         defer { core.movesEnded.add(1, ordering: .acquiringAndReleasing) }
         try body()
         return change { update(&$0) }
+    }
+}
+
+extension VolumeState {
+    /// By which the entries of a directory are reached, where one is open.
+    func descriptor(of directory: Node) -> FileDescriptor? {
+        directory.io?.remains?.descriptor ?? descriptors.descriptor(of: directory)
     }
 }

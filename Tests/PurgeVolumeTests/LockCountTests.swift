@@ -1,0 +1,90 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import PurgeTree
+import Support
+import Testing
+
+@testable import PurgeVolume
+
+#if DEBUG
+/// How often an operation takes the lock of the volume, which debug builds count: once to begin and once to end.
+struct LockCountTests {
+    private func acquisitions(_ live: LiveVolume, _ body: () throws -> Void) rethrows -> Int {
+        let before = live.volume.core.acquisitions
+        try body()
+        return live.volume.core.acquisitions - before
+    }
+
+    @Test func anOverwriteTakesItTwice() throws {
+        try withVolume { live in
+            let handle = try live.create("tmp/f")
+            defer { live.volume.close(handle) }
+            try live.write(handle, at: 0, 4 * 4096)
+            #expect(try acquisitions(live) { try live.write(handle, at: 0, 4 * 4096) } == 2)
+            #expect(try acquisitions(live) { try live.write(handle, at: 5000, 1) } == 2)
+        }
+    }
+
+    @Test func anAppendTakesItTwice() throws {
+        try withVolume { live in
+            let handle = try live.create("tmp/f")
+            defer { live.volume.close(handle) }
+            #expect(try acquisitions(live) { try live.write(handle, at: 0, 100) } == 2)
+            #expect(try acquisitions(live) { try live.write(handle, at: 100, 8 * 4096) } == 2)
+            #expect(live.used == 9)
+        }
+    }
+
+    /// A file with a record has its size kept up, and may need the record no longer.
+    @Test func aWriteToASparseFileTakesItFourTimes() throws {
+        try withVolume { live in
+            let handle = try live.create("tmp/f")
+            defer { live.volume.close(handle) }
+            try live.write(handle, at: 8 * 4096, 4096)
+            #expect(try acquisitions(live) { try live.write(handle, at: 9 * 4096, 4096) } == 4)
+        }
+    }
+
+    @Test func makingAFileTakesItTwice() throws {
+        try withVolume { live in
+            let parent = try live.node("tmp")
+            var made: (Entry, Handle)?
+            let count = try acquisitions(live) {
+                made = try live.volume.create(
+                    "f", in: parent, mode: 0o644, flags: O_RDWR | O_CREAT, caller: LiveVolume.caller,
+                    offersPassthrough: false)
+            }
+            #expect(count == 2)
+            let (entry, handle) = try #require(made)
+            #expect(acquisitions(live) { live.volume.close(handle) } == 1)
+            live.volume.forget(entry.node, count: 1)
+        }
+    }
+
+    @Test func openingAFileTakesItThreeTimes() throws {
+        try withVolume { live in
+            try live.make("tmp/f", blocks: 1)
+            let node = try live.node("tmp/f")
+            var opened: Handle?
+            let count = try acquisitions(live) {
+                opened = try live.volume.open(
+                    node, flags: O_RDONLY, caller: LiveVolume.caller, offersPassthrough: false)
+            }
+            #expect(count == 3)
+            live.volume.close(try #require(opened))
+        }
+    }
+
+    /// One that is short takes it oftener, and is counted to show that the counter counts.
+    @Test func aWriteThatPurgesTakesItOftener() throws {
+        try withVolume { live in
+            try live.make("tmp/a", blocks: 60)
+            let handle = try live.create("Documents/f")
+            defer { live.volume.close(handle) }
+            #expect(try acquisitions(live) { try live.write(handle, at: 0, 8 * 4096) } > 4)
+            #expect(!live.exists("tmp/a"))
+        }
+    }
+}
+#endif
