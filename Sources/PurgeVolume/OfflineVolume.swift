@@ -29,13 +29,13 @@ public final class OfflineVolume {
     public func read(_ name: String) throws(Errno) -> String {
         guard let file = ControlFile(rawValue: name) else { throw .noEntry }
         guard file != .events, !file.answers else { throw .accessDenied }
-        return volume.controlText(file)
+        return volume.controlFiles.text(of: file)
     }
 
     /// What writing `text` to `MOUNT/.purgefs/NAME` would do.
     public func write(_ text: String, to name: String) throws(Errno) {
         if isForReading { throw .readOnly }
-        try volume.controlCommand(try handle(name), Array(text.utf8), pid: 0)
+        try volume.controlFiles.write(try handle(name), Array(text.utf8), pid: 0)
     }
 
     /// What writing `command` to storage.plan or storage.reclaim and reading it back would give.
@@ -43,8 +43,8 @@ public final class OfflineVolume {
         if isForReading && name != ControlFile.storagePlan.rawValue { throw .readOnly }
         let handle = try handle(name)
         var isShort = false
-        do throws(Errno) { try volume.controlCommand(handle, command, pid: 0) } catch .tryAgain { isShort = true }
-        let text = String(decoding: volume.readControl(handle, offset: 0, limit: .max), as: UTF8.self)
+        do throws(Errno) { try volume.controlFiles.write(handle, command, pid: 0) } catch .tryAgain { isShort = true }
+        let text = String(decoding: volume.controlFiles.read(handle, offset: 0, limit: .max), as: UTF8.self)
         return ControlAnswer(text: text, isShort: isShort)
     }
 
@@ -56,12 +56,12 @@ public final class OfflineVolume {
 
     /// Writes back what changed and gives up the lock.
     public func close() throws(StoreError) {
-        if isForReading { return volume.journal.close() }
-        volume.saveLastUses()
-        volume.saveSettings(durably: true)
+        if isForReading { return volume.keeper.journal.close() }
+        volume.keeper.saveLastUses()
+        volume.keeper.saveDevice(durably: true)
         volume.events.flush()
         if let failure = volume.events.failure { throw failure }
-        volume.journal.close()
+        volume.keeper.journal.close()
     }
 }
 

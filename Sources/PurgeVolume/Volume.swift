@@ -9,21 +9,9 @@ import Synchronization
 /// family in `Volume+….swift`. Knows nothing of FUSE.
 public final class Volume: VolumeFamily {
     let core: VolumeCore
-    let mountpoint: String?
-    let journal: Journal
-    /// Wakes the thread that keeps the journal: to end, or since somebody waits for it.
-    let journalGate = Gate()
-    /// Held while device.json is written, so that an older state never replaces a newer one.
-    let savingSettings = Mutex(())
-    /// What device.json holds.
-    let savedDevice: Mutex<Device>
-    /// Whether it has been reported that device.json cannot be written.
-    let settingsAreFailing = Atomic<Bool>(false)
-    /// Whether the journal's failure has been reported.
-    let journalIsFailing = Atomic<Bool>(false)
-    let threads = Mutex<[WorkThread]>([])
+    let keeper: StoreKeeper
+    let threads = VolumeThreads()
     let findings = Mutex(ScanFindings())
-    let isEnding = Atomic<Bool>(false)
     /// Whether the store's file system keeps POSIX access control lists.
     public let keepsAccessControlLists: Bool
 
@@ -31,6 +19,12 @@ public final class Volume: VolumeFamily {
     public var control: ControlTree { core.control }
     public var events: EventLog { core.events }
     public var budget: DescriptorBudget { core.budget }
+    var mountpoint: String? { core.mountpoint }
+
+    public var controlFiles: ControlFiles {
+        ControlFiles(core: core, purging: self, keeper: keeper, reclaimer: reclaimer)
+    }
+    var reclaimer: Reclaimer { Reclaimer(core: core, purging: self) }
 
     /// Opens and scans: the ledger is right when this returns.
     public init(
@@ -38,19 +32,17 @@ public final class Volume: VolumeFamily {
         untouched: UntouchedTimes = [], hooks: VolumeHooks = VolumeHooks(), patience: Int64 = Volume.patience,
         progress: (Int) -> Void = { _ in }
     ) throws(StoreError) {
-        self.journal = journal
-        self.mountpoint = mountpoint
-        savedDevice = Mutex(settings.asSaved)
         let clock = DeviceClock(of: settings)
-        let events = EventLog(journal: journal, clock: clock) { [journalGate] in journalGate.advance() }
+        let wakeKeeper = Gate()
+        let events = EventLog(journal: journal, clock: clock) { wakeKeeper.advance() }
         do throws(Errno) {
             core = try VolumeCore(
-                store: store, device: settings, clock: clock, events: events, isMounted: mountpoint != nil,
-                untouched: untouched,
-                hooks: hooks, patience: patience)
+                store: store, device: settings, clock: clock, events: events, mountpoint: mountpoint,
+                untouched: untouched, hooks: hooks, patience: patience)
         } catch {
             throw StoreError("\(error)", path: store.path + "/container", advice: "Check that it can be read.")
         }
+        keeper = StoreKeeper(core: core, journal: journal, wake: wakeKeeper, device: settings)
         keepsAccessControlLists = Self.keepsAccessControlLists(store)
         try scan(progress: progress)
         change { $0.isScanned = true }

@@ -9,6 +9,7 @@ import Synchronization
 /// changes, and the gates at which threads wait for a change.
 final class VolumeCore: Sendable {
     let store: Store
+    let mountpoint: String?
     let untouched: UntouchedTimes
     let root: Node
     let control: ControlTree
@@ -40,6 +41,9 @@ final class VolumeCore: Sendable {
     /// Advances when the reclaimer has something to look at.
     let reclaimerGate = Gate()
     let reclaimerIsBusy = Atomic<Bool>(false)
+    let reclaimerRuns = Atomic<Bool>(false)
+    /// The threads of the volume are to end.
+    let isEnding = Atomic<Bool>(false)
     /// Renames and unlinks: a name that was read while none was under way, and since when none
     /// has begun, is right.
     let moves = Atomic<UInt64>(0)
@@ -50,10 +54,12 @@ final class VolumeCore: Sendable {
     let lateAnnouncements = Atomic<Int>(0)
 
     init(
-        store: Store, device: Device, clock: DeviceClock, events: EventLog, isMounted: Bool, untouched: UntouchedTimes,
+        store: Store, device: Device, clock: DeviceClock, events: EventLog, mountpoint: String?,
+        untouched: UntouchedTimes,
         hooks: VolumeHooks, patience: Int64
     ) throws(Errno) {
         self.store = store
+        self.mountpoint = mountpoint
         self.untouched = untouched
         self.clock = clock
         self.events = events
@@ -64,7 +70,7 @@ final class VolumeCore: Sendable {
         let status = try System.status(store.container.raw)
         backingDevice = UInt64(status.st_dev)
         root = Node(inode: UInt64(status.st_ino), kind: .directory, parent: nil, name: Name(""))
-        tellsMappings = isMounted && geteuid() == 0 && System.tellsMappings(in: store.container.raw)
+        tellsMappings = mountpoint != nil && geteuid() == 0 && System.tellsMappings(in: store.container.raw)
         control = ControlTree(owner: getuid(), group: getgid(), made: clock.now)
         state = Mutex(VolumeState(device: device, descriptorLimit: budget.directories))
         root.ensuredIO.descriptor = store.container

@@ -121,7 +121,7 @@ struct AnnouncementDebtTests {
             let (volume, tmp) = (live.volume, try live.node("tmp"))
             let waiting = Workers.start(1) { _ in
                 #expect(throws: Errno.tryAgain) {
-                    try volume.controlCommand(
+                    try volume.controlFiles.write(
                         ControlHandle(file: .storageReclaim, reader: nil), Array("40K".utf8), pid: LiveVolume.pid)
                 }
                 #expect(volume.mayCacheAbsence("a", in: tmp))

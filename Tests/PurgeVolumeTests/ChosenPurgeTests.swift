@@ -27,7 +27,7 @@ struct ChosenPurgeTests {
         let handle = ControlHandle(file: file, reader: nil)
         let request = bytes(text)
         let outcome = Result { () throws(Errno) in
-            try live.volume.controlCommand(handle, request, pid: LiveVolume.pid)
+            try live.volume.controlFiles.write(handle, request, pid: LiveVolume.pid)
         }
         if case .failure(let error) = outcome {
             guard error == .tryAgain else { throw error }
@@ -35,7 +35,7 @@ struct ChosenPurgeTests {
         } else {
             #expect(!isShort, "\(text)")
         }
-        let answer = String(decoding: live.volume.readControl(handle, offset: 0, limit: .max), as: UTF8.self)
+        let answer = String(decoding: live.volume.controlFiles.read(handle, offset: 0, limit: .max), as: UTF8.self)
         let lines: [PlanLine] = try answer.split(separator: "\n").map { line in
             try JSONText.decode(PlanLine.self, from: String(line))
         }
@@ -188,7 +188,7 @@ struct ChosenPurgeTests {
             let handle = ControlHandle(file: .storageReclaim, reader: nil)
             let isDone = Tally()
             let purging = Workers.start(1) { _ in
-                try volume.controlCommand(handle, request, pid: LiveVolume.pid)
+                try volume.controlFiles.write(handle, request, pid: LiveVolume.pid)
                 isDone.add()
             }
             try eventually("the other") { !live.exists("tmp/free") }
@@ -232,7 +232,7 @@ struct ChosenPurgeTests {
             let tier = try ask(live, "tmp").sorted()
             #expect(tier == ["tmp/d/b temporary", "tmp/d/e/c temporary", "tmp/d/link command", "tmp/empty command"])
             let deaf = ControlHandle(file: .storageReclaim, reader: nil, isReadable: false)
-            try live.volume.controlCommand(deaf, bytes("all"), pid: 1)
+            try live.volume.controlFiles.write(deaf, bytes("all"), pid: 1)
             #expect(deaf.content.isEmpty)
             #expect(live.used == 1)
         }
@@ -254,7 +254,7 @@ struct ChosenPurgeTests {
             #expect(requests.count == 2)
             for request in requests {
                 let handle = ControlHandle(file: .storageReclaim, reader: nil)
-                try live.volume.controlCommand(handle, request.bytes, pid: LiveVolume.pid)
+                try live.volume.controlFiles.write(handle, request.bytes, pid: LiveVolume.pid)
             }
             let gone = try live.events(.purge).compactMap(\.path)
             #expect(gone == paths)
@@ -313,14 +313,14 @@ struct ChosenPurgeTests {
             let request = Array("paths\0tmp/held\0tmp/free\0".utf8)
             let handle = ControlHandle(file: .storageReclaim, reader: nil)
             let purging = Workers.start(1) { _ in
-                do { try volume.controlCommand(handle, request, pid: LiveVolume.pid) } catch {}
+                do { try volume.controlFiles.write(handle, request, pid: LiveVolume.pid) } catch {}
             }
             try eventually("the other") { !live.exists("tmp/free") }
             try live.rename("tmp/held", "Library/Caches/kept")
             volume.unhold(node)
             try purging.join(within: 20)
             #expect(live.exists("Library/Caches/kept"))
-            let text = String(decoding: volume.readControl(handle, offset: 0, limit: .max), as: UTF8.self)
+            let text = String(decoding: volume.controlFiles.read(handle, offset: 0, limit: .max), as: UTF8.self)
             #expect(text.contains("noEntry") && text.contains("tmp/held"))
         }
     }

@@ -43,9 +43,9 @@ struct ControlCommandTests {
             try live.command(.storageOthers, "40K")
             try live.command(.storageOthersPurgeable, "20K")
             try live.make("tmp/a", blocks: 2)
-            let before = live.volume.controlText(.status)
+            let before = live.volume.controlFiles.text(of: .status)
             #expect(throws: Errno.invalid) { try live.command(file, text) }
-            #expect(live.volume.controlText(.status) == before)
+            #expect(live.volume.controlFiles.text(of: .status) == before)
             #expect(try live.events(.capacity).count == 3)
         }
     }
@@ -54,14 +54,14 @@ struct ControlCommandTests {
         try withVolume { live in
             try live.command(.storageThresholds, "desired 50%\nnearlow 11%\nlow 10.5%\n")
             #expect(
-                live.volume.controlText(.storageThresholds)
+                live.volume.controlFiles.text(of: .storageThresholds)
                     == "verylow 0\nlow 28672\nnearlow 32768\ndesired 131072\n")
             try live.command(.storageThresholds, "verylow=1%,low=2%,nearlow=24576,desired=50%\n")
             #expect(
-                live.volume.controlText(.storageThresholds)
+                live.volume.controlFiles.text(of: .storageThresholds)
                     == "verylow 4096\nlow 8192\nnearlow 24576\ndesired 131072\n")
             try live.command(.storageThresholds, "off")
-            #expect(live.volume.controlText(.storageThresholds) == "verylow 0\nlow 0\nnearlow 0\ndesired 0\n")
+            #expect(live.volume.controlFiles.text(of: .storageThresholds) == "verylow 0\nlow 0\nnearlow 0\ndesired 0\n")
         }
     }
 
@@ -116,8 +116,8 @@ struct ControlCommandTests {
             try live.mark("Documents/d", "1")
             try live.make("Documents/kept", blocks: 1)
             let handle = ControlHandle(file: .storagePlan, reader: nil)
-            try live.volume.controlCommand(handle, Array(text.utf8), pid: 0)
-            let plan = String(decoding: live.volume.readControl(handle, offset: 0, limit: .max), as: UTF8.self)
+            try live.volume.controlFiles.write(handle, Array(text.utf8), pid: 0)
+            let plan = String(decoding: live.volume.controlFiles.read(handle, offset: 0, limit: .max), as: UTF8.self)
             #expect(live.used == 6)
             if isEnough {
                 try live.command(.storageReclaim, text)

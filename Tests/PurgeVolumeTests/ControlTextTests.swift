@@ -32,16 +32,16 @@ struct ControlTextTests {
         (.storageAvailable, 34), (.storageImportant, 45), (.storageOpportunistic, 32), (.storageReclaimable, 11),
     ]
     @Test(arguments: numbers) func eachNumber(file: ControlFile, blocks: Int64) throws {
-        try withFiles { live in #expect(live.volume.controlText(file) == "\(blocks * 4096)\n") }
+        try withFiles { live in #expect(live.volume.controlFiles.text(of: file) == "\(blocks * 4096)\n") }
     }
 
     @Test func flatFiles() throws {
         try withFiles { live in
             #expect(
-                live.volume.controlText(.storageThresholds)
+                live.volume.controlFiles.text(of: .storageThresholds)
                     == "verylow 4096\nlow 8192\nnearlow 12288\ndesired 16384\n")
             #expect(
-                live.volume.controlText(.storageStat) == """
+                live.volume.controlFiles.text(of: .storageStat) == """
                     temporary.bytes 12288
                     temporary.files 1
                     caches.bytes 8192
@@ -59,13 +59,13 @@ struct ControlTextTests {
                     announcements.late 0
 
                     """)
-            #expect(live.volume.controlText(.storagePressure) == "normal\n")
+            #expect(live.volume.controlFiles.text(of: .storagePressure) == "normal\n")
         }
     }
 
     @Test func statusIsJSON() throws {
         try withFiles { live in
-            let text = live.volume.controlText(.status)
+            let text = live.volume.controlFiles.text(of: .status)
             let status = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
             #expect(status["version"] as? Int == 1 && status["profile"] as? String == "documented")
             #expect(status["pressure"] as? String == "normal" && status["purging"] as? Bool == false)
@@ -89,7 +89,7 @@ struct ControlTextTests {
     @Test func filesThatAreNotReadAreEmpty() throws {
         try withFiles { live in
             for file in [ControlFile.storageReclaim, .storagePlan, .events] {
-                #expect(live.volume.controlText(file) == "")
+                #expect(live.volume.controlFiles.text(of: file) == "")
             }
         }
     }
@@ -97,34 +97,34 @@ struct ControlTextTests {
     @Test func theContentIsMadeAnewAtItsBeginning() throws {
         try withVolume { live in
             let node = try live.node(".purgefs/storage.used")
-            let handle = try live.volume.openControl(node)
-            defer { live.volume.closeControl(handle) }
-            #expect(live.volume.readControl(handle, offset: 0, limit: 100) == Array("0\n".utf8))
+            let handle = try live.volume.controlFiles.open(node)
+            defer { live.volume.controlFiles.close(handle) }
+            #expect(live.volume.controlFiles.read(handle, offset: 0, limit: 100) == Array("0\n".utf8))
             try live.make("tmp/a", blocks: 3)
-            #expect(live.volume.readControl(handle, offset: 1, limit: 100) == Array("\n".utf8))
-            #expect(live.volume.readControl(handle, offset: 0, limit: 3) == Array("122".utf8))
-            #expect(live.volume.readControl(handle, offset: 3, limit: 100) == Array("88\n".utf8))
-            #expect(live.volume.readControl(handle, offset: 100, limit: 100) == [])
+            #expect(live.volume.controlFiles.read(handle, offset: 1, limit: 100) == Array("\n".utf8))
+            #expect(live.volume.controlFiles.read(handle, offset: 0, limit: 3) == Array("122".utf8))
+            #expect(live.volume.controlFiles.read(handle, offset: 3, limit: 100) == Array("88\n".utf8))
+            #expect(live.volume.controlFiles.read(handle, offset: 100, limit: 100) == [])
         }
     }
 
     @Test func pressureIsAnException() throws {
         try withVolume { live in
             try live.command(.storageThresholds, "low 50%\nnearlow 50%\ndesired 50%")
-            let handle = try live.volume.openControl(try live.node(".purgefs/storage.pressure"))
+            let handle = try live.volume.controlFiles.open(try live.node(".purgefs/storage.pressure"))
             let woken = Tally()
             handle.onChange { woken.add() }
-            var isUrgent: Bool { live.volume.pollEvents(handle) & 2 != 0 }  // POLLPRI
+            var isUrgent: Bool { live.volume.controlFiles.poll(handle) & 2 != 0 }  // POLLPRI
             #expect(!isUrgent)
             try live.make("Documents/f", blocks: 40)
             #expect(isUrgent && woken.value == 1)
-            #expect(live.volume.readControl(handle, offset: 0, limit: 100) == Array("low\n".utf8))
+            #expect(live.volume.controlFiles.read(handle, offset: 0, limit: 100) == Array("low\n".utf8))
             #expect(!isUrgent)
             // there and back again
             try live.unlink("Documents/f")
             try live.make("Documents/f", blocks: 40)
             #expect(isUrgent && woken.value == 3)
-            live.volume.closeControl(handle)
+            live.volume.controlFiles.close(handle)
             try live.unlink("Documents/f")
             #expect(woken.value == 3)
         }

@@ -172,7 +172,7 @@ struct LargePurgeTests {
             try live.make("tmp/empty", blocks: 0)
             for command in ["\(300 * 4096)", "caches", "all"] {
                 let handle = ControlHandle(file: .storagePlan, reader: nil)
-                try live.volume.controlCommand(handle, Array(command.utf8), pid: LiveVolume.pid)
+                try live.volume.controlFiles.write(handle, Array(command.utf8), pid: LiveVolume.pid)
                 let planned = String(decoding: handle.content, as: UTF8.self).split(separator: "\n")
                     .compactMap { $0.split(separator: "\"").dropFirst(3).first.map(String.init) }
                 let before = try live.events(.purge).count

@@ -63,7 +63,7 @@ final class LedgerRun {
     /// What the background does is over, here and in the model.
     func settle() {
         guard hasPressure else { return }
-        live.volume.awaitReclaimer()
+        live.volume.reclaimer.awaitIdle()
         model.purgeUnderPressure()
     }
 

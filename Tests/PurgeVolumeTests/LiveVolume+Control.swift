@@ -8,11 +8,11 @@ import Support
 extension LiveVolume {
     /// One write(2) to a control file.
     func command(_ file: ControlFile, _ text: String) throws(Errno) {
-        try volume.controlCommand(ControlHandle(file: file, reader: nil), Array(text.utf8), pid: Self.pid)
+        try volume.controlFiles.write(ControlHandle(file: file, reader: nil), Array(text.utf8), pid: Self.pid)
     }
     /// A number of a control file.
     func bytes(_ file: ControlFile) throws -> Int64 {
-        let text = volume.controlText(file)
+        let text = volume.controlFiles.text(of: file)
         guard let number = Int64(text.dropLast()), text.hasSuffix("\n") else { throw TestFailure("\(file): \(text)") }
         return number
     }
@@ -64,7 +64,7 @@ func withVolume<R>(
 extension LiveVolume {
     /// A volume that has just scanned the same store, as the next mount would.
     func scanned() throws -> Volume {
-        try Volume(store: volume.store, device: volume.device, journal: volume.journal, mountpoint: nil)
+        try Volume(store: volume.store, device: volume.device, journal: volume.keeper.journal, mountpoint: nil)
     }
     /// Charged blocks that a scan of the store finds.
     func scannedBlocks() throws -> Int64 { try scanned().status().storage.used.bytes / 4096 }

@@ -26,12 +26,12 @@ struct SavedStateTests {
             #expect(try next.bytes(.storageOthers) == 303_104)
             #expect(try next.bytes(.storageOthersPurgeable) == 102_400)
             #expect(
-                next.volume.controlText(.storageThresholds)
+                next.volume.controlFiles.text(of: .storageThresholds)
                     == "verylow 0\nlow 102400\nnearlow 200704\ndesired 409600\n")
             // a percentage follows the total, a size does not
             try next.command(.storageTotal, "2000000")
             #expect(
-                next.volume.controlText(.storageThresholds)
+                next.volume.controlFiles.text(of: .storageThresholds)
                     == "verylow 0\nlow 200704\nnearlow 401408\ndesired 409600\n")
         }
     }
@@ -48,7 +48,8 @@ struct SavedStateTests {
             }
             let next = try LiveVolume(store) { _ in }
             #expect(try next.bytes(.storageOthers) == 0)
-            #expect(next.volume.controlText(.storageStat).contains("purged.files 1\npurged.bytes \(13 * 4096)\n"))
+            #expect(
+                next.volume.controlFiles.text(of: .storageStat).contains("purged.files 1\npurged.bytes \(13 * 4096)\n"))
         }
     }
 

@@ -29,7 +29,7 @@ struct StuckFileTests {
             #expect(try live.blocks(.storageReclaimable) == 0)
             #expect(try live.blocks(.storageImportant) == 24)
             #expect(try live.events(.purge) == [])
-            #expect(live.volume.controlText(.storageStat).contains("purged.files 0\n"))
+            #expect(live.volume.controlFiles.text(of: .storageStat).contains("purged.files 0\n"))
             #expect(throws: Errno.noSpace) { try live.allocate(handle, 0, 0, 30 * 4096) }
             #expect(try live.scannedBlocks() == 40)
         }
@@ -66,14 +66,15 @@ struct StuckFileTests {
             // A part of others becomes purgeable when the file has been chosen, and has not been tried yet.
             let volume = live.volume
             moment.run {
-                try volume.controlCommand(.init(file: .storageOthersPurgeable, reader: nil), Array("80K".utf8), pid: 1)
+                try volume.controlFiles.write(
+                    .init(file: .storageOthersPurgeable, reader: nil), Array("80K".utf8), pid: 1)
             }
             let count = try Immutable.with(live.stored("tmp")) { try live.write(handle, at: 0, 10 * 4096) }
             #expect(count == 10 * 4096)
             let purges = try live.events(.purge)
             #expect(purges.map(\.path) == [nil] && purges.map(\.reason) == ["others"])
             #expect(purges.map(\.bytes) == [ByteCount(blocks: 6)] && purges.map(\.trigger) == [.importantWrite])
-            #expect(volume.controlText(.storageStat).contains("purged.files 0\npurged.bytes \(6 * 4096)\n"))
+            #expect(volume.controlFiles.text(of: .storageStat).contains("purged.files 0\npurged.bytes \(6 * 4096)\n"))
             #expect(try live.blocks(.storageOthers) == 14 && live.used == 50)
         }
     }
@@ -105,7 +106,7 @@ struct StuckFileTests {
                 #expect(throws: Errno.tryAgain) { try live.command(.storageReclaim, "\(12 * 4096)") }
             }
             #expect(live.used == 10)
-            #expect(live.volume.controlText(.storageStat).contains("purged.files 1\npurged.bytes 20480\n"))
+            #expect(live.volume.controlFiles.text(of: .storageStat).contains("purged.files 1\npurged.bytes 20480\n"))
         }
     }
 
@@ -144,7 +145,7 @@ struct StuckFileTests {
             try Immutable.with(live.stored("tmp")) {
                 try live.command(.storageThresholds, "low 50%\nnearlow 50%\ndesired 50%")
             }
-            #expect(live.volume.controlText(.storagePressure) == "low\n")
+            #expect(live.volume.controlFiles.text(of: .storagePressure) == "low\n")
             #expect(try live.blocks(.storageReclaimable) == 0)
             live.volume.end()
         }

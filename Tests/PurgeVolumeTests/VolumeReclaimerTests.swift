@@ -26,7 +26,7 @@ struct VolumeReclaimerTests {
             #expect(live.exists("tmp/a"))  // 16 are free: not low yet
             try live.make("Documents/f", blocks: 1)
             try eventually("two purges") { try live.events(.purge).count == 2 }
-            #expect(live.volume.controlText(.storagePressure) == "normal\n")
+            #expect(live.volume.controlFiles.text(of: .storagePressure) == "normal\n")
             #expect(try live.events(.purge).map(\.path) == ["tmp/a", "tmp/b"])
             #expect(try live.events(.purge).map(\.trigger) == [.pressure, .pressure])
             #expect(try live.blocks(.storageAvailable) == 47)
@@ -80,7 +80,7 @@ struct VolumeReclaimerTests {
         try withVolume { live in
             try live.make("tmp/a", blocks: 60)
             try live.command(.storageThresholds, Self.half)
-            #expect(live.volume.controlText(.storagePressure) == "veryLow\n")
+            #expect(live.volume.controlFiles.text(of: .storagePressure) == "veryLow\n")
             #expect(live.exists("tmp/a"))
         }
     }
@@ -99,11 +99,11 @@ struct VolumeReclaimerTests {
         try withPressure { live in
             try live.make("Documents/f", blocks: 30)
             try live.make("Documents/g", blocks: 22)
-            #expect(live.volume.controlText(.storagePressure) == "low\n")
+            #expect(live.volume.controlFiles.text(of: .storagePressure) == "low\n")
             try live.mark("Documents/f", "high")
             try eventually("the marked one") { !live.exists("Documents/f") }
             #expect(live.exists("Documents/g"))
-            #expect(live.volume.controlText(.storagePressure) == "normal\n")
+            #expect(live.volume.controlFiles.text(of: .storagePressure) == "normal\n")
         }
     }
 
@@ -112,7 +112,7 @@ struct VolumeReclaimerTests {
             let handle = try live.create("tmp/f")
             try live.write(handle, at: 0, 40 * 4096)
             try live.make("Documents/g", blocks: 20)
-            #expect(live.volume.controlText(.storagePressure) == "veryLow\n")
+            #expect(live.volume.controlFiles.text(of: .storagePressure) == "veryLow\n")
             #expect(live.exists("tmp/f"))
             live.volume.close(handle)
             try eventually("the closed one") { !live.exists("tmp/f") }
@@ -136,7 +136,7 @@ struct VolumeReclaimerTests {
             try live.command(.storageOthers, "\(20 * 4096)")
             #expect(begun.value > 0 && done.value == begun.value)
             #expect(try live.blocks(.storageAvailable) == 32)
-            #expect(live.volume.controlText(.storagePressure) == "normal\n")
+            #expect(live.volume.controlFiles.text(of: .storagePressure) == "normal\n")
             #expect(!live.volume.status().purging)
             live.volume.end()
         }
@@ -146,7 +146,7 @@ struct VolumeReclaimerTests {
         try withPressure { live in
             try live.make("Documents/f", blocks: 60)
             try live.command(.storageOthers, "4096")
-            #expect(live.volume.controlText(.storagePressure) == "veryLow\n")
+            #expect(live.volume.controlFiles.text(of: .storagePressure) == "veryLow\n")
         }
     }
 
@@ -160,7 +160,7 @@ struct VolumeReclaimerTests {
             ]
             for (blocks, level) in steps {
                 try live.command(.storageOthers, "\(blocks * 4096)")
-                #expect(live.volume.controlText(.storagePressure) == level + "\n", "at \(blocks)")
+                #expect(live.volume.controlFiles.text(of: .storagePressure) == level + "\n", "at \(blocks)")
             }
         }
     }

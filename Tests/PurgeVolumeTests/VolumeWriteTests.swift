@@ -170,7 +170,7 @@ struct VolumeWriteTests {
             let before = handle.node.lastUse
             for _ in 0..<3 { #expect(throws: Errno.noSpace) { try live.write(handle, at: 0, 10000) } }
             #expect(handle.node.lastUse == before)
-            #expect(live.volume.controlText(.storageStat).contains("refused.writes 3\n"))
+            #expect(live.volume.controlFiles.text(of: .storageStat).contains("refused.writes 3\n"))
             let event = try #require(try live.events(.refused).first)
             #expect(event.path == "tmp/f" && event.bytes == ByteCount(3 * 4096) && event.tier == .temporary)
             #expect(event.reason == "opportunistic" && event.pid == LiveVolume.pid)

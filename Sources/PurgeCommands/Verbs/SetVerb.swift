@@ -1,5 +1,6 @@
 import PurgeModel
 import PurgeSystem
+import PurgeVolume
 
 extension Verb {
     static let set = Verb(
@@ -15,7 +16,7 @@ extension Verb {
         sections: [
             HelpSection(
                 title: "NAMES (`storage.` may be omitted)",
-                lines: SettableName.allCases.map { .init($0.rawValue, $0.meaning) }),
+                lines: ControlFile.settable.map { .init($0.rawValue, $0.settingHelp ?? "") }),
             HelpSection(
                 title: "VALUES",
                 lines: [
@@ -41,40 +42,28 @@ extension Verb {
     }
 }
 
-/// What can be set.
-private enum SettableName: String, CaseIterable {
-    case total = "storage.total"
-    case others = "storage.others"
-    case othersPurgeable = "storage.others.purgeable"
-    case thresholds = "storage.thresholds"
-
-    var meaning: String {
-        switch self {
-        case .total: "size of the device: SIZE, +SIZE, -SIZE; rounded down to 4096"
-        case .others: "what the system and other apps use: SIZE, +SIZE, -SIZE"
-        case .othersPurgeable: "the part of others that is purged first: SIZE, +SIZE, -SIZE; at most others"
-        case .thresholds: "limits of the pressure levels: THRESHOLDS"
-        }
-    }
-
+extension ControlFile {
     /// `storage.` may be omitted.
-    init?(text: String) {
-        guard let name = SettableName(rawValue: text) ?? SettableName(rawValue: "storage." + text) else { return nil }
-        self = name
+    fileprivate init?(settable text: String) {
+        guard let file = Self.settable.first(where: { $0.rawValue == text || $0.rawValue == "storage." + text })
+        else { return nil }
+        self = file
     }
 
     /// The message about a name that is not one of these.
-    static func objection(to text: String) -> String {
-        let names = allCases.map(\.rawValue)
+    fileprivate static func objection(to text: String) -> String {
+        let names = settable.map(\.rawValue)
         let near = Suggestion.nearest(to: text, among: names) ?? Suggestion.nearest(to: "storage." + text, among: names)
         return "'\(text)' cannot be set; "
             + (near.map { "did you mean '\($0)'?" } ?? "these can: \(names.joined(separator: ", "))")
     }
 
     /// Why the control file would refuse `value` as it stands; nil if it would not.
-    func objection(to value: String) -> String? {
-        if self == .total, let objection = SizeText.objection(toDevice: value) { return "'\(value)': \(objection)" }
-        guard self == .thresholds else {
+    fileprivate func objection(to value: String) -> String? {
+        if self == .storageTotal, let objection = SizeText.objection(toDevice: value) {
+            return "'\(value)': \(objection)"
+        }
+        guard self == .storageThresholds else {
             return SizeText.objection(to: value.first == "+" || value.first == "-" ? String(value.dropFirst()) : value)
         }
         return ThresholdChange(text: value) == nil ? Self.objection(toThresholds: value) : nil
@@ -88,29 +77,31 @@ private enum SettableName: String, CaseIterable {
     }
 
     /// What is written to the control file for `value`: `LEVEL:LIMIT` is another spelling of `LEVEL=LIMIT`.
-    func content(for value: String) -> String {
-        self == .thresholds ? value.map { $0 == ":" ? "=" : String($0) }.joined() : value
+    fileprivate func content(for value: String) -> String {
+        self == .storageThresholds ? value.map { $0 == ":" ? "=" : String($0) }.joined() : value
     }
 
     /// Why a well-formed value may have been refused.
-    func refusal(_ control: any ControlEndpoint) -> String {
-        func now(_ name: SettableName) -> String {
+    fileprivate func refusal(_ control: any ControlEndpoint) -> String {
+        func now(_ name: ControlFile) -> String {
             do throws(Errno) {
                 return String(try control.read(name.rawValue).split(separator: "\n").joined(separator: ", "))
             } catch { return "unknown" }
         }
         return switch self {
-        case .total, .others: "The result must be between 0 and 1 EiB; now it is \(now(self))."
-        case .othersPurgeable:
-            "The result must be between 0 and storage.others, which is \(now(.others)); now it is \(now(self))."
-        case .thresholds: "They must rise in the order verylow, low, nearlow, desired; now they are \(now(self))."
+        case .storageTotal, .storageOthers: "The result must be between 0 and 1 EiB; now it is \(now(self))."
+        case .storageOthersPurgeable:
+            "The result must be between 0 and storage.others, which is \(now(.storageOthers)); now it is \(now(self))."
+        case .storageThresholds:
+            "They must rise in the order verylow, low, nearlow, desired; now they are \(now(self))."
+        default: "Now it is \(now(self))."
         }
     }
 }
 
 /// A parsed `NAME=VALUE`.
 private struct Assignment {
-    var name: SettableName
+    var name: ControlFile
     var value: String
     var content: String
 
@@ -121,7 +112,7 @@ private struct Assignment {
         guard !rest.isEmpty else { throw .usage("nothing to set: NAME=VALUE is missing") }
         var assignments: [Assignment] = []
         for (word, next) in zip(rest, rest.dropFirst().map { Optional($0) } + [nil]) {
-            if let name = SettableName(text: word), let next, !next.contains("=") {
+            if let name = ControlFile(settable: word), let next, !next.contains("=") {
                 throw .usage("'\(word)' and '\(next)' must be one word: did you mean '\(name.rawValue)=\(next)'?")
             }
             assignments.append(try Assignment(word, after: isTarget ? operands.first : nil))
@@ -131,13 +122,13 @@ private struct Assignment {
 
     private init(_ word: String, after target: String?) throws(CommandFailure) {
         guard let equals = word.firstIndex(of: "=") else {
-            if let name = SettableName(text: word) { throw .usage("\(name.rawValue)=VALUE: the value is missing") }
-            let name = target.flatMap { SettableName(text: $0) }
+            if let name = ControlFile(settable: word) { throw .usage("\(name.rawValue)=VALUE: the value is missing") }
+            let name = target.flatMap { ControlFile(settable: $0) }
             throw .usage(
                 "'\(word)' is not NAME=VALUE" + (name.map { "; did you mean '\($0.rawValue)=\(word)'?" } ?? ""))
         }
         let text = String(word[..<equals])
-        guard let name = SettableName(text: text) else { throw .usage(SettableName.objection(to: text)) }
+        guard let name = ControlFile(settable: text) else { throw .usage(ControlFile.objection(to: text)) }
         self.name = name
         value = String(word[word.index(after: equals)...])
         content = name.content(for: value)

@@ -13,7 +13,7 @@ extension Server {
             try control(info)
         } _: { reply, handle in
             guard let reader = handle.reader else {
-                return reply.bytes(volume.readControl(handle, offset: offset, limit: size))
+                return reply.bytes(volume.controlFiles.read(handle, offset: offset, limit: size))
             }
             if let ready = reader.take(limit: size) { return reply.bytes(ready) }
             if let info, info.pointee.flags & O_NONBLOCK != 0 { return reply.error(.tryAgain) }
@@ -34,7 +34,7 @@ extension Server {
             let pending = reply.later()
             commands.add { [self] in
                 do throws(Errno) {
-                    try volume.controlCommand(handle, bytes, pid: pid)
+                    try volume.controlFiles.write(handle, bytes, pid: pid)
                     pending.take()?.written(bytes.count)
                 } catch {
                     pending.take()?.error(error)
@@ -58,7 +58,7 @@ extension Server {
                 let waiter = PollWaiter(poll)
                 handle.onChange { waiter.wake() }
             }
-            reply.poll(volume.pollEvents(handle))
+            reply.poll(volume.controlFiles.poll(handle))
         }
     }
 }

@@ -68,7 +68,7 @@ extension fuse_lowlevel_ops {
             Reply.done(request) { () throws(Errno) in
                 if isControl {
                     let handle = try server.control(info)
-                    server.volume.closeControl(handle)
+                    server.volume.controlFiles.close(handle)
                     Unmanaged.passUnretained(handle).release()
                 } else {
                     server.release(try server.handle(info), request)
@@ -110,11 +110,11 @@ extension Server {
 
     func openControl(_ request: fuse_req_t, _ node: Node, flags: Int32) {
         Reply.to(request) { () throws(Errno) in
-            try volume.openControl(node, flags: flags)
+            try volume.controlFiles.open(node, flags: flags)
         } _: { reply, handle in
             _ = Unmanaged.passRetained(handle)
             if !reply.open(handle.address, flags: UInt32(SHIM_FOPEN_DIRECT_IO)) {
-                volume.closeControl(handle)
+                volume.controlFiles.close(handle)
                 Unmanaged.passUnretained(handle).release()
             }
         }

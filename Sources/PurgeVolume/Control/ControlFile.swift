@@ -1,7 +1,5 @@
-import PurgeModel
-
-/// The files of `MOUNT/.purgefs` (docs/CONTROL.md). A new one is a case here, its text in
-/// `Volume.controlText` and, if it can be written, its command in `Volume.controlCommand`.
+/// The files of `MOUNT/.purgefs`. What each holds, how it is parsed and what is said of it is a row of the table in
+/// `ControlFile+Table.swift`.
 public enum ControlFile: String, CaseIterable, Sendable {
     case storageTotal = "storage.total"
     case storageOthers = "storage.others"
@@ -12,34 +10,23 @@ public enum ControlFile: String, CaseIterable, Sendable {
     case storageOpportunistic = "storage.opportunistic"
     case storageReclaimable = "storage.reclaimable"
     case storageThresholds = "storage.thresholds"
-    case storageStat = "storage.stat"
     case storagePressure = "storage.pressure"
-    /// On the descriptor that wrote it reads what went.
+    case storageStat = "storage.stat"
     case storageReclaim = "storage.reclaim"
-    /// Write what storage.reclaim takes, read back what it would do.
     case storagePlan = "storage.plan"
     case status = "status.json"
     case events = "events"
 
-    /// What a write to it does to the device; nil where the text means nothing, or the file is not of that kind.
-    func change(_ text: String) -> DeviceChange? {
-        switch self {
-        case .storageTotal: SizeChange(text: text).map { .total($0) }
-        case .storageOthers: SizeChange(text: text).map { .others($0) }
-        case .storageOthersPurgeable: SizeChange(text: text).map { .othersPurgeable($0) }
-        case .storageThresholds: ThresholdChange(text: text).map { .thresholds($0) }
-        default: nil
-        }
-    }
+    /// What can be set with `purgefs set`.
+    public static let settable = allCases.filter { $0.settingHelp != nil }
 
-    /// Whether it reads what the last write to the same descriptor has brought about.
-    var answers: Bool { self == .storageReclaim || self == .storagePlan }
-    public var canWrite: Bool {
-        switch self {
-        case .storageTotal, .storageOthers, .storageOthersPurgeable, .storageThresholds, .storageReclaim,
-            .storagePlan:
-            true
-        default: false
-        }
+    public var canWrite: Bool { row.writes != nil }
+
+    /// How `purgefs set` describes the value that it takes; nil for a file that it cannot set.
+    public var settingHelp: String? { row.set }
+
+    /// The file's row in docs/CONTROL.md.
+    public var documentation: String {
+        "| `\(rawValue)` | \(row.reads) |\(row.writes.map { " \($0) " } ?? " ")|"
     }
 }

@@ -28,7 +28,7 @@ private struct LinkedFiles {
 extension Volume {
     /// Builds the tree and the ledger from the store. `progress` gets the number of entries so far.
     func scan(progress: (Int) -> Void) throws(StoreError) {
-        let uses = try journal.lastUses()
+        let uses = try keeper.journal.lastUses()
         var linked = LinkedFiles()
         var pending = [root]
         var count = 0

@@ -3,19 +3,21 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-extension Volume {
+extension ControlFiles {
     /// One write(2) to a control file: one command. May take as long as the purge that it calls
     /// for, so it must not run on a thread that serves requests.
-    public func controlCommand(_ handle: ControlHandle, _ bytes: [UInt8], pid: pid_t) throws(Errno) {
+    public func write(_ handle: ControlHandle, _ bytes: [UInt8], pid: pid_t) throws(Errno) {
         guard bytes.count <= PurgeRequest.longest else { throw .tooBig }
         var text = Substring(String(decoding: bytes, as: UTF8.self))
         if text.last == "\n" { text.removeLast() }
         guard !text.isEmpty else { throw .invalid }
-        settleMappings()
-        switch handle.file {
-        case .storageReclaim: try reclaim(handle, try Self.request(bytes), pid)
-        case .storagePlan: handle.content = Array(try planText(try Self.request(bytes)).utf8)
-        default: try changeDevice(handle.file, String(text), pid)
+        purging.settleMappings()
+        switch handle.file.row.content {
+        case .answer(purges: true): try reclaim(handle, try Self.request(bytes), pid)
+        case .answer(purges: false):
+            handle.content = Array(try purging.planText(try Self.request(bytes)).utf8)
+        case .size, .thresholds: try changeDevice(handle.file, String(text), pid)
+        case .number, .report, .stream: throw .invalid
         }
     }
 
@@ -40,15 +42,15 @@ extension Volume {
         for effect in effects {
             switch effect {
             case .event, .level: break  // taken under the lock
-            case .purge(.pressure): awaitReclaimer()
+            case .purge(.pressure): reclaimer.awaitIdle()
             case .purge(let trigger):
-                awaitingAnnouncements { debt in
-                    _ = purge(trigger: trigger, pid: pid, &debt) { state, _ in state.device.goal(for: trigger) }
+                purging.awaitingAnnouncements { debt in
+                    _ = purging.purge(trigger: trigger, pid: pid, &debt) { state, _ in state.device.goal(for: trigger) }
                 }
-            case .save: isSaved = saveSettings(durably: true)
+            case .save: isSaved = keeper.saveDevice(durably: true)
             }
         }
-        awaitJournal()
+        keeper.awaitJournal()
         guard isSaved else { throw .input }
     }
 
@@ -59,15 +61,15 @@ extension Volume {
 
     /// EAGAIN if less came back than a size asked for, or something that was named did not go.
     private func reclaim(_ handle: ControlHandle, _ request: PurgeRequest, _ pid: pid_t) throws(Errno) {
-        let answer = try awaitingAnnouncements { (debt) throws(Errno) in
+        let answer = try purging.awaitingAnnouncements { (debt) throws(Errno) in
             switch request {
             case .byRule(let command, below: nil): purge(command, pid, &debt, isKept: handle.isReadable)
             case .byRule(let command, let path?): try purge(command, below: path, pid, &debt)
-            case .paths, .globs: purge(try select(request), pid: pid, &debt)
+            case .paths, .globs: purging.purge(try purging.select(request), pid: pid, &debt)
             }
         }
         handle.content = handle.isReadable ? Array(answer.text.utf8) : []
-        awaitJournal()
+        keeper.awaitJournal()
         if case .byRule(.bytes(let wanted), _) = request, answer.freed < wanted { throw .tryAgain }
         guard answer.refused.isEmpty else { throw .tryAgain }
     }
@@ -76,10 +78,10 @@ extension Volume {
         _ command: ReclaimCommand, _ pid: pid_t, _ debt: inout AnnouncementDebt, isKept: Bool
     ) -> PurgeAnswer {
         var answer = PurgeAnswer(isKept: isKept)
-        _ = purge(trigger: .command, pid: pid, &debt, report: { answer.add($0) }) { _, freed in
+        _ = purging.purge(trigger: .command, pid: pid, &debt, report: { answer.add($0) }) { _, freed in
             command.goal.rest(after: freed)
         }
-        if command.takesEmptyFiles { purgeEmptyFiles(of: command, pid: pid, &debt) { answer.add($0) } }
+        if command.takesEmptyFiles { purging.purgeEmptyFiles(of: command, pid: pid, &debt) { answer.add($0) } }
         return answer
     }
 
@@ -88,12 +90,12 @@ extension Volume {
         _ command: ReclaimCommand, below path: [UInt8], _ pid: pid_t, _ debt: inout AnnouncementDebt
     ) throws(Errno) -> PurgeAnswer {
         var answer = PurgeAnswer(isKept: true)
-        var selection = try select(command, below: path)
+        var selection = try purging.select(command, below: path)
         while true {
-            let part = purge(selection, pid: pid, &debt)
+            let part = purging.purge(selection, pid: pid, &debt)
             answer.add(part)
             guard case .bytes(let wanted) = command, part.freed > .zero, answer.freed < wanted else { return answer }
-            do { selection = try select(.bytes(wanted - answer.freed), below: path) } catch {
+            do { selection = try purging.select(.bytes(wanted - answer.freed), below: path) } catch {
                 return answer  // the path was the file that went
             }
         }

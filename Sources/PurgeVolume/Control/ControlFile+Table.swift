@@ -1,0 +1,90 @@
+import PurgeModel
+
+extension ControlFile {
+    /// What a control file holds, which says how it is read and what a write to it means.
+    enum Content {
+        /// One number of the device.
+        case number((Capacity) -> ByteCount)
+        /// One that can be set.
+        case size((Capacity) -> ByteCount, (SizeChange) -> DeviceChange)
+        case thresholds
+        /// What `ControlFiles.text` makes.
+        case report
+        /// On the descriptor that wrote a request, what became of it: a purge, or only its plan.
+        case answer(purges: Bool)
+        /// Events from the opening on.
+        case stream
+    }
+
+    struct Row {
+        var content: Content
+        /// What it reads and what can be written, in Markdown.
+        var reads: String
+        var writes: String?
+        /// What `purgefs set` says of it.
+        var set: String?
+
+        init(_ content: Content, reads: String, writes: String? = nil, set: String? = nil) {
+            (self.content, self.reads, self.writes, self.set) = (content, reads, writes, set)
+        }
+    }
+
+    /// The table.
+    var row: Row {
+        switch self {
+        case .storageTotal:
+            Row(
+                .size(\.total) { .total($0) }, reads: "the size of the simulated device",
+                writes: "a size, `+size`, `-size`",
+                set: "size of the device: SIZE, +SIZE, -SIZE; rounded down to 4096")
+        case .storageOthers:
+            Row(
+                .size(\.others) { .others($0) }, reads: "what the system and other apps use",
+                writes: "a size, `+size`, `-size`", set: "what the system and other apps use: SIZE, +SIZE, -SIZE")
+        case .storageOthersPurgeable:
+            Row(
+                .size(\.othersPurgeable) { .othersPurgeable($0) }, reads: "the part of others that can be purged",
+                writes: "a size, `+size`, `-size`; more than others is `EINVAL`",
+                set: "the part of others that is purged first: SIZE, +SIZE, -SIZE; at most others")
+        case .storageUsed: Row(.number(\.used), reads: "charged bytes of this container")
+        case .storageAvailable: Row(.number(\.free), reads: "free: total less others less used, not below 0")
+        case .storageImportant:
+            Row(.number(\.important), reads: "what a write to a persistent place may take, purging included")
+        case .storageOpportunistic:
+            Row(.number(\.opportunistic), reads: "what a write to `tmp` or `Library/Caches` may take")
+        case .storageReclaimable: Row(.number(\.reclaimable), reads: "what purging would free now")
+        case .storageThresholds:
+            Row(
+                .thresholds, reads: "`verylow`, `low`, `nearlow`, `desired`, in bytes",
+                writes: "`name=size` or `name=percent%`, several of them separated by commas; all take effect or none; "
+                    + "they must rise in this order; `off` sets all to 0",
+                set: "limits of the pressure levels: THRESHOLDS")
+        case .storagePressure: Row(.report, reads: "`normal`, `nearLow`, `low` or `veryLow`")
+        case .storageStat:
+            Row(.report, reads: "bytes and files of each tier, marked files, refused writes, what was purged")
+        case .storageReclaim:
+            Row(
+                .answer(purges: true), reads: "on the descriptor that wrote: what was purged, as JSON lines",
+                writes: "a size, `tmp`, `caches`, `purgeable` (marked files elsewhere) or `all`; one of these and a "
+                    + "path; `paths` or `globs`")
+        case .storagePlan:
+            Row(
+                .answer(purges: false), reads: "on the descriptor that wrote: what would be purged, as JSON lines",
+                writes: "as for `storage.reclaim`")
+        case .status: Row(.report, reads: "everything above as one JSON object")
+        case .events: Row(.stream, reads: "events from now on, as JSON lines")
+        }
+    }
+
+    /// What a text that is written to it asks of the device; nil where it means nothing.
+    func change(_ text: String) -> DeviceChange? {
+        switch row.content {
+        case .size(_, let change): SizeChange(text: text).map(change)
+        case .thresholds: ThresholdChange(text: text).map { .thresholds($0) }
+        case .number, .report, .answer, .stream: nil
+        }
+    }
+
+    /// Whether it reads what the last write to the same descriptor has brought about.
+    var answers: Bool { if case .answer = row.content { true } else { false } }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import PurgeModel
+import Testing
+
+@testable import PurgeVolume
+
+/// The table of control files, and the page that is made of it.
+@Suite struct ControlTableTests {
+    /// The rows of docs/CONTROL.md are those of the table, in its order.
+    @Test func thePageHasTheTable() throws {
+        let page = try String(
+            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .appendingPathComponent("../../docs/CONTROL.md"), encoding: .utf8)
+        let lines = page.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let head = try #require(lines.firstIndex(of: "| file | read | write |"))
+        let rows = lines[(head + 2)...].prefix { $0.hasPrefix("|") }
+        #expect(Array(rows) == ControlFile.allCases.map(\.documentation))
+    }
+
+    @Test func whatCanBeSet() {
+        #expect(
+            ControlFile.settable.map(\.rawValue)
+                == ["storage.total", "storage.others", "storage.others.purgeable", "storage.thresholds"])
+        #expect(
+            ControlFile.allCases.filter(\.canWrite).map(\.rawValue)
+                == [
+                    "storage.total", "storage.others", "storage.others.purgeable", "storage.thresholds",
+                    "storage.reclaim", "storage.plan",
+                ])
+    }
+
+    @Test(
+        arguments: [
+            (.storageTotal, "1M", .total(.to(ByteCount(1 << 20)))),
+            (.storageOthers, "+4096", .others(.by(ByteCount(4096)))),
+            (.storageOthersPurgeable, "-1K", .othersPurgeable(.by(ByteCount(-1024)))),
+            (.storageThresholds, "low=5%", .thresholds(ThresholdChange([.low: .percent(hundredths: 500)]))),
+            (.storageTotal, "low=5%", nil), (.storageThresholds, "1M", nil), (.storageUsed, "1M", nil),
+            (.storageReclaim, "1M", nil), (.status, "1M", nil), (.events, "1M", nil),
+        ] as [(ControlFile, String, DeviceChange?)])
+    func whatATextAsksOfTheDevice(file: ControlFile, text: String, change: DeviceChange?) {
+        #expect(file.change(text) == change)
+    }
+}
