@@ -11,10 +11,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-// These two are written before the session has a second thread.
+// These two are set before the session has a second thread.
 struct shim_features version_agreed;
 unsigned version_stack_depth;
-// Of any worker, at any time.
+// Set by any worker, at any time.
 static _Atomic int passthrough_was_refused;
 
 struct fuse_session *shim_session_new(
@@ -25,7 +25,7 @@ struct fuse_session *shim_session_new(
     return session;
 }
 
-// Readable once nothing more is to be served. Made before the session has a second thread.
+// Readable once nothing more is to be served. Created before the session has a second thread.
 static int stop_event = -1;
 
 int shim_take_over_io(struct fuse_session *session, unsigned depth) {
@@ -46,9 +46,9 @@ void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists
     version_want(connection, wanted);
 }
 
-// Waking a sleeping reader on another CPU costs several times what a request does, and the next
-// request mostly comes at once. So the reader looks again for a moment, giving way to whoever
-// wants the CPU, before it sleeps; when that has not paid of late, it does so only now and then.
+// Waking a sleeping reader on another CPU costs several times as much as a request, and the next request
+// usually comes at once. So the reader looks again for a moment before it sleeps, and yields the CPU
+// meanwhile. If that has not paid off recently, it does so only from time to time.
 enum { LOOK_NANOSECONDS = 40000, GIVEN_AWAY_NANOSECONDS = 20000, CREDIT_MAX = 16, PROBE_EVERY = 64 };
 // Both belong to the one thread that reads, and are passed on with the lead.
 static int credit = CREDIT_MAX;
@@ -56,7 +56,7 @@ static unsigned skipped;
 
 void shim_stop(void) {
     uint64_t one = 1;
-    if (write(stop_event, &one, sizeof one) < 0) return;  // it is counting already
+    if (write(stop_event, &one, sizeof one) < 0) return;  // it is readable already
 }
 
 static _Atomic int failure;
@@ -67,9 +67,9 @@ void shim_fail(int error) {
 }
 int shim_failure(void) { return failure; }
 
-// Closing the last descriptor of /dev/fuse fails all that waits for it. In its place comes one that
-// polls as POLLERR, by which fuse_session_unmount knows that the mount is not its any more: the
-// path may be somebody else's mount by now.
+// Closing the last descriptor of /dev/fuse makes everything that waits for it fail. Its number gets a
+// descriptor that polls as POLLERR, from which fuse_session_unmount learns that the mount is no longer its
+// own: another mount may be at the path by now.
 void shim_cut_off(struct fuse_session *session) {
     struct pollfd p = {.fd = stop_event, .events = POLLIN};
     int ends[2];
@@ -103,7 +103,7 @@ static ssize_t next_request(int fd, void *buffer, size_t size) {
                 int64_t before = now;
                 now = monotonic();
                 if (now - before > GIVEN_AWAY_NANOSECONDS) {
-                    // Others need this CPU: asleep, the reader is woken sooner than in their queue.
+                    // Others need this CPU: a sleeping reader is woken sooner than one that waits in their queue.
                     credit = 0;
                     break;
                 }
@@ -138,7 +138,7 @@ struct shim_features shim_features(void) {
 
 int shim_backing_open(fuse_req_t request, int fd) {
     int id = version_backing_open(request, fd);
-    // Without CAP_SYS_ADMIN it will be no other next time.
+    // Without CAP_SYS_ADMIN the next attempt would fail too.
     if (id == -EPERM) passthrough_was_refused = 1;
     return id;
 }

@@ -1,4 +1,4 @@
-// The answer to FUSE_STATX, of which libfuse knows since 3.18 only.
+// The answer to FUSE_STATX, which libfuse knows only since 3.18.
 #define _GNU_SOURCE
 #include "CFuseShims.h"
 

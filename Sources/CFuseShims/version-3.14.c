@@ -15,7 +15,7 @@ struct backing_map { int32_t fd; uint32_t flags; uint64_t padding; };
 #define BACKING_OPEN _IOW(229, 1, struct backing_map)
 #define BACKING_CLOSE _IOW(229, 2, uint32_t)
 
-// Written once, before the session has a second thread.
+// Set once, before the session has a second thread.
 static int session_fd;
 
 void version_begin(struct fuse_session *session) { session_fd = fuse_session_fd(session); }

@@ -1,4 +1,4 @@
-// libfuse 3.17 and later: all by its own means.
+// libfuse 3.17 and later: libfuse itself can do everything.
 #include "versions.h"
 
 #if KNOWS_PASSTHROUGH
@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-// While a refusal is no error: libfuse would log each as one.
+// Set while a refusal is not an error: libfuse would log each as one.
 static _Thread_local int may_be_refused;
 
 static void write_log(enum fuse_log_level level, const char *format, va_list arguments) {
@@ -46,7 +46,7 @@ int version_backing_open(fuse_req_t request, int fd) {
     may_be_refused = 1;
     int id = fuse_passthrough_open(request, fd);
     may_be_refused = 0;
-    // libfuse answers 0 for any refusal; errno is still the ioctl's.
+    // libfuse returns 0 for any refusal; errno is still that of the ioctl.
     return id > 0 ? id : errno ? -errno : -EIO;
 }
 

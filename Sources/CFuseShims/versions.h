@@ -1,6 +1,6 @@
 // What depends on libfuse's version: version-3.14.c and version-3.17.c each have all of it, and
-// the headers that pkg-config finds choose one of them. libfuse knows of passthrough since 3.17;
-// before, we complete its INIT reply and call the kernel ourselves.
+// the headers that pkg-config finds select one of them. libfuse knows passthrough since 3.17; for
+// earlier versions we complete its INIT reply and call the kernel ourselves.
 #ifndef VERSIONS_H
 #define VERSIONS_H
 
@@ -9,13 +9,13 @@
 
 #define KNOWS_PASSTHROUGH (FUSE_VERSION >= FUSE_MAKE_VERSION(3, 17))
 
-// Of the one session of this process: written before and during INIT, read after it.
+// About the one session of this process: set before and during INIT, read after it.
 extern struct shim_features version_agreed;
 extern unsigned version_stack_depth;
 
 // After mounting.
 void version_begin(struct fuse_session *session);
-// The INIT reply on its way to the kernel, and what the kernel has offered in its flags and flags2.
+// Completes the INIT reply on its way to the kernel; `offered` and `offered2` are the kernel's flags and flags2.
 void version_complete_init(struct init_reply *reply, uint32_t offered, uint32_t offered2);
 // `wanted`: FUSE_CAP_* that every libfuse from 3.14 on has. Adds what makes up struct shim_features.
 void version_want(struct fuse_conn_info *connection, uint64_t wanted);

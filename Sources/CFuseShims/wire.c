@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// Of the one INIT of this process.
+// About the one INIT of this process.
 static struct {
     uint64_t unique;
     uint32_t offered, offered2;
@@ -28,8 +28,8 @@ static _Thread_local uint64_t serving;
 
 void wire_serve(const void *request) { serving = ((const struct fuse_in_header *)request)->unique; }
 
-// libfuse lets go of a request whose answer was not taken, and its caller would wait for ever: it gets EIO.
-// The kernel does so itself where it has found the request, and then knows it no more (ENOENT).
+// libfuse frees a request whose answer the kernel has not accepted, and its caller would wait for ever: it gets EIO.
+// If the kernel has found the request, it ends the request with EIO itself, and no longer knows it (ENOENT).
 static void answer_error(int fd, uint64_t unique, int error) {
     struct fuse_out_header header = {.len = sizeof header, .error = -EIO, .unique = unique};
     fprintf(stderr, "purgefs: error: the kernel did not take an answer (%s); its caller gets EIO\n", strerror(error));
@@ -51,7 +51,7 @@ static ssize_t wire_writev(int fd, struct iovec *iov, int count, void *userdata)
         }
     }
     ssize_t result = writev(fd, iov, count);
-    // ENOENT: the caller was interrupted, and waits no more. Notifications have no unique.
+    // ENOENT: the caller was interrupted, and no longer waits. Notifications have no unique.
     const struct fuse_out_header *header = iov[0].iov_base;
     if (result < 0 && errno != ENOENT && iov[0].iov_len >= sizeof *header && header->unique) {
         int error = errno;
@@ -66,7 +66,7 @@ static ssize_t wire_read(int fd, void *buffer, size_t size, void *userdata) {
     return read(fd, buffer, size);
 }
 
-// An answer with data from a file: given by the thread that serves the request.
+// An answer with data from a file, sent by the thread that serves the request.
 static ssize_t wire_splice_answer(int in, off_t *in_off, int out, off_t *out_off, size_t size, unsigned flags, void *userdata) {
     (void)userdata;
     ssize_t result = splice(in, in_off, out, out_off, size, flags);

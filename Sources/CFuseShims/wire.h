@@ -17,9 +17,9 @@ struct init_reply {
 
 // Takes over what libfuse reads and writes.
 int wire_take_over(struct fuse_session *session);
-// INIT as the kernel sent it, before libfuse sees it.
+// Takes note of INIT as the kernel sent it, before libfuse sees it.
 void wire_note_init(const void *request, size_t size);
-// The request that this thread is about to serve.
+// Takes note of the request that this thread is about to serve.
 void wire_serve(const void *request);
 
 #endif

@@ -1,4 +1,4 @@
-// What a process says when it dies by a fault of its own (a trap of Swift's among them), from the signal's handler:
+// The last message of a process that crashes (by a trap of Swift, for example), written by the signal's handler:
 // nothing here may take a lock or allocate.
 #define _GNU_SOURCE
 #include "ProcessShims.h"
@@ -18,7 +18,7 @@
 
 enum { STACK = 64 << 10, FRAMES = 64 };
 static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
-// Where they go beside standard error: a file that is made only then. Both are written before the handler is there.
+// Where it goes beside standard error: a file that is made only then. Both are set before the handler is installed.
 static char place[4096];
 static uid_t owner;
 static _Atomic int speaker;
@@ -30,7 +30,7 @@ static void write_to(int fd, const char *text, size_t length, void *const *frame
 
 static void last_words(int number, siginfo_t *info, void *context) {
     (void)context;
-    // Of several threads that fault the first speaks, and where that faults in turn it is the end.
+    // Of several threads that fault, the first one writes; if it faults again, that is the end.
     int self = (int)syscall(SYS_gettid), nobody = 0;
     if (!atomic_compare_exchange_strong(&speaker, &nobody, self)) {
         while (speaker != self) pause();
@@ -49,18 +49,18 @@ static void last_words(int number, siginfo_t *info, void *context) {
         "  addr2line -f -e PURGEFS +OFFSET names what follows:\n",
         number, sigdescr_np(number), count > 2 ? frames[2] : NULL, info->si_addr, (int)getpid(), thread,
         (long long)now.tv_sec);
-    // By way of /proc, because a thread can have a descriptor table of its own.
+    // Through /proc, because a thread can have a descriptor table of its own.
     int fd = open("/proc/self/fd/2", O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     write_to(fd >= 0 ? fd : STDERR_FILENO, text, (size_t)length, frames, count);
     fd = place[0] ? open(place, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600) : -1;
     struct stat status;
     if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1) {
-        // It is for whom the store belongs to.
+        // It belongs to the store's owner.
         if (status.st_size == 0 && owner != status.st_uid && fchown(fd, owner, (gid_t)-1) < 0) {}
         write_to(fd, text, (size_t)length, frames, count);
         fsync(fd);
     }
-    // As without a handler, a core dump included.
+    // Then end as without a handler, with a core dump.
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -70,7 +70,7 @@ int shim_leave_last_words(const char *path, uid_t whose) {
     strcpy(place, path);
     owner = whose;
     void *frame;
-    backtrace(&frame, 1);  // loads what it needs now, not then
+    backtrace(&frame, 1);  // loads what it needs now, and not in the handler
     struct sigaction action = {.sa_sigaction = last_words, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigemptyset(&action.sa_mask);
     for (size_t at = 0; at < sizeof faults / sizeof *faults; at++) {

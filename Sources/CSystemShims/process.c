@@ -27,7 +27,7 @@
 extern char **environ;
 char **shim_environment(void) { return environ; }
 
-// Swift's own copy is made from /proc/self/cmdline, which may not be there. Written before main, when there is one thread.
+// Swift makes its copy from /proc/self/cmdline, which may not be there. Set before main, when there is one thread.
 static int argument_count;
 static char **arguments;
 __attribute__((constructor)) static void keep_arguments(int count, char **words, char **environment) {
@@ -55,7 +55,7 @@ int shim_owns_mounts(void) {
     int owner = ioctl(namespace, NS_GET_USERNS), code = errno;
     close(namespace);
     if (owner >= 0) close(owner);
-    // It is that of a user namespace around ours.
+    // With EPERM the owner is a parent of our user namespace.
     return owner >= 0 || code != EPERM;
 }
 
@@ -86,7 +86,7 @@ int shim_spawn_command(const char *name, char *const argv[], char *const envp[],
     return code ? -code : pid;
 }
 
-// What is passed goes first, in case it is one of the numbers that are opened next.
+// The passed descriptor goes first, in case it has one of the numbers that are opened next.
 static int detached_files(posix_spawn_file_actions_t *files, int passed, int keeps_messages) {
     int code = passed < 0 ? 0 : posix_spawn_file_actions_adddup2(files, passed, PASSED_DESCRIPTOR);
     if (!code) code = posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDONLY, 0);
@@ -143,7 +143,7 @@ int shim_ignore_signal(int number) { return dispose(number, SIG_IGN); }
 shim_signals shim_without_ignored(shim_signals signals) {
     for (int n = 1; n <= LAST_SIGNAL; n++) {
         struct sigaction action;
-        // The numbers that the C library keeps for itself cannot be asked for, nor ignored.
+        // The numbers that the C library reserves for itself can neither be queried nor ignored.
         if (sigaction(n, NULL, &action) == 0 && action.sa_handler == SIG_IGN) signals &= ~(1ULL << (n - 1));
     }
     return signals;
@@ -176,18 +176,18 @@ int shim_poll_in_or_signal(int fd, shim_signals signals, int milliseconds) {
     return result;
 }
 
-// Written before the handler that reads them is there.
+// Set before the handler that reads them is installed.
 static pid_t bound_child;
 static const char *bound_message;
 
-// Calls nothing that a handler may not call.
+// Calls only functions that a signal handler may call.
 static void end_with_child(int number) {
     kill(bound_child, SIGTERM);
     for (int turn = 1; waitpid(bound_child, NULL, WNOHANG) == 0; turn++) {
         if (turn == 2000) kill(bound_child, SIGKILL);
         poll(NULL, 0, 5);
     }
-    if (write(STDERR_FILENO, bound_message, strlen(bound_message)) < 0) {}  // nobody listens
+    if (write(STDERR_FILENO, bound_message, strlen(bound_message)) < 0) {}  // there is no reader
     _exit(128 + number);
 }
 

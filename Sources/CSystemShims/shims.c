@@ -27,7 +27,7 @@ int shim_open_in_mount(int dir, const char *path, int flags) {
     struct open_how how = {
         .flags = (uint64_t)flags, .resolve = RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS};
     int fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
-    // Before Linux 5.6, and where a sandbox does not know the call.
+    // Before Linux 5.6, or in a sandbox that does not know the call.
     if (fd < 0 && (errno == ENOSYS || errno == EPERM)) return shim_openat(dir, path, flags, 0);
     return fd < 0 ? -errno : fd;
 }
@@ -63,7 +63,7 @@ int64_t shim_birth_time(int dir, const char *name, int flags) {
     struct statx sx;
     if (statx(dir, name, flags | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_BTIME, &sx) < 0) return -errno;
     if (!(sx.stx_mask & STATX_BTIME)) return -ENODATA;
-    // A store may say anything; what is negative would be taken for an error.
+    // A store may have any value; a negative one would be taken for an error.
     if (sx.stx_btime.tv_sec < 0) return 0;
     if (sx.stx_btime.tv_sec >= INT64_MAX / 1000000000) return INT64_MAX;
     return sx.stx_btime.tv_sec * 1000000000LL + sx.stx_btime.tv_nsec;
@@ -116,11 +116,11 @@ int shim_utimensat(int dir, const char *name, const struct timespec times[2]) {
 
 ssize_t shim_getdents(int fd, void *b, size_t n) { return ANSWER(syscall(SYS_getdents64, fd, b, n)); }
 
-// From Linux 6.13 on an attribute of a name in a directory is one call. Before, the way leads
-// through /proc/self/fd/N/NAME; it may go when no kernel in use is older.
+// From Linux 6.13 on, an attribute of a name in a directory takes one call. Before, the path is
+// /proc/self/fd/N/NAME; this may be removed when no kernel in use is older.
 enum { SETXATTRAT = 463, GETXATTRAT, LISTXATTRAT, REMOVEXATTRAT };
 struct xattr_arguments { uint64_t value; uint32_t size, flags; };
-static int has_no_xattrat;  // learnt once; a race only learns it twice
+static int has_no_xattrat;  // found out once; in a race, twice
 
 #define XATTR(by_name, by_path, by_fd) ({ \
     long r_; \
@@ -155,15 +155,15 @@ int shim_removexattr(int dir, const char *name, const char *key) {
                       lremovexattr(path, key), fremovexattr(dir, key));
 }
 
-// A lease for writing is granted when the file is open nowhere else, by descriptor or mapping. Whoever
-// opens it at that moment waits; the signal about that is one which nobody heeds.
+// A lease for writing is granted if the file is open nowhere else, by descriptor or mapping. A process that
+// opens it at that moment waits; the signal about that is one that is ignored.
 int shim_is_open_nowhere_else(int fd) {
     if (fcntl(fd, F_SETSIG, SIGURG) < 0) return -errno;
     if (fcntl(fd, F_SETLEASE, F_WRLCK) < 0) return errno == EAGAIN ? 0 : -errno;
     fcntl(fd, F_SETLEASE, F_UNLCK);
     return 1;
 }
-// Whether leases tell: tried with a file of somebody else's, mapped through a descriptor that is closed.
+// Whether leases detect mappings: tried with a file of another user's, mapped through a descriptor that is closed.
 int shim_leases_tell_mappings(int dir) {
     char path[32];
     int made = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

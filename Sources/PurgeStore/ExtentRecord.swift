@@ -7,14 +7,14 @@ import PurgeSystem
 ///
 /// A file without it is dense: its charge is its size in blocks (docs/INTERNALS.md, Charged
 /// blocks). The attribute is set before the file gets its first hole, added to before a call
-/// that allocates and cut after one that frees, so a crash at any point over-counts at worst.
+/// that allocates and cut after one that frees, so that a crash at any point at worst counts too much.
 public struct ExtentRecord: Sendable {
     public static let key = "user.purgefs.extents"
     /// Longer lists go to a file of their own, since ext4 holds about 4000 bytes an inode.
     static let inlineLimit = 512
-    /// Bytes of the longest list: some two million runs, in eight times as much memory.
+    /// The longest list in bytes: some two million runs, which take eight times as much memory.
     static let sidecarLimit = 4 << 20
-    /// Where every file ends at the latest, as on ext4 with blocks of this size.
+    /// The limit of every file's size, in blocks, as on ext4.
     public static let largestBlock: Int64 = 1 << 32
 
     public var runs: ExtentSet
@@ -48,7 +48,7 @@ extension ExtentRecord {
         return bytes
     }
 
-    /// nil for bytes that no `encode` made.
+    /// nil for bytes that `encode` cannot have made.
     static func decode(_ bytes: some Sequence<UInt8>) -> ExtentSet? {
         var set = ExtentSet()
         var (value, shift, end): (Int64, Int64, Int64) = (0, 0, 0)

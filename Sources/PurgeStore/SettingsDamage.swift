@@ -1,6 +1,6 @@
 /// Why device.json cannot be used.
 enum SettingsDamage: Error, Hashable {
-    /// It is no JSON object at all.
+    /// It is not a JSON object at all.
     case unreadable(String)
     case value(name: String, String)
     case newerVersion(Int64)
@@ -14,7 +14,7 @@ enum SettingsDamage: Error, Hashable {
         }
     }
 
-    /// A name may be anything where the file is damaged, and a message goes to a terminal.
+    /// In a damaged file a name may be anything, and messages go to a terminal.
     static func visible(_ name: String) -> String {
         String(name.unicodeScalars.prefix(64).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : Character($0) })
     }
@@ -24,8 +24,8 @@ enum SettingsDamage: Error, Hashable {
     func advice(store: String) -> String {
         switch self {
         case .unreadable, .value:
-            "Mend the file by hand, or run `purgefs check --repair \(store)`: it keeps the file aside "
-                + "and writes a new one with what can still be read."
+            "Repair the file by hand, or run `purgefs check --repair \(store)`: it keeps the file aside "
+                + "and writes a new one with the settings that can still be read."
         case .newerVersion:
             "Use that version of purgefs; this one leaves the file alone."
         }

@@ -3,7 +3,7 @@ import PurgeModel
 
 /// The content of device.json: an object of all settings, each exactly as it is written.
 enum SettingsDocument {
-    /// The settings as a whole, or the first reason why not.
+    /// All the settings, or the first reason why they cannot be used.
     static func settings(from content: [UInt8]) throws(SettingsDamage) -> Device {
         let given = try object(content)
         try checkVersion(of: given)
@@ -16,7 +16,7 @@ enum SettingsDocument {
         return try decode(merged, changing: "device.json").roundedToBlocks
     }
 
-    /// Everything that can still be made out, with defaults for the rest, and what was lost.
+    /// Everything that can still be read, with defaults for the rest, and what was lost.
     /// Throws only for a newer version, which is not damage.
     static func salvage(
         from content: [UInt8]
@@ -51,8 +51,8 @@ enum SettingsDocument {
 
     private static let placeholderID = "00000000-0000-0000-0000-000000000000"
 
-    /// Brackets within brackets; what is written has two. The decoder has no bound for which the
-    /// stack of a thread would do.
+    /// Levels of nested brackets; purgefs writes two. The decoder recurses without a limit that a
+    /// thread's stack would allow.
     private static let deepest = 16
 
     private static func object(_ content: [UInt8]) throws(SettingsDamage) -> JSONValue {
@@ -74,7 +74,7 @@ enum SettingsDocument {
         }
     }
 
-    /// In the order of declaration, so that a value is judged after those that it depends on.
+    /// In the order of declaration, so that a value is checked after those that it depends on.
     private static func ordered(_ given: JSONValue, as model: JSONValue) -> [JSONValue.Member] {
         let known = (model.members ?? []).compactMap { member in
             given[member.name].map { JSONValue.Member(name: member.name, value: $0) }
@@ -86,8 +86,8 @@ enum SettingsDocument {
         (model.members ?? []).filter { given[$0.name] == nil }.map { .value(name: $0.name, "it is missing") }
     }
 
-    /// The settings with one member more. It must come out as it went in: a name within it that is
-    /// unknown, or that is missing, is damage as well.
+    /// The settings with one more member. Encoded again, it must be the same: a name within it that is
+    /// unknown or missing is damage as well.
     private static func take(
         _ member: JSONValue.Member, into merged: inout JSONValue
     ) throws(SettingsDamage) -> Device {

@@ -1,12 +1,12 @@
 import PurgeSystem
 
-/// The name of a start that lets go of its store in between (`purgefs run`, until its daemon has it), in an attribute
-/// of the store's directory. Whoever else opens the store to change it takes the name away, so the name says that the
-/// store is as that start and its own daemon have left it.
+/// The name of a start that releases its store for a while (`purgefs run`, until its daemon has it), in an attribute of
+/// the store's directory. Any other process that opens the store to change it removes the name, so the name shows that
+/// the store is as that start and its own daemon have left it.
 enum StartMark {
     private static let key = "user.purgefs.start"
 
-    /// A store without room for it keeps what is made in it.
+    /// If the store has no room for the mark, what is made in it is kept.
     static func set(_ start: String, on store: FileDescriptor) {
         do throws(Errno) {
             try Array(start.utf8).withUnsafeBytes { bytes in
@@ -15,13 +15,13 @@ enum StartMark {
         } catch {}
     }
 
-    /// Takes it away unless it is that of `start`.
+    /// Removes the mark unless it is that of `start`.
     static func clear(on store: FileDescriptor, butOf start: String?) throws(Errno) {
         guard let found = try value(on: store), found != start.map({ Array($0.utf8) }) else { return }
         try remove(from: store)
     }
 
-    /// Takes it away if it is that of `start`; whether it was.
+    /// Removes the mark if it is that of `start`. Returns whether it was.
     static func take(_ start: String, from store: FileDescriptor) throws(Errno) -> Bool {
         guard try value(on: store) == Array(start.utf8) else { return false }
         try remove(from: store)
@@ -32,7 +32,7 @@ enum StartMark {
         try System.removeAttribute(at: store.raw, nil, key)
     }
 
-    /// One that is longer than a path can be is nobody's.
+    /// A mark that is longer than a path can be belongs to no start.
     private static func value(on store: FileDescriptor) throws(Errno) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 4096)
         do throws(Errno) {

@@ -4,12 +4,12 @@ import PurgeSystem
 
 /// Why the record of a file's extents cannot be used.
 public struct ExtentDamage: Error, Hashable, Sendable {
-    /// As the rest of a sentence that begins with "its record of charged blocks".
+    /// The rest of a sentence that begins with "its record of charged blocks".
     public let what: String
-    /// Whether nothing is known of the blocks that were charged, so that the file counts as full. A loss
-    /// of power can do that; what else is found there nobody wrote who knew.
+    /// Whether nothing is known about the blocks that were charged, so that the file counts as full. A loss
+    /// of power can cause that; any other damage was not written by purgefs.
     public let countsAsFull: Bool
-    /// Whether permissions are all that is missing.
+    /// Whether only permissions are missing.
     public let isForbidden: Bool
 
     public init(what: String, countsAsFull: Bool, isForbidden: Bool = false) {
@@ -21,8 +21,8 @@ public struct ExtentDamage: Error, Hashable, Sendable {
 
 // The attribute is `i` and the runs, or `s` and the name of a sidecar file in STORE/extents.
 //
-// A sidecar is on disk before an attribute names it, and is replaced as a whole under the name that it has: after a
-// loss of power an attribute names the list of before or the one of after.
+// A sidecar is on disk before an attribute names it, and is replaced as a whole under its own name: after a loss of
+// power an attribute names either the old list or the new one.
 extension Store {
     /// nil for a file without the attribute.
     public func extentRecord(of file: Int32, _ name: CName?) throws(ExtentDamage) -> ExtentRecord? {
@@ -63,7 +63,7 @@ extension Store {
         } catch .fileTooLarge {
             throw ExtentDamage(what: "is in a sidecar that is too long, extents/\(name)", countsAsFull: false)
         } catch .invalid, Errno(ELOOP), .notDirectory {
-            throw ExtentDamage(what: "is in a sidecar that is no plain file, extents/\(name)", countsAsFull: false)
+            throw ExtentDamage(what: "is in a sidecar that is not a plain file, extents/\(name)", countsAsFull: false)
         } catch { throw ExtentDamage(what: "cannot be read from extents/\(name): \(error)", countsAsFull: true) }
         guard !bytes.isEmpty else {
             throw ExtentDamage(what: "is in a sidecar that is empty, extents/\(name)", countsAsFull: true)
@@ -74,7 +74,7 @@ extension Store {
         return runs
     }
 
-    /// Writes the record, whole, before it returns.
+    /// Writes the whole record before it returns.
     public func setExtentRecord(_ record: inout ExtentRecord, of file: Int32, _ name: CName?) throws(Errno) {
         let encoded = ExtentRecord.encode(record.runs)
         if encoded.count <= ExtentRecord.inlineLimit {
@@ -83,7 +83,7 @@ extension Store {
             record.sidecar = nil
         } else if let sidecar = record.sidecar {
             let folder = try writeSidecar(sidecar, encoded)
-            // The list is in force now, whatever this says: who has it keeps it.
+            // The new list is in use now, even if the sync fails.
             do throws(Errno) { try System.sync(folder.raw) } catch {}
         } else {
             let sidecar = Self.newSidecarName()
@@ -103,12 +103,12 @@ extension Store {
         if let sidecar = record.sidecar { removeSidecar(sidecar) }
     }
 
-    /// Of a file that is gone. A sidecar that cannot be removed is found by `purgefs check`.
+    /// For a file that is gone. `purgefs check` finds a sidecar that cannot be removed.
     public func removeSidecar(_ name: String) {
         do { try System.unlink(at: sidecars(making: false).raw, name) } catch {}
     }
 
-    /// nil where the file has no such attribute.
+    /// nil if the file has no such attribute.
     public func attribute(of file: Int32, _ name: CName?, _ key: CName) throws(Errno) -> [UInt8]? {
         var value = [UInt8](repeating: 0, count: 1024)
         do {
@@ -132,8 +132,8 @@ extension Store {
 
     private static func newSidecarName() -> String { String(UInt64.random(in: 0 ... .max), radix: 36) }
 
-    /// nil for what `newSidecarName` does not make. The attribute is not ours alone, and a name that
-    /// has a slash in it would lead out of the store.
+    /// nil for a name that `newSidecarName` cannot have made. Others can write the attribute too, and a name
+    /// with a slash in it would lead out of the store.
     static func sidecarName(_ bytes: some Collection<UInt8>) -> String? {
         let isOurs = bytes.allSatisfy { byte in
             (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
@@ -142,7 +142,7 @@ extension Store {
         return isOurs && (1...13).contains(bytes.count) ? String(decoding: bytes, as: UTF8.self) : nil
     }
 
-    /// The list is on disk when this returns; its name is when the folder, which is the answer, has been synced.
+    /// The list is on disk when this returns; its name is on disk once the folder, which is returned, has been synced.
     private func writeSidecar(_ name: String, _ content: [UInt8]) throws(Errno) -> FileDescriptor {
         guard content.count <= ExtentRecord.sidecarLimit else { throw .fileTooLarge }
         let folder = try sidecars(making: true)
@@ -161,8 +161,8 @@ extension Store {
         return folder
     }
 
-    /// What lies in STORE/extents and is none of `needed`: left by a file that is gone, or by a change
-    /// that was interrupted. Answers the names; `removing` takes away those that may go.
+    /// Everything in STORE/extents that is not in `needed`: left by a file that is gone, or by a change
+    /// that was interrupted. With `removing`, what may be removed is.
     public func straySidecars(needed: Set<String>, removing: Bool) throws(StoreError) -> [StoreProblem] {
         let folder: FileDescriptor
         let names: [String]
@@ -175,13 +175,13 @@ extension Store {
         return names.filter { !needed.contains($0) }.sorted().map { name in
             var problem = StoreProblem(
                 path: place.pathOf(StoreDirectory.extentsName) + "/" + SettingsDamage.visible(name),
-                what: "belongs to no file of the container",
+                what: "does not belong to any file of the container",
                 advice: "`purgefs check --repair \(path)` removes it; nothing is lost with it.", isRepairable: true)
             guard removing else { return problem }
             do throws(Errno) {
                 try System.unlink(at: folder.raw, name)
                 problem.repair = "It has been removed."
-            } catch { problem.advice = "It cannot be removed (\(error)): see what it is." }
+            } catch { problem.advice = "It cannot be removed (\(error)): find out what it is." }
             return problem
         }
     }

@@ -7,20 +7,21 @@ extension StoreDirectory {
 }
 
 extension Store {
-    /// Where a daemon that dies by a fault of its own leaves what it has to say.
+    /// The file in which a daemon that crashes leaves its last message.
     public var lastWordsPath: String { place.absolutePathOf(StoreDirectory.lastWordsName) }
 
-    /// The first line of what the last daemon left, once: it is kept as last-words.old.txt. nil if it did not die.
+    /// The first line of the last daemon's last message, returned once: the file is then kept as last-words.old.txt.
+    /// nil if the daemon did not crash.
     public func takeLastWords() -> String? {
         guard let words = Self.lastWords(in: absolutePath) else { return nil }
         do throws(Errno) {
             try System.rename(
                 at: directory.raw, StoreDirectory.lastWordsName, to: directory.raw, StoreDirectory.oldLastWordsName)
-        } catch {}  // then it is said once more
+        } catch {}  // then it will be reported again
         return words.split(separator: "\n").first.map(String.init)
     }
 
-    /// All that a daemon of the store there has left, as far as a person would read.
+    /// The last message of a daemon of that store, up to a sensible length.
     public static func lastWords(in path: String) -> String? {
         do throws(Errno) {
             let file = try FileDescriptor.open(

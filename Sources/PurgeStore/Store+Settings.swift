@@ -2,7 +2,7 @@ import PurgeModel
 import PurgeSystem
 
 extension Store {
-    /// What device.json says; a fresh device, with an identifier of its own, where there is none.
+    /// The settings in device.json; if there is none, those of a fresh device with an identifier of its own.
     public func loadSettings() throws(StoreError) -> Device {
         try maySaveSettings.withLock { (maySave) throws(StoreError) in
             let settings = try place.readSettings() ?? Device.fresh()
@@ -11,9 +11,9 @@ extension Store {
         }
     }
 
-    /// Replaces device.json as a whole: after a crash at any moment the old or the new one is there.
-    /// One that cannot be read is not replaced. `durably`: the new one outlives a crash of the machine
-    /// once this returns; without, the old or the new one does.
+    /// Replaces device.json as a whole: after a crash at any moment either the old or the new one is there.
+    /// A file that cannot be read is not replaced. With `durably`, the new one survives a crash of the machine
+    /// once this returns; without it, either the old or the new one does.
     public func saveSettings(_ settings: Device, durably: Bool = true) throws(StoreError) {
         try maySaveSettings.withLock { (maySave) throws(StoreError) in
             if !maySave {

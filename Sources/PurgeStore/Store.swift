@@ -3,8 +3,8 @@ import PurgeSystem
 import Synchronization
 
 /// A directory that holds one simulated app container between mounts (docs/RULES.md, Words):
-/// `container/`, `device.json`, `journal.sqlite`, and `extents/` where a file needed it.
-/// Whoever has this object has the store to itself.
+/// `container/`, `device.json`, `journal.sqlite`, and `extents/` if a file needed it.
+/// The owner of this object has the store to itself.
 public final class Store: Sendable {
     let place: StoreDirectory
     /// `container/`: the app's files.
@@ -13,14 +13,14 @@ public final class Store: Sendable {
     public let isNew: Bool
     /// What was there before this call.
     public let before: StoreBefore
-    /// Whether it was opened to be looked at alone: nothing in it may change.
+    /// Whether it was opened only for reading: nothing in it may change.
     public let isForReading: Bool
 
     /// As it was given.
     public var path: String { place.path }
     /// With symbolic links resolved.
     public var absolutePath: String { place.absolutePath }
-    /// The store itself; carries the lock until this object dies.
+    /// The store itself; it holds the lock until this object is destroyed.
     public var directory: FileDescriptor { place.descriptor }
 
     /// Whether device.json is known to be readable or missing, so that it may be replaced.
@@ -37,9 +37,9 @@ public final class Store: Sendable {
         self.isForReading = isForReading
     }
 
-    /// Opens a store and takes its lock (flock on the directory). With `creating`, makes the
-    /// directory and whatever is missing of the container's layout; without, changes nothing.
-    /// A directory with other things in it is never adopted. If this fails, what was made is gone again.
+    /// Opens a store and takes its lock (flock on the directory). With `creating`, makes the directory
+    /// and whatever is missing of the container's layout; without it, changes nothing. A directory with other
+    /// things in it is never turned into a store. If this fails, what was made is removed again.
     /// `start` is the name of the start that this is a part of.
     public static func open(_ path: String, creating: Bool, start: String? = nil) throws(StoreError) -> Store {
         let place = try StoreDirectory.open(path, creating: creating)
@@ -74,15 +74,15 @@ public final class Store: Sendable {
         return Store(place, container: container, before: before)
     }
 
-    /// Takes away what was made of the store since it was opened, for a mount that has failed.
+    /// For a mount that has failed: removes what was made of the store since it was opened.
     public func withdraw() { before.restore(directory) }
 
-    /// Leaves the name of a start that lets go of the store now, and whose daemon opens it under the same name.
-    /// Until `StoreBefore.restore(after:)` or `StoreBefore.keep(after:)` that start can take back what it has made.
+    /// Leaves the name of a start that releases the store now and whose daemon opens it under the same name. Until
+    /// `StoreBefore.restore(after:)` or `StoreBefore.keep(after:)`, that start can remove what it has made.
     public func leaveMark(of start: String) { StartMark.set(start, on: directory) }
 
-    /// Opens a store and takes its lock, to look at it alone: nothing in it changes, so that it may
-    /// also lie on a file system that is mounted read-only.
+    /// Opens a store only for reading, and takes its lock: nothing in it changes, so it may
+    /// be on a file system that is mounted read-only.
     public static func openForReading(_ path: String) throws(StoreError) -> Store {
         let place = try StoreDirectory.open(path)
         try place.lock()
@@ -91,12 +91,12 @@ public final class Store: Sendable {
         return Store(place, container: try place.container(), before: before, isForReading: true)
     }
 
-    /// Nobody but its owner reaches what is in the store: the directory is 0700, the files of our
-    /// own 0600. `container/` keeps its mode, which the root of the mount shows.
+    /// Only its owner can reach what is in the store: the directory is 0700, our own files are
+    /// 0600. `container/` keeps its mode, which the root of the mount shows.
     public func makePrivate() throws(StoreError) { try place.makePrivate() }
 
     /// STORE/extents: one sidecar for each list of extents that is too long for an attribute.
-    /// ENOENT where there is none; `making` makes it.
+    /// ENOENT if there is no such folder; `making` makes it.
     func sidecars(making: Bool) throws(Errno) -> FileDescriptor {
         try extents.withLock { (cached) throws(Errno) in
             if let cached { return cached }

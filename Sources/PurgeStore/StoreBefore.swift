@@ -1,14 +1,14 @@
 import Glibc
 import PurgeSystem
 
-/// What was there of a store when it was opened, so that a mount that fails can leave things as they were.
+/// What existed of a store when it was opened, so that a mount that fails can leave things as they were.
 public struct StoreBefore: Sendable {
     private let path: String
     private let isMade: Bool
     private let mode: mode_t
-    /// Of everything in the store's directory.
+    /// The names of everything in the store's directory.
     let names: Set<String>
-    /// Folders of the layout that were not there, each after the one it lies in.
+    /// Folders of the layout that did not exist, each after its parent.
     private let missing: [String]
 
     /// Whether there was no store yet.
@@ -26,11 +26,11 @@ public struct StoreBefore: Sendable {
                 missing.append(folder)
             }
             self.missing = missing
-        } catch { throw .failed("the store cannot be looked at", path: place.path, error) }
+        } catch { throw .failed("the store cannot be examined", path: place.path, error) }
     }
 
-    /// The same for a start that has let go of the store meanwhile and left its mark; nothing, if somebody else has
-    /// the store, or had it.
+    /// Restores the store for a start that has released it meanwhile and left its mark; does nothing if another process
+    /// has the store, or had it.
     public func restore(after start: String) {
         do throws(Errno) {
             let store = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
@@ -39,15 +39,15 @@ public struct StoreBefore: Sendable {
         } catch {}
     }
 
-    /// That start has not failed: its mark goes, and all else stays.
+    /// That start has not failed: removes its mark, and nothing else.
     public func keep(after start: String) {
         do throws(Errno) {
             _ = try StartMark.take(start, from: try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY))
-        } catch {}  // it says nothing to anybody else, and goes when the store is opened again
+        } catch {}  // the mark means nothing to others, and is removed when the store is next opened
     }
 
-    /// Takes away what was made since, in a store whose lock the caller has. If something has been put into it
-    /// meanwhile, all of it stays.
+    /// Removes what was made since, from a store whose lock the caller has. If something else has been put into it
+    /// meanwhile, everything stays.
     func restore(_ store: FileDescriptor) {
         do throws(Errno) {
             guard try hasOnlyWhatGoes(store) else { return }
@@ -68,8 +68,8 @@ public struct StoreBefore: Sendable {
         } catch {}
     }
 
-    /// Whether the folders that were missing are empty but for each other, and nothing but a store's own names has
-    /// come beside them.
+    /// Whether the folders that were missing contain nothing but each other, and nothing but a store's own names has
+    /// appeared beside them.
     private func hasOnlyWhatGoes(_ store: FileDescriptor) throws(Errno) -> Bool {
         for folder in missing {
             guard let names = try Self.names(in: folder, of: store) else { continue }
@@ -85,7 +85,7 @@ public struct StoreBefore: Sendable {
         }
     }
 
-    /// nil where there is no such folder.
+    /// nil if there is no such folder.
     private static func names(in folder: String, of store: FileDescriptor) throws(Errno) -> [String]? {
         do throws(Errno) {
             let (parent, name) = try place(of: folder, in: store)
@@ -93,13 +93,13 @@ public struct StoreBefore: Sendable {
         } catch .noEntry { return nil }
     }
 
-    /// What a daemon left to be read stays, and so does what SQLite needs beside a journal that was there.
+    /// A daemon's last message stays, and so does what SQLite needs beside a journal that existed before.
     private func goesWithTheStore(_ name: String) -> Bool {
         if name.hasPrefix(JournalSchema.fileName) { return !names.contains(JournalSchema.fileName) }
         return name == StoreDirectory.extentsName || name.hasPrefix(StoreDirectory.settingsName)
     }
 
-    /// What cannot be looked at is there.
+    /// A folder that cannot be examined counts as present.
     private static func isMissing(_ folder: String, in store: FileDescriptor) throws(Errno) -> Bool {
         do throws(Errno) {
             let (parent, name) = try place(of: folder, in: store)
@@ -118,7 +118,7 @@ public struct StoreBefore: Sendable {
         } catch .noEntry {}
     }
 
-    /// Its parent directory, reached through no symbolic link, and its name there.
+    /// Its parent directory, reached without symbolic links, and its name there.
     private static func place(of folder: String, in store: FileDescriptor) throws(Errno) -> (FileDescriptor, String) {
         var names = folder.pathNames
         let name = names.removeLast()

@@ -2,8 +2,8 @@ import Glibc
 import PurgeSystem
 
 extension StoreDirectory {
-    /// Who holds the lock, as /proc/locks has it; nil where that does not tell (another pid
-    /// namespace, a file system that shows another device number there, or a holder that is gone).
+    /// The process that holds the lock, according to /proc/locks; nil if that does not say (another PID
+    /// namespace, a file system with another device number there, or a holder that is gone).
     static func holder(of directory: FileDescriptor) -> Int32? {
         do {
             let status = try System.status(directory.raw)
@@ -18,8 +18,8 @@ extension StoreDirectory {
         }
     }
 
-    /// Whether a process is a daemon that still serves FUSE, but no mount of the store: it was unmounted. One that
-    /// has yet to mount has no /dev/fuse. False where that cannot be seen.
+    /// Whether a process is a daemon that still has /dev/fuse open but whose mount of the store is gone. A daemon that
+    /// has not mounted yet has no /dev/fuse. False if that cannot be seen.
     static func isEndingDaemon(_ pid: Int32, of store: String) -> Bool {
         do throws(Errno) {
             let table = try FileDescriptor.open("/proc/\(pid)/mountinfo", O_RDONLY).readToEnd()
@@ -35,7 +35,7 @@ extension StoreDirectory {
         } catch { return false }
     }
 
-    /// As proc(5) has paths: blanks and backslashes in octal.
+    /// A path as proc(5) shows it: blanks and backslashes in octal.
     private static func escaped(_ path: String) -> String {
         var text = path.replacing("\\", with: "\\134")
         for (character, code) in [(" ", "\\040"), ("\t", "\\011"), ("\n", "\\012"), ("#", "\\043")] {

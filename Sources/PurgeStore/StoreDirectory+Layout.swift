@@ -2,14 +2,14 @@ import Glibc
 import PurgeSystem
 
 extension StoreDirectory {
-    /// Folders of a new container, each after the one it lies in.
+    /// Folders of a new container, each after its parent.
     static let layout = [
         "Documents", "Library", "Library/Application Support", "Library/Caches", "Library/Preferences", "tmp",
     ]
     private static let probe = "user.purgefs.probe"
 
-    /// A directory without device.json is taken only when nothing else than a store's own names
-    /// is in it: it is a store that was never saved, or an empty directory.
+    /// A directory without device.json is accepted only if it has nothing but a store's own names
+    /// in it: it is a store that was never saved, or an empty directory.
     func refuseForeign(_ names: Set<String>, creating: Bool) throws(StoreError) {
         if names.contains(Self.settingsName) { return }
         let foreign = names.filter { !Self.isOurs($0) }.sorted()
@@ -18,7 +18,7 @@ extension StoreDirectory {
                 "is not a store, and not empty (\(foreign.count == 1 ? "" : "among others, ")`\(first)` is in it)",
                 path: path,
                 advice: creating
-                    ? "Name an empty or new directory; purgefs adopts no other. Nothing was changed."
+                    ? "Name a new or an empty directory; no other is turned into a store. Nothing was changed."
                     : "Name the store that was given to `purgefs mount`.")
         }
         guard creating || names.contains("container") else {
@@ -28,29 +28,29 @@ extension StoreDirectory {
         }
     }
 
-    /// Finds a store that cannot be written before anything depends on it, and clears away what
-    /// a save of the settings left behind when it was killed.
+    /// Detects a store that cannot be written before anything depends on it, and removes what
+    /// a killed save of the settings has left behind.
     func probeWriting() throws(StoreError) {
         do {
             _ = try makeFresh(Self.newSettingsName)
             try remove(Self.newSettingsName)
         } catch .readOnly {
             throw unwritable(
-                "the store lies on a file system that is mounted read-only",
+                "the store is on a file system that is mounted read-only",
                 advice: "Copy the store to a writable place, or remount that file system read-write.")
         } catch let error where error.isForLackOfRoom {
-            // Files can be deleted through a mount all the same.
+            // Files can still be deleted through a mount.
         } catch let error where error == .accessDenied || error == .notPermitted {
             let failure = StoreError.failed("the store cannot be written", path: path, error)
             throw unwritable(failure.what, advice: failure.advice)
         } catch { throw .failed("the store cannot be written", path: path, error) }
     }
 
-    /// From now on what is here is not only their work.
+    /// Removes the mark of other starts: from now on the store is no longer only as they have left it.
     func endOtherStarts(than start: String? = nil) throws(StoreError) {
         do {
             try StartMark.clear(on: descriptor, butOf: start)
-        } catch { throw .failed("the mark of another start cannot be taken from the store", path: path, error) }
+        } catch { throw .failed("the mark of another start cannot be removed from the store", path: path, error) }
     }
 
     private func unwritable(_ what: String, advice: String) -> StoreError {
@@ -65,14 +65,14 @@ extension StoreDirectory {
         for folder in Self.layout {
             let parts = folder.split(separator: "/").map(String.init)
             let parent = parts.count == 1 ? container : try subdirectory(parts[0], of: container)
-            // Where the app has put a file or a link in a folder's place, or closed it, that is the app's doing.
+            // If the app has put a file or a link in a folder's place, or closed the folder, that is its own affair.
             if let parent, let name = parts.last {
                 try makeDirectory(name, in: parent, path: pathOf("container/\(folder)"), isNeeded: false)
             }
         }
     }
 
-    /// With `openingUp` also where the app has taken its owner's permissions away, who is this user.
+    /// With `openingUp`, opens it even if the app has removed the owner's permissions and this user is the owner.
     func container(openingUp: Bool = false) throws(StoreError) -> FileDescriptor {
         let path = pathOf("container")
         do {
@@ -97,7 +97,7 @@ extension StoreDirectory {
         let closed = try descriptor.open("container", System.openPath | O_DIRECTORY)
         let mode = try System.status(closed.raw).st_mode & 0o7777
         do throws(Errno) { try System.changeMode(closed.raw, mode | S_IRWXU) } catch { throw .accessDenied }
-        // The owner may do that: it has just been done.
+        // The owner may do that, as the call above has shown.
         defer { do throws(Errno) { try System.changeMode(closed.raw, mode) } catch {} }
         return try descriptor.open("container", O_RDONLY | O_DIRECTORY)
     }
@@ -112,10 +112,10 @@ extension StoreDirectory {
             }
         } catch .notSupported {
             throw StoreError(
-                "the file system under the store keeps no user extended attributes", path: path,
+                "the file system under the store does not support user extended attributes", path: path,
                 advice: "Put the store on ext4, XFS, Btrfs, ZFS, or (from Linux 6.6 on) tmpfs.")
         } catch let error where error.isForLackOfRoom {
-            // It knows them: what has none says so first.
+            // It supports them: a file system that does not says so first.
         } catch { throw .failed("an extended attribute cannot be set on the container", path: path, error) }
     }
 

@@ -2,8 +2,8 @@ import Glibc
 import PurgeSystem
 
 extension StoreDirectory {
-    /// What was just made in the store belongs to whom the store belongs to, so that he can go on with it after root
-    /// has been there. Where it cannot be given away (a user namespace, a quota) it serves us all the same.
+    /// Gives what was just made in the store to the store's owner, who can then go on using the store after root has.
+    /// If it cannot be given away (a user namespace, a quota), it is still usable now.
     func giveToOwner(_ made: Int32) { Self.give(made, toOwnerOf: descriptor.raw) }
 
     /// The same for a new folder, which is empty.

@@ -4,12 +4,12 @@ import PurgeSystem
 
 extension StoreDirectory {
     static let settingsName = "device.json"
-    /// What a save writes before it takes device.json's place; one that was left behind means nothing.
+    /// The file that a save writes and then renames to device.json; one that was left behind means nothing.
     static let newSettingsName = "device.json.new"
-    /// Bytes; what is written has a thousand.
+    /// In bytes; purgefs writes about a thousand.
     private static let settingsLimit = 65536
 
-    /// What device.json is found to be.
+    /// The state in which device.json was found.
     enum SettingsState {
         case missing
         case good(Device)
@@ -62,7 +62,7 @@ extension StoreDirectory {
         do {
             let file = try makeFresh(Self.newSettingsName)
             try file.writeAll(content)
-            // XFS and btrfs would rename first and write later: a loss of power left an empty file.
+            // XFS and btrfs would rename first and write later, and a loss of power would leave an empty file.
             try System.sync(file.raw)
             try System.rename(at: descriptor.raw, Self.newSettingsName, to: descriptor.raw, Self.settingsName)
         } catch {

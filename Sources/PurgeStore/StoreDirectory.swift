@@ -1,7 +1,7 @@
 import Glibc
 import PurgeSystem
 
-/// The directory of a store, opened and locked, before anything is known of its content.
+/// The directory of a store, opened and locked, before anything is known about its content.
 struct StoreDirectory: Sendable {
     let path: String
     let absolutePath: String
@@ -9,14 +9,14 @@ struct StoreDirectory: Sendable {
     /// Whether it was made when it was opened.
     let isMade: Bool
 
-    /// Names that purgefs itself puts there, and what mkfs leaves at the top of a file system.
+    /// Names that purgefs itself uses there, and the one that mkfs leaves at the top of a file system.
     static func isOurs(_ name: String) -> Bool {
         name == "container" || name == "extents" || name == "lost+found"
             || name == lastWordsName || name == oldLastWordsName || name.hasPrefix("device.json")
             || name.hasPrefix("journal.sqlite")
     }
 
-    /// Looks only, without the lock; for what may be read while a daemon holds the store.
+    /// Opens it without the lock; for what may be read while a daemon holds the store.
     static func open(_ path: String, creating: Bool = false) throws(StoreError) -> StoreDirectory {
         guard !path.isEmpty else {
             throw StoreError("the name of the store is empty", path: "''", advice: "Name a directory.")
@@ -32,9 +32,9 @@ struct StoreDirectory: Sendable {
             path: path, absolutePath: absolutePath, descriptor: try make(path), isMade: true)
     }
 
-    /// Takes the lock, which lasts as long as `descriptor` does. A child of the last holder between its fork
-    /// and its exec may have it for a moment longer, a daemon whose mount is gone for as long as it takes to
-    /// give back what the mount held.
+    /// Takes the lock, which lasts as long as `descriptor` does. Waits a little, because a child of the last holder
+    /// may have it for a moment between its fork and its exec, and longer for a daemon whose mount is gone, which
+    /// keeps it until it has released what the mount held.
     func lock() throws(StoreError) {
         let began = System.uptime()
         var deadline = began + Self.shortTime
@@ -45,7 +45,7 @@ struct StoreDirectory: Sendable {
                 let holder = Self.holder(of: descriptor)
                 let isEnding = holder.map { Self.isEndingDaemon($0, of: absolutePath) } ?? false
                 let now = System.uptime()
-                // It lets go of /dev/fuse before it lets go of the store.
+                // It closes /dev/fuse before it releases the store.
                 if isEnding { deadline = min(now + Self.graceTime, began + Self.endingTime) }
                 guard now < deadline else { throw Self.busy(path, holder: holder, isEnding: isEnding) }
                 guard System.endSignal() == nil else { throw .interrupted(path) }
@@ -53,12 +53,12 @@ struct StoreDirectory: Sendable {
             } catch { throw .failed("the store cannot be locked", path: path, error) }
         }
     }
-    /// Nanoseconds.
+    /// In nanoseconds.
     private static let shortTime: Int64 = 250_000_000
     private static let endingTime: Int64 = 10_000_000_000
     private static let graceTime: Int64 = 2_000_000_000
 
-    /// Everything in the directory but `.` and `..`.
+    /// Everything in the directory except `.` and `..`.
     func names() throws(StoreError) -> Set<String> {
         do {
             return Set(try descriptor.open(".", O_RDONLY | O_DIRECTORY).entryNames())
@@ -67,7 +67,7 @@ struct StoreDirectory: Sendable {
 
     /// For messages.
     func pathOf(_ name: String) -> String { path.hasSuffix("/") ? path + name : path + "/" + name }
-    /// For SQLite, which knows no directory descriptors.
+    /// For SQLite, which cannot use directory descriptors.
     func absolutePathOf(_ name: String) -> String { absolutePath + "/" + name }
 
     private static func make(_ path: String) throws(StoreError) -> FileDescriptor {
@@ -90,7 +90,7 @@ struct StoreDirectory: Sendable {
         }
     }
 
-    /// Of a directory that was just made; what has something in it stays.
+    /// Removes a directory that was just made, unless something is in it.
     static func removeEmpty(_ path: String) {
         do throws(Errno) { try System.removeDirectory(at: AT_FDCWD, path) } catch {}
     }
@@ -114,12 +114,12 @@ struct StoreDirectory: Sendable {
         let who = holder.map { "process \($0)" } ?? "another process"
         if isEnding {
             return StoreError(
-                "the store is in use by \(who), whose mount is gone; it ends when the last file of that is closed",
-                path: path, advice: "Close what is open there, or end that process.")
+                "the store is in use by \(who), whose mount is gone; it ends when the last open file is closed",
+                path: path, advice: "Close the files that are open there, or end that process.")
         }
         return StoreError(
             "the store is in use by \(who); one mount at a time can hold it", path: path,
-            advice: "Unmount it first (`purgefs unmount MOUNTPOINT`), or take another store.")
+            advice: "Unmount it first (`purgefs unmount MOUNTPOINT`), or use another store.")
     }
 
     private static func absolute(_ path: String) throws(StoreError) -> String {
@@ -127,6 +127,6 @@ struct StoreDirectory: Sendable {
             return try System.resolvedOrParent(path)
         } catch .illegalSequence {
             throw .failed("the store cannot be opened", path: path, .illegalSequence)
-        } catch { return path }  // opening it finds out why
+        } catch { return path }  // opening it will show why
     }
 }

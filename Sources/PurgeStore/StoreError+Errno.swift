@@ -2,7 +2,7 @@ import Glibc
 import PurgeSystem
 
 extension StoreError {
-    /// A system call said no: `what` and the kernel's reason, with what to do about that reason.
+    /// A system call failed: `what` and the kernel's reason, with advice about that reason.
     public static func failed(_ what: String, path: String, _ errno: Errno) -> StoreError {
         StoreError("\(what): \(errno)", path: path, advice: advice(for: errno))
     }
@@ -10,7 +10,7 @@ extension StoreError {
     private static func advice(for errno: Errno) -> String {
         switch errno.code {
         case EACCES, EPERM:
-            "Take a store that belongs to you, or change the owner or mode of this one."
+            "Use a store that belongs to you, or change the owner or mode of this one."
         case EROFS:
             "A store must be writable: copy it to a file system that is mounted read-write, or remount this one."
         case ENOSPC, EDQUOT:
@@ -20,16 +20,16 @@ extension StoreError {
         case ENAMETOOLONG, ELOOP, ENOTDIR, ENOENT:
             "Check the path."
         case EILSEQ:
-            "purgefs takes only paths that are UTF-8: rename what is not (mv), also of the folders above it."
+            "purgefs accepts only paths in UTF-8: rename the file or folder that is not (mv)."
         case EIO:
             "The disk under the store reports errors: check it (dmesg), and copy the store elsewhere."
         default:
-            "Check the file system that the store lies on, then try again."
+            "Check the file system of the store, then try again."
         }
     }
 }
 
 extension Errno {
-    /// The disk under the store is full, or its owner's quota.
+    /// The disk under the store is full, or its owner's quota is used up.
     var isForLackOfRoom: Bool { code == ENOSPC || code == EDQUOT }
 }

@@ -1,9 +1,9 @@
-/// Something that a person must mend: what failed, on which path, what to do next.
+/// A failure that the user must deal with: what failed, on which path, and what to do next.
 public struct StoreError: Error, Sendable, CustomStringConvertible {
     public var what: String
     public var path: String
     public var advice: String
-    /// Whether a store cannot be written, and so may still be looked at.
+    /// Whether the failure is that the store cannot be written, so that it may still be read.
     public var isForLackOfWriting = false
 
     public init(_ what: String, path: String, advice: String) {

@@ -4,7 +4,7 @@ import PurgeSystem
 extension StoreDirectory {
     private enum FolderState {
         case present, missing, obstructed
-        /// A folder above it is missing or obstructed, which is said there.
+        /// A folder above it is missing or obstructed, which is reported for that folder.
         case unreachable
     }
 
@@ -16,7 +16,7 @@ extension StoreDirectory {
         guard repairing, problems.contains(where: \.isRepairable) else { return problems }
         try makeLayout()
         for index in problems.indices where problems[index].isRepairable {
-            problems[index].repair = "An empty folder has been made."
+            problems[index].repair = "An empty folder has been created."
         }
         return problems
     }
@@ -26,7 +26,7 @@ extension StoreDirectory {
         case .present, .unreachable:
             nil
         case .missing where folder != "container":
-            nil  // the next mount makes it again, as iOS would
+            nil  // the next mount creates it again, as iOS would
         case .missing:
             StoreProblem(
                 path: pathOf(folder), what: "the folder is missing",
@@ -54,7 +54,7 @@ extension StoreDirectory {
             default: return .obstructed
             }
         } catch .accessDenied {
-            return .unreachable  // the app's doing: the folder above it is there
-        } catch { throw .failed("the folder cannot be looked at", path: pathOf(folder), error) }
+            return .unreachable  // closed by the app: the folder above it exists
+        } catch { throw .failed("the folder cannot be examined", path: pathOf(folder), error) }
     }
 }

@@ -10,7 +10,7 @@ extension StoreDirectory {
         return problem
     }
 
-    /// Says what was done.
+    /// Returns a sentence about what was done.
     private func repairSettings(_ content: [UInt8]) throws(StoreError) -> String {
         let salvaged: (settings: Device, lost: [SettingsDamage])
         do {

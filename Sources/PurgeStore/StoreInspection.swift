@@ -1,13 +1,13 @@
 import PurgeSystem
 
-/// What `purgefs check` finds in a store apart from the files themselves: the folders of the
+/// What `purgefs check` finds in a store apart from the app's files: the folders of the
 /// layout, device.json and the journal.
 public struct StoreInspection: Sendable {
-    /// In the order in which they were found; with `repair` set where they have been mended.
+    /// In the order in which they were found; `repair` is set for those that have been repaired.
     public let problems: [StoreProblem]
 
-    /// Holds the store's lock meanwhile. Without `repairing` nothing is changed. With it, what is
-    /// damaged is kept aside under a name of its own, never removed.
+    /// Holds the store's lock meanwhile. Without `repairing`, nothing is changed. With it, damaged
+    /// files are kept aside under other names and never removed.
     public static func run(_ storePath: String, repairing: Bool) throws(StoreError) -> StoreInspection {
         let place = try StoreDirectory.open(storePath)
         try place.lock()
@@ -24,7 +24,7 @@ public struct StoreInspection: Sendable {
 }
 
 extension StoreDirectory {
-    /// A name for what is damaged, with a number that no earlier repair has used.
+    /// A name for a damaged file, with a number that no earlier repair has used.
     func nameAside(for name: String) throws(StoreError) -> String {
         let names = try names()
         var number = 1
@@ -35,8 +35,8 @@ extension StoreDirectory {
         return "\(name).damaged-\(number)"
     }
 
-    /// By a second name, so that the first one is there at every moment until it is replaced; what
-    /// cannot have two (a directory, or a file where there are no hard links) is renamed.
+    /// Gives the file a second name, so that the first exists at every moment until it is replaced; what
+    /// cannot have two names (a directory, or a file on a file system without hard links) is renamed.
     func keep(_ name: String, as aside: String) throws(Errno) {
         do {
             try System.link(at: descriptor.raw, name, to: descriptor.raw, aside)

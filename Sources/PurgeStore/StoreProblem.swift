@@ -1,11 +1,11 @@
-/// Something that `purgefs check` found wrong with a store.
+/// A problem that `purgefs check` found in a store.
 public struct StoreProblem: Hashable, Sendable, CustomStringConvertible {
     public var path: String
     public var what: String
     public var advice: String
-    /// Whether `purgefs check --repair` can mend it.
+    /// Whether `purgefs check --repair` can repair it.
     public var isRepairable: Bool
-    /// What a repair did about it; nil where it has not been mended.
+    /// What a repair did about it; nil if it has not been repaired.
     public var repair: String?
 
     public init(path: String, what: String, advice: String, isRepairable: Bool, repair: String? = nil) {

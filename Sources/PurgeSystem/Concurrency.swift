@@ -1,7 +1,7 @@
 import CSystemShims
 import Glibc
 
-/// Where threads wait for something that another thread announces.
+/// Lets threads wait for something that another thread announces.
 ///
 /// The announcer changes the state under the state's own lock and then calls `advance`; the
 /// waiter reads `generation` before it looks at the state, so no announcement is missed.
@@ -40,14 +40,14 @@ public final class Gate: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
-    /// Returns when the generation is another than `seen`.
+    /// Returns when the generation is no longer `seen`.
     public func wait(while seen: UInt64) {
         pthread_mutex_lock(mutex)
         while count == seen { pthread_cond_wait(condition, mutex) }
         pthread_mutex_unlock(mutex)
     }
 
-    /// The same, for at most `milliseconds`; false when the time ran out.
+    /// The same, for at most `milliseconds`; false if the time ran out.
     @discardableResult
     public func wait(while seen: UInt64, milliseconds: Int64) -> Bool {
         var deadline = timespec()

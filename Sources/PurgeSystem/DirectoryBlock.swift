@@ -40,7 +40,7 @@ public enum DirectoryBlock {
         }.get()
     }
 
-    /// The records of one block, until `body` answers false; answers how many bytes were taken.
+    /// Visits the records of one block until `body` returns false. Returns how many bytes were used.
     @discardableResult
     @inlinable public static func walk(
         _ block: UnsafeRawBufferPointer, _ body: (DirectoryRecord, CName) -> Bool

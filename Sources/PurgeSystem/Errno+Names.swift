@@ -11,6 +11,6 @@ extension Errno {
     /// Neither a binary for this machine nor a script with an interpreter.
     public static let noExecutable = Errno(ENOEXEC)
     public static let noChild = Errno(ECHILD)
-    /// Of a path that is not UTF-8.
+    /// A path is not UTF-8.
     public static let illegalSequence = Errno(EILSEQ)
 }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// An errno value, as the kernel gave it or as a caller will see it.
+/// An errno value, as the kernel returned it or as a caller will see it.
 public struct Errno: Error, Equatable, Sendable, CustomStringConvertible {
     public let code: Int32
-    /// Not the kernel's word but ours, of the simulated device.
+    /// Whether it is not the kernel's but ours, about the simulated device.
     private let isOfDevice: Bool
 
     public init(_ code: Int32) { self.init(code, isOfDevice: false) }
@@ -15,8 +15,8 @@ public struct Errno: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// The simulated device has no room.
     public static let deviceFull = Errno(ENOSPC, isOfDevice: true)
-    /// What an app gets to see. ENOSPC means the simulated device and nothing else: whatever says
-    /// it of the disk under the store, or of a quota there, is EIO.
+    /// What an app sees. ENOSPC means the simulated device and nothing else: about the disk under
+    /// the store, or a quota there, it becomes EIO.
     public var answer: Int32 { (code == ENOSPC || code == EDQUOT) && !isOfDevice ? EIO : code }
 
     public static let notPermitted = Errno(EPERM)
@@ -46,7 +46,7 @@ public struct Errno: Error, Equatable, Sendable, CustomStringConvertible {
     public static let nameTooLong = Errno(ENAMETOOLONG)
     public static let tooManyOpen = Errno(EMFILE)
 
-    /// For a person.
+    /// The text of strerror(3).
     public var description: String {
         code == EILSEQ ? "the path is not UTF-8" : String(cString: strerror(code))
     }

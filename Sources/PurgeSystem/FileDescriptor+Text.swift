@@ -29,7 +29,7 @@ extension FileDescriptor {
         }.get()
     }
 
-    /// Names of a directory's entries but `.` and `..`, from where this descriptor stands.
+    /// Names of a directory's entries except `.` and `..`, from this descriptor's position on.
     public func names() throws(Errno) -> [RawText] {
         var names: [RawText] = []
         try DirectoryBlock.forEach(of: raw) { _, name in

@@ -1,7 +1,7 @@
 import CSystemShims
 import Glibc
 
-/// An open file, closed when its last owner lets go. Shared, because a cache may drop a
+/// An open file, closed when its last owner releases it. It is shared, because a cache may drop a
 /// descriptor that a request still uses.
 public final class FileDescriptor: Sendable {
     public let raw: Int32
@@ -22,8 +22,8 @@ extension FileDescriptor {
         FileDescriptor(adopting: try System.open(at: raw, name, flags | O_CLOEXEC | O_NOFOLLOW, mode: mode))
     }
 
-    /// An entry of this directory that is a plain file; EINVAL for anything else. Opening waits for
-    /// nobody, as it would for the other end of a FIFO.
+    /// An entry of this directory that is a plain file; EINVAL for anything else. Opening does not wait,
+    /// not even for the other end of a FIFO.
     public func openFile(_ name: UnsafePointer<CChar>, _ flags: Int32) throws(Errno) -> FileDescriptor {
         try Self.openFile(name, flags, in: raw)
     }
@@ -50,7 +50,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Everything, in as many writes as it takes.
+    /// Writes everything, in as many calls as it takes.
     public func writeAll(_ bytes: [UInt8]) throws(Errno) {
         var offset = 0
         while offset < bytes.count {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A pattern of fnmatch(3) for paths, byte by byte; its `*` takes a slash too.
+/// A pattern of fnmatch(3) for paths, byte by byte; its `*` matches a slash too.
 public struct Glob: Sendable {
     private let pattern: RawText
 
@@ -11,16 +11,16 @@ public struct Glob: Sendable {
         fnmatch(pattern, path.map { CChar(bitPattern: $0) } + [0], 0) == 0
     }
 
-    /// Whether it is more than a path.
+    /// Whether a text has anything special for fnmatch(3) in it.
     public static func isPattern(_ text: String) -> Bool { text.utf8.contains(where: isSpecial) }
 
-    /// The characters of a path that a pattern takes for themselves alone.
+    /// A pattern that matches exactly this path.
     public static func literal(_ path: String) -> String {
         isPattern(path)
             ? String(decoding: path.utf8.flatMap { isSpecial($0) ? [UInt8(ascii: "\\"), $0] : [$0] }, as: UTF8.self)
             : path
     }
 
-    /// Whether a pattern takes this byte for more than itself.
+    /// Whether this byte has a special meaning in a pattern.
     public static func isSpecial(_ byte: UInt8) -> Bool { "*?[]\\".utf8.contains(byte) }
 }

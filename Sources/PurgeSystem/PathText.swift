@@ -1,16 +1,16 @@
-/// Paths are bytes to the kernel. To Swift two strings are equal though their bytes differ (an accented letter
-/// can be written in two ways), and a slash before a combining mark is no slash: so paths are compared and
-/// taken apart here.
+/// To the kernel paths are bytes. To Swift two strings can be equal although their bytes differ (an accented letter
+/// can be written in two ways), and a slash before a combining mark is not a slash: so paths are compared and
+/// split here.
 extension String {
     public func isPath(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
-    /// Whether it lies in `directory`, both being absolute.
+    /// Whether it is inside `directory`; both are absolute.
     public func isPath(below directory: String) -> Bool {
         utf8.starts(with: directory.utf8) && utf8.dropFirst(directory.utf8.count).first == UInt8(ascii: "/")
     }
 
-    /// What follows `directory`, both being absolute: empty for that itself, else with a slash at its beginning; nil
-    /// for what does not lie in it.
+    /// The part after `directory`, both being absolute: empty for the directory itself, otherwise beginning with a
+    /// slash; nil if it is not inside.
     public func pathRest(after directory: String) -> String? {
         if isPath(directory) { return "" }
         if directory.isPath("/") { return self }
@@ -20,7 +20,7 @@ extension String {
     /// The parts between slashes.
     public var pathNames: [String] { utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) } }
 
-    /// `.` where it is a name alone; slashes at the end do not count.
+    /// `.` if it is only a name; slashes at the end do not count.
     public var parentPath: String {
         let slash = UInt8(ascii: "/")
         var rest = utf8[...]
@@ -31,6 +31,6 @@ extension String {
         return rest.isEmpty ? "/" : String(Substring(rest))
     }
 
-    /// nil for bytes that are no UTF-8, instead of other ones.
+    /// nil for bytes that are not UTF-8, instead of a changed text.
     public init?(path bytes: some Sequence<UInt8>) { self.init(validating: Array(bytes), as: UTF8.self) }
 }

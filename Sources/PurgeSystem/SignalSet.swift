@@ -6,11 +6,11 @@ public struct SignalSet: OptionSet, Sendable {
     public let rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// What tells this process to end.
+    /// The signals that tell this process to end.
     public static let ending = SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT).withoutIgnored
 
-    /// Those that this process was not started to ignore (by `nohup`, or in the background of a script). While it is
-    /// blocked, an ignored signal waits to be fetched like any other.
+    /// The signals of the set that this process was not started to ignore (by `nohup`, or in the background of a
+    /// script). While it is blocked, an ignored signal waits to be fetched like any other.
     public var withoutIgnored: SignalSet { SignalSet(rawValue: shim_without_ignored(rawValue)) }
 
     public var numbers: [Int32] { (1...64).filter { contains(SignalSet($0)) } }
@@ -23,8 +23,8 @@ public struct SignalSet: OptionSet, Sendable {
 /// A signal that has arrived.
 public struct ReceivedSignal: Sendable {
     public var number: Int32
-    /// Sent by the kernel and not by a process: what a terminal sends goes to its whole
-    /// foreground group, our children included.
+    /// Sent by the kernel and not by a process: a signal from a terminal goes to its whole
+    /// foreground group, including our children.
     public var isFromKernel: Bool
 }
 

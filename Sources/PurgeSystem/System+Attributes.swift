@@ -13,11 +13,11 @@ extension System {
         try SystemCall.done(.fstatat) { shim_fstatat(dir, name, &out) }
         return out
     }
-    /// Nanoseconds since 1970; ENODATA where the file system keeps no birth time.
+    /// Nanoseconds since 1970; ENODATA if the file system keeps no birth time.
     public static func birthTime(at dir: Int32, _ name: CName) throws(Errno) -> Int64 {
         try SystemCall.run(.statx) { shim_birth_time(dir, name, 0) }
     }
-    /// The device of the mount that holds the file, from the kernel's memory alone.
+    /// The device of the mount that holds the file; never asks a FUSE daemon.
     public static func device(at dir: Int32, _ path: CName) throws(Errno) -> Int64 {
         try SystemCall.run(.statx) { shim_device(dir, path) }
     }

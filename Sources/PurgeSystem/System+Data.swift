@@ -27,7 +27,7 @@ extension System {
     public static func allocate(_ fd: Int32, mode: Int32, offset: Int64, length: Int64) throws(Errno) {
         try SystemCall.done(.fallocate) { shim_fallocate(fd, mode, offset, length) }
     }
-    /// Allocates blocks for so many bytes from `offset` on; the file's size and what is in it stay as they are.
+    /// Allocates blocks for this many bytes from `offset` on; neither the file's size nor its content changes.
     public static func reserve(_ fd: Int32, from offset: Int64, bytes: Int64) throws(Errno) {
         try allocate(fd, mode: 1, offset: offset, length: bytes)  // FALLOC_FL_KEEP_SIZE
     }

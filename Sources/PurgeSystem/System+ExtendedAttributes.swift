@@ -1,9 +1,9 @@
 import CSystemShims
 import Glibc
 
-// Extended attributes: of `name` in `dir`, of `dir` itself where `name` is nil.
+// Extended attributes: of `name` in `dir`, or of `dir` itself if `name` is nil.
 extension System {
-    /// The value's length; with an empty buffer only that.
+    /// Returns the value's length; with an empty buffer it does only that.
     public static func attribute(
         at dir: Int32, _ name: CName?, _ key: CName, into buffer: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> Int {

@@ -6,7 +6,7 @@ extension System {
     public static func descriptorLimit() -> Int { Int(clamping: descriptorLimits().rlim_cur) }
     /// The hard limit.
     public static func largestDescriptorLimit() -> Int { Int(clamping: descriptorLimits().rlim_max) }
-    /// Raises the soft limit to the hard one, where that is allowed.
+    /// Raises the soft limit to the hard one, if that is allowed.
     public static func raiseDescriptorLimit() {
         var limits = descriptorLimits()
         limits.rlim_cur = limits.rlim_max

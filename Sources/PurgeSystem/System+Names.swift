@@ -32,7 +32,7 @@ extension System {
     public static func link(at from: Int32, _ name: CName, to: Int32, _ newName: CName) throws(Errno) {
         try SystemCall.done(.linkat) { shim_linkat(from, name, to, newName, 0) }
     }
-    /// A new name for an open file, also for one that has none and was opened with O_TMPFILE.
+    /// A new name for an open file, even for one without a name that was opened with O_TMPFILE.
     public static func link(_ fd: Int32, to: Int32, _ newName: CName) throws(Errno) {
         try SystemCall.done(.linkat) { shim_linkat(AT_FDCWD, "/proc/self/fd/\(fd)", to, newName, AT_SYMLINK_FOLLOW) }
     }

@@ -9,8 +9,8 @@ extension System {
         return out
     }
 
-    /// Absolute, without symbolic links, `.` and `..`. One that is not UTF-8 is EILSEQ: as text it would be
-    /// another.
+    /// Absolute, without symbolic links, `.` and `..`. A path that is not UTF-8 is EILSEQ, because as text it would be
+    /// a different path.
     public static func resolved(_ path: String) throws(Errno) -> String {
         let bytes = try path.withCString { path in
             Result { () throws(Errno) in try resolvedText(path) }
@@ -30,7 +30,7 @@ extension System {
         return rawText(resolved).dropLast().map { UInt8(bitPattern: $0) }
     }
 
-    /// The same for something that is yet to be made, or that cannot be looked at.
+    /// The same for something that does not exist yet, or that cannot be examined.
     public static func resolvedOrParent(_ path: String) throws(Errno) -> String {
         do throws(Errno) {
             return try resolved(path)
@@ -50,7 +50,7 @@ extension System {
         try SystemCall.done(.setxattr) { shim_set_path_attribute(path, key, value, value.utf8.count) }
     }
 
-    /// A new directory of mode 0700; its name is `prefix` and six random characters.
+    /// Makes a directory of mode 0700 whose name is `prefix` and six random characters.
     public static func makeTemporaryDirectory(prefix: String) throws(Errno) -> String {
         var pattern = Array((prefix + "XXXXXX").utf8CString)
         try SystemCall.done(.mkdtemp) { shim_make_temporary_directory(&pattern) }
@@ -59,20 +59,20 @@ extension System {
         return made
     }
 
-    /// With `detaching`, what is still in use goes when its last user has let go. As root.
+    /// With `detaching`, a mount that is in use disappears when it is no longer used. Only for root.
     public static func unmount(_ path: String, detaching: Bool) throws(Errno) {
         try SystemCall.done(.umount2) { shim_unmount(path, detaching ? Int32(MNT_DETACH) : 0) }
     }
 
-    /// The same by the setuid program that an ordinary user has for his FUSE mounts, which says nothing here. Whether
-    /// it has done so.
+    /// The same by the setuid program that unmounts FUSE mounts for ordinary users; its messages are dropped. Returns
+    /// whether it has unmounted.
     public static func unmountAsUser(_ path: String, detaching: Bool) throws(Errno) -> Bool {
         let words = ["fusermount3", "-u", "-q"] + (detaching ? ["-z"] : []) + ["--", path]
         let pid = try spawnDetached("fusermount3", words, keepsMessages: false)
         return try wait(for: pid, blocking: true) == .exited(0)
     }
 
-    /// Of a FUSE mount: everything that waits for its daemon fails. Unmounted it is too, unless it is in use (EBUSY).
+    /// For a FUSE mount: every call that waits for its daemon fails. It is also unmounted, unless it is in use (EBUSY).
     public static func unmountByForce(_ path: String) throws(Errno) {
         try SystemCall.done(.umount2) { shim_unmount(path, Int32(MNT_FORCE)) }
     }

@@ -30,8 +30,8 @@ extension System {
         Array(UnsafeBufferPointer(start: text, count: strlen(text) + 1))
     }
 
-    /// Starts a program, looked up in PATH unless its name has a slash, with the signal mask
-    /// `mask` and everything else as this process has it. The pid.
+    /// Starts a program, which is looked up in PATH unless its name has a slash, with the signal mask
+    /// `mask` and everything else inherited from this process. Returns the pid.
     public static func spawn(
         _ arguments: [RawText], environment: [RawText], mask: SignalSet
     ) throws(Errno) -> pid_t {
@@ -46,9 +46,9 @@ extension System {
     /// The number under which a detached process finds what was passed to it.
     public static let passedDescriptor: Int32 = 3
 
-    /// Starts a program in a session of its own, with signals at their defaults, and no descriptor
-    /// but the standard ones (from and to nowhere, standard error only unless `keepsMessages`) and
-    /// `passing`. The pid.
+    /// Starts a program in a session of its own, with signals at their defaults, and with no descriptors
+    /// but the standard ones (which are /dev/null, except for standard error with `keepsMessages`) and
+    /// `passing`. Returns the pid.
     public static func spawnDetached(
         _ path: String, _ arguments: [String], passing: Int32? = nil, keepsMessages: Bool = true
     ) throws(Errno) -> pid_t {
@@ -61,25 +61,25 @@ extension System {
         }
     }
 
-    /// How a child ended; nil where it has not, without `blocking`.
+    /// How a child ended; without `blocking`, nil if it has not ended.
     public static func wait(for pid: pid_t, blocking: Bool) throws(Errno) -> ProcessEnd? {
         var status: Int32 = 0
         let found = try SystemCall.run(.waitpid) { shim_wait(pid, blocking ? 0 : WNOHANG, &status) }
         return found == 0 ? nil : ProcessEnd(status: status)
     }
 
-    /// A child that has ended and that nobody has waited for yet; nil where there is none.
+    /// A child that has ended and has not been waited for yet; nil if there is none.
     public static func endedChild() throws(Errno) -> pid_t? {
         let pid = try SystemCall.run(.waitid) { shim_ended_child() }
         return pid == 0 ? nil : pid
     }
 
-    /// With signal 0 it only asks whether the process is there.
+    /// Signal 0 only checks whether the process exists.
     public static func signal(_ pid: pid_t, _ number: Int32) throws(Errno) {
         try SystemCall.done(.kill) { shim_kill(pid, number) }
     }
 
-    /// argv or envp: pointers to copies of `texts`, a nil at the end.
+    /// argv or envp: pointers to copies of `texts`, followed by nil.
     public static func withPointers<Result, Failure: Error>(
         _ texts: [RawText], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -96,14 +96,14 @@ extension System {
 
 // Signals, of the calling thread.
 extension System {
-    /// What was blocked before.
+    /// Returns what was blocked before.
     public static func block(_ signals: SignalSet) throws(Errno) -> SignalSet {
         var old: UInt64 = 0
         try SystemCall.done(.sigprocmask) { shim_block_signals(signals.rawValue, &old) }
         return SignalSet(rawValue: old)
     }
-    /// One of those that tell a process to end, if it is blocked and waits to be fetched. What may take long asks
-    /// this now and then, and gives up.
+    /// A signal that tells this process to end, if one is blocked and waits to be fetched. Work that may take long asks
+    /// for it from time to time, and gives up.
     public static func endSignal() -> Int32? {
         let number = shim_pending_signal(SignalSet.ending.rawValue)
         return number > 0 ? number : nil
@@ -122,7 +122,7 @@ extension System {
     public static func ignore(_ signal: Int32) throws(Errno) {
         try SystemCall.done(.sigaction) { shim_ignore_signal(signal) }
     }
-    /// The next one of `signals`, which are blocked; nil when none came in time.
+    /// The next of `signals`, which are blocked; nil if none arrived in time.
     public static func nextSignal(of signals: SignalSet, milliseconds: Int32) throws(Errno) -> ReceivedSignal? {
         var byKernel: Int32 = 0
         let number = try SystemCall.wait(.sigtimedwait, milliseconds: milliseconds) { left in
@@ -133,8 +133,8 @@ extension System {
 }
 
 extension System {
-    /// A fault of this process (a trap, SIGSEGV, SIGBUS) is from now on told on standard error and in a file at `path`,
-    /// which is made only then and belongs to `owner`. Before any thread is started.
+    /// From now on a crash of this process (a trap, SIGSEGV, SIGBUS) is reported on standard error and in a file at
+    /// `path`, which is made only then and belongs to `owner`. To be called before any thread is started.
     public static func leaveLastWords(at path: String, owner: uid_t) throws(Errno) {
         try SystemCall.done(.sigaction) { shim_leave_last_words(path, owner) }
     }
@@ -148,16 +148,16 @@ extension System {
         try SystemCall.done(.socketpair) { shim_socketpair(&ends) }
         return (FileDescriptor(adopting: ends[0]), FileDescriptor(adopting: ends[1]))
     }
-    /// Whether a read would not wait (also at the end of file); false when the time ran out.
+    /// Whether a read would not block (also at end of file); false if the time ran out.
     public static func waitReadable(_ fd: Int32, milliseconds: Int32) throws(Errno) -> Bool {
         try SystemCall.wait(.poll, milliseconds: milliseconds) { shim_poll_in(fd, $0) } > 0
     }
-    /// Waits without an end for something to read, or for one of `signals`, which are blocked and stay to be fetched.
-    /// Whether there is something to read (also the end of file).
+    /// Waits, with no time limit, for something to read or for one of `signals`, which are blocked and are not fetched.
+    /// Returns whether there is something to read (including end of file).
     public static func waitReadable(_ fd: Int32, or signals: SignalSet) throws(Errno) -> Bool {
         try SystemCall.run(.poll) { shim_poll_in_or_signal(fd, signals.rawValue, -1) } & 1 != 0
     }
-    /// Makes `number` another name of `fd`, also for what is executed.
+    /// Makes `number` a duplicate of `fd` that programs executed later inherit.
     public static func duplicate(_ fd: Int32, as number: Int32) throws(Errno) {
         try SystemCall.done(.dup2) { shim_dup2(fd, number) }
     }

@@ -1,7 +1,7 @@
 import CSystemShims
 import Glibc
 
-/// How much a terminal shows.
+/// The size of a terminal.
 public struct TerminalSize: Hashable, Sendable {
     public var columns: Int
     public var rows: Int
@@ -12,7 +12,7 @@ public struct TerminalSize: Hashable, Sendable {
 }
 
 extension System {
-    /// 80 x 24 where the terminal does not know.
+    /// 80 x 24 if the terminal does not know.
     public static func terminalSize(_ descriptor: Int32) -> TerminalSize {
         var columns: UInt16 = 0
         var rows: UInt16 = 0

@@ -6,22 +6,22 @@ extension System {
     public static func lockExclusively(_ fd: Int32) throws(Errno) {
         try SystemCall.done(.flock) { shim_flock(fd, LOCK_EX | LOCK_NB) }
     }
-    /// Whether nobody has the file open but by this descriptor and its copies: no mapping either. False also
-    /// where that cannot be told.
+    /// Whether the file is open only through this descriptor and its duplicates, and not mapped either. False
+    /// if that cannot be determined.
     public static func isOpenNowhereElse(_ fd: Int32) -> Bool {
         do throws(Errno) { return try SystemCall.run(.fcntl) { shim_is_open_nowhere_else(fd) } == 1 } catch {
             return false
         }
     }
-    /// Whether the above tells of mappings, for any owner's files, on the file system of this directory.
+    /// Whether the above detects mappings, for any owner's files, on the file system of this directory.
     public static func tellsMappings(in directory: Int32) -> Bool {
         do throws(Errno) { return try SystemCall.run(.fcntl) { shim_leases_tell_mappings(directory) } == 1 } catch {
             return false
         }
     }
     public static func threadID() -> Int32 { shim_gettid() }
-    /// Whether a thread of this process is in a wait that signals do not end, as for a lock of the kernel's. true
-    /// where that cannot be told.
+    /// Whether a thread of this process is in a wait that signals do not end, such as one for a lock in the kernel.
+    /// True if that cannot be determined.
     public static func isBlocked(thread: Int32) -> Bool {
         do throws(Errno) {
             let stat = try FileDescriptor.open("/proc/self/task/\(thread)/stat", O_RDONLY).readAll()
@@ -30,7 +30,7 @@ extension System {
             return stat[end + 2] == UInt8(ascii: "D")
         } catch { return true }
     }
-    /// The process that a thread belongs to; nil when it has ended or cannot be seen.
+    /// The process that a thread belongs to; nil if it has ended or cannot be seen.
     public static func process(ofThread thread: pid_t) -> pid_t? {
         do throws(Errno) {
             let text = String(
@@ -44,6 +44,6 @@ extension System {
     /// This thread's own umask, apart from the process's.
     public static func makeUmaskPrivate() throws(Errno) { try SystemCall.done(.unshare) { shim_private_umask() } }
     public static func setUmask(_ mask: mode_t) { shim_umask(mask) }
-    /// Who owns what this thread creates.
+    /// Sets the owner of what this thread creates.
     public static func actAs(owner: uid_t, group: gid_t) { shim_set_fs_identity(owner, group) }
 }

@@ -4,7 +4,7 @@ import Glibc
 /// The one way to the kernel. Every wrapper passes through `run`: this is where EINTR is retried, and where a
 /// test can make a call fail (`SystemCallFaults`).
 public enum SystemCall {
-    /// A shim's answer (>= 0, or -errno) as a result or an error.
+    /// Turns a shim's result (>= 0, or -errno) into a result or an error.
     @inline(__always)
     static func run<Value: FixedWidthInteger & SignedInteger>(
         _ name: Name, _ call: () -> Value
@@ -19,8 +19,8 @@ public enum SystemCall {
         }
     }
 
-    /// One that waits for at most `milliseconds`, or without an end if that is negative. After an interruption it
-    /// waits for what is left.
+    /// For a call that waits for at most `milliseconds`, or for ever if that is negative. After an interruption it
+    /// waits for the rest of the time.
     static func wait(_ name: Name, milliseconds: Int32, _ call: (Int32) -> Int32) throws(Errno) -> Int32 {
         let end = System.uptime() + Int64(milliseconds) * 1_000_000
         return try run(name) {

@@ -3,14 +3,14 @@ import Glibc
 
 /// For tests: system calls of the calling thread that fail without reaching the kernel.
 public struct SystemCallFaults: Sendable {
-    /// What the calls fail with. EINTR is never seen by who made the call: it is retried.
+    /// The error of the calls. The caller never sees EINTR, because such a call is retried.
     public var code: Int32
     /// The calls that count; nil for all.
     public var name: SystemCall.Name?
-    /// Calls that still work.
+    /// How many calls work before the first fault.
     public var after: Int
-    /// How many fail from there on; `.max` for all. EINTR for all interrupts each of them once, as signals would
-    /// that keep coming: the call works when it is tried again.
+    /// How many fail from there on; `.max` for all. EINTR for all interrupts each of them once, as repeated signals
+    /// would: the call works when it is tried again.
     public var count: Int
 
     public init(after: Int, of name: SystemCall.Name? = nil, code: Int32, count: Int = 1) {
@@ -20,15 +20,15 @@ public struct SystemCallFaults: Sendable {
         self.count = count
     }
 
-    /// None: the calls are listed only.
+    /// No faults: the calls are only listed.
     public static let none = SystemCallFaults(after: 0, code: 0, count: 0)
 
-    /// What came of a body that ran with faults.
+    /// The outcome of a body that ran with faults.
     public struct Outcome<Value> {
         public let result: Result<Value, any Error>
-        /// The faults that came up.
+        /// How many faults occurred.
         public let hits: Int
-        /// Every attempt at a call, in order, those that failed included.
+        /// Every attempt at a call, in order, including those that failed.
         public let calls: [SystemCall.Name]
         /// The first call that failed.
         public let firstHit: SystemCall.Name?
@@ -42,19 +42,19 @@ public struct SystemCallFaults: Sendable {
     }
 }
 
-/// What a thread's calls meet while a test watches them.
+/// What happens to a thread's calls while a test watches them.
 final class SystemCallWatch {
     private let faults: SystemCallFaults
     private(set) var calls: [SystemCall.Name] = []
     private(set) var hits = 0
     private(set) var firstHit: SystemCall.Name?
     private var counted = 0
-    /// Whether the next call is the second attempt at one that was interrupted.
+    /// Whether the next call is the second attempt at an interrupted one.
     private var isRetry = false
 
     init(_ faults: SystemCallFaults) { self.faults = faults }
 
-    /// Inside another watch it is this one that counts.
+    /// Inside another watch, this one counts.
     func during<Value>(_ body: () throws -> Value) -> Result<Value, any Error> {
         let outer = shim_call_watch()
         // Not retained: `self` is the caller's until the pointer has been put back.

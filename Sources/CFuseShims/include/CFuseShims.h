@@ -1,5 +1,5 @@
 // What libfuse's Swift import lacks (macros, inlines, newer protocol bits), and nothing else.
-// Functions answer a result >= 0, or -errno. What depends on libfuse's version is in versions.h.
+// Functions return a result >= 0, or -errno. What depends on libfuse's version is in versions.h.
 #ifndef CFUSESHIMS_H
 #define CFUSESHIMS_H
 
@@ -7,44 +7,45 @@
 #include <stddef.h>
 #include <fuse_lowlevel.h>
 
-// One a process.
+// A process has at most one.
 struct fuse_session *shim_session_new(
     int argc, char **argv, const struct fuse_lowlevel_ops *ops, size_t size, void *userdata);
-// After fuse_session_mount: takes over reading. stack_depth: of the mount over the store's file
-// system, see docs/INTERNALS.md, Passthrough.
+// After fuse_session_mount: takes over reading. stack_depth is that of the mount over the store's file
+// system (docs/INTERNALS.md, Passthrough).
 int shim_take_over_io(struct fuse_session *session, unsigned stack_depth);
-// In init: asks the kernel for those features that we use and it offers, and for no others.
+// In init: asks the kernel for the features that it offers and we use, and for no others.
 void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists);
 
-// One request's bytes, into a buffer that is kept for the next.
+// Reads one request into a buffer that is reused for the next.
 ssize_t shim_receive(struct fuse_session *session, void *buffer, size_t size);
-// From now on shim_receive answers -ENODEV: whoever still uses the mount is cut off.
+// From now on shim_receive returns -ENODEV: what still uses the mount is cut off.
 void shim_stop(void);
 // The same, because of an error of the connection that does not go away.
 void shim_fail(int error);
 // That error; 0 if there was none.
 int shim_failure(void);
-// After shim_stop, when no worker is left: what has not been served fails, our own notifier's calls too.
+// After shim_stop, when no worker is left: requests that have not been served fail, including those of our own
+// notifier.
 void shim_cut_off(struct fuse_session *session);
 void shim_process(struct fuse_session *session, void *buffer, size_t size);
 
-// What the kernel agreed to, once INIT is through.
+// What the kernel has agreed to, once INIT is done.
 struct shim_features {
-    int passthrough;  // 0 also from when the kernel has refused us a backing file for want of rights
+    int passthrough;  // also 0 once the kernel has refused a backing file for lack of rights
     int direct_io_mmap;
     int killpriv_v2;
 };
 struct shim_features shim_features(void);
 
-// An id > 0 for a backing file, or -errno. The request is any that has not been answered.
+// An id > 0 for a backing file, or -errno. Any request that has not been answered yet will do.
 int shim_backing_open(fuse_req_t request, int fd);
 int shim_backing_close(fuse_req_t request, int id);
 
 // The answer to OPEN with any flags and a backing id, 0 for none.
 int shim_reply_open(fuse_req_t request, uint64_t handle, uint32_t flags, int32_t backing_id);
-// The answer to FUSE_STATX; birth in nanoseconds since 1970, INT64_MIN where the store keeps none.
+// The answer to FUSE_STATX; birth is in nanoseconds since 1970, INT64_MIN if the store keeps none.
 int shim_reply_statx(fuse_req_t request, const struct stat *status, int64_t birth, double timeout);
-// Data straight from a file, spliced.
+// Data directly from a file, spliced.
 int shim_reply_file(fuse_req_t request, int fd, int64_t offset, size_t size);
 
 // FOPEN_* of <linux/fuse.h>

@@ -1,5 +1,5 @@
 // What Glibc's Swift module hides (_GNU_SOURCE, variadics), and nothing else.
-// Every function answers a result >= 0, or -errno.
+// Every function returns a result >= 0, or -errno.
 #ifndef CSYSTEMSHIMS_H
 #define CSYSTEMSHIMS_H
 
@@ -36,9 +36,9 @@ ssize_t shim_copy_file_range(int from, int64_t from_offset, int to, int64_t to_o
 
 int shim_fstat(int fd, struct stat *out);
 int shim_fstatat(int dir, const char *name, struct stat *out);
-// Nanoseconds since the epoch; -ENODATA where the file system keeps no birth time.
+// Nanoseconds since the epoch; -ENODATA if the file system keeps no birth time.
 int64_t shim_birth_time(int dir, const char *name, int flags);
-// Of the mount that holds the file; asks no FUSE daemon.
+// The device of the mount that holds the file; does not ask a FUSE daemon.
 int64_t shim_device(int dir, const char *path);
 int shim_fstatvfs(int fd, struct statvfs *out);
 int64_t shim_fs_type(int fd);
@@ -60,8 +60,8 @@ int shim_utimensat(int dir, const char *name, const struct timespec times[2]);
 
 ssize_t shim_getdents(int fd, void *buffer, size_t size);
 
-// Extended attributes of `name` in `dir`, of `dir` itself when `name` is NULL;
-// a symbolic link is not followed.
+// Extended attributes of `name` in `dir`, or of `dir` itself if `name` is NULL;
+// symbolic links are not followed.
 ssize_t shim_getxattr(int dir, const char *name, const char *key, void *value, size_t size);
 int shim_setxattr(int dir, const char *name, const char *key, const void *value, size_t size, int flags);
 ssize_t shim_listxattr(int dir, const char *name, char *list, size_t size);
@@ -75,8 +75,8 @@ int shim_poll_in(int fd, int milliseconds);
 int shim_gettid(void);
 void shim_set_thread_name(const char *name);
 
-// Act as a caller on this thread alone. keep_capabilities makes later changes of the
-// identity leave the thread's capabilities alone, so that access stays the daemon's.
+// Act as a caller, on this thread only. After keep_capabilities, changes of the identity leave the
+// thread's capabilities alone, so that it keeps the daemon's access.
 int shim_keep_capabilities(void);
 void shim_set_fs_identity(uid_t owner, gid_t group);
 int shim_private_umask(void);

@@ -1,5 +1,5 @@
 // Processes, signals and whole paths: what the command line needs beside the file system.
-// Every function answers a result >= 0, or -errno.
+// Every function returns a result >= 0, or -errno.
 #ifndef PROCESSSHIMS_H
 #define PROCESSSHIMS_H
 
@@ -11,19 +11,19 @@
 // A set of signals: bit N-1 for signal N.
 typedef uint64_t shim_signals;
 
-// The pid. `name` is looked up in PATH unless it has a slash. The child's mask is `mask`.
+// Returns the pid. `name` is looked up in PATH unless it has a slash. The child's signal mask is `mask`.
 int shim_spawn_command(const char *name, char *const argv[], char *const envp[], shim_signals mask);
-// The pid of a process in a session of its own, all signals at their defaults, nothing open but
-// its standard streams (at /dev/null, but for standard error if `keeps_messages`) and, as
-// descriptor 3, `passed` where that is not -1.
+// Returns the pid of a process in a session of its own, with all signals at their defaults, and nothing open
+// but its standard streams (at /dev/null, except for standard error with `keeps_messages`) and, as
+// descriptor 3, `passed` if that is not -1.
 int shim_spawn_detached(
     const char *path, char *const argv[], char *const envp[], int passed, int keeps_messages);
 char **shim_environment(void);
 // argc and argv of this process.
 int shim_arguments(char ***words);
 
-// What this process may do: whether it has a capability (CAP_...), whether a program that it executes could give it that,
-// whether none can give it anything, and whether its capabilities count for its mounts.
+// What this process may do: whether it has a capability (CAP_...), whether a program that it executes could have it,
+// whether no program that it executes gets more rights, and whether its capabilities apply to its mounts.
 int shim_has_capability(int number);
 int shim_may_gain_capability(int number);
 int shim_has_no_new_privileges(void);
@@ -31,31 +31,32 @@ int shim_owns_mounts(void);
 
 // waitpid: the pid, or 0 if it has not ended (flags has WNOHANG).
 int shim_wait(int pid, int flags, int *status);
-// A child that has ended and has not been waited for, 0 if there is none; it stays to be waited for.
+// A child that has ended and has not been waited for, 0 if there is none; it still has to be waited for.
 int shim_ended_child(void);
 int shim_kill(int pid, int signal);
 int shim_block_signals(shim_signals set, shim_signals *old);
 int shim_set_mask(shim_signals set);
 int shim_default_signal(int signal);
 int shim_ignore_signal(int signal);
-// Those of the set that this process does not ignore.
+// The signals of the set that this process does not ignore.
 shim_signals shim_without_ignored(shim_signals set);
-// The next signal of the set, 0 if none came in time (-1: wait for ever). `by_kernel` says
-// whether the kernel sent it (a terminal's does), and not a process.
+// The next signal of the set, 0 if none arrived in time (-1: wait for ever). `by_kernel` says
+// whether the kernel sent it, as it does for a terminal, and not a process.
 int shim_wait_signal(shim_signals set, int milliseconds, int *by_kernel);
-// One of the set that is blocked and waits, 0 if none does.
+// A signal of the set that is blocked and pending, 0 if there is none.
 int shim_pending_signal(shim_signals set);
-// Waits until `fd` can be read (bit 0) or one of the set, which are blocked, waits (bit 1); 0 when the time is over.
+// Waits until `fd` can be read (bit 0) or a signal of the set, which is blocked, is pending (bit 1); 0 on time-out.
 int shim_poll_in_or_signal(int fd, shim_signals set, int milliseconds);
-// From now on each of the set, unless it is ignored, ends the child (SIGTERM, after 10 s SIGKILL), waits for that, says
-// `message` on standard error, and ends this process with 128+N. Unblocks them.
+// From now on each signal of the set, unless it is ignored, ends the child (SIGTERM, after 10 s SIGKILL), waits for it,
+// writes `message` to standard error, and ends this process with 128+N. Unblocks them.
 int shim_end_with_child(shim_signals set, int child, const char *message);
 
-// Of the terminal that `fd` is.
+// The size of the terminal `fd`.
 int shim_window_size(int fd, uint16_t *columns, uint16_t *rows);
 
-// From now on a fault of this process (SIGSEGV, a trap) is told on standard error and in a file at `path`, which is made
-// then, for `whose` use. begin and end are for each thread that is started later: a stack for the telling when its own is full.
+// From now on a crash of this process (SIGSEGV, a trap) is reported on standard error and in a file at `path`, which is
+// made then and belongs to `whose`. begin and end are for each thread that is started later: they give its handler a
+// stack, in case its own is full.
 int shim_leave_last_words(const char *path, uid_t whose);
 void *shim_begin_thread(void);
 void shim_end_thread(void *);

@@ -2,7 +2,7 @@ import FoundationEssentials
 import PurgeModel
 
 /// The JSON that leaves and enters purgefs: `status.json`, `events`, device.json (docs/CONTROL.md).
-/// Members come in the order of declaration, slashes are not escaped, what is nil is left out.
+/// Members are in the order of declaration, slashes are not escaped, and nil members are left out.
 public enum JSONText {
     /// One line, without a newline at its end.
     public static func encode(_ event: Event) -> String { text(event, pretty: false) }
@@ -22,7 +22,7 @@ public enum JSONText {
         do {
             return try JSONValueEncoder.encode(value).text(pretty: pretty)
         } catch {
-            // The encoder itself throws nothing, nor does any `encode(to:)` of the model.
+            // Neither the encoder itself nor any `encode(to:)` of the model throws.
             return JSONValue.object([.init(name: "error", value: .string(String(describing: error)))]).text()
         }
     }

@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// One line, or with two spaces a level.
+    /// On one line, or indented by two spaces for each level.
     func text(pretty: Bool = false) -> String {
         var text = ""
         write(to: &text, indent: pretty ? 0 : nil)
@@ -45,7 +45,7 @@ extension JSONValue {
         if let indent { text += "\n" + String(repeating: "  ", count: indent) }
     }
 
-    /// Quoted. Only what RFC 8259 asks for is escaped, so a slash stays a slash.
+    /// Quoted. Only what RFC 8259 requires is escaped, so a slash stays a slash.
     private static func quote(_ string: String, to text: inout String) {
         text += "\""
         for scalar in string.unicodeScalars {

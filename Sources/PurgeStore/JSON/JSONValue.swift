@@ -1,4 +1,4 @@
-/// A JSON document in memory; an object keeps the order in which its members came.
+/// A JSON document in memory; an object keeps the order of its members.
 enum JSONValue: Hashable, Sendable {
     struct Member: Hashable, Sendable {
         var name: String
@@ -17,7 +17,7 @@ enum JSONValue: Hashable, Sendable {
 extension JSONValue {
     var members: [Member]? { if case .object(let members) = self { members } else { nil } }
 
-    /// A member of an object; setting one that is there keeps its place.
+    /// A member of an object; setting an existing one keeps its place.
     subscript(name: String) -> JSONValue? {
         get { members?.first { $0.name == name }?.value }
         set {
@@ -33,7 +33,7 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// With the members of each object in alphabetical order, to be compared.
+    /// With the members of each object in alphabetical order, for comparison.
     var sorted: JSONValue {
         switch self {
         case .array(let values): .array(values.map(\.sorted))
@@ -44,7 +44,7 @@ extension JSONValue {
         }
     }
 
-    /// How deep the brackets of a text go, those in strings not counted.
+    /// How deep the brackets of a text are nested; brackets in strings do not count.
     static func depth(of text: [UInt8]) -> Int {
         var (depth, deepest, inString, isEscaped) = (0, 0, false, false)
         for byte in text {

@@ -1,6 +1,6 @@
 /// Turns an Encodable into a JSONValue with its members in the order in which they are encoded,
-/// which for a synthesized `encode(to:)` is the order of declaration. Foundation's encoder
-/// knows only a random order or the alphabet, and has no place in the request path.
+/// which for a synthesized `encode(to:)` is the order of declaration. Foundation's encoder can only
+/// use a random or the alphabetical order, and must not be used in the request path.
 struct JSONValueEncoder: Encoder {
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
@@ -64,7 +64,7 @@ private final class JSONSlot {
 }
 
 extension JSONValue {
-    /// nil for what is no scalar of JSON.
+    /// nil for a value that is not a JSON scalar.
     fileprivate init?(scalar: some Encodable) {
         switch scalar {
         case let value as Bool: self = .bool(value)

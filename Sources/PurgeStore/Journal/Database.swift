@@ -1,18 +1,18 @@
 import CSQLite
 import PurgeSystem
 
-/// One connection to SQLite; closed when its last owner lets go. Not to be used by two threads at once.
+/// One connection to SQLite; closed when its last owner releases it. Not to be used by two threads at once.
 final class Database {
     private let handle: OpaquePointer
-    /// When what runs now is given up (System.uptime).
+    /// When the current step is given up (System.uptime).
     private let deadline = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
 
-    /// No text or blob of a journal is longer; what an event holds is cut well below it.
+    /// No text or blob of a journal is longer; the texts of an event are cut well below that.
     private static let longestValue: Int32 = 1 << 20
-    /// 20 s for one step of a statement: only damage, or a trap, takes longer.
+    /// 20 s for one step of a statement: only a damaged or malicious journal takes longer.
     private static let stepTime: Int64 = 20_000_000_000
 
-    /// Links are never followed. `patience`: milliseconds to wait for another's lock.
+    /// Links are never followed. `patience` is how many milliseconds to wait for another connection's lock.
     init(path: String, flags: Int32, patience: Int32 = 5000) throws(DatabaseError) {
         guard DatabaseFiles.registration == SQLITE_OK else { throw DatabaseError(nil, code: SQLITE_ERROR) }
         var opened: OpaquePointer?
@@ -33,9 +33,9 @@ final class Database {
                 let deadline = deadline?.assumingMemoryBound(to: Int64.self).pointee ?? .max
                 return System.uptime() > deadline ? 1 : 0
             }, deadline)
-        // A reader may hold the file for a moment while it recovers what a killed writer left.
+        // A reader may lock the file for a moment while it recovers what a killed writer left.
         sqlite3_busy_timeout(handle, patience)
-        // Nothing is mapped: a page that the disk cannot give would end the process. Nothing is left in /tmp.
+        // Nothing is mapped, since a page that the disk cannot provide would end the process. Nothing is left in /tmp.
         try execute("PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF")
     }
 
@@ -44,7 +44,7 @@ final class Database {
         deadline.deallocate()
     }
 
-    /// The next step begins: it has its time from now.
+    /// The next step begins: its time starts now.
     func beginStep() {
         deadline.pointee = System.uptime() + Self.stepTime
         DatabaseFiles.lackOfRoom.store(0, ordering: .relaxed)
@@ -61,7 +61,7 @@ final class Database {
         return try Statement(self, handle, sql)
     }
 
-    /// The first column of the first row as a number; nil where there is no row.
+    /// The first column of the first row as a number; nil if there is no row.
     func number(_ sql: String) throws(DatabaseError) -> Int64? {
         let statement = try prepare(sql)
         return try statement.step() ? statement.number(0) : nil
@@ -72,14 +72,14 @@ final class Database {
         return try statement.step() ? statement.text(0) : nil
     }
 
-    /// All of it or, when `body` throws, none.
+    /// Commits all of it or, if `body` throws, nothing.
     func transaction(_ body: () throws(DatabaseError) -> Void) throws(DatabaseError) {
         try execute("BEGIN IMMEDIATE")
         do {
             try body()
             try execute("COMMIT")
         } catch {
-            // SQLite has rolled back by itself after some errors.
+            // After some errors SQLite has rolled back by itself.
             if sqlite3_get_autocommit(handle) == 0 { try execute("ROLLBACK") }
             throw error
         }

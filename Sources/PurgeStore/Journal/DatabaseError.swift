@@ -2,12 +2,12 @@ import CSQLite
 import Glibc
 import PurgeSystem
 
-/// What SQLite answered.
+/// An error of SQLite.
 struct DatabaseError: Error, Hashable {
     /// The primary result code, SQLITE_CORRUPT and so on.
     var code: Int32
     var message: String
-    /// errno of the system call that failed, where one did.
+    /// errno of the system call that failed, if one did.
     var systemError: Int32 = 0
 
     /// Extended codes keep their primary part.
@@ -24,13 +24,13 @@ struct DatabaseError: Error, Hashable {
         }
     }
 
-    /// No code of SQLite's.
+    /// Not a code of SQLite.
     static let newerVersion: Int32 = 200
     static let notAFile = DatabaseError(code: SQLITE_NOTADB, message: "it is not a plain file")
     static let closed = DatabaseError(code: SQLITE_MISUSE, message: "it has been closed")
 
-    /// Mending it is for `purgefs check --repair`; nothing else writes to such a file.
-    /// SQLITE_INTERRUPT: one step took longer than any does in a sound journal.
+    /// Only `purgefs check --repair` repairs damage; nothing else writes to such a file. SQLITE_INTERRUPT means
+    /// that one step took longer than it can in a sound journal.
     var isDamage: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_INTERRUPT, SQLITE_TOOBIG].contains(code) }
 
     /// The disk under the store has no room: the journal can wait until it has.
@@ -56,7 +56,7 @@ struct DatabaseError: Error, Hashable {
         case SQLITE_BUSY, SQLITE_LOCKED:
             StoreError(
                 "the journal is held by another process: \(message)", path: path,
-                advice: "End what reads or writes it (fuser shows who), then try again.")
+                advice: "End the process that reads or writes it (fuser shows which), then try again.")
         case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY, SQLITE_AUTH:
             StoreError(
                 "the journal cannot be opened or written: \(message)", path: path,

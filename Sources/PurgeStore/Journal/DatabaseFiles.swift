@@ -3,16 +3,16 @@ import Glibc
 import PurgeSystem
 import Synchronization
 
-/// How SQLite reaches files: a VFS of our own over SQLite's. A store may have been made by somebody who
-/// means harm, and what lies in it must lead nowhere else.
+/// How SQLite reaches files: a VFS of our own over SQLite's. A store may have been made by an attacker, and
+/// nothing in it must lead out of it.
 enum DatabaseFiles {
     /// For sqlite3_open_v2.
     static let name = "purgefs"
     /// SQLITE_OK once the VFS is known to SQLite.
     static let registration: Int32 = register()
 
-    /// The errno with which a file could not be made for want of room: SQLite then tries to open it without
-    /// making it, and tells of that.
+    /// The errno with which a file could not be created for lack of room: SQLite then tries to open it without
+    /// creating it, and reports only that error.
     static let lackOfRoom = Atomic<Int32>(0)
 
     private static func register() -> Int32 {
@@ -23,7 +23,8 @@ enum DatabaseFiles {
         copy.pointee.pNext = nil
         copy.pointee.zName = UnsafePointer(strdup(name))
         copy.pointee.xOpen = { _, name, file, flags, outFlags in
-            // A rollback journal can name a super-journal, any file of the host: SQLite would read and remove it.
+            // A rollback journal can name any file of the host as its super-journal, and SQLite would read and remove
+            // it.
             guard flags & SQLITE_OPEN_SUPER_JOURNAL == 0, let original = sqlite3_vfs_find(nil),
                 let open = original.pointee.xOpen
             else { return SQLITE_CANTOPEN }
@@ -32,8 +33,8 @@ enum DatabaseFiles {
         return sqlite3_vfs_register(copy, 0)
     }
 
-    /// open(2) for SQLite: plain files alone, for their owner alone, never waiting for the other end of a FIFO.
-    /// (SQLite opens a directory to sync it.)
+    /// open(2) for SQLite: only plain files, readable by their owner only, and without waiting for the other end of a
+    /// FIFO. (SQLite opens a directory to sync it.)
     private static let open: @convention(c) (UnsafePointer<CChar>?, Int32, Int32) -> Int32 = { path, flags, _ in
         guard let path else { return -1 }
         let file = opened(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -49,7 +50,7 @@ enum DatabaseFiles {
         return -1
     }
 
-    /// What is made belongs to whom the store belongs to. (SQLite gives the rollback journal the database's owner.)
+    /// A file that is created gets the store's owner. (SQLite gives the rollback journal the database's owner.)
     private static func opened(_ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 {
         guard flags & O_CREAT != 0, flags & O_EXCL == 0 else { return Glibc.open(path, flags, 0o600) }
         let made = Glibc.open(path, flags | O_EXCL, 0o600)

@@ -3,12 +3,12 @@ import PurgeModel
 
 /// An event as a row of the table `events`.
 enum EventRow {
-    /// Numbers that a journal can hold: one more can always be given.
+    /// The sequence numbers of a journal: there is always a next one.
     static let sequences: ClosedRange<Int64> = 1...1 << 62
 
     private static let columns = "seq, time, type, path, tier, bytes, reason, trigger, pid"
 
-    /// Rows as `event` takes them. A journal of the first format has no causes.
+    /// Rows in the form that `event` reads. A journal of the first format has no causes.
     static func selection(from database: Database) throws(DatabaseError) -> String {
         let hasCauses = try database.number("SELECT count(*) FROM pragma_table_info('events') WHERE name = 'cause'")
         return "SELECT \(columns), \(hasCauses == 1 ? "cause" : "NULL") FROM events"
@@ -32,7 +32,7 @@ enum EventRow {
         try statement.run()
     }
 
-    /// The row that `statement`, which is a `selection`, stands on.
+    /// The current row of a `selection`.
     static func event(_ row: borrowing Statement) throws(DatabaseError) -> Event {
         guard let seq = row.number(0), sequences.contains(seq), let time = row.text(1),
             let type = row.text(2).flatMap(EventType.init(rawValue:))

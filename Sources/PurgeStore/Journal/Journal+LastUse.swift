@@ -5,7 +5,8 @@ extension Journal {
     /// When a file was last used, kept over an unmount (docs/RULES.md, Order of purging).
     public struct LastUse: Hashable, Sendable {
         public var inode: UInt64
-        /// A mark of its birth time, or 0 where that is not known: tells the file from a later one with the same inode number.
+        /// A mark of its birth time, or 0 if that is not known: distinguishes the file from a later one with the same
+        /// inode number.
         public var birth: Int64
         public var lastUse: Instant
 
@@ -16,7 +17,7 @@ extension Journal {
         }
     }
 
-    /// Adds or replaces, by inode; all or none.
+    /// Adds or replaces records by inode; all or none.
     public func saveLastUses(_ uses: [LastUse]) throws(StoreError) {
         if uses.isEmpty { return }
         try withDatabase { (database) throws(DatabaseError) in
@@ -24,7 +25,7 @@ extension Journal {
         }
     }
 
-    /// Drops those of files that are gone; all or none.
+    /// Drops the records of files that are gone; all or none.
     public func forgetLastUses(of inodes: [UInt64]) throws(StoreError) {
         if inodes.isEmpty { return }
         try withDatabase { (database) throws(DatabaseError) in
@@ -38,7 +39,7 @@ extension Journal {
         }
     }
 
-    /// None where the journal cannot be opened yet.
+    /// Empty if the journal cannot be opened yet.
     public func lastUses() throws(StoreError) -> [UInt64: LastUse] {
         if openingFailure != nil { return [:] }
         return try withDatabase { (database) throws(DatabaseError) in
@@ -46,7 +47,7 @@ extension Journal {
             let rows = try database.prepare(Self.lastUseSelection)
             while try rows.step() {
                 let use = Self.lastUse(rows)
-                // By inode, each has one: a tree of pages that leads back into itself has no end.
+                // Each inode has one: pages that lead back into themselves would never end.
                 guard uses.updateValue(use, forKey: use.inode) == nil else {
                     throw DatabaseError(code: SQLITE_CORRUPT, message: "inode \(use.inode) is in it twice")
                 }

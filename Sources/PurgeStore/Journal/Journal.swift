@@ -5,26 +5,26 @@ import PurgeSystem
 import Synchronization
 
 /// STORE/journal.sqlite: the events of a store's whole life, and when each file was last used.
-/// For a thread in the background; a call may wait for the disk.
+/// To be used by a background thread, since a call may wait for the disk.
 public final class Journal: Sendable {
     /// Events beyond this many are dropped, the oldest first.
     public static let capacity: Int64 = 1_000_000
-    /// Milliseconds for which a daemon waits for another program's lock; it tries again each second.
+    /// How many milliseconds a daemon waits for another program's lock; it tries again every second.
     private static let patience: Int32 = 1000
 
     private struct State {
         var database: Database?
         var lastSequence: Int64
-        /// Ends after the database: the locks of a process go with any descriptor of the file.
+        /// Released after the database: closing any descriptor of the file would drop the process's locks on it.
         var reserve: JournalReserve?
         var isClosed = false
     }
     private let state: Mutex<State>
     private let place: StoreDirectory
     private let capacity: Int64
-    /// Whether nothing of what is written here is kept.
+    /// Whether nothing that is written here is kept.
     public let isForReading: Bool
-    /// Why the journal could not be opened, where it will be tried again at each use.
+    /// Why the journal could not be opened, if it is to be tried again at each use.
     public let openingFailure: StoreError?
 
     private init(
@@ -38,9 +38,9 @@ public final class Journal: Sendable {
         openingFailure = failure
     }
 
-    /// Makes the journal if there is none. A damaged one is an error, and left as it is. With
-    /// `toleratingFullDisk` one that the disk has no room for is tried again later: files can be deleted
-    /// without it.
+    /// Makes the journal if there is none. A damaged one is an error, and is left as it is. With
+    /// `toleratingFullDisk`, a journal for which the disk has no room is tried again later: files can be
+    /// deleted without it.
     public static func open(in store: Store, toleratingFullDisk: Bool = false) throws(StoreError) -> Journal {
         try open(in: store, capacity: capacity, toleratingFullDisk: toleratingFullDisk)
     }
@@ -75,8 +75,8 @@ public final class Journal: Sendable {
         return last
     }
 
-    /// For looking at a store that no daemon holds: nothing in the store is changed, and nothing of what
-    /// is written here is kept. Empty where there is no journal.
+    /// For reading a store that no daemon holds: nothing in the store is changed, and nothing that
+    /// is written here is kept. Empty if there is no journal.
     public static func openForReading(in store: Store) throws(StoreError) -> Journal {
         do throws(DatabaseError) {
             try store.place.checkJournalIsFile()
@@ -90,10 +90,10 @@ public final class Journal: Sendable {
 
     deinit { state.withLock { Self.close(&$0) } }
 
-    /// Of the newest event; 0 when there is none.
+    /// The number of the newest event; 0 if there is none.
     public var lastSequence: Int64 { state.withLock { $0.lastSequence } }
 
-    /// Opens what could not be opened before; the number of its newest event.
+    /// Opens a journal that could not be opened before. Returns the number of its newest event.
     public func makeReady() throws(StoreError) -> Int64 {
         try withState { (state) throws(DatabaseError) in
             _ = try database(&state)
@@ -101,7 +101,7 @@ public final class Journal: Sendable {
         }
     }
 
-    /// Adds events, whose `seq` the caller has set and which rise; all or none.
+    /// Adds events, all or none. The caller has set `seq` in rising order.
     public func append(_ events: [Event]) throws(StoreError) {
         guard let last = events.last?.seq else { return }
         try withState { (state) throws(DatabaseError) in
@@ -117,7 +117,7 @@ public final class Journal: Sendable {
         }
     }
 
-    /// Writes everything into the one file and closes it; what comes after throws.
+    /// Writes everything into the one file and closes it; later calls throw.
     public func close() { state.withLock { Self.close(&$0) } }
 
     func withDatabase<Result: Sendable>(
@@ -142,7 +142,7 @@ public final class Journal: Sendable {
         return database
     }
 
-    /// Rarely: only when a hundredth of the capacity has come in since the last time.
+    /// Done rarely: only when a hundredth of the capacity has been added since the last time.
     private func dropOldest(of database: Database, before: Int64, last: Int64) throws(DatabaseError) {
         let step = max(1, capacity / 100)
         guard before / step != last / step else { return }
@@ -157,16 +157,16 @@ public final class Journal: Sendable {
         state.database = nil
         do {
             try database.transaction { state.reserve?.release() }
-            // The rollback journal goes.
+            // Removes the rollback journal.
             try database.execute("PRAGMA journal_mode = DELETE")
         } catch {
-            // Nothing is lost: the room and the empty file are of use to the next opening.
+            // Nothing is lost: the next opening uses the reserve and the empty file.
         }
     }
 }
 
 extension StoreDirectory {
-    /// SQLite would only say that it cannot open it.
+    /// SQLite would only report that it cannot open it.
     func checkJournalIsFile() throws(DatabaseError) {
         let kind: mode_t?
         do throws(Errno) { kind = try descriptor.kind(of: JournalSchema.fileName) } catch { kind = nil }

@@ -3,9 +3,9 @@ import Glibc
 import PurgeSystem
 
 extension StoreDirectory {
-    /// The journal of a store that nobody else holds, opened without any change to the store; nil where
-    /// there is none. SQLite writes to a database before it reads it where a writer was killed, or where
-    /// it has a write-ahead log: then a copy is opened, whose names are gone when this returns.
+    /// The journal of a store that no other process holds, opened without any change to the store; nil if
+    /// there is none. If a writer was killed, or there is a write-ahead log, SQLite writes to a database before
+    /// it reads it: then a copy is opened, whose names are gone when this returns.
     func openJournalAtRest() throws(DatabaseError) -> Database? {
         let copy: JournalCopy?
         do throws(Errno) {
@@ -30,11 +30,11 @@ extension StoreDirectory {
     }
 }
 
-/// A journal and what SQLite keeps beside it, in a directory of its own that goes with this object.
+/// A copy of a journal and of what SQLite keeps beside it, in a directory of its own that is removed with this object.
 private final class JournalCopy {
-    /// What may lie beside a database; the index of a write-ahead log is made anew.
+    /// What may be beside a database; the index of a write-ahead log is rebuilt.
     static let parts = ["-wal", "-journal"]
-    /// Bytes of the longest file that is copied; a full journal has a quarter of that.
+    /// The longest file that is copied, in bytes; a full journal has a quarter of that.
     private static let longest: Int64 = 1 << 30
 
     private let directory: String

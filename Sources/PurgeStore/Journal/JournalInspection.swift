@@ -21,7 +21,7 @@ extension StoreDirectory {
         } catch { return error }
     }
 
-    /// Says what was done.
+    /// Returns a sentence about what was done.
     private func repairJournal() throws(StoreError) -> String {
         let name = JournalSchema.fileName
         let (new, aside) = ("\(name).new", try nameAside(for: name))
@@ -33,7 +33,7 @@ extension StoreDirectory {
             saved = try JournalSalvage.run(from: absolutePathOf(name), to: absolutePathOf(new))
         } catch { throw error.error(path: pathOf(new), store: path) }
         do throws(Errno) {
-            // First the parts that SQLite would apply to the new file, or throw away.
+            // The parts that SQLite would apply to the new file, or delete, come first.
             for part in ["-wal", "-shm", "-journal"] where try descriptor.kind(of: name + part) != nil {
                 try System.rename(at: descriptor.raw, name + part, to: descriptor.raw, aside + part)
             }

@@ -1,16 +1,16 @@
 import CSQLite
 import PurgeModel
 
-/// Reads the events of a store's journal, also while a daemon writes to it; changes nothing.
+/// Reads the events of a store's journal, even while a daemon writes to it; changes nothing.
 /// Not to be shared between threads.
 public final class JournalReader {
     /// Which events are wanted.
     public struct Filter: Hashable, Sendable {
         /// Only events with a higher sequence number.
         public var after: Int64 = 0
-        /// Empty: all types.
+        /// Empty for all types.
         public var types: Set<EventType> = []
-        /// At most so many, the oldest of them.
+        /// At most this many, the oldest first.
         public var limit: Int?
         public init(after: Int64 = 0, types: Set<EventType> = [], limit: Int? = nil) {
             self.after = after
@@ -19,14 +19,14 @@ public final class JournalReader {
         }
     }
 
-    /// Events are fetched in pages, so that a slow reader never keeps the journal from being tidied.
+    /// Events are fetched in pages, so that a slow reader never keeps old events from being deleted.
     private static let page = 1000
 
-    /// nil where the store has no journal yet.
+    /// nil if the store has no journal yet.
     private let database: Database?
     private let place: StoreDirectory
 
-    /// Takes no lock. Throws where there is no store.
+    /// Takes no lock. Throws if there is no store.
     public init(storePath: String) throws(StoreError) {
         place = try StoreDirectory.open(storePath)
         let names = try place.names()
@@ -41,8 +41,8 @@ public final class JournalReader {
         } catch { throw error.error(path: place.pathOf(JournalSchema.fileName), store: storePath) }
     }
 
-    /// A change that a killed writer left half done cannot be taken back in a store that cannot be written; a copy
-    /// will do there.
+    /// In a store that cannot be written, a change that a killed writer left half done cannot be rolled back; a copy
+    /// is read instead.
     private static func open(in place: StoreDirectory) throws(DatabaseError) -> Database? {
         do throws(DatabaseError) {
             return try JournalSchema.openForReading(place.absolutePathOf(JournalSchema.fileName))
@@ -52,7 +52,7 @@ public final class JournalReader {
         }
     }
 
-    /// Of the newest event; 0 when there is none.
+    /// The number of the newest event; 0 if there is none.
     public func lastSequence() throws(StoreError) -> Int64 {
         guard let database else { return 0 }
         do {
@@ -70,7 +70,7 @@ public final class JournalReader {
         return events
     }
 
-    /// In the order of their sequence numbers, for as long as `body` answers true.
+    /// In the order of their sequence numbers, as long as `body` returns true.
     public func visit(_ filter: Filter = Filter(), _ body: (Event) -> Bool) throws(StoreError) {
         var filter = filter
         while true {
@@ -105,7 +105,7 @@ extension EventRow {
         var events: [Event] = []
         while try rows.step() {
             let event = try event(rows)
-            // A tree of pages that leads back into itself has no end.
+            // Pages that lead back into themselves would never end.
             guard event.seq > events.last?.seq ?? filter.after else {
                 throw DatabaseError(code: SQLITE_CORRUPT, message: "its events are not in order")
             }

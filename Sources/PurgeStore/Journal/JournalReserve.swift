@@ -1,16 +1,16 @@
 import Glibc
 import PurgeSystem
 
-/// Room on the disk that the journal keeps for itself, so that a disk that is full can still be told of: blocks past the
-/// end of the file and of its rollback journal, which are allocated and hold nothing yet.
+/// Room on the disk that the journal reserves for itself, so that a full disk can still be recorded: blocks past the
+/// end of the file and of its rollback journal, which are allocated and empty.
 struct JournalReserve: Sendable {
-    /// Bytes: about 10,000 events, and the pages that a transaction changes.
+    /// In bytes: about 10,000 events, and the pages that a transaction changes.
     private static let forEvents: Int64 = 1 << 20
     private static let forRollback: Int64 = 1 << 18
 
     private let journal: FileDescriptor
 
-    /// nil where the journal cannot be reached.
+    /// nil if the journal cannot be reached.
     init?(_ place: StoreDirectory) {
         do throws(Errno) {
             journal = try place.descriptor.openFile(JournalSchema.fileName, O_RDWR)
@@ -19,7 +19,7 @@ struct JournalReserve: Sendable {
         } catch { return nil }
     }
 
-    /// Made here where SQLite has not made it yet.
+    /// Made here if SQLite has not made it yet.
     private static func rollback(_ place: StoreDirectory) throws(Errno) -> FileDescriptor {
         do throws(Errno) {
             let name = JournalSchema.rollbackName
@@ -31,8 +31,8 @@ struct JournalReserve: Sendable {
         }
     }
 
-    /// Makes up for what has been used. Where the disk has not got that, less is left; events that find no room wait in
-    /// memory.
+    /// Allocates again what has been used. If the disk does not have that much, the reserve is smaller; events that
+    /// find no room wait in memory.
     func keep() {
         guard Self.hasRoom(journal.raw) else { return }
         do throws(Errno) {
@@ -40,7 +40,8 @@ struct JournalReserve: Sendable {
         } catch {}
     }
 
-    /// On a disk that is nearly full the last blocks are for the store itself. A call that fails midway would keep them.
+    /// On a disk that is nearly full the last blocks are for the store itself. A call that fails midway would keep
+    /// them.
     private static func hasRoom(_ file: Int32) -> Bool {
         do throws(Errno) {
             let disk = try System.fileSystemStatus(file)
@@ -49,7 +50,7 @@ struct JournalReserve: Sendable {
         } catch { return false }
     }
 
-    /// Gives back what lies past the journal's end; while nobody else can write to it.
+    /// Releases the blocks past the journal's end, while no other process can write to it.
     func release() {
         do throws(Errno) { try System.truncate(journal.raw, try size) } catch {}
     }

@@ -6,7 +6,7 @@ struct JournalSalvage {
     private let old: Database
     private let new: Database
 
-    /// The number of events that were copied. The journal `new` is made, one whole file when this returns.
+    /// Makes the journal `new`, which is one complete file when this returns. Returns the number of events copied.
     static func run(from old: String, to new: String) throws(DatabaseError) -> Int64 {
         let target = try JournalSchema.openForWriting(new)
         if let source = opened(old) {
@@ -16,16 +16,16 @@ struct JournalSalvage {
                 try salvage.copyLastUses()
             }
         }
-        // So that the file stands alone and can be renamed.
+        // So that the file is complete by itself and can be renamed.
         try target.execute("PRAGMA journal_mode = DELETE")
         return try target.number("SELECT count(*) FROM events") ?? 0
     }
 
-    /// nil where nothing is to be had.
+    /// nil if nothing can be read.
     private static func opened(_ path: String) -> Database? {
         do {
             let database = try JournalSchema.openAsItIs(path)
-            // Without this SQLite reads nothing of a file that is shorter than its header says.
+            // Without this, SQLite reads nothing from a file that is shorter than its header says.
             try database.execute("PRAGMA writable_schema = ON")
             return database
         } catch { return nil }
@@ -69,12 +69,12 @@ struct JournalSalvage {
         }
     }
 
-    /// nil for a row that holds no event: that row is lost, those after it are not.
+    /// nil for a row that is not an event: that row is lost, but those after it are not.
     private func understood(_ row: borrowing Statement) throws(DatabaseError) -> Event? {
         do { return try EventRow.event(row) } catch let error where error.isDamage { return nil }
     }
 
-    /// A view in the place of a table may be without end.
+    /// A view in the place of a table may be endless.
     private func isTable(_ name: String) -> Bool {
         do {
             return try old.number(
@@ -82,8 +82,7 @@ struct JournalSalvage {
         } catch { return false }
     }
 
-    /// Whether the end was reached; the rows before the first that cannot be read, or that `body` does not
-    /// want, have been given to it.
+    /// Passes rows to `body` until one cannot be read or `body` returns false. Returns whether the end was reached.
     private func read(
         _ sql: String, _ body: (borrowing Statement) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) -> Bool {

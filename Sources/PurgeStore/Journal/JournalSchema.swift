@@ -1,11 +1,11 @@
 import CSQLite
 
-/// The tables of journal.sqlite, and what tells a journal from another database.
+/// The tables of journal.sqlite, and what distinguishes a journal from another database.
 enum JournalSchema {
     static let fileName = "journal.sqlite"
-    /// Of SQLite's rollback journal, beside it.
+    /// The name of SQLite's rollback journal beside it.
     static let rollbackName = fileName + "-journal"
-    /// Of the tables, in `PRAGMA user_version`.
+    /// The version of the tables, in `PRAGMA user_version`.
     static let version: Int64 = 2
     /// "PFSJ", in `PRAGMA application_id`.
     static let application: Int64 = 0x5046_534A
@@ -15,7 +15,7 @@ enum JournalSchema {
             seq INTEGER PRIMARY KEY, time TEXT NOT NULL, type TEXT NOT NULL, path TEXT, tier TEXT,
             bytes INTEGER, reason TEXT, trigger TEXT, pid INTEGER, cause TEXT)
         """
-    /// Of the first format. What `upgrade` makes of it is `eventsTable`, to the letter.
+    /// In the first format. `upgrade` turns it into exactly `eventsTable`.
     private static let firstEventsTable = eventsTable.dropLast(", cause TEXT)".count) + ")"
     private static let upgrade = "ALTER TABLE events ADD COLUMN cause TEXT; PRAGMA user_version = \(version)"
     private static let lastUsesTable =
@@ -26,20 +26,20 @@ enum JournalSchema {
         PRAGMA user_version = \(version);
         """
 
-    /// A rollback journal, and no write-ahead log: that one's index is a mapped file, and a page of it that the
-    /// disk under the store cannot give (Btrfs full or at its quota, a dying disk) would end the daemon with SIGBUS.
-    /// It is kept between transactions (PERSIST), so that a commit makes and removes no file.
+    /// A rollback journal and not a write-ahead log: the index of that is a mapped file, and a page of it that the
+    /// disk under the store cannot provide (Btrfs full or at its quota, a dying disk) would end the daemon with SIGBUS.
+    /// The rollback journal is kept between transactions (PERSIST), so that a commit neither makes nor removes a file.
     private static let writing = """
         PRAGMA journal_mode = PERSIST; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 4194304
         """
 
-    /// A writer's connection, its tables made if the file is new.
+    /// A writer's connection; the tables are made if the file is new.
     static func openForWriting(_ path: String, patience: Int32 = 5000) throws(DatabaseError) -> Database {
         let database = try Database(
             path: path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, patience: patience)
-        // In this mode SQLite maps no index of a write-ahead log that an older version left.
+        // In this mode SQLite does not map the index of a write-ahead log that an older version has left.
         try database.execute("PRAGMA locking_mode = EXCLUSIVE")
-        // Reading comes first: setting the mode would write to a file that is not ours.
+        // Read first: setting the mode would write to a file that may not be ours.
         if try isEmpty(database) {
             try database.execute(writing)
             try database.transaction { () throws(DatabaseError) in
@@ -51,14 +51,14 @@ enum JournalSchema {
         if try isOfFirstFormat(database) {
             try database.transaction { () throws(DatabaseError) in try database.execute(upgrade) }
         }
-        // Readers beside the daemon are let in; the lock goes with the next reading.
+        // Lets readers in beside the daemon; the lock is released by the next read.
         try database.execute("PRAGMA locking_mode = NORMAL")
         _ = try isEmpty(database)
         return database
     }
 
-    /// Also while another process writes; nil where that has made no tables yet. Nothing is changed but what a
-    /// writer left half done when it was killed, which SQLite takes back.
+    /// Works while another process writes; nil if that has not made the tables yet. Changes nothing, except that SQLite
+    /// rolls back what a killed writer left half done.
     static func openForReading(_ path: String) throws(DatabaseError) -> Database? {
         let database = try openAsItIs(path)
         if try isEmpty(database) { return nil }
@@ -66,7 +66,7 @@ enum JournalSchema {
         return database
     }
 
-    /// For reading. A change that was left half done cannot be taken back by a connection that only reads.
+    /// For reading. A connection that only reads cannot roll back a change that was left half done.
     static func openAsItIs(_ path: String) throws(DatabaseError) -> Database {
         let database = try Database(path: path, flags: SQLITE_OPEN_READONLY)
         do {
@@ -76,7 +76,7 @@ enum JournalSchema {
             let database = try Database(path: path, flags: SQLITE_OPEN_READWRITE)
             try database.execute("PRAGMA query_only = ON")
             return database
-        } catch { return database }  // who reads on gets the same error
+        } catch { return database }  // the next read gets the same error
     }
 
     static func checkVersion(of database: Database) throws(DatabaseError) {
@@ -99,13 +99,12 @@ enum JournalSchema {
         if first != "ok" { throw DatabaseError(code: SQLITE_CORRUPT, message: first) }
     }
 
-    /// What stands behind the names must be the tables themselves: a view may be without end, and a trigger
-    /// may do anything.
+    /// The names must be those of the tables themselves: a view may be endless, and a trigger may do anything.
     private static func checkTables(of database: Database) throws(DatabaseError) {
         let events = try isOfFirstFormat(database) ? String(firstEventsTable) : eventsTable
         for (name, sql) in [("events", events), ("last_uses", lastUsesTable)]
         where try !isTable(name, madeBy: sql, in: database) {
-            throw DatabaseError(code: SQLITE_CORRUPT, message: "the table \(name) is missing, or another than ours")
+            throw DatabaseError(code: SQLITE_CORRUPT, message: "the table \(name) is missing, or is not one of purgefs")
         }
         guard try database.number("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'") == 0 else {
             throw DatabaseError(code: SQLITE_CORRUPT, message: "it has triggers, which no journal has")
@@ -120,7 +119,7 @@ enum JournalSchema {
     {
         let found = try database.text(
             "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = '\(name)' AND rootpage > 0")
-        // SQLite puts quotes around a name that was changed and changed back.
+        // SQLite quotes a name that was changed and changed back.
         return found?.filter { $0 != "\"" } == sql
     }
 

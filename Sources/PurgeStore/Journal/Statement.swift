@@ -1,10 +1,10 @@
 import CSQLite
 
-/// A prepared statement, finalized at the end of its life.
+/// A prepared statement, finalized when it is destroyed.
 struct Statement: ~Copyable {
     private let handle: OpaquePointer
     private let connection: OpaquePointer
-    /// Keeps the connection open, and counts the time of a step.
+    /// Keeps the connection open, and limits the time of a step.
     private let database: Database
 
     init(_ database: Database, _ connection: OpaquePointer, _ sql: String) throws(DatabaseError) {
@@ -16,7 +16,7 @@ struct Statement: ~Copyable {
 
     deinit { sqlite3_finalize(handle) }
 
-    /// Whether there is a row to read.
+    /// Advances to the next row. Returns whether there is one.
     func step() throws(DatabaseError) -> Bool {
         database.beginStep()
         switch sqlite3_step(handle) {
@@ -26,14 +26,14 @@ struct Statement: ~Copyable {
         }
     }
 
-    /// Runs it for its effect and makes it ready for other values.
+    /// Runs it for its effect and prepares it for other values.
     func run() throws(DatabaseError) {
         while try step() {}
         reset()
     }
 
     func reset() {
-        sqlite3_reset(handle)  // repeats the error of the last step, which has been thrown
+        sqlite3_reset(handle)  // returns the error of the last step again, which has been thrown
         sqlite3_clear_bindings(handle)
     }
 }
@@ -55,7 +55,7 @@ extension Statement {
         sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, column)
     }
 
-    /// Bytes that are no UTF-8 appear as U+FFFD.
+    /// Bytes that are not UTF-8 become U+FFFD.
     func text(_ column: Int32) -> String? {
         guard let bytes = sqlite3_column_text(handle, column) else { return nil }
         let count = Int(sqlite3_column_bytes(handle, column))
