@@ -175,7 +175,7 @@ extension Store {
         return names.filter { !needed.contains($0) }.sorted().map { name in
             var problem = StoreProblem(
                 path: place.pathOf(StoreDirectory.extentsName) + "/" + SettingsDamage.visible(name),
-                what: "does not belong to any file of the container",
+                what: "belongs to no file of the container",
                 advice: "`purgefs check --repair \(path)` removes it; nothing is lost with it.", isRepairable: true)
             guard removing else { return problem }
             do throws(Errno) {

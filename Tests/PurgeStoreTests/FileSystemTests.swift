@@ -14,7 +14,7 @@ struct FileSystemTests {
     @Test func refusesOneWithoutExtendedAttributes() throws {
         let mount = try PrivateMount(at: directory.path, "mount -t ramfs -o mode=755 none . && cd \(directory.path)")
         let error = try storeError { _ = try Store.open(mount.path, creating: true) }
-        #expect(error.what == "the file system under the store keeps no user extended attributes")
+        #expect(error.what == "the file system under the store does not support user extended attributes")
         #expect(error.advice == "Put the store on ext4, XFS, Btrfs, ZFS, or (from Linux 6.6 on) tmpfs.")
         #expect(error.path == mount.path)
     }
@@ -26,7 +26,7 @@ struct FileSystemTests {
         )
         for creating in [true, false] {
             let error = try storeError { _ = try Store.open(mount.path + "/s", creating: creating) }
-            #expect(error.what == "the store lies on a file system that is mounted read-only")
+            #expect(error.what == "the store is on a file system that is mounted read-only")
         }
         let error = try storeError { _ = try Store.open(mount.path + "/new", creating: true) }
         #expect(error.what == "the store cannot be made: Read-only file system")

@@ -60,7 +60,7 @@ struct StoreInspectionTests {
         #expect(found.map(\.path) == [directory["s/container"]])
         #expect(found.allSatisfy { $0.isRepairable && $0.what == "the folder is missing" && $0.repair == nil })
         #expect(!directory.exists("s/container"))
-        #expect(try problems(repairing: true).map(\.repair) == ["An empty folder has been made."])
+        #expect(try problems(repairing: true).map(\.repair) == ["An empty folder has been created."])
         #expect(directory.names(in: "s/container") == ["Documents", "Library", "tmp"])
         #expect(try problems() == [])
     }

@@ -59,7 +59,7 @@ struct StoreRefusalTests {
         let holder = try Store.open(directory["store"], creating: true)
         let error = try refusal("store")
         #expect(error.what == "the store is in use by process \(getpid()); one mount at a time can hold it")
-        #expect(error.advice == "Unmount it first (`purgefs unmount MOUNTPOINT`), or take another store.")
+        #expect(error.advice == "Unmount it first (`purgefs unmount MOUNTPOINT`), or use another store.")
         withExtendedLifetime(holder) {}
     }
 

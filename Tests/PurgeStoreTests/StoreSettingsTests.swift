@@ -187,8 +187,8 @@ struct StoreSettingsTests {
         let error = try storeError { _ = try store.loadSettings() }
         #expect(
             error.advice
-                == "Mend the file by hand, or run `purgefs check --repair \(directory["s"])`: it keeps the file aside "
-                + "and writes a new one with what can still be read.")
+                == "Repair the file by hand, or run `purgefs check --repair \(directory["s"])`: it keeps the file aside "
+                + "and writes a new one with the settings that can still be read.")
     }
 
     @Test func doesNotFollowALink() throws {
