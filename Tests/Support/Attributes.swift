@@ -1,7 +1,7 @@
 import Glibc
 import PurgeSystem
 
-/// Extended attributes of a path, its last part not followed.
+/// Extended attributes of a path; a symbolic link as its last component is not followed.
 public enum Attributes {
     private static func split(_ path: String) throws(Errno) -> (FileDescriptor, String) {
         guard let slash = path.lastIndex(of: "/") else { throw .invalid }
@@ -41,7 +41,7 @@ public enum Attributes {
         try System.removeAttribute(at: parent.raw, name, key)
     }
 
-    /// The names that listxattr(2) gives, sorted.
+    /// The names that listxattr(2) returns, sorted.
     public static func names(_ path: String) throws(Errno) -> [String] {
         let (parent, name) = try split(path)
         var list = [CChar](repeating: 0, count: 65536)

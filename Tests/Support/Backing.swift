@@ -1,6 +1,6 @@
 import Glibc
 
-/// The file system that a store lies on.
+/// The file system under a store.
 public enum Backing: String, CaseIterable, Sendable {
     case ext4, tmpfs, overlayfs, xfs, btrfs
 }
@@ -10,8 +10,8 @@ public struct BackingDirectory: Sendable {
     public let path: String
     private let mountpoint: String?
 
-    /// Makes the file system under `scratch`. Sparse images of 1 GiB cost only what is written; `tmpfsSize` is
-    /// for tests of a disk that gets full.
+    /// Makes the file system under `scratch`. Sparse images of 1 GiB take only what is written to them; `tmpfsSize` is
+    /// for tests with a disk that gets full.
     public init(_ kind: Backing, in scratch: String, tmpfsSize: String = "2G") throws {
         let place = "\(scratch)/\(kind.rawValue)"
         guard mkdir(place, 0o755) == 0 else { throw TestFailure("cannot make \(place)") }

@@ -2,13 +2,13 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A program started by a test, in a process group of its own, its output in files.
+/// A program started by a test, in a process group of its own and with its output in files.
 public final class ChildProcess: Sendable {
     public let pid: pid_t
     public let arguments: [String]
     public let outputPath: String
     public let errorPath: String
-    /// As a shell gives it: 128 + N when signal N ended it.
+    /// As a shell reports it: 128 + N if signal N ended it.
     private let ended = Mutex<Int32?>(nil)
 
     /// Starts `arguments` (looked up in PATH). Its standard input is empty unless `input` names a file.
@@ -68,7 +68,7 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Waits for its end; when the time is over kills its group and throws.
+    /// Waits for its end; after the time limit kills its group and throws.
     @discardableResult
     public func wait(within seconds: Double) throws -> Int32 {
         do {
@@ -81,7 +81,7 @@ public final class ChildProcess: Sendable {
         return status() ?? -1
     }
 
-    /// Does nothing once it has ended: the number may be somebody else's by then.
+    /// Does nothing once it has ended: another process may have the number by then.
     public func signal(_ number: Int32) { if status() == nil { kill(pid, number) } }
     public func signalGroup(_ number: Int32) { if status() == nil { kill(-pid, number) } }
 
@@ -89,7 +89,7 @@ public final class ChildProcess: Sendable {
     public var errors: String { Files.text(errorPath) }
 }
 
-/// A NULL-terminated array of C strings for the time of `body`.
+/// A NULL-terminated array of C strings for the duration of `body`.
 func withCStrings<R>(
     _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) throws -> R
 ) rethrows -> R {

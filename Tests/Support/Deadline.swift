@@ -1,6 +1,6 @@
 import Glibc
 
-/// Seconds that have passed since some fixed moment; never goes back.
+/// Seconds since some fixed moment; never goes back.
 public func monotonicSeconds() -> Double {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)
@@ -15,7 +15,7 @@ public struct Deadline: Sendable {
     public var remaining: Double { end - monotonicSeconds() }
 }
 
-/// Waits until `condition` holds; throws with `what` in its message when `seconds` are over.
+/// Waits until `condition` holds; after `seconds` throws an error with `what` in its message.
 public func eventually(within seconds: Double = 20, _ what: String, _ condition: () throws -> Bool) throws {
     let deadline = Deadline(seconds: seconds)
     var pause: UInt32 = 100

@@ -1,7 +1,7 @@
 import Glibc
 import PurgeSystem
 
-/// An inotify watch of one directory for names that go.
+/// An inotify watch of one directory for names that are removed.
 public final class DirectoryWatch {
     private let descriptor: Int32
     public private(set) var deleted: [String] = []
@@ -17,7 +17,7 @@ public final class DirectoryWatch {
     }
     deinit { close(descriptor) }
 
-    /// Takes what has been told by now; does not wait.
+    /// Reads the events that have arrived; does not wait.
     public func collect() {
         var buffer = [UInt8](repeating: 0, count: 65536)
         while true {

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import PurgeSystem
 
-/// Plain calls on paths. Whatever fails throws the errno.
+/// Plain calls on paths. A failure throws the errno.
 public enum Files {
     static func check(_ result: Int32) throws(Errno) { if result != 0 { throw Errno(errno) } }
 
@@ -46,7 +46,7 @@ public enum Files {
         return (try? System.fileSystemType(place.raw)) ?? 0
     }
 
-    /// All names in a directory but . and .., sorted.
+    /// All names in a directory except . and .., sorted.
     public static func names(in directory: String) throws(Errno) -> [String] {
         guard let stream = opendir(directory) else { throw Errno(errno) }
         defer { closedir(stream) }
@@ -60,7 +60,7 @@ public enum Files {
         return names.sorted()
     }
 
-    /// Everything below a directory, relative to it, folders before what is in them.
+    /// Everything below a directory, relative to it, with folders before their content.
     public static func tree(_ root: String) throws(Errno) -> [String] {
         var found: [String] = []
         var open = [""]
@@ -74,7 +74,7 @@ public enum Files {
         return found
     }
 
-    /// Sum of st_blocks x 512 over the files below, each inode once.
+    /// The sum of st_blocks x 512 over the files below, with each inode once.
     public static func chargedTree(_ root: String) throws(Errno) -> Int64 {
         var seen: Set<UInt64> = []
         var sum: Int64 = 0
@@ -88,7 +88,7 @@ public enum Files {
     public static func content(_ path: String) throws(Errno) -> [UInt8] {
         try FileDescriptor.open(path, O_RDONLY).readAll()
     }
-    /// What a file says, empty if it cannot be read.
+    /// The text of a file, empty if it cannot be read.
     public static func text(_ path: String) -> String {
         String(decoding: (try? content(path)) ?? [], as: UTF8.self)
     }
@@ -97,7 +97,7 @@ public enum Files {
         let file = try OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC)
         try file.writeAll(Array(text.utf8))
     }
-    /// A file of `size` bytes that are not zero.
+    /// Makes a file of `size` bytes that are not zero.
     public static func make(_ path: String, size: Int) throws(Errno) {
         let file = try OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC)
         try file.fill(size)

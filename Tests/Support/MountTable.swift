@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// What /proc/self/mountinfo says; never touches the mounts themselves, which may hang.
+/// The content of /proc/self/mountinfo; never accesses the mounts themselves, which may hang.
 public enum MountTable {
     public struct Entry: Sendable {
         public let minor: Int
@@ -22,8 +22,8 @@ public enum MountTable {
     /// The uppermost mount at exactly this path.
     public static func entry(at path: String) -> Entry? { entries().last { $0.mountpoint == path } }
 
-    /// A process that made its own mount namespace meanwhile (`unshare -m` of somebody else on this machine)
-    /// has a copy of every mount of that time, and each keeps a daemon alive: takes those of this mount away.
+    /// A process that has made its own mount namespace meanwhile (an unrelated `unshare -m` on this machine) has
+    /// a copy of every mount, each of which keeps a daemon alive: removes the copies of this mount.
     public static func removeCopies(of mountpoint: String) {
         func namespace(_ process: String) -> String? {
             try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/ns/mnt")
@@ -37,14 +37,14 @@ public enum MountTable {
         }
     }
 
-    /// Blanks and the like stand there as \040.
+    /// Blanks and the like are written as \040.
     private static func unescaped(_ field: Substring) -> String {
         ["\\040": " ", "\\011": "\t", "\\012": "\n", "\\134": "\\"].reduce(String(field)) {
             $0.replacingOccurrences(of: $1.key, with: $1.value)
         }
     }
 
-    /// Makes every request of a FUSE mount fail, so that whoever waits for it goes on.
+    /// Makes every request of a FUSE mount fail, so that processes that wait for it go on.
     public static func abortConnection(of mountpoint: String) {
         guard let entry = entry(at: mountpoint), entry.type.hasPrefix("fuse") else { return }
         let control = ScratchRoot.shared.newName("fusectl")

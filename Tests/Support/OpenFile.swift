@@ -1,7 +1,7 @@
 import Glibc
 import PurgeSystem
 
-/// An open file of a test, closed at the latest when it is let go. No child inherits it.
+/// An open file of a test, closed at the latest when it is released. No child inherits it.
 public final class OpenFile {
     public private(set) var descriptor: Int32
 
@@ -15,7 +15,7 @@ public final class OpenFile {
         descriptor = -1
     }
 
-    /// One write(2); how much it took.
+    /// One write(2). Returns how much was written.
     public func write(_ count: Int) throws(Errno) -> Int {
         try Result<Int, any Error> {
             try Pattern.withBytes(count) { try System.write(descriptor, $0) }
@@ -26,8 +26,8 @@ public final class OpenFile {
             try Pattern.withBytes(count) { try System.pwrite(descriptor, $0, offset: offset) }
         }.mapErrno()
     }
-    /// As many writes as it takes, each of at most `piece` bytes; what was written before an error is
-    /// the caller's to find out.
+    /// Writes everything, at most `piece` bytes at a time; the caller must find out what was written before
+    /// an error.
     public func fill(_ count: Int, piece: Int = 1 << 20) throws(Errno) {
         var left = count
         while left > 0 { left -= try write(min(left, piece)) }
@@ -65,11 +65,11 @@ public final class OpenFile {
     public func status() throws(Errno) -> FileStatus { try System.status(descriptor) }
 }
 
-/// What Glibc's module hides: modes of fallocate(2), places of lseek(2), flags of renameat2(2).
+/// What Glibc's module hides: modes of fallocate(2), whence of lseek(2), flags of renameat2(2).
 public enum Allocate {
     public static let plain: Int32 = 0
     public static let keepSize: Int32 = 1
-    public static let punchHole: Int32 = 3  // with KEEP_SIZE, as it must be
+    public static let punchHole: Int32 = 3  // with KEEP_SIZE, as is required
     public static let zeroRange: Int32 = 16
     public static let zeroRangeKeepSize: Int32 = 17
 }
@@ -92,7 +92,7 @@ enum Pattern {
 }
 
 extension Result where Failure == any Error {
-    /// For closures that lose the type of what they throw; everything here throws Errno.
+    /// For closures that lose the type of their error; everything here throws Errno.
     func mapErrno() throws(Errno) -> Success {
         switch self {
         case .success(let value): return value

@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
 
-/// How a program ended and what it said.
+/// How a program ended and what it printed.
 public struct Outcome: Sendable {
     public let arguments: [String]
-    /// 128 + N when signal N ended it.
+    /// 128 + N if signal N ended it.
     public let status: Int32
     public let output: String
     public let errors: String
@@ -25,7 +25,7 @@ extension Outcome: CustomStringConvertible {
 
 /// Real programs, run to their end with a hard timeout.
 public enum Program {
-    /// A Python that starts fast: not the shim of a version manager.
+    /// A Python that starts fast, that is, not the shim of a version manager.
     public static let python =
         access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3"
 
@@ -45,13 +45,13 @@ public enum Program {
         try run(arguments, timeout: timeout)
     }
 
-    /// A script of the shell, its directory the working directory.
+    /// A shell script, with its directory as the working directory.
     @discardableResult
     public static func shell(_ script: String, in directory: String? = nil, timeout: Double = 60) throws -> Outcome {
         try run(["/bin/sh", "-c", script], in: directory, timeout: timeout)
     }
 
-    /// One that goes on running; its end is the caller's care.
+    /// Starts a program that goes on running; the caller must end it.
     public static func start(
         _ arguments: [String], in directory: String? = nil, input: String = "/dev/null",
         environment: [String: String] = [:]

@@ -8,9 +8,9 @@ extension ReferenceLedger {
         var keepsSize: Bool { self != .plain && self != .zeroing }
     }
 
-    /// What a call took, and what was purged for it.
+    /// How much a call has taken, and what was purged for it.
     public struct Outcome: Equatable, Sendable {
-        /// Bytes written or allocated; 0 is ENOSPC.
+        /// Bytes written or allocated; 0 means ENOSPC.
         public var bytes: Int64
         public var purge: Purge
 
@@ -25,9 +25,9 @@ extension ReferenceLedger {
         return offset / block..<(offset + length + block - 1) / block
     }
 
-    /// write(2), pwrite(2) or copy_file_range(2) into an open file: takes what fits, purging for
-    /// just that. From a mapping a page is written whole or not at all. Up to 1 MiB is one request; of
-    /// more only the levels of pressure on the way could differ.
+    /// write(2), pwrite(2) or copy_file_range(2) into an open file: takes what fits, and purges for
+    /// just that. A page of a mapping is written whole or not at all. Up to 1 MiB is one request; with
+    /// more, only the intermediate levels of pressure could differ.
     @discardableResult
     public mutating func write(
         _ id: FileID, at offset: Int64, count: Int64, isMapped: Bool = false
@@ -74,7 +74,7 @@ extension ReferenceLedger {
         judgePressure()
     }
 
-    /// Frees whole blocks only, the last one counting as whole when the punch reaches the end of
+    /// Frees only whole blocks; the last one counts as whole if the punch reaches the end of
     /// the file.
     private mutating func punch(_ id: FileID, at offset: Int64, count: Int64) {
         let end = offset + count
@@ -90,7 +90,7 @@ extension ReferenceLedger {
         judgePressure()
     }
 
-    /// nil when all fit.
+    /// nil if all fit.
     private func firstBlockThatDoesNotFit(_ id: FileID, _ blocks: Range<Int64>) -> Int64? {
         let file = file(id)
         var room = (file.isImportant ? important : opportunistic) / Self.block
@@ -101,7 +101,7 @@ extension ReferenceLedger {
         return nil
     }
 
-    /// Charges blocks that are known to fit, purging what is short.
+    /// Charges blocks that are known to fit, and purges what is short.
     private mutating func add(_ blocks: Range<Int64>, to id: FileID) -> Purge {
         let present = file(id).blocks
         let new = blocks.filter { !present.contains($0) }

@@ -1,4 +1,4 @@
-// The simulated device: its size, what others take, its thresholds, pressure.
+// The simulated device: its size, what others use, its thresholds, its pressure.
 extension ReferenceLedger {
     public enum Pressure: String, Sendable {
         case normal, nearLow, low, veryLow
@@ -36,8 +36,8 @@ extension ReferenceLedger {
         }
     }
 
-    /// Very low, low, near low, desired, as they stand: one that is overtaken by the one before it
-    /// (sizes do not follow the total, percentages do) counts as much as that.
+    /// The current values of very low, low, near low and desired: one that is overtaken by the one before it
+    /// (sizes do not follow the total, percentages do) counts as much as that one.
     var levels: [Int64] {
         var highest: Int64 = 0
         return [thresholds.veryLow, thresholds.low, thresholds.nearLow, thresholds.desired].map {
@@ -48,8 +48,8 @@ extension ReferenceLedger {
 
     public var lowThreshold: Int64 { levels[1] }
 
-    // Each of these is accepted whatever it brings, and purges until used + others fits total or
-    // nothing is left, and then what pressure asks for.
+    // Each of these is accepted whatever follows from it, and purges until used + others fits total or
+    // nothing is left, and then what pressure calls for.
 
     @discardableResult
     public mutating func setTotal(_ bytes: Int64) -> Purge {
@@ -86,8 +86,8 @@ extension ReferenceLedger {
         return result
     }
 
-    /// What the background does when it is let finish: as long as the level is low or very low,
-    /// whatever is purgeable, until desired.
+    /// What the background has done when it has finished: as long as the level is low or very low, it purges
+    /// whatever is purgeable, until desired is reached.
     @discardableResult
     public mutating func purgeUnderPressure() -> Purge {
         judgePressure()
@@ -95,8 +95,8 @@ extension ReferenceLedger {
         return purge(bytes: levels[3] - balance)
     }
 
-    /// The level follows free space: entered below its threshold; nearLow and low last until
-    /// desired is reached again, very low becomes low as soon as its threshold is.
+    /// The level follows free space: it is entered below its threshold; nearLow and low last until
+    /// desired is reached again, and very low becomes low as soon as its threshold is reached.
     mutating func judgePressure() {
         let free = available
         let levels = self.levels

@@ -1,4 +1,4 @@
-// The numbers of docs/RULES.md, Capacity, added up anew at each question.
+// The numbers of docs/RULES.md, Capacity, added up again each time.
 extension ReferenceLedger {
     public struct Usage: Equatable, Sendable {
         public var bytes: Int64 = 0
@@ -10,7 +10,7 @@ extension ReferenceLedger {
         }
     }
 
-    /// All that can be compared with storage.* and status.json, at once.
+    /// Everything that can be compared with storage.* and status.json, at once.
     public struct Numbers: Equatable, Sendable {
         public var total, others, othersPurgeable, used, available, important, opportunistic, reclaimable: Int64
         public var temporary, caches, persistent: Usage
@@ -35,7 +35,7 @@ extension ReferenceLedger {
     }
 
     public var used: Int64 { files.values.reduce(0) { $0 + $1.charged } }
-    /// Below zero when the device is overcommitted.
+    /// Below zero if the device is overcommitted.
     var balance: Int64 { total - others - used }
     public var available: Int64 { max(0, balance) }
     public var reclaimable: Int64 { files.values.reduce(othersPurgeable) { $1.mayGo ? $0 + $1.charged : $0 } }
@@ -61,12 +61,12 @@ extension ReferenceLedger {
     public func charged(_ id: FileID) -> Int64 { file(id).charged }
     public func size(_ id: FileID) -> Int64 { file(id).size }
     public func opens(_ id: FileID) -> Int { file(id).opens }
-    /// Paths of the file, in no order.
+    /// Paths of the file, in no particular order.
     public func names(_ id: FileID) -> [String] { file(id).names }
     public func tier(_ id: FileID) -> Tier { file(id).tier }
     public func isImportant(_ id: FileID) -> Bool { file(id).isImportant }
 
-    /// st_blocks as stat(2) must show it; 0 for what is no regular file.
+    /// st_blocks as stat(2) must show it; 0 for anything but a regular file.
     public func statBlocks(at path: String) -> Int64 { fileID(at: path).map { charged($0) / 512 } ?? 0 }
 
     /// st_blocks of every name of a file, by path.
@@ -78,11 +78,11 @@ extension ReferenceLedger {
         return result
     }
 
-    /// Charged bytes that no name leads to.
+    /// Charged bytes of files without a name.
     public var unlinkedBytes: Int64 { files.values.reduce(0) { $1.names.isEmpty ? $0 + $1.charged : $0 } }
 
     /// f_bavail x f_frsize of statvfs(2) at `path`, which is a file or directory: the capacity of
-    /// the class that a write there would have; the root shows what is free.
+    /// the class that a write there would have; the root shows free space.
     public func statvfsAvailable(at path: String) -> Int64 {
         let names = Self.components(path)
         guard !names.isEmpty else { return available }

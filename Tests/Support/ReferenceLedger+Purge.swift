@@ -1,4 +1,4 @@
-// Purging in the order of docs/RULES.md, Order of purging.
+// Purging, as in docs/RULES.md, Order of purging.
 extension ReferenceLedger {
     public enum Reason: String, Sendable {
         case temporary, caches, purgeable
@@ -16,7 +16,7 @@ extension ReferenceLedger {
         }
     }
 
-    /// What went, in its order.
+    /// What was purged, in order.
     public struct Purge: Equatable, Sendable {
         public var fromOthers: Int64 = 0
         public var victims: [Victim] = []
@@ -29,7 +29,7 @@ extension ReferenceLedger {
         public var isEmpty: Bool { fromOthers == 0 && victims.isEmpty }
     }
 
-    /// Every file that may go now, first to last: place, urgency, last use, larger, path.
+    /// Every file that may be purged now, in order: by place, urgency, last use, size (larger first), path.
     public var purgeOrder: [Victim] { inTurn.map(\.victim) }
 
     private var inTurn: [(id: FileID, victim: Victim)] {
@@ -54,7 +54,7 @@ extension ReferenceLedger {
         return first == second ? a.names.lexicographicallyPrecedes(b.names) : first.lexicographicallyPrecedes(second)
     }
 
-    /// Purges until so many bytes have come back, or nothing is left.
+    /// Purges until this many bytes have been freed, or nothing is left.
     @discardableResult
     public mutating func purge(bytes: Int64) -> Purge {
         let purge = takeAway(bytes: bytes)
@@ -62,8 +62,8 @@ extension ReferenceLedger {
         return purge
     }
 
-    /// others.purgeable first, as whole blocks, then file by file. The level of pressure is for the
-    /// caller to judge, after all that happens in one step with it.
+    /// others.purgeable first, as whole blocks, then file by file. The caller judges the level of
+    /// pressure, after everything that happens in one step with it.
     mutating func takeAway(bytes: Int64) -> Purge {
         var result = Purge()
         guard bytes > 0 else { return result }

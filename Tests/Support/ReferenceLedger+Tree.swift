@@ -29,7 +29,7 @@ extension ReferenceLedger {
         directories[directory]?.entries[name] = entry
     }
 
-    /// The file at `path`; nil if that is none.
+    /// The file at `path`; nil if that is not a file.
     public func fileID(at path: String) -> FileID? {
         if case .file(let id)? = entry(path) { id } else { nil }
     }
@@ -55,7 +55,7 @@ extension ReferenceLedger {
         put(.other, at: path)
     }
 
-    /// open(2) with O_CREAT of a name that is not there; the file is open once.
+    /// open(2) with O_CREAT of a name that does not exist; the file is open once.
     public mutating func create(_ path: String) -> FileID {
         precondition(entry(path) == nil, "\(path) exists")
         let id = FileID(number: newNumber())
@@ -95,7 +95,7 @@ extension ReferenceLedger {
         settleNames()
     }
 
-    /// rename(2): of a file, or of a whole tree; replaces what is there. Between two names of one
+    /// rename(2) of a file or of a whole tree; replaces what is there. Between two names of one
     /// file it does nothing (POSIX).
     public mutating func rename(_ old: String, _ new: String) {
         guard let moving = entry(old) else { preconditionFailure("\(old) is not there") }
@@ -142,8 +142,8 @@ extension ReferenceLedger {
         var inherited: Mark?
     }
 
-    /// Tier and mark of all files anew, from a walk through the whole tree. Files that have
-    /// neither a name nor a descriptor are gone.
+    /// Determines tier and mark of all files again by walking the whole tree. Files that have
+    /// neither a name nor a descriptor are dropped.
     mutating func settleNames() {
         var found: [FileID: [Place]] = [:]
         walk { entry, place in
@@ -159,7 +159,7 @@ extension ReferenceLedger {
                 file.names = places.map(\.path)
                 guard let first = places.first else { return }
                 file.tier = places.map(\.tier).max { $0.durability < $1.durability } ?? first.tier
-                // The nearest own value wins; a file of several names has only its own.
+                // The nearest own value wins; a file with several names has only its own.
                 file.mark = file.ownMark ?? (places.count == 1 ? first.inherited : nil)
             }
         }
@@ -180,7 +180,7 @@ extension ReferenceLedger {
 
     var rootPlace: Place { Place(path: "", tier: .persistent, inherited: directories[.root]?.mark) }
 
-    /// The place of an entry in a directory that has the place `above`; of a directory, with its own mark.
+    /// The place of an entry in a directory whose place is `above`; for a directory, with its own mark.
     func place(of name: String, _ entry: Entry?, in above: Place) -> Place {
         var place = above
         place.path = above.path.isEmpty ? name : above.path + "/" + name

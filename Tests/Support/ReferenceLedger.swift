@@ -1,12 +1,11 @@
-/// What purgefs must say of a container, worked out the plainest way from docs/RULES.md:
-/// a file is a set of 4 KiB blocks, a directory a dictionary of names. It knows
-/// nothing of the code.
+/// What purgefs must say about a container, worked out in the simplest way from docs/RULES.md: a file is a
+/// set of 4 KiB blocks, and a directory a dictionary of names. It does not depend on the code under test.
 ///
-/// It is told of calls that succeeded; a call that cannot (no such name, not empty) is a mistake of
-/// the test and traps. Only what simulated space decides is worked out here: how much `write` and
-/// `allocate` take, and what is purged for them. What the contract leaves open (a hole made while
-/// another descriptor reads the file may be charged) it does not charge. Paths are relative to the
-/// container, "" is its root.
+/// It is told about calls that have succeeded; a call that cannot succeed (no such name, not empty) is a mistake
+/// of the test and traps. Only what simulated space decides is worked out here: how much `write` and
+/// `allocate` take, and what is purged for them. Where the rules leave it open (a hole made while another
+/// descriptor reads the file may be charged), it does not charge. Paths are relative to the container, and ""
+/// is its root.
 public struct ReferenceLedger: Sendable {
     public static let block: Int64 = 4096
 
@@ -27,7 +26,7 @@ public struct ReferenceLedger: Sendable {
         case notPurgeable, low, medium, high
     }
 
-    /// Stands for the file whatever its names become, as a descriptor does.
+    /// Identifies the file whatever its names become, as a descriptor does.
     public struct FileID: Hashable, Sendable {
         let number: Int
     }
@@ -54,16 +53,16 @@ public struct ReferenceLedger: Sendable {
         var size: Int64 = 0
         var opens = 0
         var ownMark: Mark?
-        /// Rises from use to use.
+        /// Rises with each use.
         var lastUse = 0
         var names: [String] = []
-        /// Follows from the names; an unlinked file keeps its last.
+        /// Follows from the names; an unlinked file keeps its last value.
         var tier = Tier.persistent
         var mark: Mark?
 
         var charged: Int64 { Int64(blocks.count) * ReferenceLedger.block }
         var isImportant: Bool { tier == .persistent && (mark ?? .notPurgeable) == .notPurgeable }
-        /// Whether purging it would really give its bytes back now.
+        /// Whether purging it would really free its bytes now.
         var mayGo: Bool { names.count == 1 && opens == 0 && !isImportant && !blocks.isEmpty }
     }
 

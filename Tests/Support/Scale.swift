@@ -1,6 +1,6 @@
 import Foundation
 
-/// How much of the full numbers a run does: PURGEFS_TEST_SCALE, 1 by default.
+/// The factor for the counts of long tests: PURGEFS_TEST_SCALE, 1 by default.
 public enum Scale {
     public static let factor: Double =
         ProcessInfo.processInfo.environment["PURGEFS_TEST_SCALE"].flatMap(Double.init) ?? 1

@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The one directory under which a test process leaves anything, mounts included. A janitor
-/// process clears it when the test process is gone, however it ended.
+/// The one directory under which a test process leaves anything, including mounts. A janitor
+/// process removes it when the test process is gone, however it ended.
 public final class ScratchRoot: Sendable {
     public static let shared = ScratchRoot()
     public let path: String
@@ -15,12 +15,12 @@ public final class ScratchRoot: Sendable {
         startJanitor()
     }
 
-    /// A path that nobody else has.
+    /// A unique path.
     public func newName(_ label: String) -> String {
         "\(path)/\(label)-\(counter.wrappingAdd(1, ordering: .relaxed).newValue)"
     }
 
-    /// It reads a pipe that nobody writes to: the end of the file is the end of this process.
+    /// It reads a pipe to which nothing is written: end of file means that this process has ended.
     private func startJanitor() {
         let script = """
             trap '' INT TERM HUP
@@ -50,7 +50,7 @@ public struct Scratch: Sendable {
         guard mkdir(path, 0o755) == 0 else { throw TestFailure("cannot make \(path)") }
     }
 
-    /// Never across a mount point, so that a mount that is left is not emptied.
+    /// Never across a mount point, so that a mount that was left behind is not emptied.
     public func remove() throws {
         try Program.run("rm", "-rf", "--one-file-system", path).succeeded()
     }

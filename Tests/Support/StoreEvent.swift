@@ -2,7 +2,7 @@ import Foundation
 
 /// One line of MOUNT/.purgefs/events, one row of the journal.
 public struct StoreEvent: Decodable, Equatable, Sendable {
-    /// Not of `dropped`, which the journal does not have.
+    /// nil for `dropped`, which the journal does not have.
     public let seq: Int64?
     public let time: String
     public let type: String
@@ -14,7 +14,7 @@ public struct StoreEvent: Decodable, Equatable, Sendable {
     public let pid: Int32?
     public let cause: String?
 
-    /// What the journal of a store that is not mounted holds, in order.
+    /// The events in the journal of a store that is not mounted, in order.
     public static func journal(of store: String) throws -> [StoreEvent] {
         // Not the shell's own -json: that of SQLite 3.46 (Debian 13) writes control characters wrongly.
         let object = try columns(of: store).map { "'\($0)',\($0)" }.joined(separator: ",")
@@ -27,12 +27,12 @@ public struct StoreEvent: Decodable, Equatable, Sendable {
     }
 
     private static func ask(_ query: String, _ store: String) throws -> String {
-        // A daemon beside it has the file to itself for the time of a commit.
+        // A daemon beside it locks the file during a commit.
         let words = ["sqlite3", "-readonly", "-cmd", ".timeout 10000", "\(store)/journal.sqlite", query]
         return try Program.run(words).succeeded()
     }
 
-    /// Lines as the events file gives them.
+    /// Lines as the events file has them.
     public static func lines(_ text: String) throws -> [StoreEvent] {
         try text.split(separator: "\n").map { try JSONDecoder().decode(StoreEvent.self, from: Data($0.utf8)) }
     }

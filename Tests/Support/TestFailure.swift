@@ -1,4 +1,4 @@
-/// What the harness found wrong, for the test's report.
+/// A problem that the harness has found, for the test's report.
 public struct TestFailure: Error, CustomStringConvertible {
     public let description: String
     public init(_ description: String) { self.description = description }

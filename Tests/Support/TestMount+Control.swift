@@ -6,7 +6,7 @@ extension TestMount {
     public func path(_ relative: String) -> String { relative.isEmpty ? root : "\(root)/\(relative)" }
     public func control(_ name: String) -> String { "\(root)/.purgefs/\(name)" }
 
-    /// A control file as it reads, without the newline at its end.
+    /// The content of a control file, without the newline at its end.
     public func read(_ name: String) throws(Errno) -> String {
         var text = String(decoding: try Files.content(control(name)), as: UTF8.self)
         if text.hasSuffix("\n") { text.removeLast() }
@@ -38,11 +38,10 @@ extension TestMount {
         try JSONDecoder().decode(MountStatus.self, from: Data(try Files.content(control("status.json"))))
     }
 
-    /// No background purge and no cushion.
+    /// No background purge, and nothing held back.
     public func turnThresholdsOff() throws(Errno) { try write("off", to: "storage.thresholds") }
 
-    /// Waits until nothing is purged in the background any more: the level is not low, or nothing that
-    /// could be purged is left.
+    /// Waits until background purging is over: the level is not low, or nothing purgeable is left.
     public func settle() throws {
         try eventually("an end of the background purge") {
             let status = try status()
@@ -51,7 +50,7 @@ extension TestMount {
     }
 }
 
-/// What statvfs(2) says of a place, in bytes.
+/// What statvfs(2) returns for a place, in bytes.
 public struct PlaceCapacity: Equatable, Sendable {
     public let total, free, available, unit: Int64
 }
@@ -65,7 +64,7 @@ extension TestMount {
             available: Int64(out.f_bavail) * unit, unit: unit)
     }
 
-    /// A new file of `size` bytes that are not zero.
+    /// Makes a new file of `size` bytes that are not zero.
     public func make(_ relative: String, size: Int) throws(Errno) { try Files.make(path(relative), size: size) }
     public func makeDirectory(_ relative: String) throws(Errno) { try Files.makeDirectory(path(relative)) }
     public func exists(_ relative: String) -> Bool { Files.exists(path(relative)) }

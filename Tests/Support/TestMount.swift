@@ -23,10 +23,10 @@ public final class TestMount: Sendable {
     }
 
     public var daemon: ChildProcess? { state.withLock { $0.daemon } }
-    /// What the daemon has said on its standard error so far.
+    /// What the daemon has written to its standard error so far.
     public var log: String { daemon?.errors ?? "" }
 
-    /// The daemon as a child of this process; returns when the mount works.
+    /// Starts the daemon as a child of this process; returns when the mount is ready.
     public func mount(_ options: [String] = [], wrapper: [String] = []) throws {
         let child = try Program.start(
             wrapper + [PurgefsBinary.path, "mount", "--foreground"] + options + [store, root])
@@ -42,7 +42,7 @@ public final class TestMount: Sendable {
         }
     }
 
-    /// An orderly end, with everything checked that must hold then.
+    /// Unmounts in an orderly way, and checks everything that must hold then.
     public func unmount() throws {
         guard daemon != nil else { return }
         try checkNothingIsOpen()
@@ -50,8 +50,8 @@ public final class TestMount: Sendable {
         try awaitEnd()
     }
 
-    /// Tries again while it is busy: a purge in the background, at one of the mount's names at that moment,
-    /// keeps it so for as long as the system call takes.
+    /// Tries again while it is busy: a background purge that is just using one of the mount's names keeps it busy
+    /// for the duration of the system call.
     private func takeAway() throws {
         let deadline = Deadline(seconds: 5)
         var outcome = try Program.run("fusermount3", "-u", root, timeout: 30)
@@ -61,7 +61,7 @@ public final class TestMount: Sendable {
         try outcome.succeeded()
     }
 
-    /// For whoever has unmounted in another way.
+    /// For tests that have unmounted in another way.
     public func awaitEnd() throws {
         guard let daemon else { return }
         if (try? eventually(within: 1, "a quick end", { daemon.status() != nil })) == nil {
@@ -75,7 +75,7 @@ public final class TestMount: Sendable {
         guard MountTable.entry(at: root) == nil else { throw TestFailure("\(root) is still a mount") }
     }
 
-    /// For whoever has taken the mount away from a daemon that goes on by itself.
+    /// For tests that have removed the mount of a daemon that goes on by itself.
     public func awaitDaemonEnd(_ daemon: ChildProcess) throws {
         try daemon.wait(within: 30)
         forgetDaemon()
@@ -86,7 +86,7 @@ public final class TestMount: Sendable {
         try mount(options)
     }
 
-    /// kill -9 of the daemon; what is left of the mount is taken away.
+    /// Kills the daemon with SIGKILL, and removes what is left of the mount.
     public func crash() throws {
         guard let daemon else { return }
         daemon.signal(SIGKILL)
@@ -95,7 +95,7 @@ public final class TestMount: Sendable {
         forgetDaemon()
     }
 
-    /// kill -9 of the daemon, which must come to its end; what is left of the mount is the caller's care.
+    /// Kills the daemon with SIGKILL; it must end. The caller must remove what is left of the mount.
     public func kill() throws {
         guard let daemon else { return }
         daemon.signal(SIGKILL)
@@ -117,10 +117,10 @@ public final class TestMount: Sendable {
         }
     }
 
-    /// For tests that bring about what the daemon warns of.
+    /// For tests that cause what the daemon warns about.
     public func expectWarnings() { state.withLock { $0.mayWarn = true } }
 
-    /// "error" and the like in the log of a daemon that had an orderly life are a failure.
+    /// "error" and the like in the log of a daemon that has ended in an orderly way are a failure.
     private static func checkLog(_ log: String) throws {
         for word in ["error", "warning", "fatal"] where log.lowercased().contains(word) {
             throw TestFailure("the daemon's log has \"\(word)\":\n\(log.suffix(4000))")
@@ -138,7 +138,7 @@ public final class TestMount: Sendable {
         }
     }
 
-    /// Whatever state it is in, afterwards there is no mount and no daemon.
+    /// Whatever its state, afterwards there is neither a mount nor a daemon.
     func forceAway() {
         MountTable.abortConnection(of: root)
         _ = try? removeRemains()
@@ -147,7 +147,7 @@ public final class TestMount: Sendable {
         forgetDaemon()
     }
 
-    /// Called by the watchdog: whoever hangs on this mount goes on, with errors.
+    /// Called by the watchdog: processes that hang on this mount go on, with errors.
     func expire() {
         state.withLock { $0.expired = true }
         MountTable.abortConnection(of: root)
@@ -160,8 +160,8 @@ public final class TestMount: Sendable {
 ///
 /// - Parameters:
 ///   - options: of `purgefs mount`.
-///   - backing: what the store lies on.
-///   - tmpfsSize: of the disk under a store on tmpfs.
+///   - backing: the file system under the store.
+///   - tmpfsSize: the size of the disk under a store on tmpfs.
 ///   - deadline: seconds after which the connection is aborted and the test fails.
 ///   - mounted: false if `body` mounts itself.
 public func withMount<R>(

@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// Acts when a deadline passes, from a thread of its own: a test that hangs in a system call
-/// cannot help itself.
+/// Acts when a deadline passes, on a thread of its own: a test that hangs in a system call
+/// cannot do that itself.
 public final class Watchdog: @unchecked Sendable {  // everything mutable is under `condition`
     public static let shared = Watchdog()
     private let condition = NSCondition()

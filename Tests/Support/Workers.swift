@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Threads of a test that run side by side; the first error of any is thrown at the end.
+/// Threads of a test that run side by side; the first error of any of them is thrown at the end.
 public enum Workers {
     public static func run(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
         try start(count, body).join()
