@@ -1,5 +1,5 @@
-/// A number of bytes. What comes from a caller or a store may be any number: sums and conversions
-/// that would leave the range end at its end.
+/// A number of bytes. A number from a caller or a store can have any value: sums and conversions that
+/// would leave the range saturate at its end.
 public struct ByteCount: Hashable, Comparable, Sendable {
     public var bytes: Int64
 
@@ -12,12 +12,12 @@ public struct ByteCount: Hashable, Comparable, Sendable {
     public static let zero = ByteCount(0)
     /// The unit of charging: one 4 KiB block (docs/RULES.md, Charged bytes).
     public static let block = ByteCount(4096)
-    /// Where every file ends at the latest, as on ext4 with blocks of this size: 2^32 - 1 blocks.
+    /// The limit of every file's size, as on ext4 with blocks of this size: 2^32 - 1 blocks.
     public static let largestFile = ByteCount(blocks: (1 << 32) - 1)
 
-    /// Whole blocks in this count, the rest dropped.
+    /// The number of whole blocks, rounded down.
     public var wholeBlocks: Int64 { bytes / Self.block.bytes }
-    /// Blocks that this many bytes fill or begin.
+    /// The number of blocks that this many bytes fill or begin.
     public var blocks: Int64 { bytes / Self.block.bytes + (bytes % Self.block.bytes > 0 ? 1 : 0) }
     public var roundedDown: ByteCount { ByteCount(blocks: wholeBlocks) }
     /// Rounded up to a block; a count within a block of Int64.max is rounded down.
@@ -48,22 +48,22 @@ extension ByteCount: Codable {
 
 extension ByteCount {
     /// Reads `4096`, `64K`, `1.5G`, `2T` or `64KiB`, `64GiB` (powers of 1024), `64KB`, `64GB` (powers of 1000);
-    /// nil for anything else, a sign and an overflow included. docs/RULES.md, Words.
+    /// nil for anything else, including a sign and an overflow. docs/RULES.md, Words.
     public init?(text: some StringProtocol) {
         guard case .success(let size) = Self.reading(text) else { return nil }
         self = size
     }
 
-    /// Why a text is no size.
+    /// Why a text is not a size.
     public enum Fault: Error, Hashable, Sendable {
         case malformed
-        /// `0.3K`: a fraction that comes to no whole number of bytes.
+        /// `0.3K`: a fraction that is not a whole number of bytes.
         case notWhole
         /// Sums of a few sizes must stay in range, so sizes end at 1 EiB.
         case tooLarge
     }
 
-    /// As `init(text:)`, with the reason where the text is no size.
+    /// Like `init(text:)`, with the reason if the text is not a size.
     public static func reading(_ text: some StringProtocol) -> Result<ByteCount, Fault> {
         // Strings compare by canonical equivalence, and a Kelvin sign is equivalent to `K`.
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return .failure(.malformed) }
@@ -101,7 +101,7 @@ extension ByteCount {
         "KB": 1000, "MB": 1_000_000, "GB": 1_000_000_000, "TB": 1_000_000_000_000,
     ]
 
-    /// For people: `64.0 MiB`.
+    /// As it is printed: `64.0 MiB`.
     public var inWords: String {
         let names = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
         let magnitude = bytes.magnitude

@@ -1,14 +1,14 @@
 /// The numbers of the device at one instant, and what follows from them (docs/RULES.md, Capacity).
-/// Each of the five is a whole number of blocks, so all that is computed is too.
+/// Each of the five is a whole number of blocks, and so is everything computed from them.
 public struct Capacity: Hashable, Sendable {
     public var total: ByteCount
     /// What the system and other apps use, simulated.
     public var others: ByteCount
-    /// The part of others that purging gives back.
+    /// The part of others that purging frees.
     public var othersPurgeable: ByteCount
     /// Charged bytes of this container.
     public var used: ByteCount
-    /// Charged bytes of files that purging would really give back now.
+    /// Charged bytes of files that purging would really free now.
     public var reclaimableFiles: ByteCount
     public var thresholds: Thresholds
 
@@ -24,7 +24,7 @@ public struct Capacity: Hashable, Sendable {
         self.thresholds = thresholds
     }
 
-    /// total - others - used: below zero after the total was lowered or others raised.
+    /// total - others - used: below zero after total was lowered or others was raised.
     public var balance: ByteCount { total - others - used }
     public var free: ByteCount { max(.zero, balance) }
     public var reclaimable: ByteCount { reclaimableFiles + othersPurgeable }
@@ -38,6 +38,6 @@ public struct Capacity: Hashable, Sendable {
         }
     }
 
-    /// What must be purged before `need` more bytes fit; zero when they fit as it is.
+    /// How much must be purged before `need` more bytes fit; zero if they fit already.
     public func shortage(for need: ByteCount) -> ByteCount { max(.zero, need - balance) }
 }

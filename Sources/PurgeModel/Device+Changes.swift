@@ -6,11 +6,11 @@ public enum DeviceChange: Hashable, Sendable {
     case thresholds(ThresholdChange)
 }
 
-/// Why a change is refused; the device is as it was.
+/// Why a change is refused; the device has not changed.
 public enum DeviceRefusal: Error, Hashable, Sendable {
     /// The size would be below zero or above 1 EiB.
     case outOfRange
-    /// More than others, which it is a part of.
+    /// More than others, of which it is a part.
     case moreThanOthers
     /// Thresholds that do not rise from very low to desired.
     case notRising
@@ -18,13 +18,13 @@ public enum DeviceRefusal: Error, Hashable, Sendable {
 
 /// What a change of the device calls for.
 public enum DeviceEffect: Hashable, Sendable {
-    /// Is told to whoever reads events.
+    /// An event to be recorded and sent to readers.
     case event(Event)
-    /// Whoever waits for the level is woken, and it is told.
+    /// The level has changed: threads that wait for it are woken, and an event is recorded.
     case level(LevelChange)
     /// Purge until `Device.goal(for:)` asks for no more, or nothing is left.
     case purge(PurgeTrigger)
-    /// The change is to outlive a loss of power before it is acknowledged.
+    /// The change must survive a loss of power before it is acknowledged.
     case save
 }
 
@@ -46,7 +46,7 @@ public struct LevelChange: Hashable, Sendable {
 }
 
 extension Device {
-    /// Carries a change out. `text` is how it was asked for, by the process `pid`; both are told in its event.
+    /// Carries out a change. `text` is the command, and `pid` the process that gave it; both are in the event.
     public mutating func apply(
         _ change: DeviceChange, as text: String, by pid: Int32
     ) throws(DeviceRefusal) -> [DeviceEffect] {
@@ -105,7 +105,7 @@ extension Device {
         return LevelChange(from: level, to: new, free: free)
     }
 
-    /// A purge takes whole blocks of what the system and other apps can give back.
+    /// A purge takes whole blocks of what the system and other apps can free.
     public mutating func takeFromOthers(_ bytes: ByteCount) {
         guard bytes > .zero else { return }
         othersPurgeable -= bytes
@@ -113,7 +113,7 @@ extension Device {
         revision += 1
     }
 
-    /// The purge that took them does not come about.
+    /// The purge that took them does not take place.
     public mutating func returnToOthers(_ bytes: ByteCount) {
         guard bytes > .zero else { return }
         othersPurgeable += bytes
@@ -126,6 +126,6 @@ extension Device {
         revision += 1
     }
 
-    /// Not saved at once: a program that tries again and again would have the file written each second.
+    /// Not saved at once: a program that tries again and again would have the file written every second.
     public mutating func noteRefused() { counters.noteRefused() }
 }

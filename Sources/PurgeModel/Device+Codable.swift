@@ -1,11 +1,11 @@
 /// The content of device.json.
 extension Device: Codable {
-    /// Of the file's format.
+    /// The version of the file's format.
     public static let version = 1
 
     private enum Member: String, CodingKey {
         case version, profile, total, others, othersPurgeable, thresholds, protection, containerID, boots, counters
-        // Left out while they have the value that a new device has, as in files of before they were known.
+        // Left out while they have a new device's value, as in files from before they existed.
         case state, clock
     }
 

@@ -1,4 +1,4 @@
-/// Settings given when a device is made or mounted; nil leaves what it has.
+/// Settings given when a device is made or mounted; nil leaves a setting unchanged.
 public struct SettingsChange: Hashable, Sendable {
     public var profile: Profile?
     public var total: ByteCount?
@@ -9,7 +9,7 @@ public struct SettingsChange: Hashable, Sendable {
 
     public enum Size: Sendable { case total, others, othersPurgeable }
 
-    /// Why they cannot be taken over.
+    /// Why they are refused.
     public enum Refusal: Error, Hashable, Sendable {
         case outOfRange(Size, ByteCount)
         case moreThanOthers(asked: ByteCount, others: ByteCount)
@@ -18,7 +18,7 @@ public struct SettingsChange: Hashable, Sendable {
 
 /// A value that no device can have.
 public struct DeviceFault: Error, Hashable, Sendable {
-    /// Of the member of device.json.
+    /// The name of the member of device.json.
     public var name: String
     public var reason: String
 }
@@ -27,8 +27,8 @@ extension Device {
     /// Sums of a few sizes must stay in range, so sizes end at 1 EiB.
     private static let largest = ByteCount(1 << 60)
 
-    /// Total is rounded down to a block, the others up. Others that become smaller take othersPurgeable with them;
-    /// one that was asked for and is more than others is refused, and then nothing has changed.
+    /// Total is rounded down to a block, the other sizes up. If others becomes smaller, so does othersPurgeable;
+    /// an othersPurgeable that was given and is more than others is refused, and then nothing has changed.
     public mutating func take(_ change: SettingsChange) throws(SettingsChange.Refusal) {
         var next = self
         next.profile = change.profile ?? profile
@@ -52,7 +52,7 @@ extension Device {
         return size
     }
 
-    /// The first value that no device can have, for one that was read from a file.
+    /// Throws the first value that no device can have, for a device that was read from a file.
     public func validate() throws(DeviceFault) {
         for (name, size) in [("total", total), ("others", others), ("othersPurgeable", othersPurgeable)]
         where size < .zero || size > Self.largest {
@@ -80,7 +80,7 @@ extension Device {
         if let wrong = counts.first(where: { $0 < 0 }) {
             throw DeviceFault(name: "counters", reason: "\(wrong) is less than 0")
         }
-        // Far beyond what a device lives to see, and far from where counting on would overflow.
+        // Far more than any device reaches, and far from an overflow.
         if let wrong = (counts + [boots]).first(where: { $0 > Self.largest.bytes }) {
             throw DeviceFault(name: wrong == boots ? "boots" : "counters", reason: "\(wrong) is more than 2^60")
         }
@@ -95,7 +95,7 @@ extension Device {
             && groups.allSatisfy { $0.allSatisfy { Character(UnicodeScalar($0)).isHexDigit } }
     }
 
-    /// Sizes that were edited by hand, as if they had been set.
+    /// Rounds sizes that were edited by hand as if they had been set.
     public var roundedToBlocks: Device {
         var rounded = self
         rounded.total = total.roundedDown
@@ -104,7 +104,7 @@ extension Device {
         return rounded
     }
 
-    /// Whether another one has the same settings and state, whatever has been counted.
+    /// Whether another device has the same settings and state, whatever its counters.
     public func isSame(butForCounters other: Device) -> Bool {
         var (mine, theirs) = (asSaved, other.asSaved)
         (mine.counters, theirs.counters) = (Counters(), Counters())

@@ -1,20 +1,20 @@
-/// The simulated device: what is set, the state that it is in, and the numbers of the containers on it.
+/// The simulated device: its settings, its state, and the numbers of the containers on it.
 ///
-/// It decides and never acts. A mutation answers with effects, which are for whoever has the files, the journal
-/// and the threads to carry out; it asks no clock. `device.json` is this value in its Codable form. The ledgers
-/// and the level are not in it, because they follow from the files of the store.
+/// It decides and never acts. A mutation returns effects, which the volume carries out, since that has the files,
+/// the journal and the threads; no clock is read here. `device.json` is this value in its Codable form. The
+/// ledgers and the level are not in the file, because they follow from the files of the store.
 ///
-/// What is set changes by `apply` and `take`, which hold it to the rules.
+/// Settings change only through `apply` and `take`, which enforce the rules.
 public struct Device: Hashable, Sendable {
     public package(set) var profile = Profile.documented
     public package(set) var total = ByteCount(64 << 30) { didSet { resolveLimits() } }
     /// What the system and other apps use, simulated.
     public package(set) var others = ByteCount.zero
-    /// The part of others that purging gives back.
+    /// The part of others that purging frees.
     public package(set) var othersPurgeable = ByteCount.zero
     /// As they were set.
     public package(set) var thresholds = ThresholdSettings.documented { didSet { resolveLimits() } }
-    /// Of new files whose directory has none.
+    /// The protection class of new files whose directory has none.
     public package(set) var protection = FileProtection.completeUntilFirstUserAuthentication
     /// UUID of the simulated app container.
     public package(set) var containerID: String
@@ -24,12 +24,12 @@ public struct Device: Hashable, Sendable {
     /// Seconds that the device's clock is ahead of real time.
     public package(set) var clock: Int64 = 0
 
-    /// The thresholds in bytes, for the total of now.
+    /// The thresholds in bytes, for the current total.
     public private(set) var limits: Thresholds
     public internal(set) var level = PressureLevel.normal
-    /// Rises when `level` changes, so that a change back is seen too.
+    /// Incremented when `level` changes, so that a change back is seen too.
     public internal(set) var levelChanges: UInt64 = 0
-    /// Rises with each change that is to be saved soon.
+    /// Incremented by each change that is to be saved soon.
     public internal(set) var revision: UInt64 = 0
     /// One for each container on the device. The tree keeps them in step with its files.
     public var ledgers = [Ledger()]
@@ -41,15 +41,15 @@ public struct Device: Hashable, Sendable {
 
     mutating func resolveLimits() { limits = thresholds.resolved(total: total) }
 
-    /// As its file would give it: without what follows from the files of the store.
+    /// As read from its file, that is, without what follows from the files of the store.
     public var asSaved: Device {
         var device = self
         (device.level, device.levelChanges, device.revision, device.ledgers) = (.normal, 0, 0, [Ledger()])
         return device
     }
 
-    /// What has been counted since the store was made. The file that holds it may say any number, so counting
-    /// ends at the end of the range.
+    /// What has been counted since the store was made. The file may contain any number, so counters saturate
+    /// at the end of their range.
     public struct Counters: Codable, Hashable, Sendable {
         public package(set) var purgedFiles: Int64 = 0
         public package(set) var purgedBytes: Int64 = 0
@@ -67,7 +67,7 @@ public struct Device: Hashable, Sendable {
 }
 
 extension Device {
-    /// The numbers of this moment, of all containers together.
+    /// The current numbers of all containers together.
     public var capacity: Capacity {
         var (used, reclaimable) = (ByteCount.zero, ByteCount.zero)
         for ledger in ledgers {
@@ -82,7 +82,7 @@ extension Device {
     /// Reclaimable bytes that no purge can choose now.
     public var held: ByteCount { ledgers.reduce(.zero) { $0 + $1.held } }
 
-    /// What a purge for this reason is after at this moment; nil when nothing is short.
+    /// What a purge for this reason aims at now; nil if nothing is short.
     public func goal(for trigger: PurgeTrigger) -> PurgeGoal? {
         let short: ByteCount
         switch trigger {
@@ -93,6 +93,6 @@ extension Device {
         return short > .zero ? .bytes(short) : nil
     }
 
-    /// Whether a purge in the background is called for, and would find something.
+    /// Whether a background purge is called for, and would find something.
     public var shouldReclaim: Bool { level.reclaims && capacity.reclaimable > held }
 }

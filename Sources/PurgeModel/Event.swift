@@ -15,19 +15,19 @@ public enum EventType: String, CaseIterable, Codable, Sendable {
 
 /// One line of the journal; fields that do not apply are left out (docs/CONTROL.md, events).
 public struct Event: Codable, Hashable, Sendable {
-    /// Rises by one from event to event of a store, over unmounts too.
+    /// Incremented by one for each event of a store, over unmounts too.
     public var seq: Int64
     /// ISO 8601, simulated time.
     public var time: String
     public var type: EventType
-    /// Relative to the container. Bytes that are no UTF-8 appear as U+FFFD.
+    /// Relative to the container. Bytes that are not UTF-8 become U+FFFD.
     public var path: String?
     public var tier: Tier?
     public var bytes: ByteCount?
     public var reason: String?
     public var trigger: PurgeTrigger?
     public var pid: Int32?
-    /// Of what pressure does: the file whose write brought the pressure on, written as `path` is.
+    /// For what is done because of pressure: the file whose write brought the pressure on, in the form of `path`.
     public var cause: String?
 
     public init(

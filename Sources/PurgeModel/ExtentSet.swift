@@ -49,7 +49,7 @@ public struct ExtentSet: Hashable, Sendable {
         return rest
     }
 
-    /// The end of the longest beginning of `range` that misses at most `limit` blocks.
+    /// The end of the longest prefix of `range` that lacks at most `limit` blocks.
     public func prefixEnd(of range: Range<Int64>, missingAtMost limit: Int64) -> Int64 {
         var left = limit
         var position = range.lowerBound
@@ -66,7 +66,7 @@ public struct ExtentSet: Hashable, Sendable {
         return range.upperBound
     }
 
-    /// Adds `range`; answers how many blocks were new.
+    /// Adds `range`. Returns how many blocks were new.
     @discardableResult
     public mutating func insert(_ range: Range<Int64>) -> Int64 {
         guard !range.isEmpty else { return 0 }
@@ -76,7 +76,7 @@ public struct ExtentSet: Hashable, Sendable {
             return Int64(range.count)
         }
         let new = missing(in: range)
-        // Runs that touch `range`, neighbours included, become one.
+        // Runs that touch `range`, including its neighbours, become one.
         let first = index(endingAfter: range.lowerBound - 1)
         var last = first
         var merged = range
@@ -89,7 +89,7 @@ public struct ExtentSet: Hashable, Sendable {
         return new
     }
 
-    /// Removes `range`; answers how many blocks were there.
+    /// Removes `range`. Returns how many blocks were removed.
     @discardableResult
     public mutating func remove(_ range: Range<Int64>) -> Int64 {
         guard !range.isEmpty else { return 0 }
@@ -109,7 +109,7 @@ public struct ExtentSet: Hashable, Sendable {
     }
 
     public func union(_ other: ExtentSet) -> ExtentSet {
-        // In order, so that each goes to the end: a store may hold millions of runs.
+        // In order, so that each is appended: a store may have millions of runs.
         var result = ExtentSet()
         var (mine, theirs) = (0, 0)
         while mine < runs.count || theirs < other.runs.count {
@@ -126,7 +126,7 @@ public struct ExtentSet: Hashable, Sendable {
         return result
     }
 
-    /// Whether the set is just the blocks below `end`.
+    /// Whether the set is exactly the blocks below `end`.
     public func isExactly(below end: Int64) -> Bool {
         end == 0 ? runs.isEmpty : runs.count == 1 && runs[0] == 0..<end
     }

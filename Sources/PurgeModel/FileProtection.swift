@@ -2,7 +2,7 @@
 public enum FileProtection: String, CaseIterable, Codable, Sendable {
     case complete, completeUnlessOpen, completeUntilFirstUserAuthentication, completeWhenUserInactive, none
 
-    /// Takes the short name or Apple's `NSFileProtection...` string (docs/XATTRS.md).
+    /// Accepts the short name or Apple's `NSFileProtection...` string (docs/XATTRS.md).
     public init?(text: some StringProtocol) {
         if let short = FileProtection(rawValue: String(text)) {
             self = short
@@ -12,7 +12,7 @@ public enum FileProtection: String, CaseIterable, Codable, Sendable {
         self = match
     }
 
-    /// As URLFileProtection's raw values read.
+    /// The raw value of URLFileProtection.
     public var appleName: String {
         "NSFileProtection" + rawValue.prefix(1).uppercased() + rawValue.dropFirst()
     }

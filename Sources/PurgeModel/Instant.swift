@@ -3,8 +3,8 @@ public struct Instant: Hashable, Comparable, Sendable {
     public var nanoseconds: Int64
 
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
-    /// A moment that does not fit (more than 292 years from 1970, which utimensat(2) takes) becomes
-    /// the nearest that does.
+    /// A moment that does not fit (more than 292 years from 1970, which utimensat(2) accepts) becomes
+    /// the nearest one that does.
     public init(seconds: Int64, nanoseconds: Int64) {
         let (whole, tooFar) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, overflow) = whole.addingReportingOverflow(nanoseconds)

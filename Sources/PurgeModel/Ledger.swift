@@ -1,7 +1,7 @@
-/// The numbers of one container: what its files add up to, by kind.
+/// The numbers of one container: the sums over its files, by kind.
 ///
-/// Whoever changes a file changes the ledger in the same step, with what the file counts as before and after.
-/// It holds nothing that could not be added up anew from the files.
+/// Every change of a file changes the ledger in the same step, from what the file counted as before to what it counts
+/// as afterwards. The ledger has nothing that could not be added up again from the files.
 public struct Ledger: Hashable, Sendable {
     /// Charged bytes of files, and how many files there are.
     public struct Usage: Hashable, Sendable {
@@ -17,9 +17,9 @@ public struct Ledger: Hashable, Sendable {
     /// Which numbers a file counts in.
     public struct Account: Hashable, Sendable {
         public var tier: Tier
-        /// Its effective mark makes it purgeable.
+        /// The effective mark makes the file purgeable.
         public var isMarked: Bool
-        /// It is excluded from backup.
+        /// The file is excluded from backup.
         public var isExcluded: Bool
 
         public init(tier: Tier, isMarked: Bool = false, isExcluded: Bool = false) {
@@ -34,12 +34,12 @@ public struct Ledger: Hashable, Sendable {
     public internal(set) var persistent = Usage()
     public internal(set) var marked = Usage()
     public internal(set) var excluded = Usage()
-    /// Charged bytes of the files that purging would really give back now.
+    /// Charged bytes of the files that purging would really free now.
     public internal(set) var reclaimable = ByteCount.zero
     /// The part of `reclaimable` that no purge can choose now, because the files are being changed.
     public internal(set) var held = ByteCount.zero
     /// Bytes that have been taken from files for a call that needs more than one step to get enough room.
-    /// They are nobody's until that call has all of it or gives up.
+    /// They belong to no file until that call has enough or gives up.
     public internal(set) var setAside = ByteCount.zero
 
     public init() {}
@@ -60,12 +60,12 @@ extension Ledger {
     /// A file begins to count.
     public mutating func enter(_ charged: ByteCount, as account: Account) { add(charged, files: 1, account) }
 
-    /// A file counts no longer.
+    /// A file no longer counts.
     public mutating func withdraw(_ charged: ByteCount, as account: Account) {
         add(.zero - charged, files: -1, account)
     }
 
-    /// A file that counts has so many bytes more, or fewer where the number is negative.
+    /// A file that counts has this many more bytes, or fewer if the number is negative.
     public mutating func charge(_ bytes: ByteCount, as account: Account) { add(bytes, files: 0, account) }
 
     private mutating func add(_ bytes: ByteCount, files: Int64, _ account: Account) {
@@ -80,10 +80,10 @@ extension Ledger {
 }
 
 extension Ledger {
-    /// Purging would give these bytes of a file back from now on.
+    /// From now on purging would free these bytes of a file.
     public mutating func offer(_ charged: ByteCount) { reclaimable += charged }
 
-    /// Purging would not give them back any longer. Those of a file that is held are released before.
+    /// Purging would no longer free them. Bytes of a file that is held are released first.
     public mutating func retract(_ charged: ByteCount) { reclaimable -= charged }
 
     /// A file that counts as reclaimable is being changed, so that no purge can choose it.
@@ -92,10 +92,10 @@ extension Ledger {
     /// The end of `hold`.
     public mutating func release(_ charged: ByteCount) { held -= charged }
 
-    /// Takes bytes for a call that does not have enough room yet. The files that they come from are withdrawn.
+    /// Takes bytes for a call that does not have enough room yet. The files that have them are withdrawn.
     public mutating func setAside(_ bytes: ByteCount) { setAside += bytes }
 
-    /// The end of `setAside`: the call takes the bytes, or the files that they come from enter again.
+    /// The end of `setAside`: the call takes the bytes, or the files that had them enter again.
     public mutating func returnSetAside(_ bytes: ByteCount) { setAside -= bytes }
 }
 

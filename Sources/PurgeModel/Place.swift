@@ -1,8 +1,8 @@
-/// What a directory of the container is for its entries. The places that begin a tier of their own are `tmp` at
-/// the root and `Library/Caches`; everything below a place belongs to it.
+/// What a directory of the container means for its entries. Two places have a tier of their own, `tmp` at the root
+/// and `Library/Caches`; everything below a place belongs to it.
 public enum Place: UInt8, CaseIterable, Sendable {
     case temporary, caches
-    /// A persistent place in which no name has a meaning of its own.
+    /// A persistent place in which no name is special.
     case persistent
     case root, library
 
@@ -14,7 +14,7 @@ public enum Place: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// The place of an entry of a directory in this place; `isNamed` answers whether the entry has a name.
+    /// The place of an entry of a directory in this place; `isNamed` returns whether the entry has a certain name.
     public func entry(isNamed: (StaticString) -> Bool) -> Place {
         switch self {
         case .temporary, .caches, .persistent: self
@@ -28,7 +28,7 @@ public enum Place: UInt8, CaseIterable, Sendable {
         entry { text in text.withUTF8Buffer { name.elementsEqual($0) } }
     }
 
-    /// The place of a path in the container, whose parts are separated by slashes.
+    /// The place of a path in the container, whose components are separated by slashes.
     public static func at(path: some Sequence<UInt8>) -> Place {
         path.split(separator: UInt8(ascii: "/")).reduce(.root) { $0.entry(named: $1) }
     }

@@ -5,7 +5,7 @@ public enum PressureLevel: String, Codable, Sendable {
     /// Whether space is reclaimed in the background (docs/RULES.md, What sets off a purge).
     public var reclaims: Bool { self == .low || self == .veryLow }
 
-    /// 0 where all is well.
+    /// 0 for normal; higher is worse.
     public var severity: Int {
         switch self {
         case .normal: 0
@@ -15,8 +15,8 @@ public enum PressureLevel: String, Codable, Sendable {
         }
     }
 
-    /// The level after free space has become `free` (docs/RULES.md, Pressure): entered below its own
-    /// threshold; nearLow and low last until desired is reached again; veryLow becomes low as
+    /// The level after free space has become `free` (docs/RULES.md, Pressure): a level is entered below its
+    /// own threshold; nearLow and low last until desired is reached again; veryLow becomes low as
     /// soon as free space is back at its threshold.
     public func following(free: ByteCount, thresholds: Thresholds) -> PressureLevel {
         if free < thresholds.veryLow { return .veryLow }

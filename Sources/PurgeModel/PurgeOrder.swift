@@ -1,11 +1,11 @@
-/// The steps of purging, in their order (docs/RULES.md, Order of purging). Directory policies go between
-/// temporary and caches when they come.
+/// The steps of purging, in order (docs/RULES.md, Order of purging). Directory policies will go between
+/// temporary and caches.
 public enum PurgeStep: Int, CaseIterable, Comparable, Sendable {
     case temporary, caches, marked
 
     public static func < (a: PurgeStep, b: PurgeStep) -> Bool { a.rawValue < b.rawValue }
 
-    /// Why a file that goes in this step may go.
+    /// The reason in the event of a file that is purged in this step.
     public var reason: PurgeReason {
         switch self {
         case .temporary: .temporary
@@ -15,7 +15,7 @@ public enum PurgeStep: Int, CaseIterable, Comparable, Sendable {
     }
 }
 
-/// Step and urgency: what groups files before their last use orders them.
+/// Step and urgency: they group files before last use orders them.
 public struct PurgeRank: Hashable, Comparable, Sendable {
     public var step: PurgeStep
     public var urgency: Urgency
@@ -25,8 +25,8 @@ public struct PurgeRank: Hashable, Comparable, Sendable {
         self.urgency = urgency
     }
 
-    /// nil for a file that purging never touches. Unmarked files of tmp and Caches have
-    /// urgency low, and `0` takes nothing out of those places.
+    /// nil for a file that is never purged. Unmarked files of tmp and Caches have urgency low, and `0`
+    /// has no effect in those places.
     public static func of(tier: Tier, effectiveMark: PurgeMark?) -> PurgeRank? {
         let urgency = effectiveMark?.urgency
         switch tier {
@@ -37,13 +37,13 @@ public struct PurgeRank: Hashable, Comparable, Sendable {
     }
 
     public static let count = PurgeStep.allCases.count * Urgency.allCases.count
-    /// 0 goes first.
+    /// 0 is purged first.
     public var index: Int { step.rawValue * Urgency.allCases.count + urgency.rank }
     public static func < (a: PurgeRank, b: PurgeRank) -> Bool { a.index < b.index }
 }
 
-/// What orders files of one rank: least recently used first, then larger. Files that are
-/// equal in both go by path, which is compared only then.
+/// Orders files of one rank: least recently used first, then larger. Files that are
+/// equal in both are ordered by path, which is compared only then.
 public struct PurgeAge: Hashable, Comparable, Sendable {
     public var lastUse: Instant
     public var charged: ByteCount

@@ -1,4 +1,4 @@
-/// A file that purging would give back, as the plan sees it.
+/// A file that purging would free, as the plan sees it.
 public struct PurgeCandidate<ID: Sendable>: Sendable {
     public var id: ID
     public var rank: PurgeRank
@@ -11,7 +11,7 @@ public struct PurgeCandidate<ID: Sendable>: Sendable {
     }
 }
 
-/// One file of a plan, with the reason why it may go.
+/// One file of a plan, with the reason why it may be purged.
 public struct PlannedPurge<ID: Sendable>: Sendable {
     public var id: ID
     public var reason: PurgeReason
@@ -24,10 +24,10 @@ public enum PurgeGoal: Hashable, Sendable {
     case bytes(ByteCount)
     /// All of one step, and nothing else.
     case step(PurgeStep)
-    /// Everything that may go, others.purgeable first.
+    /// Everything that may be purged, others.purgeable first.
     case all
 
-    /// What is left to do once that much has been given back; nil when it is enough.
+    /// What is left to do once that much has been freed; nil if it is enough.
     public func rest(after freed: ByteCount) -> PurgeGoal? {
         guard case .bytes(let wanted) = self else { return self }
         return wanted > freed ? .bytes(wanted - freed) : nil
@@ -38,13 +38,13 @@ public enum PurgeGoal: Hashable, Sendable {
         if case .bytes = self { false } else { true }
     }
 
-    /// The only step that it is about.
+    /// The only step that it concerns.
     public var step: PurgeStep? {
         if case .step(let step) = self { step } else { nil }
     }
 }
 
-/// What a purge takes, in the order in which it goes. `purge --dry-run` prints this very value.
+/// What a purge takes, in order. `purge --dry-run` prints this very value.
 public struct PurgePlan<ID: Sendable>: Sendable {
     /// Taken from others.purgeable (and from others with it).
     public var fromOthers: ByteCount
@@ -52,9 +52,9 @@ public struct PurgePlan<ID: Sendable>: Sendable {
 
     public var freed: ByteCount { items.reduce(fromOthers) { $0 + $1.bytes } }
 
-    /// Takes from `next`, which hands out candidates in purge order, file by file until it is
-    /// enough, or `limit` files. Candidates that are not needed are not asked for, so a plan
-    /// costs what it takes.
+    /// Takes candidates from `next`, which returns them in purge order, file by file until it is
+    /// enough, or `limit` files. Candidates that are not needed are not requested, so the cost of a plan
+    /// depends on what it takes.
     public init(
         goal: PurgeGoal, othersPurgeable: ByteCount, limit: Int = .max,
         next: (PurgeStep?) -> PurgeCandidate<ID>?
@@ -64,7 +64,7 @@ public struct PurgePlan<ID: Sendable>: Sendable {
         var step: PurgeStep?
         switch goal {
         case .bytes(let short):
-            // Less than nothing is nothing: others must never grow by a purge.
+            // A negative amount counts as zero: a purge must never make others grow.
             fromOthers = max(.zero, min(short.roundedUp, othersPurgeable))
             missing = short.bytes - fromOthers.bytes
         case .step(let only):

@@ -1,22 +1,22 @@
-/// Why a file is not purged; where several hold, the first is told.
+/// Why a file is not purged; if several reasons apply, the first is reported.
 public enum PurgeRefusal: String, CaseIterable, Codable, Sendable {
-    /// There is no such file, or it is gone meanwhile.
+    /// There is no such file, or it has disappeared meanwhile.
     case noEntry
     /// A device, a pipe or a socket.
     case special
-    /// It lies in a persistent place, and is not marked purgeable.
+    /// It is in a persistent place, and is not marked purgeable.
     case notPurgeable
-    /// Purging one of its names would give nothing back.
+    /// It has several names, so removing one would free nothing.
     case severalNames
-    /// The same, for a name that the container knows nothing of.
+    /// The same, with a name outside of the container.
     case linkedOutside
-    /// It has no blocks to give back, and only a command that names its place or itself takes it.
+    /// It has no blocks that could be freed; only a command that names its place or itself takes it.
     case empty
-    /// Somebody has it open or mapped.
+    /// It is open or mapped.
     case open
-    /// Something was changing it all the while.
+    /// Something was changing it the whole time.
     case busy
-    /// The store would not let go of it.
+    /// It could not be removed from the store.
     case failed
 }
 
@@ -35,7 +35,7 @@ public struct PurgeRefusals: OptionSet, Hashable, Sendable {
     public static let busy = PurgeRefusals(rawValue: 128)
     public static let failed = PurgeRefusals(rawValue: 256)
 
-    /// In the order in which they are told.
+    /// In the order in which they are reported.
     public var all: [PurgeRefusal] { PurgeRefusal.allCases.filter { contains(PurgeRefusals($0)) } }
 
     public var first: PurgeRefusal? { PurgeRefusal.allCases.first { contains(PurgeRefusals($0)) } }

@@ -1,22 +1,22 @@
 /// What one write to `storage.reclaim` or `storage.plan` asks for.
 ///
-/// Paths and patterns are bytes, since a name may have any byte but a slash and zero in it. So a zero stands after
-/// the word that a request begins with, and after each path.
+/// Paths and patterns are bytes, since a name may contain any byte except a slash and zero. So a zero follows
+/// the word with which a request begins, and each path.
 public enum PurgeRequest: Hashable, Sendable {
     /// By the system's own rules: everywhere, or only at a path and below it.
     case byRule(ReclaimCommand, below: [UInt8]? = nil)
     /// Exactly these files, and all files below these folders.
     case paths([[UInt8]])
-    /// The same, of whatever is like one of these patterns of fnmatch(3).
+    /// The same, for everything that matches one of these patterns of fnmatch(3).
     case globs([[UInt8]])
 
-    /// Bytes of the longest request. The kernel cuts a write(2) of more than twice as much in pieces.
+    /// The longest request in bytes. The kernel splits a write(2) of more than twice as much.
     public static let longest = 256 << 10
 
-    /// Every path in the container is held against each pattern, and no signal ends that.
+    /// Every path in the container is compared with each pattern, and no signal ends that.
     public static let mostGlobs = 100
 
-    /// A newline at the end does not count. nil for what cannot be understood.
+    /// A newline at the end does not count. nil for a malformed request.
     public init?(_ bytes: [UInt8]) {
         var rest = bytes[...]
         if rest.last == UInt8(ascii: "\n") { rest.removeLast() }
@@ -38,7 +38,7 @@ public enum PurgeRequest: Hashable, Sendable {
         }
     }
 
-    /// As `init` reads it.
+    /// In the form that `init` reads.
     public var bytes: [UInt8] {
         switch self {
         case .byRule(let command, let path): Self.fields(command.text, path.map { [$0] } ?? [])
@@ -66,7 +66,7 @@ public enum PurgeRequest: Hashable, Sendable {
         return batches.map { .paths($0) }
     }
 
-    /// Relative to the container, and nothing but names with a slash between them.
+    /// Relative to the container: only names, separated by single slashes.
     private static func isPath(_ path: [UInt8]) -> Bool {
         path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).allSatisfy { name in
             !name.isEmpty && !name.elementsEqual(".".utf8) && !name.elementsEqual("..".utf8)

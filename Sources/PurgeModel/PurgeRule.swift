@@ -1,10 +1,10 @@
-/// What is known of a file when a purge looks at it.
+/// What is known about a file when a purge considers it.
 public struct PurgeFacts: Hashable, Sendable {
     public enum Kind: Sendable { case file, symbolicLink, other }
 
     public var kind: Kind
     public var tier: Tier
-    /// The mark that counts: its own, or one that it inherits.
+    /// The effective mark: its own, or one that it inherits.
     public var mark: PurgeMark?
     /// Charged blocks.
     public var blocks: Int64
@@ -13,11 +13,11 @@ public struct PurgeFacts: Hashable, Sendable {
     public var hasSeveralNames = false
     /// It has a name outside of the container.
     public var isLinkedOutside = false
-    /// Somebody has it open or mapped.
+    /// It is open or mapped.
     public var isOpen = false
     /// Another call is changing it, or another purge has chosen it.
     public var isBusy = false
-    /// The store has not let go of it before.
+    /// It could not be removed from the store before.
     public var isStuck = false
 
     public init(kind: Kind = .file, tier: Tier, mark: PurgeMark? = nil, blocks: Int64) {
@@ -27,27 +27,27 @@ public struct PurgeFacts: Hashable, Sendable {
         self.blocks = blocks
     }
 
-    /// Purging it would give no bytes back, whatever else holds of it.
+    /// Purging it would free no bytes, whatever else applies to it.
     public var isEmpty: Bool { kind != .file || blocks == 0 }
 
-    /// Why it goes where it may go with this rank.
+    /// The reason for purging it with this rank.
     public func reason(_ rank: PurgeRank) -> PurgeReason { isEmpty ? .command : rank.step.reason }
 }
 
-/// What a purge is after, which decides what it may have.
+/// The aim of a purge, which decides what it may take.
 public enum PurgeAim: CaseIterable, Sendable {
     /// Bytes: room for a write, a size that a command names, a level of pressure.
     case room
     /// All of a place, empty files and symbolic links too.
     case place
-    /// Exactly this file, which a command names. One that the store has not let go of is tried again.
+    /// Exactly this file, which a command names. A file that could not be removed before is tried again.
     case file
 }
 
 public enum PurgeVerdict: Hashable, Sendable {
-    /// A purge may have it; the rank says when.
+    /// A purge may take it; the rank says when.
     case candidate(PurgeRank)
-    /// No purge may have it, for all of these reasons.
+    /// No purge may take it, for all of these reasons.
     case passedOver(PurgeRefusals)
 
     public var rank: PurgeRank? { if case .candidate(let rank) = self { rank } else { nil } }
@@ -56,7 +56,7 @@ public enum PurgeVerdict: Hashable, Sendable {
     public var refusal: PurgeRefusal? { if case .passedOver(let refusals) = self { refusals.first } else { nil } }
 
     /// Whether its bytes count as reclaimable: a file that is being changed stays in that number, though no
-    /// purge chooses it before that is over.
+    /// purge chooses it until the change is done.
     public var isReclaimable: Bool {
         switch self {
         case .candidate: true
@@ -65,7 +65,7 @@ public enum PurgeVerdict: Hashable, Sendable {
     }
 }
 
-/// Who may be purged: the one rule behind the order of victims, the plan, and the answers of why a file is not
+/// Which files may be purged: the one rule behind the order of victims, the plan, and the reasons why a file is not
 /// purged.
 public enum PurgeRule {
     public static func verdict(on file: PurgeFacts, for aim: PurgeAim) -> PurgeVerdict {

@@ -1,5 +1,5 @@
 extension StatusReport {
-    /// What is to be said of a device and of one container on it.
+    /// The report about a device and one container on it.
     public init(
         device: PurgeModel.Device, ledger: Ledger, mountpoint: String?, store: String, purging: Bool
     ) {

@@ -2,7 +2,7 @@
 public enum StorageAttribute: String, CaseIterable, Sendable {
     case isPurgeable, isExcludedFromBackup, fileProtection, purgeAfter, sizeLimit
 
-    /// What the store keeps for `text`: the form in which it reads back, nil for a bad value.
+    /// What the store keeps for `text`, which is also the form in which it reads back; nil for a bad value.
     public func canonical(_ text: some StringProtocol) -> String? {
         switch self {
         case .isPurgeable: PurgeMark(text: text)?.text
@@ -13,7 +13,7 @@ public enum StorageAttribute: String, CaseIterable, Sendable {
         }
     }
 
-    /// Directory policies go on directories alone, isPurgeable and the rest on files too.
+    /// Directory policies can be set only on directories, the other attributes on files too.
     public var isForDirectoriesOnly: Bool { self == .purgeAfter || self == .sizeLimit }
 }
 

@@ -1,4 +1,4 @@
-/// A write to one of the storage.* control files, understood (docs/CONTROL.md).
+/// A parsed write to one of the storage.* control files (docs/CONTROL.md).
 public enum SizeChange: Hashable, Sendable {
     case to(ByteCount)
     case by(ByteCount)
@@ -18,7 +18,7 @@ public enum SizeChange: Hashable, Sendable {
         }
     }
 
-    /// nil when the result would be below zero.
+    /// nil if the result would be below zero.
     public func applied(to current: ByteCount) -> ByteCount? {
         switch self {
         case .to(let size): return size
@@ -30,7 +30,7 @@ public enum SizeChange: Hashable, Sendable {
     }
 }
 
-/// What `storage.reclaim` and `storage.plan` take: a size, `tmp`, `caches`, `purgeable` or `all`.
+/// What `storage.reclaim` and `storage.plan` accept: a size, `tmp`, `caches`, `purgeable` or `all`.
 public enum ReclaimCommand: Hashable, Sendable {
     case bytes(ByteCount)
     case temporary, caches, purgeable, all
@@ -47,7 +47,7 @@ public enum ReclaimCommand: Hashable, Sendable {
         }
     }
 
-    /// As `init` reads it.
+    /// In the form that `init` reads.
     public var text: String {
         switch self {
         case .bytes(let size): "\(size.bytes)"
@@ -68,7 +68,7 @@ public enum ReclaimCommand: Hashable, Sendable {
         }
     }
 
-    /// Empty files and symbolic links give nothing back: only a command that names a whole
+    /// Empty files and symbolic links free nothing: only a command that names a whole
     /// place takes them (docs/RULES.md, Order of purging).
     public var takesEmptyFiles: Bool {
         if case .bytes = self { false } else { true }

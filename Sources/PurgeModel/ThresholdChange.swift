@@ -6,15 +6,15 @@ public enum ThresholdLevel: String, CaseIterable, Sendable {
     case desired
 }
 
-/// A write to storage.thresholds, understood (docs/CONTROL.md).
+/// A parsed write to storage.thresholds (docs/CONTROL.md).
 public struct ThresholdChange: Hashable, Sendable {
-    /// What each named level becomes.
+    /// The new limit of each named level.
     public private(set) var settings: [ThresholdLevel: ThresholdSetting] = [:]
 
     public init(_ settings: [ThresholdLevel: ThresholdSetting]) { self.settings = settings }
 
-    /// Either lines of `name limit`, or all in one line, `name=limit,name=limit`; or `off`. nil for anything else,
-    /// and if a name comes twice.
+    /// Either lines of `name limit`, or all on one line, `name=limit,name=limit`; or `off`. nil for anything else,
+    /// and if a name occurs twice.
     public init?(text: some StringProtocol) {
         if text == "off" {
             for level in ThresholdLevel.allCases { settings[level] = .size(.zero) }

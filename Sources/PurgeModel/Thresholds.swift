@@ -1,4 +1,4 @@
-/// The four limits of free space, in bytes, as they stand for one total.
+/// The four limits of free space, in bytes, for a certain total.
 public struct Thresholds: Hashable, Codable, Sendable {
     public var veryLow: ByteCount
     public var low: ByteCount
@@ -94,7 +94,7 @@ public struct ThresholdSettings: Hashable, Codable, Sendable {
     public static let documented = ThresholdSettings(
         veryLow: .percent(hundredths: 500), low: .percent(hundredths: 1000),
         nearLow: .percent(hundredths: 1050), desired: .percent(hundredths: 1100))
-    /// No background purge and no cushion (docs/CONTROL.md).
+    /// No background purge, and nothing held back (docs/CONTROL.md).
     public static let off = ThresholdSettings(
         veryLow: .size(.zero), low: .size(.zero), nearLow: .size(.zero), desired: .size(.zero))
 
@@ -107,8 +107,8 @@ public struct ThresholdSettings: Hashable, Codable, Sendable {
         self.desired = desired
     }
 
-    /// Always in rising order: sizes stay when the total shrinks and percentages do not, so one
-    /// that is overtaken by the one below it counts as much as that.
+    /// Always in rising order: when the total shrinks, sizes stay and percentages do not, so a threshold
+    /// that is overtaken by the one below it counts as much as that one.
     public func resolved(total: ByteCount) -> Thresholds {
         var now = asSet(total: total)
         now.low = max(now.low, now.veryLow)
@@ -130,7 +130,7 @@ public struct ThresholdSettings: Hashable, Codable, Sendable {
         return now.veryLow <= now.low && now.low <= now.nearLow && now.nearLow <= now.desired ? result : nil
     }
 
-    /// The same for a change in text form; nil too if that is malformed.
+    /// The same for a change in text form; also nil if that is malformed.
     public func applying(_ text: some StringProtocol, total: ByteCount) -> ThresholdSettings? {
         ThresholdChange(text: text).flatMap { applying($0, total: total) }
     }

@@ -13,8 +13,8 @@ public enum Tier: String, CaseIterable, Codable, Sendable {
     /// The tier of a file with several names: the most durable one.
     public static func mostDurable(_ a: Tier, _ b: Tier) -> Tier { a.durability >= b.durability ? a : b }
 
-    /// The tier of an entry called `name` in a directory. `tmp` and `Library/Caches` begin
-    /// a tier of their own; everything else has its directory's.
+    /// The tier of an entry called `name` in a directory. `tmp` and `Library/Caches` have a
+    /// tier of their own; everything else has that of its directory.
     public static func ofEntry(
         named isName: (StaticString) -> Bool, parent: Tier, parentIsRoot: Bool, parentIsLibrary: Bool
     ) -> Tier {
@@ -24,7 +24,7 @@ public enum Tier: String, CaseIterable, Codable, Sendable {
     }
 }
 
-/// How soon a purgeable file may go: low first (docs/RULES.md, Order of purging).
+/// How soon a purgeable file is purged: low first (docs/RULES.md, Order of purging).
 public enum Urgency: String, CaseIterable, Comparable, Codable, Sendable {
     case low, medium, high
 
@@ -38,7 +38,7 @@ public enum Urgency: String, CaseIterable, Comparable, Codable, Sendable {
     public static func < (a: Urgency, b: Urgency) -> Bool { a.rank < b.rank }
 }
 
-/// The value of isPurgeable that an entry carries itself.
+/// The value of isPurgeable of an entry itself.
 public enum PurgeMark: Hashable, Sendable {
     case notPurgeable
     case purgeable(Urgency)

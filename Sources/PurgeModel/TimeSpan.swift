@@ -5,7 +5,7 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
     public init(seconds: Int64) { self.seconds = seconds }
     public static func < (a: TimeSpan, b: TimeSpan) -> Bool { a.seconds < b.seconds }
 
-    /// nil for anything else than digits and one of the five units; an overflow is nil too.
+    /// nil for anything but digits and one of the five units, and for an overflow.
     public init?(text: some StringProtocol) {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604_800]
         guard let last = text.last, let unit = units[last] else { return nil }

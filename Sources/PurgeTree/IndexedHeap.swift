@@ -1,11 +1,11 @@
-/// What stands in an `IndexedHeap`, and knows where.
+/// A member of an `IndexedHeap`, which knows its position.
 protocol HeapMember {
     func goesBefore(_ other: Self) -> Bool
-    /// Called whenever the member has been put at another place.
+    /// Called whenever the member's position has changed.
     func note(index: Int)
 }
 
-/// A binary heap from which any member can be taken, since each knows its place.
+/// A binary heap from which any member can be removed, since each knows its position.
 struct IndexedHeap<Member: HeapMember & Sendable>: Sendable {
     private(set) var members: [Member] = []
 
@@ -22,7 +22,7 @@ struct IndexedHeap<Member: HeapMember & Sendable>: Sendable {
         if index < members.count { update(at: index, to: last) }
     }
 
-    /// Another member, or the same one changed.
+    /// Replaces a member by another one, or by itself after a change.
     mutating func update(at index: Int, to member: Member) {
         if index > 0, member.goesBefore(members[(index - 1) / 2]) {
             siftUp(index, member)
@@ -31,7 +31,7 @@ struct IndexedHeap<Member: HeapMember & Sendable>: Sendable {
         }
     }
 
-    /// Puts in order again what is together at the top, of which the order may have changed.
+    /// Reorders members that are together at the top and whose order may have changed.
     mutating func reorderTop(where isAtTop: (Member) -> Bool) {
         var found: [Int] = []
         var open = [0]

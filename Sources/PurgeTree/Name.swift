@@ -1,9 +1,9 @@
 import Glibc
 
-/// The name of a directory entry or of an attribute: any bytes but zero, kept with one at its end.
+/// The name of a directory entry or of an attribute: any bytes but zero, stored with a zero at the end.
 package struct Name: Hashable, Sendable {
     @usableFromInline let bytes: [CChar]
-    /// NAME_MAX, what every store's file system takes.
+    /// NAME_MAX, which every store's file system accepts.
     package static let maximumLength = 255
     /// Without the zero.
     package var length: Int { bytes.count - 1 }
@@ -18,7 +18,7 @@ package struct Name: Hashable, Sendable {
         bytes = text.withUTF8Buffer { $0.map { CChar(bitPattern: $0) } } + [0]
     }
 
-    // What [CChar] offers goes byte by byte.
+    // The methods of [CChar] work byte by byte.
     package static func == (left: Name, right: Name) -> Bool {
         left.bytes.withUnsafeBytes { left in
             right.bytes.withUnsafeBytes { right in
@@ -29,8 +29,8 @@ package struct Name: Hashable, Sendable {
         }
     }
 
-    /// Whether it comes first where paths are compared byte by byte. A name that goes on is a
-    /// directory's, with a slash after it; no name has a slash or a zero in it.
+    /// Whether it comes first when paths are compared byte by byte. If the path goes on, the name is a
+    /// directory's and a slash follows it; no name contains a slash or a zero.
     package func precedes(_ other: Name, goesOn: Bool = false, otherGoesOn: Bool = false) -> Bool {
         bytes.withUnsafeBytes { mine in
             other.bytes.withUnsafeBytes { theirs in
@@ -49,11 +49,11 @@ package struct Name: Hashable, Sendable {
 
     package func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
 
-    /// Specialized where it is used, since every way into the store goes through it.
+    /// Specialized at each use, because every access to the store goes through it.
     @inlinable package func withCName<Result, Failure: Error>(
         _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // An array of CChar with a zero at its end passes as a C string.
+        // An array of CChar with a zero at its end is a C string.
         try body(bytes)
     }
 
@@ -61,7 +61,7 @@ package struct Name: Hashable, Sendable {
         text.withUTF8Buffer { other in utf8.starts(with: other) }
     }
 
-    /// Without a prefix that it has.
+    /// Without this prefix, which it must have.
     package func dropping(_ prefix: StaticString) -> Name {
         Name(bytes: Array(bytes.dropFirst(prefix.utf8CodeUnitCount)))
     }
@@ -81,6 +81,6 @@ package struct Name: Hashable, Sendable {
     /// Without the zero.
     package var utf8: some Sequence<UInt8> { bytes.dropLast().lazy.map { UInt8(bitPattern: $0) } }
 
-    /// Bytes that are no UTF-8 become U+FFFD.
+    /// Bytes that are not UTF-8 become U+FFFD.
     package var text: String { String(decoding: utf8.map { $0 }, as: UTF8.self) }
 }

@@ -7,9 +7,9 @@ public enum NodeKind: UInt8, Sendable {
     case controlDirectory, controlFile
 }
 
-/// One inode of a tree: what is known of it without asking the store.
+/// One inode of a tree: what is known about it without asking the store.
 ///
-/// There is one for each entry of the store, so its size is what a file costs in memory.
+/// There is one for each entry of the store, so its size determines the memory for each file.
 // @unchecked: every `var` is guarded by the lock of whoever owns the tree.
 public final class Node: @unchecked Sendable {
     /// Of all trees of this process; for the census.
@@ -19,17 +19,17 @@ public final class Node: @unchecked Sendable {
     public let kind: NodeKind
     package var flags: NodeFlags = []
     package var standing = Standing()
-    /// The value of isPurgeable that the node carries itself.
+    /// The value of isPurgeable of the node itself.
     package var ownMark = PackedMark()
-    /// Operations that are changing its names or attributes just now.
+    /// How many operations are changing its names or attributes now.
     package var holds: UInt16 = 0
-    /// Descriptors and mappings that are open.
+    /// How many descriptors and mappings are open.
     package var opens: UInt32 = 0
-    /// References that the kernel holds.
+    /// How many references the kernel holds.
     package var lookups: UInt32 = 0
-    /// Where the node stands among its directory's victims, or -1.
+    /// The node's position among its directory's victims, or -1.
     package var heapIndex: Int32 = -1
-    /// Tells the file from a later one with the same inode number; 0 where that is not known.
+    /// Distinguishes the file from a later one with the same inode number; 0 if that is not known.
     package var birthMark: UInt32 = 0
     /// The directory of the first name, nil once the last name is gone (and for the root).
     package var parent: Node?
@@ -37,9 +37,9 @@ public final class Node: @unchecked Sendable {
     /// Charged 4 KiB blocks, of a regular file.
     package var blocks: Int64 = 0
     package var lastUse = Instant.distantPast
-    /// What whoever does the I/O keeps of the node. The tree never looks at it; most nodes have none.
+    /// What the volume keeps about the node for its I/O. The tree never looks at it; most nodes have none.
     package var attachment: AnyObject?
-    /// What only some have: entries of a directory, holes, further names.
+    /// What only some nodes have: entries of a directory, holes, further names.
     package var part: NodePart?
 
     package init(inode: UInt64, kind: NodeKind, parent: Node?, name: Name) {
@@ -57,11 +57,11 @@ public final class Node: @unchecked Sendable {
 package final class NodePart {
     /// Of a directory.
     package var entries: [Name: Node] = [:]
-    /// Of a directory: the victims in it, by rank.
+    /// For a directory: the victims in it, by rank.
     var victims: [VictimGroup] = []
-    /// Of a file with holes, or with blocks past its end: the blocks that are charged.
+    /// For a file with holes, or with blocks past its end: the blocks that are charged.
     package var extents: ExtentSet?
-    /// Of a file with several names: all of them.
+    /// For a file with several names: all of them.
     package var names: NodeNames?
 }
 
@@ -77,7 +77,7 @@ extension Node {
     /// Whether its charge is its size: it has no holes, and no blocks past its end.
     package var isDense: Bool { part?.extents == nil }
 
-    /// Made when first wanted.
+    /// Made when it is first needed.
     package var ensuredPart: NodePart {
         if let part { return part }
         let new = NodePart()
@@ -86,6 +86,6 @@ extension Node {
     }
 
     /// The nodeid under which the kernel knows it; the root's is 1.
-    // Unmanaged: no reference is taken, only the address is told.
+    // Unmanaged: no reference is taken, only the address is read.
     public var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
 }

@@ -1,6 +1,6 @@
 import PurgeModel
 
-/// What a name alone gives the file that has it.
+/// The properties that a file gets from one of its names.
 package struct NamePlace: Equatable {
     package var tier: Tier
     package var isExcluded: Bool
@@ -11,8 +11,8 @@ package struct NamePlace: Equatable {
     }
 }
 
-/// The names of a file that has several, counted by what they give it, so that one more, one less or
-/// another place for one costs the same however many there are.
+/// The names of a file that has several, counted by the properties that they give it, so that adding, removing or
+/// moving one costs the same however many there are.
 package struct NodeNames {
     private var places: [Dentry: NamePlace] = [:]
     private var temporary = 0

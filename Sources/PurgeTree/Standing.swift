@@ -22,7 +22,7 @@ package struct Standing: Hashable, Sendable {
     package var isExcluded: Bool { bits & 0x20 != 0 }
     package var writeClass: WriteClass { .of(tier: tier, effectiveMark: mark) }
     package var rank: PurgeRank? { .of(tier: tier, effectiveMark: mark) }
-    /// Which numbers of the ledger a file of this standing counts in.
+    /// The numbers of the ledger that a file of this standing counts in.
     package var account: Ledger.Account {
         Ledger.Account(tier: tier, isMarked: mark?.urgency != nil, isExcluded: isExcluded)
     }

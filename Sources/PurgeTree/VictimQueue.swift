@@ -1,17 +1,17 @@
 import PurgeModel
 
-/// Every file that purging would give back now, in the order in which it would go.
+/// Every file that purging would free now, in the order of purging.
 ///
-/// The victims of one directory that have one rank are a heap (`VictimGroup`), in which names decide
-/// between files of equal use and size; the directories' firsts are a heap for each rank, in which
+/// The victims of one directory with the same rank are a heap (`VictimGroup`), in which names decide
+/// between files of equal use and size; for each rank, the first victims of the directories are a heap, in which
 /// paths decide. So choosing a victim costs the same however many there are and however many are
-/// equal. Renaming a directory changes nothing within a group; which of several directories goes
-/// first is looked at anew when the next victim is asked for. Guarded by the lock of `Volume.state`,
+/// equal. Renaming a directory changes nothing within a group; which of several directories comes
+/// first is determined again when the next victim is needed. Guarded by the lock of `Volume.state`,
 /// as the nodes are.
 package struct VictimQueue: Sendable {
     private struct Rank {
         var folders = IndexedHeap<VictimFolder>()
-        /// Whether equals stand in the order of their paths everywhere, and else for which age.
+        /// Whether equal files are in the order of their paths everywhere, or else only for which age.
         var isInOrder = true
         var ageInOrder: PurgeAge?
     }
@@ -40,7 +40,7 @@ package struct VictimQueue: Sendable {
         renew(group)
     }
 
-    /// Takes out the file that goes next, of one step or of any. A rank is passed over once its least
+    /// Removes the next victim, of one step or of any. A rank is passed over once its least
     /// recently used file was used within `spared`.
     package mutating func popFirst(step: PurgeStep?, spared: ClosedRange<Instant>? = nil) -> PurgeCandidate<Node>? {
         for rank in Self.ranks where step == nil || rank.step == step {
@@ -54,7 +54,7 @@ package struct VictimQueue: Sendable {
         return nil
     }
 
-    /// The name or the place of a directory has changed, and with it the paths of all below.
+    /// The name or the place of a directory has changed, and with it the paths of everything below.
     package mutating func pathsHaveChanged() {
         for at in ranks.indices where !ranks[at].folders.isEmpty {
             ranks[at].isInOrder = false
@@ -87,7 +87,7 @@ package struct VictimQueue: Sendable {
         }
     }
 
-    /// Directories of which the first files are equal stand together at the top.
+    /// Directories whose first files are equal are together at the top.
     private mutating func orderEquals(of age: PurgeAge, in rank: PurgeRank) {
         guard !ranks[rank.index].isInOrder, ranks[rank.index].ageInOrder != age else { return }
         ranks[rank.index].folders.reorderTop { $0.age == age }
@@ -100,12 +100,12 @@ package final class VictimGroup: @unchecked Sendable {
     // @unchecked: the vars are guarded by the lock of `Volume.state`.
     fileprivate let rank: PurgeRank
     fileprivate var files = IndexedHeap<VictimFile>()
-    /// Where it stands in the heap of its rank, or -1.
+    /// Its position in the heap of its rank, or -1.
     fileprivate var index = -1
 
     fileprivate init(rank: PurgeRank) { self.rank = rank }
 
-    /// In no order.
+    /// In no particular order.
     package var nodes: [Node] { files.members.map { $0.node.takeUnretainedValue() } }
 }
 
