@@ -3,18 +3,18 @@ import PurgeSystem
 import PurgeVolume
 import Synchronization
 
-/// Announcements on their way to the kernel, and the answers that wait for them: given by a thread of
-/// its own, in order, once the kernel has been told, or when that takes too long.
+/// Announcements on their way to the kernel, and the answers that wait for them. The answers are sent by a
+/// thread of its own, in order, once the kernel has been told, or when that takes too long.
 ///
-/// The kernel takes a directory's lock to be told of one of its names. rename(2), unlink(2) and link(2)
-/// take that lock too, and then the lock of the file they are about, which the kernel holds for whoever
-/// writes that file or cuts it. So where the answer to a write waits for a name in a directory that
-/// such a call holds, each would wait for the other for ever. An answer therefore does not wait
-/// for a notifier that cannot get on: the kernel is made to ask anew for all that it remembers of the
-/// names, which needs no such lock, the answer is given, and the directory's watchers are told when it is free.
+/// To be told about a name, the kernel takes the lock of the directory. rename(2), unlink(2) and link(2)
+/// take that lock too, and then the lock of their file, which the kernel holds while a call writes or
+/// truncates that file. If the answer to such a write waited for a name in a directory that the other call
+/// has locked, each would wait for the other for ever. So an answer does not wait for a notifier that cannot
+/// proceed: the kernel is made to ask again for everything that it has cached about the names, which needs no such
+/// lock, the answer is sent, and the directory's watchers are told when it is free.
 final class Announcements: Sendable {
     private final class Pending: @unchecked Sendable {
-        // @unchecked: `answer` and `isForgotten` are the answering thread's alone.
+        // @unchecked: only the answering thread uses `answer` and `isForgotten`.
         let announcement: Announcement
         let since = System.uptime()
         var answer: (@Sendable (_ isLate: Bool) -> Void)?
@@ -26,26 +26,27 @@ final class Announcements: Sendable {
         }
     }
     private struct State {
-        /// In the order in which the notifier tells of them.
+        /// In the order in which the notifier makes them.
         var pending: [Pending] = []
-        /// Of the first of them, which have been told of: those removals of each that could not be.
+        /// For those at the front that have been made: which of their removals could not be announced.
         var told: [[Int]] = []
     }
     private let state = Mutex(State())
     private let thread = WakefulThread()
-    /// Names told of.
+    /// How many names have been announced.
     private let progress = Atomic<UInt64>(0)
 
-    /// Nanoseconds that an answer waits for a notifier which waits for a lock.
+    /// How many nanoseconds an answer waits for a notifier that waits for a lock.
     private static let patience: Int64 = 25_000_000
-    /// The same where it waits for anything else, the processor for one.
+    /// The same if the notifier waits for anything else, such as the processor.
     private static let longPatience: Int64 = 2_000_000_000
-    /// Milliseconds between two looks at a notifier that has work.
+    /// Milliseconds between two checks of a notifier that has work.
     private static let interval: Int64 = 5
 
     /// - Parameters:
     ///   - notifier: the thread that tells the kernel.
-    ///   - forget: makes the kernel ask anew for all that it remembers of these names, and takes none of its locks.
+    /// - forget: makes the kernel ask again for everything that it has cached about these names, without taking its
+    /// locks.
     func start(
         notifier: @escaping @Sendable () -> pid_t, forget: @escaping @Sendable ([Removal]) -> Void
     ) throws(Errno) {
@@ -63,26 +64,26 @@ final class Announcements: Sendable {
         if wasIdle { thread.wake() }
     }
 
-    /// Where a removal of the announcement of which the notifier is telling has gone with its directory.
+    /// Where a removal of the announcement that the notifier is making has moved with its directory.
     func whereabouts(of removal: Int) -> PurgedName? {
         let announcement = state.withLock { $0.pending[$0.told.count].announcement }
         return announcement.whereabouts(announcement.removals[removal])
     }
 
-    /// The notifier has told of one more name.
+    /// The notifier has announced one more name.
     func advance() { progress.add(1, ordering: .relaxed) }
 
-    /// The notifier has told of the first announcement of which it had not, but for those of its removals.
+    /// The notifier has made the next announcement, except for these of its removals.
     func finishNext(unreached: [Int]) {
         state.withLock { $0.told.append(unreached) }
         progress.add(1, ordering: .relaxed)
         thread.wake()
     }
 
-    /// Returns when all answers have been given; nothing may be added any more.
+    /// Returns when all answers have been sent; nothing may be added any more.
     func end() { thread.end() }
 
-    /// The last sign that the notifier gets on.
+    /// The last sign of progress by the notifier.
     private struct Progress {
         var names: UInt64 = 0
         var moment = System.uptime()
@@ -113,8 +114,8 @@ final class Announcements: Sendable {
         pending.answer = nil
     }
 
-    /// The moment before which an announcement must have come to have waited long enough; nil while
-    /// the notifier gets on.
+    /// Announcements that were added before this moment have waited long enough; nil while the notifier
+    /// makes progress.
     private func limit(of notifier: pid_t, since lastProgress: Int64) -> Int64? {
         let now = System.uptime()
         if now - lastProgress > Self.longPatience { return now - Self.longPatience }

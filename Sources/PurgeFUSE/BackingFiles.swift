@@ -4,7 +4,7 @@ import PurgeSystem
 import PurgeVolume
 import Synchronization
 
-/// Backing files that the kernel reads without us: one id an inode, for as long as any of its
+/// Backing files that the kernel reads without us: one id for each inode, for as long as any of its
 /// descriptors is passed through (docs/INTERNALS.md, Passthrough).
 final class BackingFiles: Sendable {
     private struct Backing {
@@ -14,10 +14,10 @@ final class BackingFiles: Sendable {
     // Held across the ioctl, which does no I/O: two first openers must not register twice.
     private let backings = Mutex<[UInt64: Backing]>([:])
 
-    /// Ids that are nobody's any more, until there is a request to close them by.
+    /// Ids that are no longer in use, until there is a request with which to close them.
     private let unclosed = Mutex<[Int32]>([])
 
-    /// The inode's id, one descriptor more; nil where the kernel refuses (EPERM without root).
+    /// The inode's id, for one more descriptor; nil if the kernel refuses (EPERM without root).
     func acquire(_ handle: Handle, _ request: fuse_req_t) -> Int32? {
         backings.withLock { backings in
             if var known = backings[handle.node.address] {
@@ -32,8 +32,8 @@ final class BackingFiles: Sendable {
         }
     }
 
-    /// - Parameter request: not answered yet. nil after an answer that the kernel did not take: what was
-    ///   registered for it is given up with the next release.
+    /// - Parameter request: not answered yet. nil after an answer that the kernel has not accepted: what was
+    ///   registered for it is released with the next one.
     func release(_ handle: Handle, _ request: fuse_req_t?) {
         let last = backings.withLock { backings -> Int32? in
             guard var known = backings[handle.node.address] else { return nil }

@@ -3,7 +3,7 @@ import Glibc
 import PurgeSystem
 import Synchronization
 
-/// What tells a process to end ends the mount in an orderly way; SIGUSR1 asks for the census.
+/// Signals that tell a process to end unmount in an orderly way; SIGUSR1 asks for the census.
 enum EndSignals {
     private static var set: sigset_t {
         var set = sigset_t()
@@ -12,28 +12,28 @@ enum EndSignals {
         return set
     }
 
-    /// Before any thread is started, so that all inherit it.
+    /// To be called before any thread is started, so that all inherit the mask.
     static func block() {
         var set = set
         pthread_sigmask(SIG_BLOCK, &set, nil)
         signal(SIGPIPE, SIG_IGN)
-        signal(SIGXFSZ, SIG_IGN)  // a file past the limit of the daemon's process is an error of that one call
+        signal(SIGXFSZ, SIG_IGN)  // a file past the daemon's size limit is an error of that one call
     }
 
-    /// The number of one that was fetched.
+    /// The number of the signal that was fetched.
     private static let fetched = Atomic<Int32>(0)
 
-    /// One that has come so far, fetched or not.
+    /// A signal that has arrived so far, fetched or not.
     static var received: Int32? {
         let number = fetched.load(ordering: .acquiring)
         return number == 0 ? System.endSignal() : number
     }
 
-    /// How long, once the name is free, those who still have files open may go on.
+    /// How long programs that still have files open may go on once the mount point is free.
     private static let patience: Int64 = 1000
 
-    /// Unmounts when one comes: at once if nothing is open, else lazily, so that the name is free;
-    /// whoever then does not let go in time is cut off. `ended` advances when serving has ended.
+    /// Unmounts when a signal arrives: at once if nothing is open, otherwise lazily, so that the mount point is free.
+    /// Programs that do not close their files in time are cut off. `ended` advances when serving has ended.
     static func watch(
         _ mountpoint: String, ended: Gate, census: @escaping @Sendable () -> Void
     ) throws(Errno) {
@@ -47,7 +47,7 @@ enum EndSignals {
                 if number == SIGUSR1 { census() }
             } while number == SIGUSR1
             fetched.store(number, ordering: .releasing)
-            // Where ours has been taken away already, another may be mounted by now.
+            // If our mount has been removed already, another may be mounted there by now.
             if Self.device(at: mountpoint) == device {
                 if unmount(mountpoint, lazily: false) { return }
                 _ = unmount(mountpoint, lazily: true)
@@ -64,7 +64,7 @@ enum EndSignals {
         }
     }
 
-    /// Takes the mount away from whoever uses it, if it still is the one of this device.
+    /// Removes the mount even if it is in use, if it is still the one of this device.
     static func detach(_ mountpoint: String, device: Int64?) {
         if Self.device(at: mountpoint) == device { _ = unmount(mountpoint, lazily: true) }
     }

@@ -9,7 +9,7 @@ import Synchronization
 
 /// Serves one mount from this process.
 public enum MountService {
-    /// Opens the store, mounts, calls `whenReady` once the mount works, and returns when it has
+    /// Opens the store, mounts, calls `whenReady` once the mount is ready, and returns when it has
     /// been unmounted (fusermount3 -u, or one of `SignalSet.ending` to this process).
     public static func serve(_ request: MountRequest, whenReady: () -> Void) throws(StoreError) {
         EndSignals.block()
@@ -28,7 +28,7 @@ public enum MountService {
         }
     }
 
-    /// One that cannot be written can be looked at all the same.
+    /// A store that cannot be written can still be read.
     private static func open(_ request: MountRequest) throws(StoreError) -> Store {
         do throws(StoreError) {
             return try Store.open(request.storePath, creating: true, start: request.start)
@@ -43,13 +43,13 @@ public enum MountService {
     ) throws(StoreError) {
         if let words = store.takeLastWords() {
             note(
-                "purgefs: warning: \(store.path): its last daemon died; all of it is in last-words.old.txt there:\n  \(words)"
+                "purgefs: warning: \(store.path): its last daemon crashed; last-words.old.txt there says more:\n  \(words)"
             )
         }
         do throws(Errno) {
             try System.leaveLastWords(at: store.lastWordsPath, owner: System.status(store.directory.raw).st_uid)
         } catch {
-            note("purgefs: warning: should the daemon die it will not say why: \(error)")
+            note("purgefs: warning: if the daemon crashes, it will not be able to say why: \(error)")
         }
         let known = try store.loadSettings()
         var settings = known
@@ -58,7 +58,7 @@ public enum MountService {
         let journal =
             try store.isForReading
             ? Journal.openForReading(in: store) : Journal.open(in: store, toleratingFullDisk: true)
-        // Where the mount fails too: the room that it keeps on the disk is free again.
+        // Also if the mount fails: the room that it has reserved on the disk is free again.
         defer { journal.close() }
         if let failure = journal.openingFailure { note("purgefs: warning: \(failure)") }
         if !store.isForReading { try store.makePrivate() }
@@ -88,7 +88,7 @@ public enum MountService {
     /// The signal that has told this process to end.
     public static var interruption: Int32? { EndSignals.received }
 
-    /// Not before the mount stands: one that fails leaves the settings as they were.
+    /// Not before the mount is ready: a mount that fails leaves the settings as they were.
     private static func save(
         _ settings: Device, insteadOf known: Device, in store: Store
     ) throws(StoreError) {
@@ -145,15 +145,15 @@ public enum MountService {
         else {
             throw StoreError(
                 "libfuse refused the mount options \(options.joined(separator: ","))", path: mountpoint,
-                advice: "What is purgefs' own is given without -o: --total SIZE, --others SIZE. "
-                    + "The rest: man mount.fuse3")
+                advice: "purgefs's own settings are given without -o, as in --total SIZE; for the options of -o see "
+                    + "man mount.fuse3.")
         }
         guard fuse_session_mount(session, mountpoint) == 0 else {
             fuse_session_destroy(session)
             throw StoreError(
                 "could not be mounted", path: mountpoint,
                 advice:
-                    "The message above says why. If it is that permission is denied or the operation not permitted: "
+                    "The message above says why. If permission was denied or the operation not permitted: "
                     + "a container forbids mounting unless it was started with --cap-add SYS_ADMIN and, where AppArmor "
                     + "is in use, --security-opt apparmor=unconfined (SELinux: label=disable).")
         }
@@ -184,8 +184,8 @@ public enum MountService {
         }
         let failure = shim_failure()
         if failure != 0 { EndSignals.detach(mountpoint, device: device) }
-        // The notifier may be in a call through the mount that nobody will serve any more, and
-        // both of these wait for it.
+        // The notifier may be in a call through the mount that is no longer served, and both of these
+        // wait for it.
         shim_cut_off(session)
         let loss = end(server)
         fuse_session_unmount(session)
@@ -199,7 +199,7 @@ public enum MountService {
         if let loss { throw loss }
     }
 
-    /// The threads of a mount but the volume's own; the answer ends when the mount has ended.
+    /// Starts the threads of a mount except the volume's own. Returns the one that ends when the mount has ended.
     private static func startServing(
         _ session: OpaquePointer, _ server: Server, _ mountpoint: String
     ) throws(Errno) -> WorkThread {
@@ -219,7 +219,7 @@ public enum MountService {
         return serving
     }
 
-    /// What could not be written to the store, and is lost.
+    /// Returns what could not be written to the store and is lost.
     private static func end(_ server: Server) -> StoreError? {
         server.retries.end()
         server.commands.end()
@@ -229,15 +229,15 @@ public enum MountService {
         return loss
     }
 
-    /// Of sizes that were given just now; a device may well be meant to be full.
+    /// Only if sizes were given now; a device may well be meant to be full.
     private static func warnOfFullDevice(_ settings: Device, _ given: SettingsChange) {
         guard given.total != nil || given.others != nil, settings.others >= settings.total else { return }
         note(
             "purgefs: warning: --others \(settings.others.inWords) leaves nothing of --total \(settings.total.inWords)\n"
-                + "  Writes are refused (ENOSPC) where no purge makes room. Use a larger --total or less --others.")
+                + "  Writes fail with ENOSPC unless purging makes room. Use a larger --total or a smaller --others.")
     }
 
-    /// The app would get EIO where it expects the simulated device to have room.
+    /// The app would get EIO although the simulated device has room.
     private static func warnOfSmallDisk(_ volume: Volume, _ store: Store) {
         guard let disk = try? System.fileSystemStatus(store.container.raw) else { return }
         let (bytes, overflow) = disk.f_bavail.multipliedReportingOverflow(by: disk.f_frsize)
@@ -251,11 +251,11 @@ public enum MountService {
         }
     }
 
-    /// What the kernel still held says nothing: once it has begun to unmount it tells of no forget,
-    /// and not of every release.
+    /// What the kernel still holds means nothing: once it has begun to unmount, it sends no FORGET,
+    /// and not every RELEASE.
     private static func warnOfLosses(_ census: Census) {
         guard census.unclosed != 0 || census.overdrawn != 0 else { return }
-        note("purgefs: warning: files left unclosed, or references counted wrong: \(census.line)")
+        note("purgefs: warning: files were not closed, or references miscounted: \(census.line)")
     }
 
     static func note(_ message: String) {
@@ -264,11 +264,11 @@ public enum MountService {
             try line.withUnsafeBytes { bytes in
                 Result { () throws(Errno) in _ = try System.write(STDERR_FILENO, bytes) }
             }.get()
-        } catch {}  // nowhere is left to say it
+        } catch {}  // there is no other place to report it
     }
 }
 
-/// Says how far the scan of a large store is, once it has taken a second.
+/// Reports the progress of a scan that takes longer than a second.
 final class ScanProgress: Sendable {
     private let started = System.uptime()
     private let last = Mutex<Int64>(System.uptime())

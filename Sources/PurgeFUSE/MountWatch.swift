@@ -1,10 +1,10 @@
 import Glibc
 import PurgeSystem
 
-/// Notices that the mount has been taken away while files were open in it (`fusermount3 -u -z`):
-/// the kernel says nothing of that to the daemon.
+/// Notices that the mount was removed while files were open in it (`fusermount3 -u -z`):
+/// the kernel does not tell the daemon.
 enum MountWatch {
-    /// Calls `action` once, when no mount of this device is left at `mountpoint`.
+    /// Calls `action` once, when there is no longer a mount of this device at `mountpoint`.
     static func start(_ mountpoint: String, _ action: @escaping @Sendable () -> Void) throws(Errno) {
         let table = try FileDescriptor.open("/proc/self/mountinfo", O_RDONLY)
         let device = try mountpoint.withCString { path in

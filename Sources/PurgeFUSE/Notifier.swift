@@ -5,20 +5,20 @@ import PurgeTree
 import PurgeVolume
 import Synchronization
 
-/// Tells the kernel of purged names, from a thread of its own: never from a request's, which
-/// would wait for a lock that the kernel holds for that very request.
+/// Tells the kernel about purged names, on a thread of its own: the thread of a request would wait
+/// for a lock that the kernel holds for that very request.
 ///
-/// The thread has no descriptor but those it opens itself. It can be inside the mount when the daemon
-/// is killed, and stays there until the connection ends, which is when nobody has /dev/fuse open any more:
-/// with the daemon's descriptors it would wait for itself, and everybody in the mount with it.
+/// The thread has no descriptors but those it opens itself. It may be inside the mount when the daemon
+/// is killed, and stays there until the connection ends, that is, until /dev/fuse is no longer open
+/// anywhere: with the daemon's descriptors it would wait for itself, and so would everything in the mount.
 final class Notifier: Sendable {
     private let queue = WorkQueue()
     private let announcements = Announcements()
-    /// Held while an announcement joins both queues: they are told of, and answered, in one order.
+    /// Held while an announcement joins both queues, so that they are made and answered in one order.
     private let joining = Mutex(())
     private let mountpoint: String
     private let session = Mutex<UInt>(0)
-    /// Of our mount, to tell it from what lies under it.
+    /// The device of our mount, to distinguish it from what is under it.
     private let device = Mutex<Int64>(0)
     private let announcerID = Atomic<Int32>(0)
 
@@ -35,7 +35,7 @@ final class Notifier: Sendable {
         try announcements.start(notifier: { [self] in announcer }, forget: { [self] in forget($0) })
     }
 
-    /// From now on there is a mount to tell.
+    /// From now on there is a mount.
     func begin(session: OpaquePointer) throws(Errno) {
         let device = try mountpoint.withCString { path in
             Result { () throws(Errno) in try System.device(at: AT_FDCWD, path) }
@@ -52,15 +52,15 @@ final class Notifier: Sendable {
     /// The thread that unlinks through the mount.
     var announcer: pid_t { announcerID.load(ordering: .relaxed) }
 
-    /// A copy reads its source, which the kernel does not know to have moved atime. Attributes
-    /// alone, so that nothing waits for a lock of the kernel's: any thread may call this but the notifier's.
+    /// For a copy, which reads its source without the kernel knowing that this moves atime. Only attributes
+    /// are dropped, so that nothing waits for a lock in the kernel: any thread but the notifier's may call this.
     func forgetAttributes(of node: Node) {
         guard let session = OpaquePointer(bitPattern: session.withLock { $0 }) else { return }
         fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(node.address), -1, 0)
     }
 
-    /// The kernel asks for the attributes of a purged file before it uses the name, is told that they are stale, and
-    /// looks the name up anew; it reads its directory anew too. None of this takes the directory's lock.
+    /// Makes the kernel ask for the attributes of a purged file before it uses the name; it is answered with ESTALE and
+    /// looks the name up again. It also reads the directory again. None of this takes the directory's lock.
     private func forget(_ removals: [Removal]) {
         guard let session = OpaquePointer(bitPattern: session.withLock { $0 }) else { return }
         var directory: UInt64 = 0
@@ -80,7 +80,7 @@ final class Notifier: Sendable {
         }
     }
 
-    /// Answers which of the names could not be told of.
+    /// Returns which of the names could not be announced.
     private func tell(_ names: [PurgedName?]) -> [Int] {
         var directory = OpenDirectory()
         var unreached: [Int] = []
@@ -98,7 +98,7 @@ final class Notifier: Sendable {
         var descriptor: FileDescriptor?
     }
 
-    /// Looks for the name where its directory is by now, should that have been moved meanwhile.
+    /// Looks for the name where its directory is now, in case that has been moved meanwhile.
     private func follow(_ name: PurgedName, of removal: Int, _ directory: inout OpenDirectory) -> Bool {
         var name = name
         for _ in 0..<Self.moves {
@@ -111,11 +111,11 @@ final class Notifier: Sendable {
         return false
     }
 
-    /// Moves of a directory that one of its names is followed through.
+    /// How many moves of its directory a name is followed through.
     private static let moves = 16
 
-    /// unlink(2) through the mount wakes watchers and drops the name. false where it may not (in a directory
-    /// that the daemon's user cannot write), or the directory is elsewhere by now.
+    /// unlink(2) through the mount wakes watchers and drops the name. Returns false if that is not permitted (in a
+    /// directory that the daemon's user cannot write), or the directory is elsewhere by now.
     private func unlink(_ name: PurgedName, _ directory: inout OpenDirectory) -> Bool {
         do throws(Errno) {
             let path = name.directoryPath
@@ -130,8 +130,8 @@ final class Notifier: Sendable {
         } catch { return false }
     }
 
-    /// nil when our mount is gone: the path would lead to what lies under it. What is mounted inside
-    /// is left alone, since it may never answer.
+    /// nil if our mount is gone, because the path would lead to what is under it. Other mounts inside
+    /// are not entered, since they may never answer.
     private func open(_ path: [UInt8]) throws(Errno) -> FileDescriptor? {
         let root = try FileDescriptor.open(mountpoint, System.openPath | O_DIRECTORY)
         guard try System.device(at: root.raw, "") == device.withLock({ $0 }) else { return nil }

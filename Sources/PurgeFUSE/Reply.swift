@@ -5,11 +5,11 @@ import PurgeSystem
 import PurgeVolume
 
 /// The one answer to one request. Sending consumes it, so a second answer does not compile, and
-/// one that was forgotten reaches the caller as EIO.
+/// a forgotten one reaches the caller as EIO.
 struct Reply: ~Copyable {
     private let request: fuse_req_t
 
-    /// To be made when the work is done: what was kept for a second attempt is let go of here.
+    /// To be created when the work is done: what was kept for a second attempt is released here.
     init(_ request: fuse_req_t) {
         self.request = request
         Server.of(request).retries.finish(RawRequest.current)
@@ -32,13 +32,13 @@ struct Reply: ~Copyable {
     }
     consuming func entry(_ entry: Entry) {
         var parameters = fuse_entry_param(entry)
-        // An entry that the kernel did not take, as when the request has been interrupted: it then
-        // keeps no reference either.
+        // If the kernel has not accepted the entry, for example because the request was interrupted, it has
+        // no reference either.
         let volume = Server.of(request).volume  // the answer frees the request
         if fuse_reply_entry(request, &parameters) != 0 { volume.forget(entry.node, count: 1) }
         discard self
     }
-    /// The name is not there, and the kernel may remember that.
+    /// The name does not exist, and the kernel may cache that.
     consuming func absent(mayBeCached: Bool) {
         if mayBeCached {
             var parameters = fuse_entry_param()
@@ -75,7 +75,7 @@ struct Reply: ~Copyable {
         fuse_reply_write(request, count)
         discard self
     }
-    /// false if the kernel did not take them.
+    /// Returns false if the kernel has not accepted them.
     @discardableResult
     consuming func bytes(_ buffer: UnsafeRawBufferPointer) -> Bool {
         let code = fuse_reply_buf(request, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), buffer.count)
@@ -89,12 +89,12 @@ struct Reply: ~Copyable {
         }
         discard self
     }
-    /// Data from a file, spliced past this process.
+    /// Data from a file, spliced without a copy in this process.
     consuming func file(_ descriptor: Int32, offset: Int64, size: Int) {
         shim_reply_file(request, descriptor, offset, size)
         discard self
     }
-    /// An attribute's value, or its length to who asked for that.
+    /// An attribute's value, or only its length if that was requested.
     consuming func value(_ bytes: [UInt8], size: Int) {
         if size == 0 {
             fuse_reply_xattr(request, bytes.count)
@@ -128,7 +128,7 @@ struct Reply: ~Copyable {
         fuse_reply_statfs(request, &answer)
         discard self
     }
-    /// For an answer that another thread will give.
+    /// For an answer that another thread will send.
     consuming func later() -> PendingReply {
         let pending = PendingReply(request)
         discard self
@@ -136,7 +136,7 @@ struct Reply: ~Copyable {
     }
 }
 
-/// An answer that travels with work; it too is given once, EIO when it is forgotten.
+/// An answer that travels with other work; it too is sent once, and is EIO if it is forgotten.
 final class PendingReply: @unchecked Sendable {
     // @unchecked: `request` is taken once, by whoever answers.
     private var request: fuse_req_t?
@@ -149,8 +149,8 @@ final class PendingReply: @unchecked Sendable {
     deinit { if let request { fuse_reply_err(request, EIO) } }
 }
 
-/// How long, in seconds, the kernel may keep what it was told. The daemon owns the store, so
-/// nothing changes but through the kernel itself or with a notification.
+/// How long, in seconds, the kernel may cache what it was told. The daemon owns the store, so
+/// everything changes either through the kernel itself or with a notification.
 enum CacheTime {
     static let long: Double = 86400
 }

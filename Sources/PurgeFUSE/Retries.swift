@@ -5,10 +5,10 @@ import Synchronization
 
 /// Calls that the kernel tries a second time.
 ///
-/// A file can go between the look-up of its name and the call that needed it. Such a call is answered
-/// ESTALE, upon which the kernel looks the name up anew; but it does so once only, and a second
-/// ESTALE would reach the app, which no local file system does to it. So what a second look-up finds
-/// is kept open until the call has come: nothing purges it, and unlinked it can still be used.
+/// A file can disappear between the look-up of its name and the call that needed it. Such a call is answered
+/// with ESTALE, and the kernel looks the name up again; but it does so only once, and a second ESTALE
+/// would reach the app, which never happens with a local file system. So what a second look-up finds is
+/// kept open until the call has come: nothing purges it, and even if it is unlinked it can still be used.
 final class Retries: Sendable {
     private struct Retry {
         let began = System.uptime()
@@ -20,15 +20,15 @@ final class Retries: Sendable {
     /// By the calling thread.
     private let retries = Mutex<[pid_t: Retry]>([:])
     private let areAny = Atomic<Bool>(false)
-    /// 250 ms: the kernel tries again at once, where it gets the CPU. It never does when the thread was
-    /// killed meanwhile, or when the second look-up was all that it wanted.
+    /// 250 ms: the kernel tries again at once if it gets the CPU. It never does if the thread was killed
+    /// meanwhile, or if the second look-up was all that it needed.
     private static let patience: Int64 = 250_000_000
-    /// 50 ms, once somebody else needs room: a call that comes so soon would have the file open by itself.
+    /// 50 ms, once another call needs room: a call that comes so soon would have the file open by itself.
     private static let shortPatience: Int64 = 50_000_000
 
     init(volume: Volume) { self.volume = volume }
 
-    /// A thread of which the kernel tells no number (of another PID namespace) is not followed.
+    /// A thread whose number the kernel does not tell (one in another PID namespace) is not followed.
     func begin(_ thread: pid_t) {
         guard thread != 0 else { return }
         let old = retries.withLock { retries in
@@ -49,7 +49,7 @@ final class Retries: Sendable {
             } catch .stale {
                 volume.forget(entry.node, count: 1)
             } catch {
-                // It may still work without.
+                // The call may still succeed without it.
                 return entry
             }
         }
@@ -68,7 +68,7 @@ final class Retries: Sendable {
         if let superfluous { volume.close(superfluous) }
     }
 
-    /// A request is about to be answered: what was kept for that call is not any longer.
+    /// A request is about to be answered: what was kept for its call is released.
     func finish(_ request: RawRequest) {
         guard areAny.load(ordering: .acquiring) else { return }
         let thread = request.isByTheWay ? 0 : request.thread
@@ -76,21 +76,21 @@ final class Retries: Sendable {
         finish { !$0.1.kept.isEmpty && $0.0 == thread || now - $0.1.began > Self.patience }
     }
 
-    /// Somebody is about to read how much room there is, or to use it.
+    /// A call is about to read how much room there is, or to use it.
     func finishOld(except thread: pid_t = 0) {
         guard areAny.load(ordering: .acquiring) else { return }
         let now = System.uptime()
         finish { $0.0 != thread && now - ($0.1.keptSince ?? now) > Self.shortPatience }
     }
 
-    /// Somebody is about to read how much there is: a file that has lost its name is in nobody's way.
+    /// A call is about to read how much room there is: files that have lost their names must not count.
     func finishNameless() {
         guard areAny.load(ordering: .acquiring) else { return }
         finishOld()
         finish { $0.1.kept.contains { self.volume.isNameless($0) } }
     }
 
-    /// Nobody asks any more.
+    /// The mount has ended.
     func end() { finish { _ in true } }
 
     private func finish(where isOver: ((pid_t, Retry)) -> Bool) {

@@ -5,7 +5,7 @@ import PurgeSystem
 import PurgeTree
 import PurgeVolume
 
-/// What the callbacks of one mount need: reached from a request by `of`.
+/// What the callbacks of one mount need; `of` gets it from a request.
 final class Server: Sendable {
     let volume: Volume
     let notifier: Notifier
@@ -37,7 +37,7 @@ final class Server: Sendable {
         return Caller(owner: context.uid, group: context.gid, pid: context.pid, umask: context.umask)
     }
 
-    /// The object that a handle of the kernel stands for.
+    /// The object behind a handle of the kernel.
     static func object<Object: AnyObject>(_ handle: UInt64, _ type: Object.Type = Object.self) -> Object? {
         UnsafeRawPointer(bitPattern: UInt(handle)).map { Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() }
     }

@@ -1,9 +1,9 @@
 import PurgeSystem
 import Synchronization
 
-/// A thread that looks for work whenever it is woken, and ends once it has been told to and finds none.
+/// A thread that looks for work whenever it is woken, and ends once it has been told to end and finds none.
 final class WakefulThread: Sendable {
-    /// What looking for work has come to.
+    /// The result of looking for work.
     enum Turn {
         /// There was some, and there may be more.
         case again
@@ -19,7 +19,7 @@ final class WakefulThread: Sendable {
     private let state = Mutex(State())
     private let gate = Gate()
 
-    /// - Parameter memory: what one look leaves for the next.
+    /// - Parameter memory: what one look passes on to the next.
     func start<Memory: Sendable>(
         name: String, memory: Memory, _ look: @escaping @Sendable (inout Memory) -> Turn
     ) throws(Errno) {

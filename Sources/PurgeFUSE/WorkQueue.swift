@@ -1,8 +1,8 @@
 import PurgeSystem
 import Synchronization
 
-/// One thread that does what it is handed, in order: commands and notifications, which may wait
-/// for requests and so must not keep a worker.
+/// One thread that carries out work in order: commands and notifications, which may wait for
+/// requests and so must not occupy a worker.
 final class WorkQueue: Sendable {
     private let work = Mutex<[@Sendable () -> Void]>([])
     private let thread = WakefulThread()
@@ -23,6 +23,6 @@ final class WorkQueue: Sendable {
         thread.wake()
     }
 
-    /// Returns when all that was handed in is done.
+    /// Returns when all work is done.
     func end() { thread.end() }
 }

@@ -28,7 +28,7 @@ public enum DeviceEffect: Hashable, Sendable {
     case save
 }
 
-/// The pressure level is another than before.
+/// The pressure level has changed.
 public struct LevelChange: Hashable, Sendable {
     public var old: PressureLevel
     public var new: PressureLevel

@@ -39,7 +39,7 @@ extension fuse_lowlevel_ops {
 }
 
 extension Server {
-    /// FUSE_STATX, which comes when somebody asks for the birth time.
+    /// FUSE_STATX, which comes when a program asks for the birth time.
     fileprivate func attributesWithBirth(_ request: fuse_req_t, _ node: Node) {
         Reply.to(request) { () throws(Errno) in
             (try volume.attributes(of: node), try volume.birth(of: node))

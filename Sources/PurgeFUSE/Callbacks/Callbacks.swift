@@ -33,8 +33,8 @@ extension Reply {
         }
     }
 
-    /// The same for what may purge. The answer, an error too, comes when the purged names are gone for
-    /// everybody.
+    /// The same for a call that may purge. The answer, even an error, is sent when the purged names are gone for
+    /// every process.
     static func to<Value: Sendable>(
         _ request: fuse_req_t, purging body: (inout AnnouncementDebt) throws(Errno) -> Value,
         _ send: @escaping @Sendable (consuming Reply, Value) -> Void
@@ -63,7 +63,7 @@ extension Reply {
 }
 
 extension Server {
-    /// libfuse hands names on as they came: never nil.
+    /// libfuse passes names on as it got them: never nil.
     static func name(_ pointer: UnsafePointer<CChar>?) throws(Errno) -> CName {
         guard let pointer else { throw .invalid }
         return pointer
@@ -91,12 +91,12 @@ enum Connection {
         guard let userdata, let connection else { return }
         let server = Unmanaged<Server>.fromOpaque(userdata).takeUnretainedValue()
         shim_want(connection, server.volume.keepsAccessControlLists ? 1 : 0)
-        // RELEASE travels among the background requests: a limit would keep it behind later ones.
+        // RELEASE travels with the background requests: a limit would hold it back behind later ones.
         connection.pointee.max_background = 65535
         connection.pointee.congestion_threshold = 49151
         connection.pointee.time_gran = 1
         // A power of two, and less than the pages of a request can hold: writes then arrive in even
-        // parts whatever their buffer's alignment, and the page cache below keeps large folios.
+        // parts whatever the alignment of their buffer, and the page cache below keeps large folios.
         connection.pointee.max_write = KernelRequests.maxWrite
     }
 }

@@ -21,7 +21,7 @@ extension Server {
         }
     }
 
-    /// One write(2) is one command, wherever in the file; it runs on its own thread, since it may
+    /// One write(2) is one command, wherever in the file. It runs on a thread of its own, since it may
     /// have to wait for purges that need the workers.
     func writeControl(
         _ request: fuse_req_t, _ info: UnsafeMutablePointer<fuse_file_info>, _ data: UnsafeRawBufferPointer
@@ -48,7 +48,7 @@ extension Server {
     ) {
         guard self.node(node).isControl else {
             if let poll { fuse_pollhandle_destroy(poll) }
-            // ENOSYS would end all polling of this mount, that of the control files too.
+            // ENOSYS would end all polling of this mount, including that of the control files.
             return Reply(request).poll(UInt32(POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM))
         }
         Reply.to(request) { () throws(Errno) in
@@ -63,7 +63,7 @@ extension Server {
     }
 }
 
-/// Somebody in poll(2): woken once, then asked again by the kernel.
+/// A caller of poll(2): it is woken once, and then the kernel asks again.
 private final class PollWaiter: @unchecked Sendable {
     // @unchecked: the handle is taken under the mutex.
     private let handle: Mutex<UInt>
@@ -83,7 +83,7 @@ private final class PollWaiter: @unchecked Sendable {
     }
 }
 
-/// Reads of `events` that wait for something to come. None of them keeps a worker.
+/// Reads of `events` that wait for an event. None of them occupies a worker.
 final class ParkedReads: Sendable {
     private final class Parked: @unchecked Sendable {
         // @unchecked: `pending` is itself taken once; the rest is not changed.

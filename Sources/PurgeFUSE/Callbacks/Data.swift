@@ -111,7 +111,7 @@ extension Server {
 }
 
 extension System {
-    /// Writes until all is written or nothing more goes; an error only if nothing went.
+    /// Writes until everything is written or a call fails; throws only if nothing was written.
     static func pwriteAll(_ fd: Int32, _ bytes: UnsafeRawBufferPointer, offset: Int64) throws(Errno) -> Int {
         var written = 0
         while written < bytes.count {

@@ -69,9 +69,10 @@ extension Server {
         }
     }
 
-    /// The kernel has no reference to what it did not take.
+    /// The kernel has no references to entries that it has not accepted.
     private func forget(_ entries: UnsafeRawBufferPointer) {
-        // struct fuse_direntplus: a fuse_entry_out, which begins with the nodeid, then a fuse_dirent, whose name follows.
+        // struct fuse_direntplus: a fuse_entry_out, which begins with the nodeid, then a fuse_dirent, whose name
+        // follows.
         let (entry, header) = (128, 24)
         var at = 0
         while at + entry + header <= entries.count {
@@ -82,7 +83,7 @@ extension Server {
         }
     }
 
-    /// Puts one entry into the buffer if there is room; answers its length either way.
+    /// Puts one entry into the buffer if there is room. Returns its length either way.
     private func add(
         _ entry: DirectoryEntry, to buffer: UnsafeMutableRawBufferPointer, at offset: Int, _ request: fuse_req_t,
         isPlus: Bool

@@ -79,7 +79,7 @@ extension fuse_lowlevel_ops {
 }
 
 extension Server {
-    /// - Parameter request: nil when it has been answered (BackingFiles.release).
+    /// - Parameter request: nil if it has been answered (BackingFiles.release).
     func release(_ handle: Handle, _ request: fuse_req_t?) {
         if handle.mode.isPassed { backings.release(handle, request) }
         if handle.mode == .passthroughDirect { notifier.forgetAttributes(of: handle.node) }
@@ -91,7 +91,7 @@ extension Server {
     func flags(of handle: Handle, _ request: fuse_req_t) -> (UInt32, Int32) {
         let noFlush = UInt32(SHIM_FOPEN_NOFLUSH)
         let keep = handle.keepsCache ? UInt32(SHIM_FOPEN_KEEP_CACHE) : 0
-        // Where direct writes leave the pages of others as they are, writers are cached too.
+        // Without direct_io_mmap direct writes would leave others' pages as they are, so writers are cached too.
         let direct = shim_features().direct_io_mmap != 0 ? UInt32(SHIM_FOPEN_DIRECT_IO) : keep
         switch handle.mode {
         case .cached, .own: return (noFlush | keep, 0)
@@ -101,7 +101,8 @@ extension Server {
                 volume.withdrawPassthrough(handle)
                 return (noFlush | keep, 0)
             }
-            // A mapping of this descriptor writes unseen by us and by the attributes that are cached.
+            // Writes through a mapping of this descriptor change the file without us, and without the cached
+            // attributes.
             if handle.mode == .passthroughDirect { notifier.forgetAttributes(of: handle.node) }
             let passthrough = UInt32(SHIM_FOPEN_PASSTHROUGH) | noFlush
             return (handle.mode == .passthrough ? passthrough : passthrough | UInt32(SHIM_FOPEN_DIRECT_IO), id)

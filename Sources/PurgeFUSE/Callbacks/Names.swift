@@ -4,7 +4,7 @@ import PurgeSystem
 import PurgeTree
 import PurgeVolume
 
-// LOOKUP, FORGET and what makes, moves and removes names.
+// LOOKUP, FORGET and the requests that make, move and remove names.
 extension fuse_lowlevel_ops {
     static func addNames(_ operations: inout fuse_lowlevel_ops) {
         operations.lookup = { request, parent, name in
@@ -12,7 +12,7 @@ extension fuse_lowlevel_ops {
             let server = Server.of(request)
             let parent = server.node(parent)
             do throws(Errno) {
-                // Found before a Reply is made: a Reply that is not sent answers EIO.
+                // Determined before a Reply is created, because a Reply that is not sent becomes EIO.
                 let caller = server.caller(request)
                 let entry = try server.retries.lookup(caller.pid) { () throws(Errno) in
                     try server.volume.lookup(Server.name(name), in: parent, caller: caller)

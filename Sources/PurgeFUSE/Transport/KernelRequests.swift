@@ -4,20 +4,20 @@ import Glibc
 import PurgeSystem
 import PurgeVolume
 
-/// Requests as they come from /dev/fuse: the only place that knows how they travel.
+/// Requests from /dev/fuse: the only place that knows how they are transported.
 final class KernelRequests: RequestSource, @unchecked Sendable {
-    // @unchecked: libfuse's session may be used by several threads at once; it is not changed here. `failures` is
-    // touched by who has the lead.
+    // @unchecked: libfuse's session may be used by several threads at once; it is not changed here. Only the
+    // leader uses `failures`.
     private let session: OpaquePointer
     private let server: Server
-    /// Reads that have failed, one after the other.
+    /// How many reads have failed in a row.
     private var failures = 0
-    /// Two seconds, before the mount ends by it.
+    /// Two seconds until the mount ends because of them.
     private static let maximumFailures = 200
 
-    /// Bytes that one WRITE carries at most.
+    /// The most bytes that one WRITE carries.
     static let maxWrite: UInt32 = 512 << 10
-    /// libfuse's own, which the kernel takes as the least that may be offered.
+    /// libfuse's own, which is the least that the kernel accepts.
     private static let bufferSize = (1 << 20) + 4096
     private static let headerSize = 40
     /// Copying this much takes longer than waking another reader.
@@ -47,7 +47,7 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
         return count
     }
 
-    /// The mount is still there, and whoever is in it waits. 0 to try again, nil when that has not helped.
+    /// The mount still exists, and programs in it wait. Returns 0 to try again, nil if that has not helped.
     private func retry(after error: Errno) -> Int? {
         if failures == 0 { MountService.note("purgefs: error: cannot read from the kernel: \(error); trying again") }
         failures += 1
@@ -91,7 +91,7 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
     }
 }
 
-/// The parts of a request that libfuse does not hand on.
+/// The parts of a request that libfuse does not pass on.
 struct RawRequest {
     enum Opcode: UInt32 {
         case lookup = 1
@@ -124,11 +124,11 @@ struct RawRequest {
 
     var opcode: Opcode? { Opcode(rawValue: word(4)) }
     var node: fuse_ino_t { fuse_ino_t(word(16, UInt64.self)) }
-    /// The calling thread; 0 when it is in another PID namespace.
+    /// The calling thread; 0 if it is in another PID namespace.
     var thread: pid_t { pid_t(bitPattern: word(32, UInt32.self)) }
-    /// Whether it can come before the request that a call on a path is about: on the way to the file,
-    /// for a question of the kernel's own (the capabilities of a file that is about to be cut), or
-    /// without the thread having to wait for it.
+    /// Whether it can come before the main request of a call on a path: on the way to the file,
+    /// for a question of the kernel's own (the capabilities of a file that is about to be truncated), or
+    /// without the thread waiting for it.
     var isByTheWay: Bool {
         switch opcode {
         case .lookup, .getattr, .statx, .getxattr, .readlink, .read, .release, .releaseDirectory: true
@@ -153,8 +153,8 @@ struct RawRequest {
     /// FATTR_KILL_SUIDGID of fuse_setattr_in.valid
     var changeDropsPrivileges: Bool { word(40, UInt32.self) & (1 << 11) != 0 }
 
-    /// FUSE_TMPFILE and FUSE_STATX, of which libfuse 3.14 does not know, begin as FUSE_CREATE and
-    /// FUSE_GETATTR do, so they go on as these. May go when no libfuse older than 3.18 is left.
+    /// FUSE_TMPFILE and FUSE_STATX, which libfuse 3.14 does not know, begin like FUSE_CREATE and
+    /// FUSE_GETATTR, so they are passed on as these. May be removed when no libfuse older than 3.18 is in use.
     static func rewrite(_ buffer: UnsafeMutableRawBufferPointer, as opcode: Opcode) {
         let original = RawRequest(buffer).opcode?.rawValue ?? 0
         buffer.storeBytes(of: opcode.rawValue, toByteOffset: 4, as: UInt32.self)

@@ -2,15 +2,15 @@ import Glibc
 import PurgeSystem
 import Synchronization
 
-/// Leader and followers: one thread at a time reads requests and notes what it read, so that a
+/// Leader and followers: one thread at a time reads requests and takes note of each, so that a
 /// close that was read before a request is known when that request is served
 /// (docs/INTERNALS.md, The order of RELEASE).
 ///
-/// The leader serves what is quick itself and goes on reading, which for one client is the
-/// fastest; before anything slow it hands the lead to a follower. A watchman takes the lead from
-/// a leader that has been busy with one request for some milliseconds.
+/// The leader serves quick requests itself and goes on reading, which is fastest for one client;
+/// before anything slow it hands the lead to a follower. A watchman takes the lead from a
+/// leader that has been busy with one request for some milliseconds.
 final class WorkerPool: Sendable {
-    /// Threads at most; that many requests can be slow at once.
+    /// The maximum number of threads; that many requests can be slow at once.
     private let limit: Int
     private static let watchInterval: Int64 = 2
 
@@ -23,7 +23,7 @@ final class WorkerPool: Sendable {
     private let lead = Semaphore()
     private let watchGate = Gate()
     private let watchmanSleeps = Atomic<Bool>(false)
-    /// 0 while the leader reads, its request's number while it serves one.
+    /// 0 while the leader reads, the request's number while it serves one.
     private let serving = Atomic<UInt64>(0)
     private let source: any RequestSource
 
@@ -53,7 +53,8 @@ final class WorkerPool: Sendable {
         state.withLock { $0.threads.append(thread) }
     }
 
-    /// One thread's life: wait for the lead, read and serve until it is given up, serve, again.
+    /// The life of a thread: it waits for the lead, reads and serves until it gives up the lead, serves that request,
+    /// and starts again.
     private func work() {
         source.prepareThread()
         guard let buffer = source.makeBuffer() else { return }
@@ -74,7 +75,7 @@ final class WorkerPool: Sendable {
                     break
                 }
                 worker.isWatched = true
-                // One order for both: else each could miss what the other has just said.
+                // Both must be in one order; otherwise each could miss what the other has just stored.
                 serving.store(number, ordering: .sequentiallyConsistent)
                 if watchmanSleeps.load(ordering: .sequentiallyConsistent) { wakeWatchman() }
                 source.serve(buffer, length)
@@ -84,7 +85,7 @@ final class WorkerPool: Sendable {
         }
     }
 
-    /// false when the pool ends.
+    /// Returns false when the pool ends.
     private func becomeLeader() -> Bool {
         let mustEnd = state.withLock { state in
             state.idle += 1
@@ -98,18 +99,18 @@ final class WorkerPool: Sendable {
         }
     }
 
-    /// Somebody else reads from now on.
+    /// Another thread reads from now on.
     fileprivate func passLead() {
         let mustAdd = state.withLock { $0.idle == 0 && $0.threads.count < limit && !$0.isEnding }
         if mustAdd {
-            // Without a new thread the lead waits for the first that is free.
+            // Without a new thread the lead waits for the first free one.
             do { try addWorker() } catch {}
         }
         lead.signal()
     }
 
-    /// The request of that number is not watched any more; false when the watchman has already
-    /// given the lead to somebody else.
+    /// The request of that number is no longer watched. Returns false if the watchman has already
+    /// given the lead to another thread.
     fileprivate func endWatch(_ number: UInt64) -> Bool {
         serving.compareExchange(expected: number, desired: 0, ordering: .acquiringAndReleasing).exchanged
     }
@@ -127,8 +128,8 @@ final class WorkerPool: Sendable {
         if watchmanSleeps.exchange(false, ordering: .acquiringAndReleasing) { watchGate.advance() }
     }
 
-    /// Sleeps while nothing happens; while something does, looks every few milliseconds whether
-    /// the leader is stuck in one request.
+    /// Sleeps while nothing happens; otherwise checks every few milliseconds whether the leader is
+    /// stuck in one request.
     private func watch() {
         var last: UInt64 = 0
         var quiet = 0
@@ -154,11 +155,11 @@ final class WorkerPool: Sendable {
     }
 }
 
-/// What a worker thread is doing, reachable from anything that it calls.
+/// The state of a worker thread, reachable from everything that it calls.
 final class Worker {
     private let pool: WorkerPool
     fileprivate var leads = false
-    /// Whether the watchman may take the lead from it.
+    /// Whether the watchman may take the lead from this thread.
     fileprivate var isWatched = false
     fileprivate var number: UInt64 = 0
     fileprivate let seed = UInt64.random(in: 1..<1 << 20) << 40
@@ -166,14 +167,14 @@ final class Worker {
 
     init(pool: WorkerPool) { self.pool = pool }
 
-    /// Lets another thread read requests, if this one does.
+    /// Lets another thread read requests if this one has the lead.
     func handOver() {
         guard leads else { return }
         leads = false
         if !isWatched || pool.endWatch(ticket) { pool.passLead() }
     }
 
-    /// For any code that is about to be slow; does nothing on threads that serve no requests.
+    /// For code that is about to be slow; does nothing on threads that do not serve requests.
     static func willBeSlow() {
         guard let pointer = current.pointer else { return }
         Unmanaged<Worker>.fromOpaque(pointer).takeUnretainedValue().handOver()
@@ -186,13 +187,13 @@ final class Worker {
     private static let current = ThreadLocal()
 }
 
-/// Where requests come from and how they are served; the pool knows nothing of their form.
+/// Where requests come from and how they are served; the pool does not know their form.
 protocol RequestSource: Sendable {
     func prepareThread()
     func makeBuffer() -> UnsafeMutableRawBufferPointer?
-    /// The length of one request, whose notes have been taken; 0 to try again; nil at the end.
+    /// The length of one request, which has been taken note of; 0 to try again; nil at the end.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int?
-    /// Whether serving it may take long, by its kind.
+    /// Whether its kind of request may take long.
     func isSlow(_ buffer: UnsafeMutableRawBufferPointer, _ length: Int) -> Bool
     func serve(_ buffer: UnsafeMutableRawBufferPointer, _ length: Int)
 }
