@@ -37,6 +37,7 @@ let package = Package(
 
         .target(name: "Support", dependencies: ["PurgeSystem"], path: "Tests/Support", swiftSettings: strict),
         .testTarget(name: "SupportTests", dependencies: ["Support"], swiftSettings: strict),
+        .testTarget(name: "PurgeSystemTests", dependencies: ["PurgeSystem"], swiftSettings: strict),
         .testTarget(name: "PurgeModelTests", dependencies: ["PurgeModel"], swiftSettings: strict),
         .testTarget(
             name: "PurgeTreeTests", dependencies: ["PurgeTree", "PurgeModel", "PurgeSystem", "Support"],

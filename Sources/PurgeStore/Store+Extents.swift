@@ -103,9 +103,24 @@ extension Store {
         if let sidecar = record.sidecar { removeSidecar(sidecar) }
     }
 
-    /// For a file that is gone. `purgefs check` finds a sidecar that cannot be removed.
+    /// For a file that is gone. A sidecar that cannot be removed now is tried again; if it never can be, `purgefs check`
+    /// finds it.
     public func removeSidecar(_ name: String) {
-        do { try System.unlink(at: sidecars(making: false).raw, name) } catch {}
+        if !tryToRemoveSidecar(name) { leftSidecars.withLock { _ = $0.insert(name) } }
+    }
+
+    public func removeLeftSidecars() {
+        leftSidecars.withLock { left in
+            for name in left where tryToRemoveSidecar(name) { left.remove(name) }
+        }
+    }
+
+    /// Whether it is gone.
+    private func tryToRemoveSidecar(_ name: String) -> Bool {
+        do throws(Errno) {
+            try System.unlink(at: sidecars(making: false).raw, name)
+            return true
+        } catch { return error == .noEntry }
     }
 
     /// nil if the file has no such attribute.
@@ -147,6 +162,7 @@ extension Store {
         guard content.count <= ExtentRecord.sidecarLimit else { throw .fileTooLarge }
         let folder = try sidecars(making: true)
         let new = name + Self.newSuffix
+        leftSidecars.withLock { _ = $0.remove(new) }
         do { try System.unlink(at: folder.raw, new) } catch .noEntry {}
         do throws(Errno) {
             let file = try folder.open(new, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)

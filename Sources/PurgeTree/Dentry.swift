@@ -1,5 +1,5 @@
 /// A name of a node: an entry `name` in `directory`.
-package struct Dentry: Hashable {
+package struct Dentry: Hashable, Sendable {
     package var directory: Node
     package var name: Name
 

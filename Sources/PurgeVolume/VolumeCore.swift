@@ -48,6 +48,7 @@ final class VolumeCore: Sendable {
     /// has begun, is right.
     let moves = Atomic<UInt64>(0)
     let movesEnded = Atomic<UInt64>(0)
+    let strays = Strays()
     /// Calls that failed because the disk under the store has no room.
     let hostRefusals = Atomic<Int>(0)
     /// Calls that returned before the kernel had been told of the names that they had purged.
@@ -74,6 +75,12 @@ final class VolumeCore: Sendable {
         control = ControlTree(owner: getuid(), group: getgid(), made: clock.now)
         state = Mutex(VolumeState(device: device, descriptorLimit: budget.directories))
         root.ensuredIO.descriptor = store.container
+    }
+
+    /// Nodes of a tree refer to each other, so nothing else would close the directories that are kept open.
+    deinit {
+        state.withLock { $0.descriptors.removeAll() }
+        root.io?.descriptor = nil
     }
 
     /// Looks at what the lock guards. Nothing can change, so nothing is judged.

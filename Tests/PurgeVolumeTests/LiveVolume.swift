@@ -79,6 +79,11 @@ extension LiveVolume {
         let entry = try volume.makeSymbolicLink(to: "target", name, in: parent, caller: Self.caller)
         volume.forget(entry.node, count: 1)
     }
+    func makeFIFO(_ path: String) throws(Errno) {
+        let (parent, name) = try place(path)
+        let entry = try volume.makeNode(name, in: parent, mode: S_IFIFO | 0o644, device: 0, caller: Self.caller)
+        volume.forget(entry.node, count: 1)
+    }
     func unlink(_ path: String, caller: Caller = caller) throws(Errno) {
         let (parent, name) = try place(path)
         try volume.unlink(name, in: parent, caller: caller)
@@ -91,9 +96,10 @@ extension LiveVolume {
         let (from, to) = (try place(old), try place(new))
         try volume.rename(from.name, in: from.parent, to: to.name, in: to.parent, flags: flags)
     }
-    func link(_ old: String, _ new: String) throws(Errno) {
+    func link(_ old: String, _ new: String) throws(Errno) { try link(try node(old), new) }
+    func link(_ node: Node, _ new: String) throws(Errno) {
         let (parent, name) = try place(new)
-        let entry = try volume.link(try node(old), as: name, in: parent, caller: Self.caller)
+        let entry = try volume.link(node, as: name, in: parent, caller: Self.caller)
         volume.forget(entry.node, count: 1)
     }
 }
@@ -106,11 +112,16 @@ extension LiveVolume {
     ) throws(Errno) -> Value {
         try volume.answering(body).announced()
     }
-    func create(_ path: String) throws(Errno) -> Handle {
+    func create(_ path: String, _ flags: Int32 = O_RDWR | O_CREAT | O_EXCL) throws(Errno) -> Handle {
         let (parent, name) = try place(path)
         let (entry, handle) = try volume.create(
-            name, in: parent, mode: 0o644, flags: O_RDWR | O_CREAT | O_EXCL, caller: Self.caller,
-            offersPassthrough: false)
+            name, in: parent, mode: 0o644, flags: flags, caller: Self.caller, offersPassthrough: false)
+        volume.forget(entry.node, count: 1)
+        return handle
+    }
+    func makeTemporary(_ directory: String) throws(Errno) -> Handle {
+        let (entry, handle) = try volume.makeTemporary(
+            in: try node(directory), mode: 0o644, flags: O_RDWR, caller: Self.caller)
         volume.forget(entry.node, count: 1)
         return handle
     }
@@ -161,21 +172,36 @@ extension LiveVolume {
     }
     func truncate(_ path: String, _ size: Int64) throws(Errno) { try truncate(try node(path), nil, size) }
     func truncate(_ node: Node, _ handle: Handle?, _ size: Int64) throws(Errno) {
+        try change(node, handle) { $0.size = size }
+    }
+    /// setattr of whatever `apply` sets.
+    func change(_ node: Node, _ handle: Handle?, _ apply: (inout AttributeChange) -> Void) throws(Errno) {
         var change = AttributeChange(caller: Self.caller)
-        change.size = size
+        apply(&change)
         _ = try announcing { (debt) throws(Errno) in
             try volume.setAttributes(of: node, handle: handle, change, debt: &debt)
         }
     }
-    /// isPurgeable; nil removes it.
-    func mark(_ path: String, _ value: String?) throws(Errno) {
-        let (node, name) = (try node(path), "user.purgefs.isPurgeable")
-        if let value {
-            try volume.setExtendedAttribute(of: node, named: name, to: Array(value.utf8), flags: 0, caller: Self.caller)
-        } else {
-            try volume.removeExtendedAttribute(of: node, named: name, caller: Self.caller)
+    func copy(_ from: Handle, _ offset: Int64, to: Handle, _ toOffset: Int64, _ length: Int) throws(Errno) {
+        let request = WriteRequest(
+            offset: toOffset, length: length, isMapped: false, dropsPrivileges: false, pid: Self.pid)
+        _ = try announcing { (debt) throws(Errno) in
+            try volume.copy(from: from, offset: offset, to: to, request, debt: &debt)
         }
     }
+    /// isPurgeable; nil removes it.
+    func mark(_ path: String, _ value: String?) throws(Errno) {
+        if let value { try set("isPurgeable", of: path, to: value) } else { try remove("isPurgeable", from: path) }
+    }
+    /// An extended attribute by its whole name, or by what follows `user.purgefs.`.
+    func set(_ name: String, of path: String, to value: String) throws(Errno) {
+        try volume.setExtendedAttribute(
+            of: try node(path), named: Self.attribute(name), to: Array(value.utf8), flags: 0, caller: Self.caller)
+    }
+    func remove(_ name: String, from path: String) throws(Errno) {
+        try volume.removeExtendedAttribute(of: try node(path), named: Self.attribute(name), caller: Self.caller)
+    }
+    private static func attribute(_ name: String) -> String { name.contains(".") ? name : "user.purgefs." + name }
     /// st_blocks x 512.
     func charged(_ node: Node) throws(Errno) -> Int64 { Int64(try volume.attributes(of: node).status.st_blocks) * 512 }
     func chargedBlocks(_ path: String) throws(Errno) -> Int64 { try charged(try node(path)) / 4096 }

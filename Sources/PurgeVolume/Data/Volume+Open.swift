@@ -295,6 +295,7 @@ extension Volume {
     ) throws(Errno) -> (Entry, Handle) {
         try refuseReserved(name, in: parent, with: .exists)
         let key = Name(name)
+        try makeWay(for: key, in: parent)
         while true {
             if let place = try placeOfNew(key, in: parent) {
                 actAs(caller)
@@ -352,7 +353,7 @@ extension Volume {
         }
         do throws(Errno) { return try adopt(descriptor, key, in: parent, place, flags) } catch {
             System.close(descriptor)
-            withdrawEntry(name, at: place.directory.raw)
+            withdrawEntry(key, in: parent, at: place.directory.raw)
             throw hostError(error, parent)
         }
     }

@@ -24,7 +24,7 @@ struct Reclaimer: VolumeFamily {
     }
 
     /// Purges towards desired; false when there is nothing (more) to do.
-    private func reclaimOnce() -> Bool {
+    func reclaimOnce() -> Bool {
         purging.settleMappings()
         let job = change { state -> PurgeJob? in
             guard state.device.shouldReclaim, let goal = state.device.goal(for: .pressure) else { return nil }

@@ -10,7 +10,10 @@ extension Volume {
             try threads.start("reclaimer") { [self] in reclaimer.run() }
             core.reclaimerRuns.store(true, ordering: .sequentiallyConsistent)
         }
-        try keeper.start(threads) { [self] in settleMappings() }
+        try keeper.start(threads) { [self] in
+            settleMappings()
+            removeLeftovers()
+        }
         events.append([Event(type: .mount)])
         change { _ in }
     }
@@ -24,6 +27,13 @@ extension Volume {
         keeper.wake.advance()
         threads.join()
         endMappings()
+        removeLeftovers()
         return keeper.end()
+    }
+
+    /// What calls that failed have left in the store, as soon as it can be removed.
+    func removeLeftovers() {
+        withdrawStrays()
+        store.removeLeftSidecars()
     }
 }

@@ -50,6 +50,10 @@ struct DescriptorRing {
         io.descriptor = nil
     }
 
+    mutating func removeAll() {
+        for case let directory? in slots { remove(directory) }
+    }
+
     /// Drops the first directory that was not used since the hand last passed.
     private mutating func evict() {
         while true {

@@ -37,6 +37,7 @@ extension Volume {
         try refuseReserved(name, in: parent, with: .exists)
         let key = Name(name)
         guard try settledEntry(key, in: parent) == nil else { throw .exists }
+        try makeWay(for: key, in: parent)
         let directory = try directoryDescriptor(parent)
         actAs(caller)
         do throws(Errno) { try body(directory.raw) } catch { throw hostError(error, parent) }
@@ -47,18 +48,9 @@ extension Volume {
             try inheritProtection(node, from: parent, at: directory.raw, name)
             return insert(node, key, in: parent, status)
         } catch {
-            withdrawEntry(name, at: directory.raw)
+            withdrawEntry(key, in: parent, at: directory.raw)
             throw hostError(error, parent)
         }
-    }
-
-    /// Takes back what the store has and the tree will not know.
-    func withdrawEntry(_ name: CName, at directory: Int32) {
-        do throws(Errno) {
-            do throws(Errno) { try System.unlink(at: directory, name) } catch .isDirectory {
-                try System.removeDirectory(at: directory, name)
-            }
-        } catch {}  // the next scan finds it
     }
 
     /// A new entry into the tree and the ledger, with a reference for the kernel.
@@ -85,6 +77,7 @@ extension Volume {
         if node.isControl { throw .notPermitted }
         let key = Name(name)
         guard try settledEntry(key, in: parent) == nil else { throw .exists }
+        try makeWay(for: key, in: parent)
         let directory = try directoryDescriptor(parent)
         // From here on it has a second name, so no purge takes it.
         try reserveForLink(node)
@@ -92,7 +85,7 @@ extension Volume {
         do throws(Errno) {
             try linkBacking(node, to: directory.raw, name)
             do throws(Errno) { status = try System.status(at: directory.raw, name) } catch {
-                withdrawEntry(name, at: directory.raw)
+                withdrawEntry(key, in: parent, at: directory.raw)
                 throw error
             }
         } catch {
@@ -131,6 +124,7 @@ extension Volume {
 
     public func removeDirectory(_ name: CName, in parent: Node) throws(Errno) {
         try refuseReserved(name, in: parent, with: .notPermitted)
+        withdrawStrays()
         try remove(Name(name), from: parent) { (directory) throws(Errno) in
             try System.removeDirectory(at: directory, name)
         }

@@ -15,6 +15,7 @@ extension Volume {
         if flags & ~(Self.renameNoReplace | Self.renameExchange) != 0 { throw .invalid }
         let from = Dentry(directory: parent, name: Name(name))
         let to = Dentry(directory: newParent, name: Name(newName))
+        try makeWay(for: to.name, in: newParent)
         guard let node = try heldEntry(from.name, in: parent) else { throw .noEntry }
         var target: Node?
         let sidecar: String?

@@ -1,0 +1,17 @@
+import Glibc
+import PurgeSystem
+
+@testable import PurgeVolume
+
+/// One operation, on what `prepare` has made ready.
+struct FaultyOperation: Sendable {
+    let name: String
+    let prepare: @Sendable (FaultStage) throws -> () throws -> Void
+
+    init(_ name: String, _ prepare: @escaping @Sendable (FaultStage) throws -> () throws -> Void) {
+        self.name = name
+        self.prepare = prepare
+    }
+
+    static let all = names + renames + writes + lengths + allocations + changes + attributes + commands
+}
