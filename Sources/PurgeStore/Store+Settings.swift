@@ -5,7 +5,7 @@ extension Store {
     /// The settings in device.json; if there is none, those of a fresh device with an identifier of its own.
     public func loadSettings() throws(StoreError) -> Device {
         try maySaveSettings.withLock { (maySave) throws(StoreError) in
-            let settings = try place.readSettings() ?? Device.fresh()
+            let settings = try DeviceFile(place: place).read() ?? Device.fresh()
             maySave = true
             return settings
         }
@@ -17,10 +17,10 @@ extension Store {
     public func saveSettings(_ settings: Device, durably: Bool = true) throws(StoreError) {
         try maySaveSettings.withLock { (maySave) throws(StoreError) in
             if !maySave {
-                _ = try place.readSettings()
+                _ = try DeviceFile(place: place).read()
                 maySave = true
             }
-            try place.writeSettings(settings, durably: durably)
+            try DeviceFile(place: place).write(settings, durably: durably)
         }
     }
 }

@@ -67,11 +67,12 @@ public final class Store: Sendable {
         try place.refuseForeign(before.names, creating: creating)
         try place.probeWriting()
         try place.endOtherStarts(than: start)
+        let layout = ContainerLayout(place: place)
         if creating {
             try place.makePrivate()
-            try place.makeLayout()
+            try layout.make()
         }
-        let container = try place.container(openingUp: true)
+        let container = try layout.container(openingUp: true)
         try place.probeAttributes(on: container)
         return Store(place, container: container, before: before)
     }
@@ -90,7 +91,8 @@ public final class Store: Sendable {
         try place.lock()
         let before = try StoreBefore(place)
         try place.refuseForeign(before.names, creating: false)
-        return Store(place, container: try place.container(), before: before, isForReading: true)
+        return Store(
+            place, container: try ContainerLayout(place: place).container(), before: before, isForReading: true)
     }
 
     /// Only its owner can reach what is in the store: the directory is 0700, our own files are

@@ -12,7 +12,7 @@ public struct StoreBefore: Sendable {
     private let missing: [String]
 
     /// Whether there was no store yet.
-    var isEmpty: Bool { !names.contains("container") && !names.contains(StoreDirectory.settingsName) }
+    var isEmpty: Bool { !names.contains("container") && !names.contains(DeviceFile.name) }
 
     init(_ place: StoreDirectory) throws(StoreError) {
         path = place.absolutePath
@@ -21,7 +21,7 @@ public struct StoreBefore: Sendable {
         do throws(Errno) {
             mode = try System.status(place.descriptor.raw).st_mode & 0o7777
             var missing: [String] = []
-            for folder in ["container"] + StoreDirectory.layout.map({ "container/" + $0 })
+            for folder in ["container"] + ContainerLayout.folders.map({ "container/" + $0 })
             where try Self.isMissing(folder, in: place.descriptor) {
                 missing.append(folder)
             }
@@ -96,7 +96,7 @@ public struct StoreBefore: Sendable {
     /// A daemon's last message stays, and so does what SQLite needs beside a journal that existed before.
     private func goesWithTheStore(_ name: String) -> Bool {
         if name.hasPrefix(JournalSchema.fileName) { return !names.contains(JournalSchema.fileName) }
-        return name == StoreDirectory.extentsName || name.hasPrefix(StoreDirectory.settingsName)
+        return name == StoreDirectory.extentsName || name.hasPrefix(DeviceFile.name)
     }
 
     /// A folder that cannot be examined counts as present.

@@ -11,7 +11,7 @@ extension StoreDirectory {
             try tighten(".", to: 0o700)
             for name in try descriptor.open(".", O_RDONLY | O_DIRECTORY).entryNames() {
                 if name == Self.extentsName { try tighten(name, to: 0o700) }
-                if name.hasPrefix(Self.settingsName) || name.hasPrefix("journal.sqlite") {
+                if name.hasPrefix(DeviceFile.name) || name.hasPrefix("journal.sqlite") {
                     try tighten(name, to: 0o600)
                 }
             }

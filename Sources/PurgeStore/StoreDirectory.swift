@@ -42,8 +42,8 @@ struct StoreDirectory: Sendable {
             do {
                 return try System.lockExclusively(descriptor.raw)
             } catch .tryAgain {
-                let holder = Self.holder(of: descriptor)
-                let isEnding = holder.map { Self.isEndingDaemon($0, of: absolutePath) } ?? false
+                let holder = StoreHolder.process(of: descriptor)
+                let isEnding = holder.map { StoreHolder.isEndingDaemon($0, of: absolutePath) } ?? false
                 let now = System.uptime()
                 // It closes /dev/fuse before it releases the store.
                 if isEnding { deadline = min(now + Self.graceTime, began + Self.endingTime) }
@@ -63,6 +63,17 @@ struct StoreDirectory: Sendable {
         do {
             return Set(try descriptor.open(".", O_RDONLY | O_DIRECTORY).entryNames())
         } catch { throw .failed("the store cannot be listed", path: path, error) }
+    }
+
+    func makeFresh(_ name: String) throws(Errno) -> FileDescriptor {
+        try remove(name)
+        let file = try descriptor.open(name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        giveToOwner(file.raw)
+        return file
+    }
+
+    func remove(_ name: String) throws(Errno) {
+        do { try System.unlink(at: descriptor.raw, name) } catch .noEntry {}
     }
 
     /// For messages.

@@ -16,8 +16,8 @@ public struct StoreInspection: Sendable {
             try place.probeWriting()
             try place.endOtherStarts()
         }
-        var problems = try place.inspectLayout(repairing: repairing)
-        if let problem = try place.inspectSettings(repairing: repairing) { problems.append(problem) }
+        var problems = try ContainerLayout(place: place).inspect(repairing: repairing)
+        if let problem = try DeviceFile(place: place).inspect(repairing: repairing) { problems.append(problem) }
         if let problem = try place.inspectJournal(repairing: repairing) { problems.append(problem) }
         return StoreInspection(problems: problems)
     }

@@ -31,7 +31,7 @@ extension Mounts {
             try mount.make("tmp/t", size: 0)
         }
 
-        /// From the working directory, mounted or in a store; the rest stays, and the events say `command`.
+        /// From the working directory, mounted or in a store; the rest stays, and the events say by which rule it went.
         @Test(arguments: [true, false]) func theseFilesAndTrees(mounted: Bool) throws {
             try withMount { mount in
                 try makeFiles(mount)
@@ -49,7 +49,7 @@ extension Mounts {
                 if mounted { try mount.unmount() }
                 let events = try StoreEvent.journal(of: mount.store).filter { $0.type == "purge" }
                 #expect(events.map(\.path) == paths)
-                #expect(events.allSatisfy { $0.reason == "command" && $0.trigger == "command" })
+                #expect(events.allSatisfy { $0.reason == "caches" && $0.trigger == "command" })
                 #expect(Files.exists("\(mount.store)/container/tmp/t"))
             }
         }

@@ -70,9 +70,9 @@ struct StoreRefusalTests {
             2: -> FLOCK  ADVISORY  WRITE 13 fe:00:77 0 EOF
             3: FLOCK  ADVISORY  WRITE 14 fe:00:77 0 EOF
             """
-        #expect(StoreDirectory.holder(device: 0xFE00, inode: 77, in: table) == 14)
-        #expect(StoreDirectory.holder(device: 0xFE00, inode: 78, in: table) == nil)
-        #expect(StoreDirectory.holder(device: 0x10_FE00, inode: 77, in: table) == nil)
+        #expect(StoreHolder.process(device: 0xFE00, inode: 77, in: table) == 14)
+        #expect(StoreHolder.process(device: 0xFE00, inode: 78, in: table) == nil)
+        #expect(StoreHolder.process(device: 0x10_FE00, inode: 77, in: table) == nil)
     }
 
     @Test(arguments: [["README"], ["container", "src"], [".git", "journal.sqlite"]])

@@ -52,6 +52,12 @@ struct ChosenPurgeTests {
         try live.mark("Documents/p/marked", "high")
     }
 
+    /// What goes of `makeFiles`, with the rule by which it may go.
+    private static let reasons = [
+        "tmp/a": "temporary", "tmp/d/b": "temporary", "tmp/d/e/c": "temporary", "Library/Caches/x": "caches",
+        "Documents/p/marked": "purgeable", "tmp/empty": "command", "tmp/d/link": "command",
+    ]
+
     struct Request: Sendable {
         let text: String
         let purged: [String]
@@ -77,11 +83,12 @@ struct ChosenPurgeTests {
             refused: ["Documents/kept !notPurgeable"]),
         Request(text: "globs\0*/[abx]\0", purged: ["Library/Caches/x", "tmp/a", "tmp/d/b"]),
     ]
-    /// Exactly those go, at once, with the reason `command`; a dry run has said the same.
+    /// Exactly those go, at once, each for the reason of the rule by which it may go; a dry run has said the same.
     @Test(arguments: requests) func exactlyWhatIsNamed(request: Request) throws {
         try withVolume { live in
             try makeFiles(live)
-            let expected: [String] = request.purged.map { $0 + " command" } + request.refused
+            let reasons = request.purged.map { Self.reasons[$0] ?? "none" }
+            let expected: [String] = zip(request.purged, reasons).map { $0 + " " + $1 } + request.refused
             let planned = try ask(live, request.text, .storagePlan)
             #expect(planned == expected)
             let before = try live.events(.purge)
@@ -90,8 +97,8 @@ struct ChosenPurgeTests {
             #expect(told == expected)
             let events = try live.events(.purge)
             #expect(events.map(\.path) == request.purged)
+            #expect(events.map(\.reason) == reasons)
             for event in events {
-                #expect(event.reason == "command")
                 #expect(event.trigger == .command)
                 #expect(event.pid == LiveVolume.pid)
             }
@@ -168,10 +175,10 @@ struct ChosenPurgeTests {
             let first = try Immutable.with(live.stored("tmp/d")) {
                 try ask(live, "paths\0tmp/d/stuck\0tmp/free", isShort: true)
             }
-            #expect(first == ["tmp/free command", "tmp/d/stuck !failed"])
+            #expect(first == ["tmp/free temporary", "tmp/d/stuck !failed"])
             #expect(live.used == 1)
             let second = try ask(live, "paths\0tmp/d/stuck")
-            #expect(second == ["tmp/d/stuck command"])
+            #expect(second == ["tmp/d/stuck temporary"])
             let scanned = try live.scannedBlocks()
             #expect(scanned == 0)
         }
@@ -276,10 +283,10 @@ struct ChosenPurgeTests {
             try live.make("tmp/f", blocks: 2)
             let refused = ["tmp/d/a !noEntry", "tmp/e/c !noEntry", "tmp/f !noEntry"]
             let plan = live.volume.plan(selection)
-            #expect(plan.purged.map(words) == ["tmp/d/b command"])
+            #expect(plan.purged.map(words) == ["tmp/d/b temporary"])
             #expect(plan.refused.map(words) == refused)
             let answer = live.volume.awaitingAnnouncements { live.volume.purge(selection, pid: LiveVolume.pid, &$0) }
-            #expect(answer.purged.map(words) == ["tmp/d/b command"])
+            #expect(answer.purged.map(words) == ["tmp/d/b temporary"])
             #expect(answer.refused.map(words) == refused)
             for path in ["Library/Caches/kept", "Library/Caches/e/c", "tmp/g", "tmp/f"] { #expect(live.exists(path)) }
             #expect(live.used == 5)

@@ -2,17 +2,6 @@ import Glibc
 import PurgeStore
 import PurgeSystem
 
-/// Exit statuses (docs/CLI.md, Exit statuses).
-enum ExitStatus {
-    static let done: Int32 = 0
-    static let failed: Int32 = 1
-    static let usage: Int32 = 64
-    /// `run`: purgefs itself failed; COMMAND cannot be executed; COMMAND was not found.
-    static let runFailed: Int32 = 125
-    static let notExecutable: Int32 = 126
-    static let notFound: Int32 = 127
-}
-
 /// Why a verb could not do what it was asked to do, as a message for the user.
 struct CommandFailure: Error, Hashable {
     var status = ExitStatus.failed

@@ -13,12 +13,7 @@ enum HelpText {
         lines += ["", "TARGET"]
         lines += wrapped(targetMeaning, indent: margin)
         lines += ["", "EXIT STATUS"]
-        lines += table([
-            .init("0", "done"),
-            .init("1", "failed; the message says what, on which path, and what to do next"),
-            .init("64", "wrong usage"),
-            .init("other", "`purgefs run`: see `purgefs help run`"),
-        ])
+        lines += table(ExitStatus.plain + [.init("other", "`purgefs run`: see `purgefs help run`")])
         return lines.joined(separator: "\n")
     }
 

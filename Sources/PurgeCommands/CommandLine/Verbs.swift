@@ -50,12 +50,3 @@ extension OptionSpec {
     static let json = OptionSpec("json", "print JSON")
     static let dryRun = OptionSpec("dry-run", "show what would be done, and do nothing")
 }
-
-extension Verb {
-    /// For verbs without exit statuses of their own.
-    static let plainExitStatus: [HelpSection.Line] = [
-        .init("0", "done"),
-        .init("1", "failed; the message says what, on which path, and what to do next"),
-        .init("64", "wrong usage"),
-    ]
-}

@@ -75,7 +75,8 @@ final class DaemonProcess {
     static func signalInWords(of end: ProcessEnd) -> String? {
         switch end {
         case .killed(let signal): "the daemon was killed by signal \(signal)"
-        case .exited(let status): status > 128 ? "the daemon was told to end by signal \(status - 128)" : nil
+        case .exited(let status):
+            status > ExitStatus.signal ? "the daemon was told to end by signal \(status - ExitStatus.signal)" : nil
         }
     }
 

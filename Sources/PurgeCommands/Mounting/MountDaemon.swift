@@ -75,7 +75,7 @@ struct MountDaemon {
     private func failure(_ error: StoreError, wasReady: Bool) -> CommandFailure {
         if !wasReady || request.isAwaited(), let signal = MountService.interruption {
             // The process that started this one learns it from the status, and knows whether it sent the signal.
-            return CommandFailure(status: 128 + signal, message: line == nil ? Self.interrupted : "")
+            return CommandFailure(status: ExitStatus.signal + signal, message: line == nil ? Self.interrupted : "")
         }
         guard wasReady else { return CommandFailure("cannot mount", error) }
         let failure = CommandFailure("unmounted", error)

@@ -59,14 +59,14 @@ struct RunSession {
     /// Removes what was made for the run; if a signal came before COMMAND, also a store that the user has named if it
     /// is new.
     private func remove(after result: Result<Outcome, CommandFailure>) throws(CommandFailure) {
-        if case .failure(let failure) = result, failure.status > 128 { return try prepared.withdraw() }
+        if case .failure(let failure) = result, failure.status > ExitStatus.signal { return try prepared.withdraw() }
         try prepared.end()
     }
 
     /// COMMAND's status, unless a signal arrived during the cleanup.
     private static func last(_ status: Int32) -> Int32 {
         guard status == ExitStatus.done, let signal = System.endSignal() else { return status }
-        return 128 + signal
+        return ExitStatus.signal + signal
     }
 
     private func mount() throws(CommandFailure) -> DaemonProcess {
@@ -90,7 +90,7 @@ struct RunSession {
     }
 
     static func interrupted(by signal: Int32) -> CommandFailure {
-        CommandFailure(status: 128 + signal, message: "run: interrupted before COMMAND began")
+        CommandFailure(status: ExitStatus.signal + signal, message: "run: interrupted before COMMAND began")
     }
 
     private struct Outcome {

@@ -16,9 +16,9 @@ extension Verb {
         ],
         options: [OptionSpec.repair], operands: 1...1,
         exitStatus: [
-            .init("0", "nothing is wrong, or everything has been repaired"),
-            .init("1", "something is wrong, or the store cannot be checked"),
-            .init("64", "wrong usage"),
+            ExitStatus.line(ExitStatus.done, "nothing is wrong, or everything has been repaired"),
+            ExitStatus.line(ExitStatus.failed, "something is wrong, or the store cannot be checked"),
+            ExitStatus.line(ExitStatus.usage),
         ],
         examples: ["purgefs check ./app.store --repair"]
     ) { (invocation) throws(CommandFailure) in

@@ -29,7 +29,7 @@ extension Verb {
                 title: "TYPES",
                 lines: [.init("", EventType.allCases.map(\.rawValue).joined(separator: " "))])
         ],
-        exitStatus: plainExitStatus,
+        exitStatus: ExitStatus.plain,
         examples: ["purgefs events ./app --type purge --path 'Library/Caches/*'"]
     ) { (invocation) throws(CommandFailure) in
         try EventsVerb(invocation).run(invocation.arguments)

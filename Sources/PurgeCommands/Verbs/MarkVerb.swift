@@ -33,7 +33,7 @@ extension Verb {
             OptionSpec.purgeable, OptionSpec.notPurgeable, OptionSpec.excludeFromBackup, OptionSpec.includeInBackup,
             OptionSpec.markProtection,
         ],
-        operands: 1...(.max), exitStatus: plainExitStatus,
+        operands: 1...(.max), exitStatus: ExitStatus.plain,
         examples: ["purgefs mark --purgeable=high ./app/Documents/album"]
     ) { (invocation) throws(CommandFailure) in try MarkVerb.run(invocation) }
 }

@@ -18,7 +18,7 @@ extension Verb {
         ],
         options: OptionSpec.mounting + [OptionSpec.foreground] + OptionSpec.daemon,
         operands: 2...2,
-        exitStatus: plainExitStatus,
+        exitStatus: ExitStatus.plain,
         examples: ["purgefs mount --total 64G --others 40G ./app.store ./app"]
     ) { (invocation) throws(CommandFailure) in try MountVerb.run(invocation) }
 }

@@ -36,12 +36,12 @@ extension Verb {
         ],
         operands: 0...(.max), takesAnyBytes: true,
         exitStatus: [
-            .init("0", "done"),
-            .init(
-                "1",
+            ExitStatus.line(ExitStatus.done),
+            ExitStatus.line(
+                ExitStatus.failed,
                 "failed, or something that was named was not purged, or less was freed than --bytes asked for (or "
                     + "would be, with --dry-run)"),
-            .init("64", "wrong usage"),
+            ExitStatus.line(ExitStatus.usage),
         ],
         examples: [
             "purgefs purge ./app --bytes 1M --dry-run", "purgefs purge ./app --tier caches",

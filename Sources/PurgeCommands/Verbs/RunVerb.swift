@@ -26,11 +26,11 @@ extension Verb {
         sections: [HelpSection(title: "ENVIRONMENT OF COMMAND", lines: RunEnvironment.help)],
         exitStatus: [
             .init("N", "COMMAND ended with N"),
-            .init("128+N", "signal N ended COMMAND, or ended purgefs before COMMAND began"),
-            .init("125", "purgefs failed"),
-            .init("126", "COMMAND cannot be executed"),
-            .init("127", "COMMAND was not found"),
-            .init("64", "wrong usage (or COMMAND ended with 64)"),
+            ExitStatus.signalLine("signal N ended COMMAND, or ended purgefs before COMMAND began"),
+            ExitStatus.line(ExitStatus.runFailed),
+            ExitStatus.line(ExitStatus.notExecutable),
+            ExitStatus.line(ExitStatus.notFound),
+            ExitStatus.line(ExitStatus.usage, "wrong usage (or COMMAND ended with 64)"),
         ],
         examples: ["purgefs run --total 64M -- sh -c 'df -h ~'"]
     ) { (invocation) throws(CommandFailure) in try RunVerb.run(invocation) }

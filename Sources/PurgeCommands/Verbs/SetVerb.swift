@@ -29,7 +29,7 @@ extension Verb {
                             + "the total. `off`: no background purge, and nothing held back from tmp and caches"),
                 ]),
         ],
-        exitStatus: plainExitStatus,
+        exitStatus: ExitStatus.plain,
         examples: [
             "purgefs set ./app storage.others=40G storage.others.purgeable=+1G",
             "purgefs set ./app thresholds=verylow=5%,low=10%",

@@ -17,10 +17,10 @@ extension Verb {
         ],
         operands: 0...1,
         exitStatus: [
-            .init("0", "done; with --watch: the container was unmounted"),
-            .init("1", "failed; the message says what, on which path, and what to do next"),
-            .init("128+N", "signal N ended --watch: 130 after Ctrl-C"),
-            .init("64", "wrong usage"),
+            ExitStatus.line(ExitStatus.done, "done; with --watch: the container was unmounted"),
+            ExitStatus.line(ExitStatus.failed),
+            ExitStatus.signalLine("signal N ended --watch: 130 after Ctrl-C"),
+            ExitStatus.line(ExitStatus.usage),
         ],
         examples: ["purgefs status ./app"]
     ) { (invocation) throws(CommandFailure) in

@@ -27,7 +27,7 @@ struct StatusWatch {
             isFirst = false
             if let signal = try pause() {
                 if isLive { try console.print("") }
-                return 128 + signal
+                return ExitStatus.signal + signal
             }
         }
         if isLive { try console.print("") }

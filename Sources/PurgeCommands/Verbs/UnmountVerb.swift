@@ -12,7 +12,7 @@ extension Verb {
             "A mount whose daemon has died is removed even if it is in use, and so is one that a dead daemon has left "
                 + "hanging. A daemon that runs but does not answer is ended only with --force.",
         ],
-        options: [.force], operands: 1...1, exitStatus: plainExitStatus,
+        options: [.force], operands: 1...1, exitStatus: ExitStatus.plain,
         examples: ["purgefs unmount ./app"]
     ) { (invocation) throws(CommandFailure) in
         try UnmountVerb.run(

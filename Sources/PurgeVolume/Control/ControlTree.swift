@@ -112,6 +112,8 @@ public final class ControlHandle: Sendable {
         self.reader = reader
     }
 
+    /// What the kernel keeps for the open file. It stands for a reference that FUSE's open took and its release
+    /// gives back.
     public var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
 
     var content: [UInt8] {

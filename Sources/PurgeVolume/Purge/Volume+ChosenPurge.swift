@@ -43,7 +43,7 @@ extension Volume {
     func plan(_ selection: Selection) -> PurgeAnswer {
         let lines = inSlices(selection.files) { file -> PlanLine? in
             guard let cause = refusal(of: file) else {
-                return PlanLine(path: file.path, reason: file.reason, bytes: file.node.charged)
+                return PlanLine(path: file.path, reason: file.node.purgeReason, bytes: file.node.charged)
             }
             return selection.namesRefused ? PlanLine(path: file.path, refused: cause) : nil
         }
@@ -97,7 +97,7 @@ extension Volume {
             for file in files {
                 if let cause = refusal(of: file) ?? (file.node.isBusy ? .busy : nil) {
                     refused.append((file, cause))
-                } else if let victim = victim(file.node, file.reason, &state) {
+                } else if let victim = victim(file.node, file.node.purgeReason, &state) {
                     victims.append(victim)
                     chosen.append(file)
                 }

@@ -106,11 +106,10 @@ extension Volume {
     }
 }
 
-/// A file and its path at the moment when it was found, and the reason that its purge would have.
+/// A file and its path at the moment when it was found.
 struct FoundFile {
     var node: Node
     var path: [UInt8]
-    var reason = PurgeReason.command
 }
 
 extension [UInt8] {
@@ -122,6 +121,12 @@ extension [UInt8] {
 }
 
 extension Node {
+    /// Why it goes where it may go: by the rule that makes it a victim, or because a command names it, which alone
+    /// takes what gives nothing back.
+    var purgeReason: PurgeReason {
+        isRegular && blocks > 0 ? standing.rank?.step.reason ?? .command : .command
+    }
+
     fileprivate func isEmptyVictim(of step: PurgeStep?) -> Bool {
         guard isRegular || kind == .symbolicLink, blocks == 0, !isInUse, parent != nil,
             flags.isDisjoint(with: [.purging, .stuck, .linkedOutside]), !hasSeveralNames,

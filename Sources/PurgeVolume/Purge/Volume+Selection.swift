@@ -46,7 +46,7 @@ extension Volume {
     func select(_ command: ReclaimCommand, below path: [UInt8]) throws(Errno) -> Selection {
         guard let top = entry(at: path) else { throw .noEntry }
         var files = plan(command.goal, below: path).items.map {
-            FoundFile(node: $0.id.node, path: $0.id.path, reason: $0.reason)
+            FoundFile(node: $0.id.node, path: $0.id.path)
         }
         if command.takesEmptyFiles {
             let empty = emptyFiles(of: command, below: top)

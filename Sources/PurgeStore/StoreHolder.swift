@@ -1,15 +1,16 @@
 import Glibc
 import PurgeSystem
 
-extension StoreDirectory {
+/// The process that holds the lock of a store, as far as /proc tells.
+enum StoreHolder {
     /// The process that holds the lock, according to /proc/locks; nil if that does not say (another PID
     /// namespace, a file system with another device number there, or a holder that is gone).
-    static func holder(of directory: FileDescriptor) -> Int32? {
+    static func process(of directory: FileDescriptor) -> Int32? {
         do {
             let status = try System.status(directory.raw)
             let table = try FileDescriptor.open("/proc/locks", O_RDONLY).readToEnd()
             guard
-                let pid = holder(
+                let pid = process(
                     device: status.st_dev, inode: status.st_ino, in: String(decoding: table, as: UTF8.self))
             else { return nil }
             return FileDescriptor.exists("/proc/\(pid)") ? pid : nil
@@ -45,7 +46,7 @@ extension StoreDirectory {
     }
 
     /// Lines of /proc/locks: `1: FLOCK  ADVISORY  WRITE 4242 fe:00:1234567 0 EOF`, the device in hex.
-    static func holder(device: dev_t, inode: ino_t, in table: String) -> Int32? {
+    static func process(device: dev_t, inode: ino_t, in table: String) -> Int32? {
         let major = (device >> 8) & 0xFFF | (device >> 32) & ~0xFFF
         let minor = device & 0xFF | (device >> 12) & ~0xFF
         for line in table.split(separator: "\n") {

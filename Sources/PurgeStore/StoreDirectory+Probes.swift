@@ -2,16 +2,12 @@ import Glibc
 import PurgeSystem
 
 extension StoreDirectory {
-    /// Folders of a new container, each after its parent.
-    static let layout = [
-        "Documents", "Library", "Library/Application Support", "Library/Caches", "Library/Preferences", "tmp",
-    ]
     private static let probe = "user.purgefs.probe"
 
     /// A directory without device.json is accepted only if it has nothing but a store's own names
     /// in it: it is a store that was never saved, or an empty directory.
     func refuseForeign(_ names: Set<String>, creating: Bool) throws(StoreError) {
-        if names.contains(Self.settingsName) { return }
+        if names.contains(DeviceFile.name) { return }
         let foreign = names.filter { !Self.isOurs($0) }.sorted()
         if let first = foreign.first {
             throw StoreError(
@@ -32,8 +28,8 @@ extension StoreDirectory {
     /// a killed save of the settings has left behind.
     func probeWriting() throws(StoreError) {
         do {
-            _ = try makeFresh(Self.newSettingsName)
-            try remove(Self.newSettingsName)
+            _ = try makeFresh(DeviceFile.newName)
+            try remove(DeviceFile.newName)
         } catch .readOnly {
             throw unwritable(
                 "the store is on a file system that is mounted read-only",
@@ -59,49 +55,6 @@ extension StoreDirectory {
         return error
     }
 
-    func makeLayout() throws(StoreError) {
-        try makeDirectory("container", in: descriptor, path: pathOf("container"))
-        let container = try container(openingUp: true)
-        for folder in Self.layout {
-            let parts = folder.split(separator: "/").map(String.init)
-            let parent = parts.count == 1 ? container : try subdirectory(parts[0], of: container)
-            // If the app has put a file or a link in a folder's place, or closed the folder, that is its own affair.
-            if let parent, let name = parts.last {
-                try makeDirectory(name, in: parent, path: pathOf("container/\(folder)"), isNeeded: false)
-            }
-        }
-    }
-
-    /// With `openingUp`, opens it even if the app has removed the owner's permissions and this user is the owner.
-    func container(openingUp: Bool = false) throws(StoreError) -> FileDescriptor {
-        let path = pathOf("container")
-        do {
-            return try openContainer(openingUp: openingUp)
-        } catch .noEntry {
-            throw StoreError(
-                "the store has lost its container", path: path,
-                advice: "Put the folder back, or make an empty one: `purgefs check --repair \(self.path)`.")
-        } catch .notDirectory, Errno(ELOOP) {
-            throw StoreError(
-                "is not a directory", path: path,
-                advice: "The container of a store is a directory; move this out of the way.")
-        } catch { throw .failed("the container cannot be opened", path: path, error) }
-    }
-
-    private func openContainer(openingUp: Bool) throws(Errno) -> FileDescriptor {
-        do throws(Errno) {
-            return try descriptor.open("container", O_RDONLY | O_DIRECTORY)
-        } catch {
-            guard error == .accessDenied, openingUp else { throw error }
-        }
-        let closed = try descriptor.open("container", System.openPath | O_DIRECTORY)
-        let mode = try System.status(closed.raw).st_mode & 0o7777
-        do throws(Errno) { try System.changeMode(closed.raw, mode | S_IRWXU) } catch { throw .accessDenied }
-        // The owner may do that, as the call above has shown.
-        defer { do throws(Errno) { try System.changeMode(closed.raw, mode) } catch {} }
-        return try descriptor.open("container", O_RDONLY | O_DIRECTORY)
-    }
-
     /// Marks, protection classes and the record of holes are kept in extended attributes.
     func probeAttributes(on container: FileDescriptor) throws(StoreError) {
         do {
@@ -125,28 +78,5 @@ extension StoreDirectory {
             Result { () throws(Errno) in try System.setAttribute(at: directory.raw, nil, Self.probe, bytes) }
         }.get()
         try System.removeAttribute(at: directory.raw, nil, Self.probe)
-    }
-
-    private func subdirectory(_ name: String, of parent: FileDescriptor) throws(StoreError) -> FileDescriptor? {
-        do {
-            return try parent.open(name, O_RDONLY | O_DIRECTORY)
-        } catch .notDirectory, .noEntry, Errno(ELOOP), .accessDenied {
-            return nil
-        } catch {
-            throw .failed("a folder of the container cannot be opened", path: pathOf("container/\(name)"), error)
-        }
-    }
-
-    private func makeDirectory(
-        _ name: String, in parent: FileDescriptor, path: String, isNeeded: Bool = true
-    ) throws(StoreError) {
-        do {
-            try System.makeDirectory(at: parent.raw, name, mode: 0o755)
-            giveToOwner(folder: name, in: parent)
-        } catch .exists {
-            // Whatever is there stays.
-        } catch let error where error == .accessDenied && !isNeeded {
-            // The folder above it may not be written to.
-        } catch { throw .failed("the folder cannot be made", path: path, error) }
     }
 }

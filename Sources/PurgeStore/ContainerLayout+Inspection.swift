@@ -1,20 +1,20 @@
 import Glibc
 import PurgeSystem
 
-extension StoreDirectory {
+extension ContainerLayout {
     private enum FolderState {
         case present, missing, obstructed
         /// A folder above it is missing or obstructed, which is reported for that folder.
         case unreachable
     }
 
-    func inspectLayout(repairing: Bool) throws(StoreError) -> [StoreProblem] {
+    func inspect(repairing: Bool) throws(StoreError) -> [StoreProblem] {
         var problems: [StoreProblem] = []
-        for folder in ["container"] + Self.layout.map({ "container/" + $0 }) {
+        for folder in ["container"] + Self.folders.map({ "container/" + $0 }) {
             if let problem = problem(of: try state(ofFolder: folder), folder: folder) { problems.append(problem) }
         }
         guard repairing, problems.contains(where: \.isRepairable) else { return problems }
-        try makeLayout()
+        try make()
         for index in problems.indices where problems[index].isRepairable {
             problems[index].repair = "An empty folder has been created."
         }
@@ -29,12 +29,12 @@ extension StoreDirectory {
             nil  // the next mount creates it again, as iOS would
         case .missing:
             StoreProblem(
-                path: pathOf(folder), what: "the folder is missing",
-                advice: "Put it back from a copy, or let `purgefs check --repair \(path)` make an empty one.",
+                path: place.pathOf(folder), what: "the folder is missing",
+                advice: "Put it back from a copy, or let `purgefs check --repair \(place.path)` make an empty one.",
                 isRepairable: true)
         case .obstructed:
             StoreProblem(
-                path: pathOf(folder), what: "is not a directory",
+                path: place.pathOf(folder), what: "is not a directory",
                 advice: "Move it out of the way; purgefs leaves it as it is.", isRepairable: false)
         }
     }
@@ -43,7 +43,7 @@ extension StoreDirectory {
         do throws(Errno) {
             var (parents, name) = (folder.split(separator: "/").map(String.init), "")
             name = parents.removeLast()
-            var directory = descriptor
+            var directory = place.descriptor
             for parent in parents {
                 guard try directory.kind(of: parent) == S_IFDIR else { return .unreachable }
                 directory = try directory.open(parent, O_RDONLY | O_DIRECTORY)
@@ -55,6 +55,6 @@ extension StoreDirectory {
             }
         } catch .accessDenied {
             return .unreachable  // closed by the app: the folder above it exists
-        } catch { throw .failed("the folder cannot be examined", path: pathOf(folder), error) }
+        } catch { throw .failed("the folder cannot be examined", path: place.pathOf(folder), error) }
     }
 }

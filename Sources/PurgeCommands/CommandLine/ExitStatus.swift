@@ -1,0 +1,32 @@
+/// The table of exit statuses (docs/CLI.md, Exit statuses), from which the help comes too.
+enum ExitStatus {
+    static let done: Int32 = 0
+    static let failed: Int32 = 1
+    static let usage: Int32 = 64
+    /// `run`: purgefs itself failed; COMMAND cannot be executed; COMMAND was not found.
+    static let runFailed: Int32 = 125
+    static let notExecutable: Int32 = 126
+    static let notFound: Int32 = 127
+    /// Signal N is added to it.
+    static let signal: Int32 = 128
+
+    private static let meanings: [Int32: String] = [
+        done: "done",
+        failed: "failed; the message says what, on which path, and what to do next",
+        usage: "wrong usage",
+        runFailed: "purgefs failed",
+        notExecutable: "COMMAND cannot be executed",
+        notFound: "COMMAND was not found",
+    ]
+
+    /// The line of a help text, with a meaning of its own where a verb has one.
+    static func line(_ status: Int32, _ meaning: String? = nil) -> HelpSection.Line {
+        .init("\(status)", meaning ?? meanings[status] ?? "")
+    }
+
+    /// The line of what a signal brings about.
+    static func signalLine(_ meaning: String) -> HelpSection.Line { .init("\(signal)+N", meaning) }
+
+    /// Of a verb without statuses of its own.
+    static let plain = [line(done), line(failed), line(usage)]
+}
