@@ -10,7 +10,7 @@ SBINDIR = $(PREFIX)/sbin
 UNITDIR = $(PREFIX)/lib/systemd/system
 DOCDIR  = $(PREFIX)/share/doc/purgefs
 
-# Swift's own libraries are linked in, so the binary runs where no Swift is
+# Swift's own libraries are linked in, so the binary runs without Swift
 # installed; libfuse3 and libsqlite3 stay shared.
 RELEASE_FLAGS = -c release --static-swift-stdlib --product purgefs
 # STRICT=1 (make ci): warnings are errors, and a target may import only what
@@ -45,7 +45,7 @@ build: ## build .build/release/purgefs (installs what is missing, on Debian and 
 	@SWIFT=$(SWIFT) $(DEPS) build
 	$(SWIFT) build $(RELEASE_FLAGS) $(STRICT_FLAGS)
 
-test: build ## all tests, with real mounts (FILTER=... for some, PURGEFS_TEST_SCALE=0.1 for less of each)
+test: build ## all tests, with real mounts (FILTER=... for some, PURGEFS_TEST_SCALE=0.1 for shorter ones)
 	@SWIFT=$(SWIFT) $(DEPS) test
 	$(SWIFT) test $(STRICT_FLAGS) $(if $(FILTER),--filter '$(FILTER)')
 
@@ -58,11 +58,11 @@ check: lint house ## quick: format, the shape of the source, and the tests that 
 ci: lint house ## what CI runs: format, the shape of the source, warnings as errors, all tests
 	$(MAKE) test STRICT=1
 
-lint: ## say what `make format` would change
+lint: ## show what `make format` would change
 	@SWIFT=$(SWIFT) $(DEPS) build
 	$(SWIFT) format lint -s -r $(SOURCES)
 
-house: ## what docs/ARCHITECTURE.md says of the source: imports, sizes, proofs, references
+house: ## what docs/ARCHITECTURE.md says about the source: imports, sizes, proofs, references
 	@SWIFT=$(SWIFT) $(DEPS) build
 	@python3 -B -m unittest discover -q -s Tests/House -t Tests/House
 	@python3 -B Tests/House
@@ -71,17 +71,17 @@ format: ## format the Swift sources in place
 	@SWIFT=$(SWIFT) $(DEPS) build
 	$(SWIFT) format -i -r $(SOURCES)
 
-suites: build ## others' suites, on a mount and in a plain directory (SUITES="fio postgres" for some; as root)
+suites: build ## suites by others, on a mount and in an ordinary directory (SUITES="fio postgres" for some; as root)
 	@SWIFT=$(SWIFT) $(DEPS) suites
 	@PURGEFS=$(BINARY) python3 Tests/Suites $(SUITES)
 
-bench: build ## compare with the native directory, tmpfs and bindfs (BENCH="files purge latency mount scale memory cpu")
+bench: build ## compare with the underlying directory, tmpfs and bindfs (BENCH="files purge latency mount scale memory cpu")
 	@SWIFT=$(SWIFT) $(DEPS) bench
 	@PURGEFS=$(BINARY) Tests/Benchmarks/bench $(BENCH)
 
-# Installs what `make build` has left, so that only `make build` needs Swift (`sudo make install`).
+# Installs what `make build` has built, so that only `make build` needs Swift (`sudo make install`).
 install: ## install into PREFIX (/usr/local), after `make build`
-	@test -x $(BINARY) || { echo 'make install: $(BINARY) is not there; run `make build` first.' >&2; exit 1; }
+	@test -x $(BINARY) || { echo 'make install: there is no $(BINARY); run `make build` first.' >&2; exit 1; }
 	install -D -m 755 $(BINARY) '$(DESTDIR)$(BINDIR)/purgefs'
 	install -D -m 755 mount-scripts/mount.purgefs '$(DESTDIR)$(SBINDIR)/mount.purgefs'
 	install -d '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(DOCDIR)'
@@ -92,7 +92,7 @@ install: ## install into PREFIX (/usr/local), after `make build`
 		echo 'mount(8) looks for its helpers in /sbin only. For `mount -t purgefs` and /etc/fstab:'; \
 		echo '    ln -s $(SBINDIR)/mount.purgefs /sbin/mount.purgefs' ;; esac
 
-uninstall: ## take away what install has put there
+uninstall: ## remove what install has installed
 	rm -f '$(DESTDIR)$(BINDIR)/purgefs' '$(DESTDIR)$(SBINDIR)/mount.purgefs' '$(DESTDIR)$(UNITDIR)/purgefs@.service'
 	rm -rf '$(DESTDIR)$(DOCDIR)'
 

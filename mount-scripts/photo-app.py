@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An ordinary little app for `make demo`. It knows nothing of purgefs.
+"""An ordinary little app for `make demo`. It does not know about purgefs.
 
 It imports made-up photos: each becomes a row of $HOME/Documents/photos.db and a
 thumbnail in $XDG_CACHE_HOME; every tenth also leaves an export in $TMPDIR. Like a
