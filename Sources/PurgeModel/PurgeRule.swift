@@ -52,6 +52,9 @@ public enum PurgeVerdict: Hashable, Sendable {
 
     public var rank: PurgeRank? { if case .candidate(let rank) = self { rank } else { nil } }
 
+    /// None for a candidate.
+    public var refusals: PurgeRefusals { if case .passedOver(let refusals) = self { refusals } else { [] } }
+
     /// The first of the reasons, nil for a candidate.
     public var refusal: PurgeRefusal? { if case .passedOver(let refusals) = self { refusals.first } else { nil } }
 

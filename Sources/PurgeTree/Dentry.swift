@@ -8,6 +8,9 @@ package struct Dentry: Hashable, Sendable {
         self.name = name
     }
 
+    /// What has the name.
+    package var node: Node? { directory.part?.entries[name] }
+
     package static func == (a: Dentry, b: Dentry) -> Bool { a.directory === b.directory && a.name == b.name }
 
     package func hash(into hasher: inout Hasher) {

@@ -7,7 +7,7 @@ public enum NodeKind: UInt8, Sendable {
     case controlDirectory, controlFile
 }
 
-/// One inode of a tree: what is known about it without asking the store.
+/// One inode of a tree: what is known about it without asking the store. Only the functions of `Tree` change it.
 ///
 /// There is one for each entry of the store, so its size determines the memory for each file.
 // @unchecked: every `var` is guarded by the lock of whoever owns the tree.
@@ -17,36 +17,40 @@ public final class Node: @unchecked Sendable {
 
     public let inode: UInt64
     public let kind: NodeKind
-    package var flags: NodeFlags = []
-    package var standing = Standing()
+    /// Its position among the roots of the tree, and that of its ledger among the device's.
+    package internal(set) var container: UInt8 = 0
+    package internal(set) var flags: NodeFlags = []
+    package internal(set) var standing = Standing()
     /// The value of isPurgeable of the node itself.
-    package var ownMark = PackedMark()
+    package internal(set) var ownMark = PackedMark()
     /// How many operations are changing its names or attributes now.
-    package var holds: UInt16 = 0
+    package internal(set) var holds: UInt16 = 0
     /// How many descriptors and mappings are open.
-    package var opens: UInt32 = 0
+    package internal(set) var opens: UInt32 = 0
     /// How many references the kernel holds.
-    package var lookups: UInt32 = 0
+    package internal(set) var lookups: UInt32 = 0
     /// The node's position among its directory's victims, or -1.
-    package var heapIndex: Int32 = -1
+    package internal(set) var heapIndex: Int32 = -1
     /// Distinguishes the file from a later one with the same inode number; 0 if that is not known.
-    package var birthMark: UInt32 = 0
+    package let birthMark: UInt32
     /// The directory of the first name, nil once the last name is gone (and for the root).
-    package var parent: Node?
-    package var name: Name
+    package internal(set) var parent: Node?
+    package internal(set) var name: Name
     /// Charged 4 KiB blocks, of a regular file.
-    package var blocks: Int64 = 0
-    package var lastUse = Instant.distantPast
+    package internal(set) var blocks: Int64 = 0
+    package internal(set) var lastUse = Instant.distantPast
     /// What the volume keeps about the node for its I/O. The tree never looks at it; most nodes have none.
     package var attachment: AnyObject?
     /// What only some nodes have: entries of a directory, holes, further names.
-    package var part: NodePart?
+    var part: NodePart?
 
-    package init(inode: UInt64, kind: NodeKind, parent: Node?, name: Name) {
+    /// A node that is in no tree yet.
+    package init(inode: UInt64, kind: NodeKind, name: Name, birthMark: UInt32 = 0, isOnOtherDevice: Bool = false) {
         self.inode = inode
         self.kind = kind
-        self.parent = parent
         self.name = name
+        self.birthMark = birthMark
+        if isOnOtherDevice { flags = .onOtherDevice }
         Self.alive.add(1, ordering: .relaxed)
     }
 
@@ -54,35 +58,50 @@ public final class Node: @unchecked Sendable {
 }
 
 /// The parts of a node that most nodes do not have.
-package final class NodePart {
+final class NodePart {
     /// Of a directory.
-    package var entries: [Name: Node] = [:]
+    var entries: [Name: Node] = [:]
     /// For a directory: the victims in it, by rank.
     var victims: [VictimGroup] = []
     /// For a file with holes, or with blocks past its end: the blocks that are charged.
-    package var extents: ExtentSet?
+    var extents: ExtentSet?
     /// For a file with several names: all of them.
-    package var names: NodeNames?
+    var names: NodeNames?
 }
 
 extension Node {
     package var isDirectory: Bool { kind == .directory }
     package var isRegular: Bool { kind == .regular }
     public var isControl: Bool { kind == .controlDirectory || kind == .controlFile }
+    /// The last name of a file or directory is gone.
+    package var isUnlinked: Bool { flags.contains(.unlinked) }
+    /// A purge has chosen it.
+    package var isGoing: Bool { flags.contains(.purging) }
     package var charged: ByteCount { ByteCount(blocks: blocks) }
     package var age: PurgeAge { PurgeAge(lastUse: lastUse, charged: charged) }
     package var hasSeveralNames: Bool { part?.names != nil }
-    /// Something has it open, or is changing it.
+    /// How many names it has, one at least.
+    package var nameCount: Int { part?.names?.count ?? 1 }
+    /// It is open, or being changed.
     package var isInUse: Bool { opens > 0 || holds > 0 }
-    /// Whether its charge is its size: it has no holes, and no blocks past its end.
-    package var isDense: Bool { part?.extents == nil }
+
+    /// Of a directory.
+    package var entries: [Name: Node] { part?.entries ?? [:] }
+    package func entry(named name: Name) -> Node? { part?.entries[name] }
 
     /// Made when it is first needed.
-    package var ensuredPart: NodePart {
+    var ensuredPart: NodePart {
         if let part { return part }
         let new = NodePart()
         part = new
         return new
+    }
+
+    /// The kernel must drop its pages at the next open: the file may have been changed behind its cache, or the next
+    /// read must reach the backing file. This belongs to the volume's I/O, and no number follows from it.
+    package var cacheIsStale: Bool {
+        get { flags.contains(.cacheIsStale) }
+        set { flags.set(.cacheIsStale, to: newValue) }
     }
 
     /// The nodeid under which the kernel knows it; the root's is 1.

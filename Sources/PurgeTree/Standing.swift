@@ -1,30 +1,37 @@
 import PurgeModel
 
-/// Tier, effective mark and effective exclusion of a node, in one byte.
+/// Place, effective mark and effective exclusion of a node, in one byte.
 package struct Standing: Hashable, Sendable {
-    private var bits: UInt8 = 2
+    private var bits: UInt8 = Place.persistent.rawValue
 
     package init() {}
-    package init(tier: Tier, mark: PurgeMark?, isExcluded: Bool) {
-        bits = UInt8(Tier.allCases.firstIndex(of: tier) ?? 2)
-        bits |= PackedMark(mark).bits << 2
-        bits |= isExcluded ? 0x20 : 0
+    package init(place: Place, mark: PurgeMark?, isExcluded: Bool) {
+        bits = place.rawValue
+        bits |= PackedMark(mark).bits << 3
+        bits |= isExcluded ? 0x40 : 0
     }
 
-    package var tier: Tier {
-        switch bits & 3 {
-        case 0: .temporary
-        case 1: .caches
-        default: .persistent
-        }
-    }
-    package var mark: PurgeMark? { PackedMark(bits: bits >> 2 & 7).mark }
-    package var isExcluded: Bool { bits & 0x20 != 0 }
+    /// Of a directory, what it is for its entries.
+    package var place: Place { Place(rawValue: bits & 7) ?? .persistent }
+    package var tier: Tier { place.tier }
+    package var mark: PurgeMark? { PackedMark(bits: bits >> 3 & 7).mark }
+    package var isExcluded: Bool { bits & 0x40 != 0 }
     package var writeClass: WriteClass { .of(tier: tier, effectiveMark: mark) }
-    package var rank: PurgeRank? { .of(tier: tier, effectiveMark: mark) }
     /// The numbers of the ledger that a file of this standing counts in.
     package var account: Ledger.Account {
         Ledger.Account(tier: tier, isMarked: mark?.urgency != nil, isExcluded: isExcluded)
+    }
+}
+
+extension Place {
+    /// A place of a tier in which no name has a meaning of its own.
+    init(_ tier: Tier) {
+        self =
+            switch tier {
+            case .temporary: .temporary
+            case .caches: .caches
+            case .persistent: .persistent
+            }
     }
 }
 

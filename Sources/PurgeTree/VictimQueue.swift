@@ -6,9 +6,8 @@ import PurgeModel
 /// between files of equal use and size; for each rank, the first victims of the directories are a heap, in which
 /// paths decide. So choosing a victim costs the same however many there are and however many are
 /// equal. Renaming a directory changes nothing within a group; which of several directories comes
-/// first is determined again when the next victim is needed. Guarded by the lock of `Volume.state`,
-/// as the nodes are.
-package struct VictimQueue: Sendable {
+/// first is determined again when the next victim is needed.
+struct VictimQueue: Sendable {
     private struct Rank {
         var folders = IndexedHeap<VictimFolder>()
         /// Whether equal files are in the order of their paths everywhere, or else only for which age.
@@ -17,11 +16,9 @@ package struct VictimQueue: Sendable {
     }
     private var ranks = [Rank](repeating: Rank(), count: PurgeRank.count)
 
-    package init() {}
+    var isEmpty: Bool { ranks.allSatisfy(\.folders.isEmpty) }
 
-    package var isEmpty: Bool { ranks.allSatisfy(\.folders.isEmpty) }
-
-    package mutating func insert(_ node: Node, rank: PurgeRank) {
+    mutating func insert(_ node: Node, rank: PurgeRank) {
         guard node.heapIndex < 0, let part = node.parent?.ensuredPart else { return }
         let group = part.victims.first { $0.rank == rank } ?? VictimGroup(rank: rank)
         if group.files.isEmpty { part.victims.append(group) }
@@ -29,9 +26,10 @@ package struct VictimQueue: Sendable {
         renew(group)
     }
 
-    package mutating func remove(_ node: Node, rank: PurgeRank) {
+    /// Takes the node from where it stands, whatever rank it would have by now.
+    mutating func remove(_ node: Node) {
         guard node.heapIndex >= 0, let part = node.parent?.part,
-            let at = part.victims.firstIndex(where: { $0.rank == rank })
+            let at = part.victims.firstIndex(where: { $0.contains(node) })
         else { return }
         let group = part.victims[at]
         group.files.remove(at: Int(node.heapIndex))
@@ -42,27 +40,27 @@ package struct VictimQueue: Sendable {
 
     /// Removes the next victim, of one step or of any. A rank is passed over once its least
     /// recently used file was used within `spared`.
-    package mutating func popFirst(step: PurgeStep?, spared: ClosedRange<Instant>? = nil) -> PurgeCandidate<Node>? {
+    mutating func popFirst(step: PurgeStep?, spared: ClosedRange<Instant>? = nil) -> PurgeCandidate<Node>? {
         for rank in Self.ranks where step == nil || rank.step == step {
             guard let age = ranks[rank.index].folders.first?.age, !(spared?.contains(age.lastUse) ?? false)
             else { continue }
             orderEquals(of: age, in: rank)
             guard let node = ranks[rank.index].folders.first?.file.takeUnretainedValue() else { continue }
-            remove(node, rank: rank)
+            remove(node)
             return PurgeCandidate(id: node, rank: rank, age: age)
         }
         return nil
     }
 
     /// The name or the place of a directory has changed, and with it the paths of everything below.
-    package mutating func pathsHaveChanged() {
+    mutating func pathsHaveChanged() {
         for at in ranks.indices where !ranks[at].folders.isEmpty {
             ranks[at].isInOrder = false
             ranks[at].ageInOrder = nil
         }
     }
 
-    package var groups: [VictimGroup] {
+    var groups: [VictimGroup] {
         ranks.flatMap { $0.folders.members.map { $0.group.takeUnretainedValue() } }
     }
 
@@ -97,13 +95,19 @@ package struct VictimQueue: Sendable {
 
 /// The victims of one rank in one directory. Belongs to the directory's `NodePart`.
 package final class VictimGroup: @unchecked Sendable {
-    // @unchecked: the vars are guarded by the lock of `Volume.state`.
+    // @unchecked: the vars are guarded by the lock of whoever owns the tree.
     fileprivate let rank: PurgeRank
     fileprivate var files = IndexedHeap<VictimFile>()
     /// Its position in the heap of its rank, or -1.
     fileprivate var index = -1
 
     fileprivate init(rank: PurgeRank) { self.rank = rank }
+
+    /// Whether the node is in this group, at the position that it knows.
+    fileprivate func contains(_ node: Node) -> Bool {
+        let at = Int(node.heapIndex)
+        return at < files.members.count && files.members[at].node._withUnsafeGuaranteedRef { $0 === node }
+    }
 
     /// In no particular order.
     package var nodes: [Node] { files.members.map { $0.node.takeUnretainedValue() } }
@@ -112,6 +116,7 @@ package final class VictimGroup: @unchecked Sendable {
 // Neither keeps what it points to: the tree holds a node, and its directory's part the group, for as
 // long as they are here, since a node leaves before it leaves the tree.
 private struct VictimFile: HeapMember, Sendable {
+    // Unmanaged: see above.
     let node: Unmanaged<Node>
 
     func goesBefore(_ other: VictimFile) -> Bool {
@@ -128,8 +133,9 @@ private struct VictimFile: HeapMember, Sendable {
 /// A directory's first victim of a rank.
 private struct VictimFolder: HeapMember, Sendable {
     let age: PurgeAge
+    // Unmanaged: see above.
     let file: Unmanaged<Node>
-    let group: Unmanaged<VictimGroup>
+    let group: Unmanaged<VictimGroup>  // Unmanaged: see above.
 
     func goesBefore(_ other: VictimFolder) -> Bool {
         guard age == other.age else { return age < other.age }

@@ -30,9 +30,10 @@ extension Volume {
     public func census() -> Census {
         read { state in
             Census(
-                nodes: Node.alive.load(ordering: .relaxed), known: state.knownNodes, files: state.openFiles,
+                nodes: Node.alive.load(ordering: .relaxed), known: state.tree.references.nodes, files: state.openFiles,
                 directories: DirectoryHandle.alive.load(ordering: .relaxed),
-                unclosed: Handle.alive.load(ordering: .relaxed) - state.openFiles, overdrawn: state.overdrawnNodes,
+                unclosed: Handle.alive.load(ordering: .relaxed) - state.openFiles,
+                overdrawn: state.tree.references.overdrawn,
                 late: core.lateAnnouncements.load(ordering: .relaxed))
         }
     }

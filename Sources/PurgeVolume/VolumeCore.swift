@@ -70,7 +70,7 @@ final class VolumeCore: Sendable {
         kind = BackingKind(fileSystemType: try System.fileSystemType(store.container.raw))
         let status = try System.status(store.container.raw)
         backingDevice = UInt64(status.st_dev)
-        root = Node(inode: UInt64(status.st_ino), kind: .directory, parent: nil, name: Name(""))
+        root = Node(inode: UInt64(status.st_ino), kind: .directory, name: Name(""))
         tellsMappings = mountpoint != nil && geteuid() == 0 && System.tellsMappings(in: store.container.raw)
         control = ControlTree(owner: getuid(), group: getgid(), made: clock.now)
         state = Mutex(VolumeState(device: device, descriptorLimit: budget.directories))

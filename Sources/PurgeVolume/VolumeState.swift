@@ -9,16 +9,13 @@ import PurgeTree
 /// There is one, inside the lock of `VolumeCore`, and it cannot be copied. So to have it is to hold that lock:
 /// `inout` for as long as a change lasts, borrowed for a look. What needs the lock takes it or is a method of it.
 struct VolumeState: ~Copyable, Sendable {
-    /// What is set, the pressure, and the numbers of the files.
-    var device: Device
-    var queue = VictimQueue()
+    /// The entries of the store, and the device whose numbers they make.
+    var tree: Tree
     /// Purges that are being carried out.
     private(set) var purgesUnderWay = 0
     private var untoldPurges = UntoldPurges()
     /// Who is making the change that is under way; taken out when it is over.
     var actor: Actor?
-    /// Whether a reclaimable file has been let go of in the change that is under way.
-    private var hasReleased = false
     /// The tree and the numbers are whole. Before that nothing is judged.
     var isScanned = false
     #if DEBUG
@@ -28,19 +25,9 @@ struct VolumeState: ~Copyable, Sendable {
     var pressureCause: PressureCause?
     /// Purged names of which the kernel has not been told yet.
     var ghosts: [GhostKey: Node] = [:]
-    /// Nodes whose last use is newer than the journal's.
-    var unsavedUses: [Node] = []
-    /// Inode numbers whose last use the journal need not keep any longer.
-    var goneInodes: [UInt64] = []
-    /// How many of `unsavedUses` are files that are gone, kept in memory by that list alone.
-    private var goneUses = 0
     /// Events that came up under the lock, in order.
     var outbox: [Event] = []
     var descriptors: DescriptorRing
-    /// Nodes of which the kernel holds references.
-    var knownNodes = 0
-    /// References that the kernel gave back without having had them.
-    var overdrawnNodes = 0
     /// Files that nobody has open any more, and that may still be mapped.
     var lingering: [ObjectIdentifier: Node] = [:]
     /// Those, and files that are passed through.
@@ -60,137 +47,21 @@ struct VolumeState: ~Copyable, Sendable {
     }
 
     init(device: Device, descriptorLimit: Int) {
-        self.device = device.asSaved
+        tree = Tree(device: device.asSaved)
         descriptors = DescriptorRing(limit: descriptorLimit)
     }
 
+    /// What is set, the pressure, and the numbers of the files.
+    var device: Device {
+        get { tree.device }
+        _modify { yield &tree.device }
+    }
     /// Of the container: there is one today.
     var ledger: Ledger {
         get { device.ledgers[0] }
         _modify { yield &device.ledgers[0] }
     }
     var capacity: Capacity { device.capacity }
-}
-
-// What each file adds to the numbers. Whatever changes about a file, `withdraw` comes before it
-// and `enter` after it, so that no number can drift.
-extension VolumeState {
-    mutating func enter(_ node: Node) {
-        guard node.isRegular, !node.flags.contains(.counted) else { return }
-        node.flags.insert(.counted)
-        ledger.enter(node.charged, as: node.standing.account)
-        offer(node)
-    }
-
-    mutating func withdraw(_ node: Node) {
-        guard node.flags.contains(.counted) else { return }
-        retract(node)
-        node.flags.remove(.counted)
-        ledger.withdraw(node.charged, as: node.standing.account)
-    }
-
-    /// More (or fewer) blocks for a file that is in the numbers.
-    mutating func charge(_ node: Node, blocks: Int64) {
-        guard blocks != 0 else { return }
-        let wasOffered = node.flags.contains(.reclaimable)
-        if wasOffered { retract(node) }
-        node.blocks += blocks
-        if node.flags.contains(.counted) { ledger.charge(ByteCount(blocks: blocks), as: node.standing.account) }
-        if wasOffered || node.opens == 0 { offer(node) }
-    }
-
-    /// Counts the file as reclaimable, if purging it would really give its bytes back, and puts it
-    /// among the victims unless it is held.
-    mutating func offer(_ node: Node) {
-        guard node.opens == 0, node.blocks > 0, node.flags.contains(.counted),
-            node.flags.isDisjoint(with: [.unlinked, .purging, .stuck, .linkedOutside]), !node.hasSeveralNames,
-            let rank = node.standing.rank
-        else { return }
-        if !node.flags.contains(.reclaimable) {
-            node.flags.insert(.reclaimable)
-            ledger.offer(node.charged)
-            if node.holds > 0 { ledger.hold(node.charged) }
-        }
-        if node.holds == 0 { queue.insert(node, rank: rank) }
-    }
-
-    /// The file is not reclaimable any longer.
-    mutating func retract(_ node: Node) {
-        guard node.flags.contains(.reclaimable) else { return }
-        if let rank = node.standing.rank { queue.remove(node, rank: rank) }
-        node.flags.remove(.reclaimable)
-        if node.holds > 0 { noteReleased(node) }
-        ledger.retract(node.charged)
-    }
-
-    /// From here until `unhold` no purge chooses the node, though it counts as reclaimable if it did.
-    mutating func hold(_ node: Node) {
-        if node.holds == 0, node.flags.contains(.reclaimable), let rank = node.standing.rank {
-            queue.remove(node, rank: rank)
-            ledger.hold(node.charged)
-        }
-        node.holds += 1
-    }
-
-    mutating func unhold(_ node: Node) {
-        node.holds -= 1
-        guard node.holds == 0, node.flags.contains(.reclaimable) else { return }
-        noteReleased(node)
-        offer(node)
-    }
-
-    private mutating func noteReleased(_ node: Node) {
-        ledger.release(node.charged)
-        hasReleased = true
-    }
-
-    mutating func noteUse(_ node: Node, at instant: Instant) {
-        let wasOffered = node.flags.contains(.reclaimable)
-        if wasOffered { retract(node) }
-        node.lastUse = max(node.lastUse, instant)
-        // The journal knows files by their inode numbers on the container's device.
-        if node.flags.isDisjoint(with: [.useUnsaved, .onOtherDevice]) {
-            node.flags.insert(.useUnsaved)
-            unsavedUses.append(node)
-        }
-        if wasOffered { offer(node) }
-    }
-
-    /// The last name and the last descriptor of the node are gone.
-    mutating func noteGone(_ node: Node) {
-        if !node.flags.contains(.onOtherDevice) { goneInodes.append(node.inode) }
-        if node.flags.contains(.useUnsaved) { goneUses += 1 }
-    }
-
-    /// Takes the uses that the journal has to be told of.
-    mutating func takeUnsavedUses() -> (gone: [UInt64], used: [Node]) {
-        let used = unsavedUses.filter { !$0.flags.contains(.unlinked) }
-        for node in unsavedUses { node.flags.remove(.useUnsaved) }
-        defer { (unsavedUses, goneInodes, goneUses) = ([], [], 0) }
-        return (goneInodes, used)
-    }
-
-    /// The journal could not be told of these. A record that stays is of no file: a later file of the same
-    /// inode has another birth.
-    mutating func restoreGone(_ inodes: [UInt64]) {
-        if inodes.count + goneInodes.count < Self.goneInodesLimit { goneInodes = inodes + goneInodes }
-    }
-    private static let goneInodesLimit = 1_000_000
-
-    /// Lets go of nodes of files that are gone, once they are half of the list: a program may make
-    /// and remove files faster than the journal is written.
-    mutating func dropGoneUses() -> [Node] {
-        guard goneUses * 2 >= unsavedUses.count, goneUses > 0 else { return [] }
-        var dropped: [Node] = []
-        unsavedUses.removeAll { node in
-            guard node.flags.contains(.unlinked), node.opens == 0 else { return false }
-            node.flags.remove(.useUnsaved)
-            dropped.append(node)
-            return true
-        }
-        goneUses = 0
-        return dropped
-    }
 }
 
 // The end of a change, and pressure.
@@ -206,9 +77,8 @@ extension VolumeState {
     mutating func endChange(_ effects: inout ChangeEffects, levelChanges: UInt64) {
         judge()
         effects.levelChanged = device.levelChanges != levelChanges
-        effects.hasReleased = hasReleased
+        effects.hasReleased = tree.takeReleases()
         effects.shouldReclaim = device.shouldReclaim
-        hasReleased = false
         actor = nil
         if !outbox.isEmpty { swap(&effects.events, &outbox) }
     }

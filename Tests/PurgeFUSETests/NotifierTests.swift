@@ -39,10 +39,10 @@ struct NotifierTests {
     }
 
     private static func removals(_ count: Int) -> [Removal] {
-        let directory = Node(inode: 1, kind: .directory, parent: nil, name: Name(""))
+        let directory = Node(inode: 1, kind: .directory, name: Name(""))
         return (0..<count).map { number in
             let name = Name("f\(number)")
-            let node = Node(inode: UInt64(number + 2), kind: .regular, parent: nil, name: name)
+            let node = Node(inode: UInt64(number + 2), kind: .regular, name: name)
             return Removal(directory: directory, node: node, name: name, path: [name], concernsKernel: true)
         }
     }

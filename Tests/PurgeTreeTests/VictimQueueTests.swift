@@ -68,7 +68,7 @@ struct VictimQueueTests {
         mutating func remove() {
             guard !listed.isEmpty else { return }
             let file = listed.remove(at: random.below(listed.count))
-            queue.remove(file.node, rank: file.rank)
+            queue.remove(file.node)
             #expect(file.node.heapIndex == -1)
         }
         /// To a name that comes before or after the others'.

@@ -8,7 +8,7 @@ import Testing
 
 struct DescriptorRingTests {
     private static func directory(_ number: Int) -> Node {
-        Node(inode: UInt64(number), kind: .directory, parent: nil, name: Name("d"))
+        Node(inode: UInt64(number), kind: .directory, name: Name("d"))
     }
     private static func open() throws -> FileDescriptor { try FileDescriptor.open("/", System.openPath | O_DIRECTORY) }
     private static func kept(_ ring: DescriptorRing, _ nodes: [Node]) -> [UInt64] {

@@ -200,12 +200,11 @@ extension Volume {
     private func remember(_ attribute: StorageAttribute, _ value: String?, of node: Node, pid: pid_t) {
         change { state in
             switch attribute {
-            case .isPurgeable: node.ownMark = PackedMark(value.flatMap { PurgeMark(text: $0) })
-            case .isExcludedFromBackup: node.flags.set(.ownExclusion, to: value == "1")
-            case .fileProtection: node.flags.set(.ownProtection, to: value != nil && node.isDirectory)
+            case .isPurgeable: state.tree.set(.mark(value.flatMap { PurgeMark(text: $0) }), of: node)
+            case .isExcludedFromBackup: state.tree.set(.exclusion(value == "1"), of: node)
+            case .fileProtection: state.tree.set(.protection(value != nil && node.isDirectory), of: node)
             case .purgeAfter, .sizeLimit: break
             }
-            state.place(node)
             state.outbox.append(
                 Event(
                     type: .mark, path: node.path().text, tier: node.standing.tier,
@@ -213,13 +212,15 @@ extension Volume {
         }
     }
 
-    /// A new entry takes its directory's protection class (docs/XATTRS.md).
-    func inheritProtection(_ node: Node, from parent: Node, at directory: Int32, _ name: CName?) throws(Errno) {
+    /// A new entry takes its directory's protection class; answers whether it hands it on (docs/XATTRS.md).
+    func inheritProtection(
+        _ node: Node, from parent: Node, at directory: Int32, _ name: CName?
+    ) throws(Errno) -> Bool {
         guard node.isRegular || node.isDirectory, read({ _ in parent.flags.contains(.ownProtection) }),
             let value = try storedValue(of: parent, StorageAttribute.fileProtection.storeKey)
-        else { return }
+        else { return false }
         try store.setAttribute(of: directory, name, StorageAttribute.fileProtection.storeKey, value)
-        if node.isDirectory { node.flags.insert(.ownProtection) }
+        return node.isDirectory
     }
 
     private func computed(_ attribute: ComputedAttribute, of node: Node) throws(Errno) -> String {

@@ -45,7 +45,7 @@ extension Volume {
             }
             if change.accessTime != nil || change.modificationTime != nil {
                 // The next read must reach the backing file, to move atime in the manner of relatime.
-                core.change { _ in _ = node.flags.insert(.cacheIsStale) }
+                core.change { _ in node.cacheIsStale = true }
             }
             return attributes(of: node, try location.status())
         }

@@ -21,10 +21,10 @@ public final class ControlTree: Sendable {
         self.made = made
         self.owner = owner
         self.group = group
-        directory = Node(inode: Self.firstInode, kind: .controlDirectory, parent: nil, name: Name(Self.name))
+        directory = Node(inode: Self.firstInode, kind: .controlDirectory, name: Name(Self.name))
         files = ControlFile.allCases.enumerated().map { index, file in
             file.rawValue.withCString {
-                Node(inode: Self.firstInode + 1 + UInt64(index), kind: .controlFile, parent: nil, name: Name($0))
+                Node(inode: Self.firstInode + 1 + UInt64(index), kind: .controlFile, name: Name($0))
             }
         }
     }

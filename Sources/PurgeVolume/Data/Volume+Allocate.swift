@@ -124,7 +124,7 @@ extension Volume {
             // A mapping might fill a hole unseen: only what is past the end goes, and the bytes become zero.
             let first = node.isPassed ? min(last, max(begin, ByteCount(size).blocks)) : begin
             let charged =
-                node.part?.extents.map { $0.count(in: first..<last) > 0 } ?? (first < min(last, node.blocks))
+                node.extents.map { $0.count(in: first..<last) > 0 } ?? (first < min(last, node.blocks))
             return (charged, first)
         }
         let dataEnd = min(request.end, size)
@@ -146,7 +146,7 @@ extension Volume {
     /// Writes zeroes where blocks are charged; the rest is zero already.
     private func zeroCharged(_ node: Node, _ fd: Int32, _ range: Range<Int64>) throws(Errno) {
         guard !range.isEmpty else { return }
-        let extents = read { _ in node.part?.extents }
+        let extents = read { _ in node.extents }
         guard let extents else { return try writeZeroes(node, fd, range) }
         for run in extents.runs {
             let whole = ByteCount(blocks: run.lowerBound).bytes..<ByteCount(blocks: run.upperBound).bytes

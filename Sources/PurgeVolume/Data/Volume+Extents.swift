@@ -43,8 +43,10 @@ extension Volume {
         var record = ExtentRecord(runs: dense)
         try setRecord(&record, node, descriptor)
         let made = StoredExtents(record: record, size: size)
-        change { _ in
-            if node.isDense { node.setExtents(dense, made) }
+        change { state in
+            guard node.isDense else { return }
+            state.tree.makeSparse(node)
+            node.ensuredIO.extents = made
         }
     }
 
@@ -85,12 +87,11 @@ extension Volume {
     func noteFreed(_ node: Node, _ descriptor: Int32, _ blocks: Range<Int64>, size: Int64) {
         let wasDense = change { state -> Bool in
             guard !node.isDense else {
-                state.charge(node, blocks: min(0, ByteCount(size).blocks - node.blocks))
+                state.tree.resize(node, toBlocks: min(node.blocks, ByteCount(size).blocks))
                 return true
             }
-            let removed = node.part?.extents?.remove(blocks) ?? 0
+            state.tree.recharge(node, blocks)
             node.io?.extents?.size = size
-            state.charge(node, blocks: -removed)
             return false
         }
         if wasDense || dropFullRecord(node, descriptor) { return }
@@ -105,7 +106,7 @@ extension Volume {
     /// alone it would not.
     private func dropFullRecord(_ node: Node, _ descriptor: Int32) -> Bool {
         let full = read { _ -> StoredExtents? in
-            guard let charged = node.part?.extents, let stored = node.io?.extents,
+            guard let charged = node.extents, let stored = node.io?.extents,
                 charged.isExactly(below: ByteCount(stored.size).blocks)
             else { return nil }
             return stored
@@ -120,7 +121,10 @@ extension Volume {
                 try store.dropExtentRecord(full.record, of: descriptor, nil)
             }
         } catch { return false }  // with a record it is right, too
-        change { _ in _ = node.dropExtents() }
+        change { state in
+            state.tree.makeDense(node)
+            node.dropStoredExtents()
+        }
         return true
     }
 }

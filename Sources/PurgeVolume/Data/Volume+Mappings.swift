@@ -102,7 +102,7 @@ extension Volume {
             let now = modificationTime(handle.descriptor), now != before
         else { return }
         node.io?.modified = now
-        if areUse, now > node.lastUse { state.noteUse(node, at: now) }
+        if areUse, now > node.lastUse { state.tree.noteUse(node, at: now) }
     }
 
     /// Of an open file: no I/O, so the lock may be held.

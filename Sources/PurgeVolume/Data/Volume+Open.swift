@@ -61,9 +61,8 @@ extension Volume {
                 if !mayLinger, node.io?.lingering != nil { return false }
                 if node.flags.contains(.purging) || (node.flags.contains(.unlinked) && node.opens == 0) { throw .stale }
                 try lockedAdmit(&state)
-                state.retract(node)
-                node.opens += 1
-                if isUse { state.noteUse(node, at: now) }
+                state.tree.open(node)
+                if isUse { state.tree.noteUse(node, at: now) }
                 return true
             }
             if isReserved { return }
@@ -102,11 +101,7 @@ extension Volume {
 
     /// One descriptor less; answers a sidecar that is now nobody's.
     func lockedClose(_ node: Node, _ state: inout VolumeState) -> String? {
-        node.opens -= 1
-        guard node.opens == 0 else { return nil }
-        if node.flags.contains(.unlinked) { return node.holds == 0 ? letGo(node, &state) : nil }
-        state.offer(node)
-        return nil
+        state.tree.close(node) ? node.dropStoredExtents() : nil
     }
 
     /// Flags that only make sense in the kernel above us, or would change what a write does.
@@ -167,8 +162,8 @@ extension Volume {
     ) -> Handle {
         change { state in
             let handle = lockedHandle(node, descriptor, flags, offersPassthrough: offersPassthrough, &state)
-            handle.keepsCache = !node.flags.contains(.cacheIsStale)
-            if handle.mode == .cached { node.flags.remove(.cacheIsStale) }
+            handle.keepsCache = !node.cacheIsStale
+            if handle.mode == .cached { node.cacheIsStale = false }
             return handle
         }
     }
@@ -206,7 +201,7 @@ extension Volume {
         if begins { state.passedFiles += 1 }
         if node.isPassed || begins {
             node.ensuredIO.passthroughOpens += 1
-            if canWrite { node.flags.insert(.cacheIsStale) }
+            if canWrite { node.cacheIsStale = true }
             return canWrite ? .passthroughDirect : .passthrough
         }
         node.ensuredIO.cachedOpens += 1
@@ -318,7 +313,7 @@ extension Volume {
     /// Admits a descriptor for a new file; nil where there is an entry of that name.
     private func placeOfNew(_ name: Name, in parent: Node) throws(Errno) -> NewPlace? {
         let found = try admitting { (state) throws(Errno) -> (directory: FileDescriptor?, inheritsProtection: Bool)? in
-            if parent.part?.entries[name] != nil { return nil }
+            if parent.entry(named: name) != nil { return nil }
             try lockedAdmit(&state)
             return (state.descriptor(of: parent), parent.flags.contains(.ownProtection))
         }
@@ -362,22 +357,19 @@ extension Volume {
         _ descriptor: Int32, _ name: Name, in parent: Node, _ place: NewPlace, _ flags: Int32
     ) throws(Errno) -> (Entry, Handle) {
         let status = try System.status(descriptor)
-        let node = Node(inode: UInt64(status.st_ino), kind: .regular, parent: parent, name: name)
-        node.birthMark = BirthMark.of(new: status)
-        noteDevice(of: node, status)
-        node.opens = 1
+        let node = newNode(status, named: name)
         let now = clock.now
+        var facts = EntryFacts(opens: 1)
         if place.inheritsProtection {
-            try name.withCName { (name) throws(Errno) in
+            facts.isProtected = try name.withCName { (name) throws(Errno) in
                 try inheritProtection(node, from: parent, at: place.directory.raw, name)
             }
         }
+        let known = facts
         return change { state in
             let handle = lockedHandle(node, descriptor, flags, offersPassthrough: false, &state)
-            parent.ensuredPart.entries[name] = node
-            state.place(node)
-            state.enter(node)
-            state.noteUse(node, at: now)
+            state.tree.insert(node, in: parent, known)
+            state.tree.noteUse(node, at: now)
             lockedGrant(node, &state)
             return (Entry(node: node, attributes: lockedAttributes(of: node, status)), handle)
         }

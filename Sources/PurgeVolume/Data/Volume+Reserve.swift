@@ -57,7 +57,7 @@ extension Volume {
             if need > 0 {
                 let short = state.capacity.shortage(for: ByteCount(blocks: need))
                 guard cover(short, &room, &state) else { return nil }
-                state.charge(node, need, in: demand.blocks.lowerBound..<end, by: demand.pid)
+                state.charge(node, demand.blocks.lowerBound..<end, by: demand.pid)
             }
             var reservation = Reservation(
                 blocks: demand.blocks, end: end, sparseSize: node.io?.extents?.size, job: room.job)
@@ -72,10 +72,7 @@ extension Volume {
     /// A write that failed is no use.
     func withdrawUse(_ reservation: Reservation, of node: Node) {
         guard let use = reservation.use else { return }
-        change { _ in
-            // Somebody has it open, so it is not among the victims, which are in this order.
-            if node.lastUse == use.now, node.heapIndex < 0 { node.lastUse = use.before }
-        }
+        change { state in state.tree.takeBackUse(of: node, at: use.now, before: use.before) }
     }
 
     private func refuse(_ node: Node, _ blocks: Int64, _ pid: pid_t, _ state: inout VolumeState) {
@@ -118,15 +115,12 @@ extension Volume {
         let data = isDense ? ExtentSet() : try dataExtents(of: descriptor, in: blocks.lowerBound..<end)
         change { state in
             guard node.flags.contains(.counted) else { return }
-            guard let allocated, var charged = node.part?.extents else {
-                if isDense { state.charge(node, blocks: ByteCount(size).blocks - node.blocks) }
+            guard let allocated, !node.isDense else {
+                if isDense { state.tree.resize(node, toBlocks: ByteCount(size).blocks) }
                 return
             }
-            charged.remove(blocks)
-            for run in data.runs + allocated.runs { charged.insert(run) }
-            node.part?.extents = charged
+            state.tree.recharge(node, blocks, as: data.runs + allocated.runs)
             node.io?.extents?.size = size
-            state.charge(node, blocks: charged.count - node.blocks)
         }
     }
 
@@ -144,7 +138,7 @@ extension VolumeState {
         guard node.io?.unsettled == nil, !node.wouldSkip(before: request.blocks.lowerBound) else { return nil }
         let missing = node.missing(in: request.blocks)
         guard missing == 0 || hasRoom(for: missing, of: node) else { return nil }
-        if missing > 0 { charge(node, missing, in: request.blocks, by: request.pid) }
+        if missing > 0 { charge(node, request.blocks, by: request.pid) }
         let sparseSize = node.io?.extents?.size
         return Reservation(
             blocks: request.blocks, end: request.blocks.upperBound, sparseSize: sparseSize,
@@ -157,16 +151,14 @@ extension VolumeState {
         return bytes <= capacity.available(for: node.standing.writeClass) && capacity.shortage(for: bytes) == .zero
     }
 
-    /// Charges `count` blocks, all that were missing in `blocks`.
-    fileprivate mutating func charge(_ node: Node, _ count: Int64, in blocks: Range<Int64>, by pid: pid_t) {
-        node.part?.extents?.insert(blocks)
-        charge(node, blocks: count)
+    fileprivate mutating func charge(_ node: Node, _ blocks: Range<Int64>, by pid: pid_t) {
+        tree.charge(node, blocks)
         actor = .init(pid: pid, node: node)
     }
 
     fileprivate mutating func noteWrite(_ node: Node, at now: Instant) -> (now: Instant, before: Instant) {
         let before = node.lastUse
-        noteUse(node, at: now)
+        tree.noteUse(node, at: now)
         return (now, before)
     }
 }
@@ -184,20 +176,4 @@ extension Node {
 
     /// A file that is passed through has every block up to its end, and perhaps some past it.
     var blocksToEnd: Int64 { io?.extents.map { ByteCount($0.size).blocks } ?? blocks }
-
-    /// Blocks of `range` that are not charged yet; under the lock.
-    func missing(in range: Range<Int64>) -> Int64 {
-        if let charged = part?.extents { return charged.missing(in: range) }
-        return max(0, range.upperBound - max(range.lowerBound, blocks))
-    }
-
-    func gaps(in range: Range<Int64>) -> ExtentSet {
-        if let charged = part?.extents { return charged.gaps(in: range) }
-        return ExtentSet(max(range.lowerBound, min(blocks, range.upperBound))..<range.upperBound)
-    }
-
-    func prefixEnd(of range: Range<Int64>, missingAtMost limit: Int64) -> Int64 {
-        if let charged = part?.extents { return charged.prefixEnd(of: range, missingAtMost: limit) }
-        return min(range.upperBound, max(range.lowerBound, blocks) + limit)
-    }
 }

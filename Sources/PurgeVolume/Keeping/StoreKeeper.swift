@@ -46,7 +46,7 @@ final class StoreKeeper: VolumeFamily {
             // What is free or purgeable once it is unmapped: who waits for room gets it soon.
             chore()
             // Freed here, outside the lock.
-            _ = change { $0.dropGoneUses() }
+            _ = change { $0.tree.uses.dropGone() }
             if System.uptime() - saved > Self.timeBetweenSaves {
                 saved = System.uptime()
                 saveLastUses()
@@ -112,7 +112,7 @@ extension StoreKeeper {
     func saveLastUses() -> Bool {
         if store.isForReading { return true }
         let (gone, nodes, uses) = change { state in
-            let (gone, nodes) = state.takeUnsavedUses()
+            let (gone, nodes) = state.tree.uses.take()
             let uses = nodes.map { Journal.LastUse(inode: $0.inode, birth: Int64($0.birthMark), lastUse: $0.lastUse) }
             return (gone, nodes, uses)
         }
@@ -123,13 +123,7 @@ extension StoreKeeper {
             return true
         } catch {
             reportJournal(error)
-            change { state in
-                state.restoreGone(gone)
-                for node in nodes where !node.flags.contains(.useUnsaved) {
-                    node.flags.insert(.useUnsaved)
-                    state.unsavedUses.append(node)
-                }
-            }
+            change { state in state.tree.uses.restore(gone: gone, used: nodes) }
             return false
         }
     }

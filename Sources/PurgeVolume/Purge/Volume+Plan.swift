@@ -13,11 +13,11 @@ extension Volume {
 
     /// The plan of a purge, of everything or of what lies at a path and below it.
     func plan(_ goal: PurgeGoal, below place: [UInt8] = []) -> PurgePlan<FoundFile> {
-        let (groups, othersPurgeable) = read { ($0.queue.groups, $0.device.othersPurgeable) }
+        let (groups, othersPurgeable) = read { ($0.tree.victims, $0.device.othersPurgeable) }
         var candidates: [PurgeCandidate<FoundFile>] = []
         for group in groups {
             candidates += inSlices(read { _ in group.nodes }) { node in
-                guard node.flags.contains(.reclaimable), let rank = node.standing.rank else { return nil }
+                guard let rank = node.verdict(for: .room).rank else { return nil }
                 let path = node.path().bytes
                 guard path.lies(in: place) else { return nil }
                 return PurgeCandidate(id: FoundFile(node: node, path: path), rank: rank, age: node.age)
@@ -77,7 +77,7 @@ extension Volume {
         var pending = [top ?? root]
         while let next = pending.popLast() {
             let entries = read { _ in
-                next.isDirectory ? next.part.map { Array($0.entries.values) } ?? [] : [next]
+                next.isDirectory ? Array(next.entries.values) : [next]
             }
             for node in inSlices(entries, { $0.isDirectory || $0.isEmptyVictim(of: step) ? $0 : nil }) {
                 // What a node is never changes.
@@ -124,14 +124,12 @@ extension Node {
     /// Why it goes where it may go: by the rule that makes it a victim, or because a command names it, which alone
     /// takes what gives nothing back.
     var purgeReason: PurgeReason {
-        isRegular && blocks > 0 ? standing.rank?.step.reason ?? .command : .command
+        let facts = purgeFacts
+        return PurgeRank.of(tier: facts.tier, effectiveMark: facts.mark).map(facts.reason) ?? .command
     }
 
     fileprivate func isEmptyVictim(of step: PurgeStep?) -> Bool {
-        guard isRegular || kind == .symbolicLink, blocks == 0, !isInUse, parent != nil,
-            flags.isDisjoint(with: [.purging, .stuck, .linkedOutside]), !hasSeveralNames,
-            let rank = standing.rank
-        else { return false }
+        guard purgeFacts.isEmpty, let rank = verdict(for: .place).rank else { return false }
         return step == nil || rank.step == step
     }
 }

@@ -64,7 +64,7 @@ extension Volume {
     ) -> Picked {
         let plan = PurgePlan<Node>(
             goal: goal, othersPurgeable: state.device.othersPurgeable, limit: limit,
-            next: { state.queue.popFirst(step: $0, spared: spared) })
+            next: { state.tree.popVictim(step: $0, spared: spared) })
         state.device.takeFromOthers(plan.fromOthers)
         return Picked(
             fromOthers: plan.fromOthers, victims: plan.items.compactMap { victim($0.id, $0.reason, &state) })
@@ -76,8 +76,7 @@ extension Volume {
         let victim = PurgeJob.Victim(
             node: node, directory: directory, name: node.name, reason: reason, bytes: node.charged,
             tier: node.standing.tier)
-        node.flags.insert(.purging)
-        state.withdraw(node)
+        state.tree.choose(node)
         return victim
     }
 
@@ -178,25 +177,15 @@ extension Volume {
     }
 
     private func detach(_ victim: PurgeJob.Victim, _ state: inout VolumeState) -> String? {
-        let node = victim.node
-        if victim.directory.part?.entries[victim.name] === node {
-            victim.directory.part?.entries[victim.name] = nil
-        }
-        node.parent = nil
-        node.flags.insert(.unlinked)
-        node.flags.remove(.purging)
-        node.blocks = 0
-        state.noteGone(node)
-        return node.dropExtents()
+        state.tree.detach(victim.node, from: Dentry(directory: victim.directory, name: victim.name))
+        return victim.node.dropStoredExtents()
     }
 
     /// The files count again, and are no victims in this mount any more. What a write has been
     /// promised must come from others then, chosen in the same step.
     private func reinstate(_ failed: [PurgeJob.Victim], _ job: PurgeJob, _ state: inout VolumeState) -> Picked {
         for victim in failed {
-            victim.node.flags.remove(.purging)
-            victim.node.flags.insert(.stuck)
-            state.enter(victim.node)
+            state.tree.reinstate(victim.node, isStuck: true)
         }
         let bytes = failed.reduce(ByteCount.zero) { $0 + $1.bytes }
         let short = min(bytes, .zero - state.capacity.balance)

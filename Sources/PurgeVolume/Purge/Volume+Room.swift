@@ -95,8 +95,7 @@ extension Volume {
             change { state in
                 for victim in job.victims[start..<min(start + Self.purgeBatch, job.victims.count)] {
                     state.ledger.returnSetAside(victim.bytes)
-                    victim.node.flags.remove(.purging)
-                    state.enter(victim.node)
+                    state.tree.reinstate(victim.node)
                 }
             }
         }

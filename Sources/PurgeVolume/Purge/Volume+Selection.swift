@@ -61,14 +61,15 @@ extension Volume {
 
     private func lockedEntry(at path: [UInt8]) -> Node? {
         path.split(separator: UInt8(ascii: "/")).reduce(root) { node, name in
-            node?.part?.entries[Name(utf8: name)]
+            node?.entry(named: Name(utf8: name))
         }
     }
 
     /// Why no purge may have it; nil where one may. What has left its path, alone or with a folder above it, is no
     /// longer what was found. Under the lock.
     func refusal(of file: FoundFile) -> PurgeRefusal? {
-        lockedEntry(at: file.path) === file.node ? file.node.refusal : .noEntry
+        lockedEntry(at: file.path) === file.node
+            ? file.node.verdict(for: .file).refusals.subtracting(.busy).first : .noEntry
     }
 
     /// What is no folder, below a folder, if `takes` says so or took a folder that it lies in; by path.
@@ -76,7 +77,7 @@ extension Volume {
         var found: [FoundFile] = []
         var pending = [(folder: folder, path: path, isTaken: false)]
         while let next = pending.popLast() {
-            let entries = read { _ in next.folder.part.map { Array($0.entries) } ?? [] }
+            let entries = read { _ in Array(next.folder.entries) }
             for (name, node) in entries {
                 let path = (next.path.isEmpty ? [] : next.path + [UInt8(ascii: "/")]) + name.utf8
                 let isTaken = next.isTaken || takes(path)
@@ -89,18 +90,4 @@ extension Volume {
         }
         return found.sorted { $0.path.lexicographicallyPrecedes($1.path) }
     }
-}
-
-extension Node {
-    fileprivate var refusal: PurgeRefusal? {
-        if parent == nil { return .noEntry }
-        guard isRegular || kind == .symbolicLink else { return .special }
-        if standing.rank == nil { return .notPurgeable }
-        if hasSeveralNames { return .severalNames }
-        if flags.contains(.linkedOutside) { return .linkedOutside }
-        return opens > 0 ? .open : nil
-    }
-
-    /// Whether another call or purge is at it just now.
-    var isBusy: Bool { holds > 0 || flags.contains(.purging) }
 }

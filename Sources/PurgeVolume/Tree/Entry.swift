@@ -51,28 +51,15 @@ extension Volume {
 
     /// One more reference of the kernel; under the lock.
     func lockedGrant(_ node: Node, _ state: inout VolumeState) {
-        if node.lookups == 0 {
-            _ = Unmanaged.passRetained(node)
-            state.knownNodes += 1
-        }
-        // A node that has reached the end of the count stays for good.
-        if node.lookups < .max { node.lookups += 1 }
+        // Unmanaged: the kernel's references are one retained reference, from the first to the last.
+        if state.tree.references.grant(node) { _ = Unmanaged.passRetained(node) }
     }
 
     /// The kernel has dropped `count` references.
     public func forget(_ node: Node, count: UInt64) {
         guard node !== root, !node.isControl else { return }
-        let isLast = change { state in
-            guard count <= node.lookups else {
-                state.overdrawnNodes += 1
-                return false
-            }
-            guard node.lookups < .max else { return false }
-            node.lookups -= UInt32(count)
-            guard node.lookups == 0, count > 0 else { return false }
-            state.knownNodes -= 1
-            return true
-        }
+        let isLast = change { state in state.tree.references.forget(node, count: count) }
+        // Unmanaged: `lockedGrant` retained it when the kernel got its first reference.
         if isLast { Unmanaged.passUnretained(node).release() }
     }
 }

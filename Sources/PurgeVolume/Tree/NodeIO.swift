@@ -60,16 +60,9 @@ extension Node {
     /// Whether a mapping made through passthrough may reach its blocks unseen.
     var isPassed: Bool { io.map { $0.passthroughOpens > 0 || $0.lingering != nil } ?? false }
 
-    /// The blocks that are charged, and what the store says of them, of a file that is not dense.
-    func setExtents(_ charged: ExtentSet, _ stored: StoredExtents) {
-        ensuredPart.extents = charged
-        ensuredIO.extents = stored
-    }
-
     /// The file is dense, or gone; answers a sidecar that was its own.
     @discardableResult
-    func dropExtents() -> String? {
-        part?.extents = nil
+    func dropStoredExtents() -> String? {
         defer { io?.extents = nil }
         return io?.extents?.record.sidecar
     }

@@ -25,17 +25,19 @@ extension Volume {
     }
 
     /// A file whose record cannot be used: full, or as its data lie in the backing.
-    func chargeDamaged(_ node: Node, _ size: Int64, _ damage: ExtentDamage, in directory: Int32) throws(Errno) {
+    func chargeDamaged(
+        _ node: Node, _ facts: inout EntryFacts, _ size: Int64, _ damage: ExtentDamage, in directory: Int32
+    ) throws(Errno) {
         findings.withLock { $0.damaged.append((node, damage)) }
-        var charged = ExtentSet(0..<min(node.blocks, ExtentRecord.largestBlock))
+        var charged = ExtentSet(0..<min(facts.blocks, ExtentRecord.largestBlock))
         if !damage.countsAsFull {
             let file = try node.name.withCName { (name) throws(Errno) in
                 try FileDescriptor.openFile(name, O_RDONLY, in: directory)
             }
-            charged = try dataExtents(of: file.raw, in: 0..<node.blocks)
+            charged = try dataExtents(of: file.raw, in: 0..<facts.blocks)
         }
-        node.blocks = charged.count
-        node.setExtents(charged, StoredExtents(record: ExtentRecord(runs: charged), size: size))
+        (facts.blocks, facts.extents) = (charged.count, charged)
+        node.ensuredIO.extents = StoredExtents(record: ExtentRecord(runs: charged), size: size)
     }
 
     /// The damaged records that the scan found, in its order, and the sidecars that no file has.

@@ -44,9 +44,16 @@ extension Volume {
         return kind == .overlay || (UInt64(status.st_dev) != core.backingDevice) == node.flags.contains(.onOtherDevice)
     }
 
-    /// Of a new node, before anybody else has it.
-    func noteDevice(of node: Node, _ status: FileStatus) {
-        if UInt64(status.st_dev) != core.backingDevice { node.flags.insert(.onOtherDevice) }
+    /// For an entry that the tree does not have yet.
+    func node(_ status: FileStatus, named name: Name, birthMark: UInt32) -> Node {
+        Node(
+            inode: UInt64(status.st_ino), kind: status.nodeKind, name: name, birthMark: birthMark,
+            isOnOtherDevice: UInt64(status.st_dev) != core.backingDevice)
+    }
+
+    /// The same for one that has just been made.
+    func newNode(_ status: FileStatus, named name: Name) -> Node {
+        node(status, named: name, birthMark: status.isRegular ? BirthMark.of(new: status) : 0)
     }
 
     private func isNamed(_ node: Node) -> Bool { read { _ in !node.flags.contains(.unlinked) } }
@@ -143,7 +150,7 @@ extension Volume {
             // Out of reach of any purge, and let go of already.
             if let remains = node.io?.remains { return remains }
             if node.flags.contains(.purging) || (node.flags.contains(.unlinked) && node.opens == 0) { throw .stale }
-            state.hold(node)
+            state.tree.hold(node)
             return nil
         }
         if let remains { return try body(remains.location) }

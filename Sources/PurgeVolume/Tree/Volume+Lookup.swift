@@ -41,7 +41,7 @@ extension Volume {
     /// The entry of which that is the status; nil where it is another's by now, or a purge has chosen it.
     func lookup(_ name: Name, _ status: FileStatus, in parent: Node) -> Entry? {
         change { state -> Entry? in
-            guard let node = parent.part?.entries[name], node.inode == UInt64(status.st_ino),
+            guard let node = parent.entry(named: name), node.inode == UInt64(status.st_ino),
                 !node.flags.contains(.purging)
             else { return nil }
             lockedGrant(node, &state)
@@ -54,7 +54,7 @@ extension Volume {
         while true {
             let generation = core.purges.generation
             let (node, isGoing) = read { _ -> (Node?, Bool) in
-                let node = parent.part?.entries[name]
+                let node = parent.entry(named: name)
                 return (node, node?.flags.contains(.purging) ?? false)
             }
             if !isGoing { return node }
@@ -68,9 +68,9 @@ extension Volume {
         while true {
             let generation = core.purges.generation
             let (node, isGoing) = change { state -> (Node?, Bool) in
-                guard let node = parent.part?.entries[name] else { return (nil, false) }
+                guard let node = parent.entry(named: name) else { return (nil, false) }
                 if node.flags.contains(.purging) { return (nil, true) }
-                state.hold(node)
+                state.tree.hold(node)
                 return (node, false)
             }
             if !isGoing { return node }
@@ -80,8 +80,7 @@ extension Volume {
 
     /// The operation on the node is over; answers a sidecar that is now nobody's.
     func lockedUnhold(_ node: Node, _ state: inout VolumeState) -> String? {
-        state.unhold(node)
-        return node.flags.contains(.unlinked) && !node.isInUse ? letGo(node, &state) : nil
+        state.tree.unhold(node) ? node.dropStoredExtents() : nil
     }
 
     func unhold(_ node: Node) {

@@ -43,10 +43,9 @@ extension Volume {
         do throws(Errno) { try body(directory.raw) } catch { throw hostError(error, parent) }
         do throws(Errno) {
             let status = try System.status(at: directory.raw, name)
-            let node = Node(inode: UInt64(status.st_ino), kind: status.nodeKind, parent: parent, name: key)
-            noteDevice(of: node, status)
-            try inheritProtection(node, from: parent, at: directory.raw, name)
-            return insert(node, key, in: parent, status)
+            let node = newNode(status, named: key)
+            let isProtected = try inheritProtection(node, from: parent, at: directory.raw, name)
+            return insert(node, in: parent, EntryFacts(isProtected: isProtected), status)
         } catch {
             withdrawEntry(key, in: parent, at: directory.raw)
             throw hostError(error, parent)
@@ -54,13 +53,11 @@ extension Volume {
     }
 
     /// A new entry into the tree and the ledger, with a reference for the kernel.
-    func insert(_ node: Node, _ name: Name, in parent: Node, _ status: FileStatus) -> Entry {
+    private func insert(_ node: Node, in parent: Node, _ facts: EntryFacts, _ status: FileStatus) -> Entry {
         let now = clock.now
         return change { state in
-            parent.ensuredPart.entries[name] = node
-            state.place(node)
-            state.enter(node)
-            if node.isRegular { state.noteUse(node, at: now) }
+            state.tree.insert(node, in: parent, facts)
+            if node.isRegular { state.tree.noteUse(node, at: now) }
             lockedGrant(node, &state)
             return Entry(node: node, attributes: lockedAttributes(of: node, status))
         }
@@ -93,7 +90,7 @@ extension Volume {
             throw hostError(error, node)
         }
         return change { state in
-            lockedLink(node, key, in: parent, &state)
+            state.tree.link(node, as: Dentry(directory: parent, name: key))
             _ = lockedUnhold(node, &state)
             lockedGrant(node, &state)
             return Entry(node: node, attributes: lockedAttributes(of: node, status))
@@ -106,7 +103,7 @@ extension Volume {
         try change { (state) throws(Errno) in
             if node.flags.contains(.purging) { throw .stale }
             if node.flags.contains(.unlinked) && node.io?.firstHandle == nil { throw .noEntry }
-            state.hold(node)
+            state.tree.hold(node)
         }
     }
 
@@ -139,7 +136,8 @@ extension Volume {
             sidecar = try moving { () throws(Errno) in
                 try body(directory.raw)
             } then: { state in
-                removeName(Dentry(directory: parent, name: name), of: node, &state)
+                if node.isDirectory { state.descriptors.remove(node) }
+                state.tree.unlink(Dentry(directory: parent, name: name))
                 lockedLeave(left, of: node)
                 return lockedUnhold(node, &state)
             }
@@ -148,23 +146,5 @@ extension Volume {
             throw hostError(error, node)
         }
         if let sidecar { store.removeSidecar(sidecar) }
-    }
-
-    /// Takes one name from a node that is held; without a name it is let go of once nothing uses it.
-    func removeName(_ dentry: Dentry, of node: Node, _ state: inout VolumeState) {
-        dentry.directory.part?.entries[dentry.name] = nil
-        if node.hasSeveralNames { return state.removeName(dentry, from: node) }
-        if node.isDirectory { state.descriptors.remove(node) }
-        state.retract(node)
-        node.parent = nil
-        node.flags.insert(.unlinked)
-    }
-
-    /// The last name and the last descriptor are gone: the bytes are free.
-    func letGo(_ node: Node, _ state: inout VolumeState) -> String? {
-        state.withdraw(node)
-        state.noteGone(node)
-        node.blocks = 0
-        return node.dropExtents()
     }
 }

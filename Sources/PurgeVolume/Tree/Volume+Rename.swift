@@ -45,25 +45,8 @@ extension Volume {
     private func lockedRename(
         _ node: Node, _ from: Dentry, _ target: Node?, _ to: Dentry, _ flags: UInt32, _ state: inout VolumeState
     ) {
-        // Two names of one file stay as they are (rename(2)).
-        if let target, target === node { return }
-        if flags & Self.renameExchange != 0, let target { return exchange(node, from, target, to, &state) }
-        if let target { removeName(to, of: target, &state) }
-        move(node, from, to, &state)
-    }
-
-    private func move(_ node: Node, _ from: Dentry, _ to: Dentry, _ state: inout VolumeState) {
-        from.directory.part?.entries[from.name] = nil
-        to.directory.ensuredPart.entries[to.name] = node
-        state.moveName(of: node, from: from, to: to)
-    }
-
-    private func exchange(
-        _ a: Node, _ aPlace: Dentry, _ b: Node, _ bPlace: Dentry, _ state: inout VolumeState
-    ) {
-        aPlace.directory.ensuredPart.entries[aPlace.name] = b
-        bPlace.directory.ensuredPart.entries[bPlace.name] = a
-        state.moveName(of: a, from: aPlace, to: bPlace)
-        state.moveName(of: b, from: bPlace, to: aPlace)
+        if flags & Self.renameExchange != 0 { return state.tree.exchange(from, to) }
+        if let target, target !== node, target.isDirectory { state.descriptors.remove(target) }
+        state.tree.rename(from, to: to)
     }
 }

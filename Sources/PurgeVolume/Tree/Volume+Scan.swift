@@ -35,8 +35,8 @@ extension Volume {
         // What is looked at.
         var place: (node: Node, name: Name?) = (root, nil)
         do throws(Errno) {
-            adopt(try StoredAttributes(of: store.container.raw, nil), by: root)
-            change { $0.place(root) }
+            let attributes = try StoredAttributes(of: store.container.raw, nil)
+            change { $0.tree.addContainer(root: root, EntryFacts(attributes, of: root)) }
             while let directory = pending.popLast() {
                 place = (directory, nil)
                 let descriptor = try directoryDescriptor(directory)
@@ -70,9 +70,8 @@ extension Volume {
     /// A file with a name outside the container is no victim: purging it would give nothing back.
     private func passOver(_ linked: LinkedFiles) {
         change { state in
-            for (node, links) in linked.found.values where links > node.part?.names?.count ?? 1 {
-                state.retract(node)
-                node.flags.insert(.linkedOutside)
+            for (node, links) in linked.found.values where links > node.nameCount {
+                state.tree.noteLinkedOutside(node)
             }
         }
     }
@@ -118,24 +117,16 @@ extension Volume {
         let inode = UInt64(found.status.st_ino)
         let link = !found.status.isDirectory && found.status.st_nlink > 1 ? LinkedFiles.Key(found.status) : nil
         if let link, let node = linked.found[link]?.node {
-            change { state in
-                directory.ensuredPart.entries[name] = node
-                state.addName(Dentry(directory: directory, name: name), to: node)
-            }
+            change { state in state.tree.link(node, as: Dentry(directory: directory, name: name)) }
             return nil
         }
-        let node = Node(inode: inode, kind: found.status.nodeKind, parent: directory, name: name)
-        noteDevice(of: node, found.status)
-        try charge(node, found, in: descriptor.raw)
-        node.birthMark = BirthMark.of(found.birth)
+        let node = node(found.status, named: name, birthMark: BirthMark.of(found.birth))
+        var facts = EntryFacts(found.attributes, of: node)
+        try charge(node, &facts, found, in: descriptor.raw)
         if let link { linked.found[link] = (node, Int(found.status.st_nlink)) }
-        node.lastUse = lastUse(found, journal: node.flags.contains(.onOtherDevice) ? nil : uses[inode])
-        adopt(found.attributes, by: node)
-        change { state in
-            directory.ensuredPart.entries[name] = node
-            state.place(node)
-            state.enter(node)
-        }
+        facts.lastUse = lastUse(found, journal: node.flags.contains(.onOtherDevice) ? nil : uses[inode])
+        let known = facts
+        change { state in state.tree.insert(node, in: directory, known) }
         return node
     }
 
@@ -157,13 +148,15 @@ extension Volume {
     }
 
     /// What a scan charges: docs/INTERNALS.md, Charged blocks.
-    private func charge(_ node: Node, _ found: Scanned, in directory: Int32) throws(Errno) {
+    private func charge(
+        _ node: Node, _ facts: inout EntryFacts, _ found: Scanned, in directory: Int32
+    ) throws(Errno) {
         guard node.isRegular else { return }
         let size = found.status.size
-        node.blocks = ByteCount(size).blocks
+        facts.blocks = ByteCount(size).blocks
         // A folder is named when it is listed.
         guard found.isReadable else { return findings.withLock { $0.unreadable.append(node) } }
-        if let damage = found.damage { return try chargeDamaged(node, size, damage, in: directory) }
+        if let damage = found.damage { return try chargeDamaged(node, &facts, size, damage, in: directory) }
         let looksSparse = found.record == nil && Int64(found.status.st_blocks) < size / 512 + (size % 512 > 0 ? 1 : 0)
         guard found.record != nil || looksSparse else { return }
         let file = try node.name.withCName { (name) throws(Errno) in
@@ -172,13 +165,13 @@ extension Volume {
         var charged = try dataExtents(of: file.raw, in: 0..<ByteCount(size).blocks)
         if let record = found.record { charged = charged.union(record.runs) }
         if found.record == nil && charged.isExactly(below: ByteCount(size).blocks) { return }
-        node.blocks = charged.count
+        (facts.blocks, facts.extents) = (charged.count, charged)
         var record = found.record ?? ExtentRecord(runs: ExtentSet())
         if found.record == nil && !store.isForReading {
             // Somebody put a sparse file there: from now on it is known as one.
             try store.setExtentRecord(&record, of: file.raw, nil)
         }
-        node.setExtents(charged, StoredExtents(record: record, size: size))
+        node.ensuredIO.extents = StoredExtents(record: record, size: size)
     }
 
     /// A day, in nanoseconds: a clock that was put right since the last mount keeps the order of uses.
@@ -196,12 +189,6 @@ extension Volume {
         let written = Instant(status.st_mtim)
         // An app may have set mtime to any time; data cannot have been written in the future.
         return max(born, min(written, now))
-    }
-
-    private func adopt(_ attributes: StoredAttributes, by node: Node) {
-        node.ownMark = PackedMark(attributes.mark)
-        if attributes.isExcluded { node.flags.insert(.ownExclusion) }
-        if attributes.hasProtection && node.isDirectory { node.flags.insert(.ownProtection) }
     }
 
     /// The blocks of `range` in which the backing has data.
@@ -238,6 +225,14 @@ extension BackingKind {
     var mustSyncBeforeSeek: Bool { self == .xfs || self == .overlay }
     /// btrfs makes a block of data when a file grows from within a hole.
     var fillsGrownTail: Bool { self == .btrfs || self == .overlay }
+}
+
+extension EntryFacts {
+    fileprivate init(_ attributes: StoredAttributes, of node: Node) {
+        self.init(isProtected: attributes.hasProtection && node.isDirectory)
+        mark = attributes.mark
+        isExcluded = attributes.isExcluded
+    }
 }
 
 extension FileStatus {

@@ -28,18 +28,12 @@ extension Volume {
         _ descriptor: Int32, in directory: Node, _ flags: Int32
     ) throws(Errno) -> (Entry, Handle) {
         let status = try System.status(descriptor)
-        let node = Node(inode: UInt64(status.st_ino), kind: .regular, parent: directory, name: Name(""))
-        node.birthMark = BirthMark.of(new: status)
-        noteDevice(of: node, status)
-        try inheritProtection(node, from: directory, at: descriptor, nil)
-        node.opens = 1
+        let node = newNode(status, named: Name(""))
+        _ = try inheritProtection(node, from: directory, at: descriptor, nil)
         let now = clock.now
         return change { state in
-            state.place(node)
-            node.parent = nil
-            node.flags.insert(.unlinked)
-            state.enter(node)
-            state.noteUse(node, at: now)
+            state.tree.insertNameless(node, asIn: directory, EntryFacts(opens: 1))
+            state.tree.noteUse(node, at: now)
             let handle = lockedHandle(node, descriptor, flags, offersPassthrough: false, &state)
             lockedGrant(node, &state)
             return (Entry(node: node, attributes: lockedAttributes(of: node, status)), handle)
@@ -54,21 +48,5 @@ extension Volume {
         case .open(let handle): try System.link(handle.descriptor, to: directory, name)
         case .itself, .known: throw .noEntry
         }
-    }
-
-    /// The tree's part of it; under the lock.
-    func lockedLink(_ node: Node, _ name: Name, in directory: Node, _ state: inout VolumeState) {
-        directory.ensuredPart.entries[name] = node
-        guard node.flags.contains(.unlinked) else {
-            return state.addName(Dentry(directory: directory, name: name), to: node)
-        }
-        state.withdraw(node)
-        node.flags.remove(.unlinked)
-        node.parent = directory
-        node.name = name
-        // The journal was not told of its uses while it had no name.
-        state.noteUse(node, at: node.lastUse)
-        state.place(node)
-        state.enter(node)
     }
 }

@@ -146,7 +146,7 @@ extension FaultStage {
             if node.holds != 0 || node.opens != 0 || node.flags.contains(.purging) {
                 note("\(node.path().text): holds \(node.holds), opens \(node.opens), \(node.flags)")
             }
-            if let part = node.part { rest += part.entries.values.filter { $0 !== node } }
+            rest += node.entries.values.filter { $0 !== node }
         }
     }
 

@@ -1,0 +1,110 @@
+import PurgeModel
+
+// Names come, go and move. What the names mean follows in the same step (Tree+Placement.swift).
+extension Tree {
+    /// A new entry of a directory, under the name that the node has.
+    package mutating func insert(_ node: Node, in directory: Node, _ facts: EntryFacts = EntryFacts()) {
+        node.take(facts)
+        node.container = directory.container
+        node.parent = directory
+        directory.ensuredPart.entries[node.name] = node
+        place(node)
+        enter(node)
+    }
+
+    /// A file that begins without a name, and counts as an entry of `directory` would.
+    package mutating func insertNameless(_ node: Node, asIn directory: Node, _ facts: EntryFacts) {
+        node.take(facts)
+        node.container = directory.container
+        node.parent = directory
+        place(node)
+        node.parent = nil
+        node.flags.insert(.unlinked)
+        enter(node)
+    }
+
+    /// One more name for a file, or the first for one that has none.
+    package mutating func link(_ node: Node, as dentry: Dentry) {
+        dentry.directory.ensuredPart.entries[dentry.name] = node
+        guard node.isUnlinked else { return addName(dentry, to: node) }
+        withdraw(node)
+        node.flags.remove(.unlinked)
+        node.container = dentry.directory.container
+        node.parent = dentry.directory
+        node.name = dentry.name
+        // The journal was not told of its uses while it had no name.
+        noteUse(node, at: node.lastUse)
+        place(node)
+        enter(node)
+    }
+
+    /// One name less. What has none left stays charged until nothing uses it: see `close` and `unhold`.
+    package mutating func unlink(_ dentry: Dentry) {
+        guard let node = dentry.directory.part?.entries.removeValue(forKey: dentry.name) else { return }
+        if node.hasSeveralNames { return removeName(dentry, from: node) }
+        retract(node)
+        node.parent = nil
+        node.flags.insert(.unlinked)
+    }
+
+    /// A name is another now, in place of what had that one. Two names of one file stay as they are: rename(2).
+    package mutating func rename(_ from: Dentry, to: Dentry) {
+        guard let node = from.node, node !== to.node else { return }
+        unlink(to)
+        from.directory.part?.entries[from.name] = nil
+        to.directory.ensuredPart.entries[to.name] = node
+        moveName(of: node, from: from, to: to)
+    }
+
+    /// Two names change places.
+    package mutating func exchange(_ one: Dentry, _ other: Dentry) {
+        guard let node = one.node, let otherNode = other.node, node !== otherNode else { return }
+        one.directory.ensuredPart.entries[one.name] = otherNode
+        other.directory.ensuredPart.entries[other.name] = node
+        moveName(of: node, from: one, to: other)
+        moveName(of: otherNode, from: other, to: one)
+    }
+
+    private mutating func addName(_ dentry: Dentry, to node: Node) {
+        guard let first = node.parent else { return }
+        withdraw(node)
+        let part = node.ensuredPart
+        if part.names == nil {
+            part.names = NodeNames()
+            node.countName(Dentry(directory: first, name: node.name))
+        }
+        node.countName(dentry)
+        settle(node)
+        enter(node)
+    }
+
+    private mutating func removeName(_ dentry: Dentry, from node: Node) {
+        withdraw(node)
+        node.part?.names?.remove(dentry)
+        guard let names = node.part?.names, let other = names.any else { return }
+        if names.count == 1 || (node.parent === dentry.directory && node.name == dentry.name) {
+            node.parent = other.directory
+            node.name = other.name
+        }
+        if names.count == 1 { node.part?.names = nil }
+        settle(node)
+        enter(node)
+    }
+
+    private mutating func moveName(of node: Node, from old: Dentry, to new: Dentry) {
+        // A victim is listed by its directory.
+        let wasCounted = node.flags.contains(.counted)
+        withdraw(node)
+        if node.isDirectory { queue.pathsHaveChanged() }
+        if node.parent === old.directory && node.name == old.name {
+            node.parent = new.directory
+            node.name = new.name
+        }
+        if node.hasSeveralNames {
+            node.part?.names?.remove(old)
+            node.countName(new)
+        }
+        place(node)
+        if wasCounted { enter(node) }
+    }
+}

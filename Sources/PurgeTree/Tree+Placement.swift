@@ -1,0 +1,85 @@
+import PurgeModel
+
+// Tier, mark and exclusion follow from the names, and from what the entry and the directories above it carry.
+extension Tree {
+    /// An entry carries another value itself.
+    package mutating func set(_ attribute: OwnAttribute, of node: Node) {
+        switch attribute {
+        case .mark(let mark): node.ownMark = PackedMark(mark)
+        case .exclusion(let isExcluded): node.flags.set(.ownExclusion, to: isExcluded)
+        case .protection(let isProtected): node.flags.set(.ownProtection, to: isProtected)
+        }
+        place(node)
+    }
+
+    /// Brings the node's standing, and that of all below it, in line with names and marks.
+    mutating func place(_ node: Node) {
+        guard node.isDirectory else { return settle(node) }
+        var pending = [node]
+        while let directory = pending.popLast() {
+            let new = directory.standingByNames
+            if new == directory.standing { continue }
+            directory.standing = new
+            for (name, child) in directory.entries {
+                if child.isDirectory {
+                    pending.append(child)
+                } else {
+                    child.countName(Dentry(directory: directory, name: name))
+                    settle(child)
+                }
+            }
+        }
+    }
+
+    /// Standing of what is no directory.
+    mutating func settle(_ node: Node) {
+        let new = node.standingByNames
+        guard new != node.standing else { return offer(node) }
+        let wasCounted = node.flags.contains(.counted)
+        if wasCounted { withdraw(node) }
+        node.standing = new
+        if wasCounted { enter(node) }
+    }
+}
+
+/// What an entry carries itself.
+package enum OwnAttribute: Sendable {
+    /// The value of isPurgeable.
+    case mark(PurgeMark?)
+    /// Whether it is excluded from backup.
+    case exclusion(Bool)
+    /// Whether a directory hands a protection class on to new entries.
+    case protection(Bool)
+}
+
+extension Dentry {
+    /// What it is for its own entries, by being where it is.
+    fileprivate var place: Place { directory.standing.place.entry(isNamed: name.isEqual) }
+}
+
+extension Node {
+    /// What follows from its names, from what it carries itself and from the directories above it.
+    fileprivate var standingByNames: Standing {
+        let excludesItself = flags.contains(.ownExclusion)
+        if let names = part?.names {
+            // Several names: the most durable tier, its own mark alone, excluded only if each is.
+            return Standing(
+                place: Place(names.tier), mark: ownMark.mark, isExcluded: excludesItself || names.isExcluded)
+        }
+        guard let parent else {
+            // The root of a container. What has no name keeps what it had last.
+            return isUnlinked || !isDirectory
+                ? standing : Standing(place: .root, mark: ownMark.mark, isExcluded: excludesItself)
+        }
+        return Standing(
+            place: Dentry(directory: parent, name: name).place, mark: ownMark.mark ?? parent.standing.mark,
+            isExcluded: excludesItself || parent.standing.isExcluded)
+    }
+
+    /// Counts a name of a file with several names where it is now.
+    func countName(_ dentry: Dentry) {
+        guard hasSeveralNames else { return }
+        part?.names?.set(
+            dentry, to: NamePlace(tier: dentry.place.tier, isExcluded: dentry.directory.standing.isExcluded))
+    }
+}

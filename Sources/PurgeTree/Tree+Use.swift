@@ -1,0 +1,63 @@
+import PurgeModel
+
+// Who uses a node: descriptors, and operations that change it.
+extension Tree {
+    /// One descriptor or mapping more.
+    package mutating func open(_ node: Node) {
+        retract(node)
+        node.opens += 1
+    }
+
+    /// One less; answers whether the file is gone with it.
+    package mutating func close(_ node: Node) -> Bool {
+        node.opens -= 1
+        guard node.opens == 0 else { return false }
+        if node.isUnlinked { return letGo(node) }
+        offer(node)
+        return false
+    }
+
+    /// From here until `unhold` no purge chooses the node, though it counts as reclaimable if it did.
+    package mutating func hold(_ node: Node) {
+        if node.holds == 0, node.flags.contains(.reclaimable) {
+            queue.remove(node)
+            self[ledgerOf: node].hold(node.charged)
+        }
+        node.holds += 1
+    }
+
+    /// Answers whether what has no name is gone with it.
+    package mutating func unhold(_ node: Node) -> Bool {
+        node.holds -= 1
+        guard node.holds == 0 else { return false }
+        if node.flags.contains(.reclaimable) {
+            noteReleased(node)
+            offer(node)
+        }
+        return node.isUnlinked && letGo(node)
+    }
+
+    /// The last name is gone; with the last use the bytes are free.
+    private mutating func letGo(_ node: Node) -> Bool {
+        if node.isInUse { return false }
+        withdraw(node)
+        uses.noteGone(node)
+        node.blocks = 0
+        node.part?.extents = nil
+        return true
+    }
+
+    package mutating func noteUse(_ node: Node, at instant: Instant) {
+        let wasOffered = node.flags.contains(.reclaimable)
+        if wasOffered { retract(node) }
+        node.lastUse = max(node.lastUse, instant)
+        uses.keep(node)
+        if wasOffered { offer(node) }
+    }
+
+    /// A use that came to nothing; `before` is what was known until then.
+    package mutating func takeBackUse(of node: Node, at instant: Instant, before: Instant) {
+        // Somebody has it open, so it is not among the victims, which are in this order.
+        if node.lastUse == instant, node.heapIndex < 0 { node.lastUse = before }
+    }
+}

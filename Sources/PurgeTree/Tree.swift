@@ -1,0 +1,76 @@
+import PurgeModel
+
+/// The entries of the containers on a device, and the device whose numbers they make.
+///
+/// Its mutating functions are the only way to change a node. Each keeps the ledger of the node's container in step,
+/// and for that the tree holds the device: nobody can forget the ledger, or pass another container's. It does no
+/// I/O, reads no clock and takes no lock. It cannot be copied, since a copy would share its nodes.
+package struct Tree: ~Copyable, Sendable {
+    package var device: Device
+    /// One for each container, in the order of the device's ledgers.
+    package private(set) var roots: [Node] = []
+    package var references = KernelReferences()
+    package var uses = UnsavedUses()
+    /// Whether a reclaimable file has been let go of since `takeReleases`.
+    private var hasReleased = false
+    var queue = VictimQueue()
+
+    package init(device: Device) { self.device = device }
+
+    /// Begins a further container, empty, with a directory that is in no tree yet.
+    package mutating func addContainer(root: Node, _ facts: EntryFacts = EntryFacts()) {
+        root.container = UInt8(clamping: roots.count)
+        roots.append(root)
+        if device.ledgers.count < roots.count { device.ledgers.append(Ledger()) }
+        root.take(facts)
+        place(root)
+    }
+
+    /// The end of a hold on a reclaimable file.
+    mutating func noteReleased(_ node: Node) {
+        self[ledgerOf: node].release(node.charged)
+        hasReleased = true
+    }
+
+    /// Whether a reclaimable file has been let go of since the last call.
+    package mutating func takeReleases() -> Bool {
+        defer { hasReleased = false }
+        return hasReleased
+    }
+
+    /// The numbers that a node is a part of.
+    subscript(ledgerOf node: Node) -> Ledger {
+        get { device.ledgers[Int(node.container)] }
+        _modify { yield &device.ledgers[Int(node.container)] }
+    }
+}
+
+/// What is known of an entry when it comes into the tree.
+package struct EntryFacts: Sendable {
+    package var mark: PurgeMark?
+    package var isExcluded = false
+    /// A directory that hands its protection class on.
+    package var isProtected = false
+    package var blocks: Int64 = 0
+    /// The blocks that are charged, of a file that is not dense.
+    package var extents: ExtentSet?
+    package var lastUse = Instant.distantPast
+    package var opens: UInt32 = 0
+
+    package init(isProtected: Bool = false, opens: UInt32 = 0) {
+        self.isProtected = isProtected
+        self.opens = opens
+    }
+}
+
+extension Node {
+    func take(_ facts: EntryFacts) {
+        ownMark = PackedMark(facts.mark)
+        flags.set(.ownExclusion, to: facts.isExcluded)
+        flags.set(.ownProtection, to: facts.isProtected)
+        blocks = facts.blocks
+        if let extents = facts.extents { ensuredPart.extents = extents }
+        lastUse = facts.lastUse
+        opens = facts.opens
+    }
+}

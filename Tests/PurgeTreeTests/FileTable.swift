@@ -1,0 +1,168 @@
+import PurgeModel
+
+/// A container worked out the plainest way: a table of files with their paths, a table of folders, and every number
+/// added up anew when it is asked for. It has nothing in common with the tree but docs/RULES.md.
+struct FileTable {
+    struct File {
+        var paths: [String]
+        /// Of a dense file just the number counts; of another, `extents` has its blocks.
+        var blocks: Int64
+        var extents: Set<Int64>?
+        var lastUse: Int64
+        /// As it is written: `0`, `low`, `medium`, `high`.
+        var mark: String?
+        var isExcluded = false
+        var opens = 0
+        var holds = 0
+        var isLinkedOutside = false
+        var isStuck = false
+        /// A purge has chosen it.
+        var isGoing = false
+        /// What held of it when it lost its last name.
+        var last: Counted?
+    }
+    struct Folder {
+        var mark: String?
+        var isExcluded = false
+    }
+    /// What a file counts as.
+    struct Counted: Hashable {
+        var tier: String
+        var mark: String?
+        var isExcluded: Bool
+        var isMarked: Bool { mark != nil && mark != "0" }
+    }
+    struct Numbers: Hashable {
+        var blocks: [String: Int64] = ["tmp": 0, "caches": 0, "persistent": 0]
+        var files: [String: Int64] = ["tmp": 0, "caches": 0, "persistent": 0]
+        var (marked, markedFiles, excluded, excludedFiles) = (Int64(0), Int64(0), Int64(0), Int64(0))
+        var (reclaimable, held) = (Int64(0), Int64(0))
+    }
+
+    /// By a number of the test's own. A file that is gone is in it no more.
+    var files: [Int: File] = [:]
+    var folders = [
+        "": Folder(), "tmp": Folder(), "Documents": Folder(), "Library": Folder(), "Library/Caches": Folder(),
+    ]
+
+    func parent(of path: String) -> String { path.split(separator: "/").dropLast().joined(separator: "/") }
+    func lies(_ path: String, in folder: String) -> Bool { path == folder || path.hasPrefix(folder + "/") }
+    var everyPath: [String] { folders.keys.filter { $0 != "" } + files.values.flatMap(\.paths) }
+    func file(at path: String) -> Int? { files.first { $0.value.paths.contains(path) }?.key }
+
+    private func tier(_ path: String) -> String {
+        lies(path, in: "tmp") ? "tmp" : lies(path, in: "Library/Caches") ? "caches" : "persistent"
+    }
+
+    private func isInExcluded(_ path: String) -> Bool {
+        folders.contains { folder in folder.value.isExcluded && (folder.key == "" || lies(path, in: folder.key)) }
+    }
+
+    private func inheritedMark(_ path: String) -> String? {
+        var folder = parent(of: path)
+        while true {
+            if let mark = folders[folder]?.mark { return mark }
+            if folder == "" { return nil }
+            folder = parent(of: folder)
+        }
+    }
+
+    func counted(_ file: File) -> Counted {
+        guard let first = file.paths.first else {
+            return file.last ?? Counted(tier: "persistent", mark: nil, isExcluded: false)
+        }
+        let tiers = file.paths.map(tier)
+        return Counted(
+            tier: ["persistent", "caches", "tmp"].first { tiers.contains($0) } ?? "persistent",
+            mark: file.mark ?? (file.paths.count == 1 ? inheritedMark(first) : nil),
+            isExcluded: file.isExcluded || file.paths.allSatisfy(isInExcluded))
+    }
+
+    private func mayGo(_ file: File) -> Bool {
+        let as_ = counted(file)
+        return file.paths.count == 1 && file.opens == 0 && file.blocks > 0 && !file.isLinkedOutside && !file.isStuck
+            && !file.isGoing && (as_.tier != "persistent" || as_.isMarked)
+    }
+
+    var numbers: Numbers {
+        var numbers = Numbers()
+        for file in files.values where !file.isGoing {
+            let counted = counted(file)
+            numbers.blocks[counted.tier, default: 0] += file.blocks
+            numbers.files[counted.tier, default: 0] += 1
+            if counted.isMarked {
+                numbers.marked += file.blocks
+                numbers.markedFiles += 1
+            }
+            if counted.isExcluded {
+                numbers.excluded += file.blocks
+                numbers.excludedFiles += 1
+            }
+            if mayGo(file) {
+                numbers.reclaimable += file.blocks
+                if file.holds > 0 { numbers.held += file.blocks }
+            }
+        }
+        return numbers
+    }
+
+    /// Paths of those that a purge would take, in its order.
+    var victims: [String] {
+        func turn(_ file: File) -> [Int64] {
+            let counted = counted(file)
+            let step = ["tmp", "caches", "persistent"].firstIndex(of: counted.tier) ?? 3
+            let urgency = ["low", "medium", "high"].firstIndex(of: counted.mark ?? "low") ?? 0
+            return [Int64(step), Int64(urgency), file.lastUse, -file.blocks]
+        }
+        let candidates = files.values.filter { mayGo($0) && $0.holds == 0 }
+        return candidates.sorted { one, other in
+            let (mine, theirs) = (turn(one), turn(other))
+            return mine == theirs
+                ? one.paths[0].utf8.lexicographicallyPrecedes(other.paths[0].utf8)
+                : mine.lexicographicallyPrecedes(theirs)
+        }.map { $0.paths[0] }
+    }
+}
+
+// What is done, as it was done to the tree.
+extension FileTable {
+    mutating func rename(_ old: String, _ new: String) {
+        if file(at: new) != nil { unlink(new) }
+        folders[new] = nil
+        func moved(_ path: String) -> String { lies(path, in: old) ? new + path.dropFirst(old.count) : path }
+        folders = Dictionary(uniqueKeysWithValues: folders.map { (moved($0.key), $0.value) })
+        files = files.mapValues { file in
+            var file = file
+            file.paths = file.paths.map(moved)
+            return file
+        }
+    }
+
+    mutating func exchange(_ one: String, _ other: String) {
+        func moved(_ path: String) -> String {
+            lies(path, in: one)
+                ? other + path.dropFirst(one.count)
+                : lies(path, in: other) ? one + path.dropFirst(other.count) : path
+        }
+        folders = Dictionary(uniqueKeysWithValues: folders.map { (moved($0.key), $0.value) })
+        files = files.mapValues { file in
+            var file = file
+            file.paths = file.paths.map(moved)
+            return file
+        }
+    }
+
+    mutating func unlink(_ path: String) {
+        guard let key = file(at: path), var file = files[key] else { return }
+        if file.paths.count == 1 { file.last = counted(file) }
+        file.paths.removeAll { $0 == path }
+        files[key] = file
+        dropIfGone(key)
+    }
+
+    /// A file without a name is there as long as somebody uses it.
+    mutating func dropIfGone(_ key: Int) {
+        guard let file = files[key], file.paths.isEmpty, file.opens == 0, file.holds == 0 else { return }
+        files[key] = nil
+    }
+}

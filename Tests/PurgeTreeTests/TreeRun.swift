@@ -1,0 +1,308 @@
+import PurgeModel
+import Support
+import Testing
+
+@testable import PurgeTree
+
+/// The tree and the table, to which the same is done at random.
+struct TreeRun: ~Copyable {
+    private var random: SeededGenerator
+    private var fixture = TreeFixture()
+    private var table = FileTable()
+    private var nodes: [Int: Node] = [:]
+    private var made = 0
+    private var time: Int64 = 100
+    private(set) var done: Set<String> = []
+
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+
+    /// Places and folders have the names that mean something, and some that do not.
+    private static let names = ["tmp", "Library", "Caches", "Documents", "a", "b"]
+    private static let marks: [String?] = [nil, "0", "low", "medium", "high"]
+
+    private mutating func pick<Element>(_ elements: [Element]) -> Element? {
+        elements.isEmpty ? nil : elements[random.below(elements.count)]
+    }
+    private mutating func anyFolder() -> String { pick(table.folders.keys.sorted()) ?? "" }
+    private mutating func anyPath() -> String? { pick(table.everyPath.sorted()) }
+    /// A file that has a name, and its number.
+    private mutating func anyFile() -> (key: Int, path: String)? {
+        guard let key = pick(table.files.filter { !$0.value.paths.isEmpty && !$0.value.isGoing }.keys.sorted()),
+            let path = table.files[key]?.paths.first
+        else { return nil }
+        return (key, path)
+    }
+    private mutating func newPath(_ name: String) -> String? {
+        let folder = anyFolder()
+        let path = folder == "" ? name : folder + "/" + name
+        return table.everyPath.contains(path) ? nil : path
+    }
+    private func isGoing(below path: String) -> Bool {
+        table.files.values.contains { file in file.isGoing && file.paths.contains { table.lies($0, in: path) } }
+    }
+
+    mutating func step() {
+        time += 1
+        switch random.below(20) {
+        case 0...3: make()
+        case 4: makeFolder()
+        case 5: link()
+        case 6: unlink()
+        case 7, 8: rename()
+        case 9: exchange()
+        case 10: mark()
+        case 11: exclude()
+        case 12, 13: useFile()
+        case 14: holdFile()
+        case 15, 16: charge()
+        case 17: purge()
+        case 18: endPurge()
+        default: makeNameless()
+        }
+    }
+
+    private mutating func make() {
+        made += 1
+        // Few different uses and sizes, so that most have an equal.
+        let (blocks, use) = (Int64(random.below(4)), Int64(random.below(5)))
+        let name = random.chance(10) ? Self.names[random.below(6)] : "f\(made)"
+        guard table.files.count < 60, let path = newPath(name) else { return }
+        nodes[made] = fixture.make(path, blocks: blocks, lastUse: use)
+        table.files[made] = .init(paths: [path], blocks: blocks, lastUse: use)
+        done.insert("make")
+    }
+
+    private mutating func makeNameless() {
+        made += 1
+        guard table.files.count < 60 else { return }
+        let folder = anyFolder()
+        let node = Node(inode: UInt64(1_000_000 + made), kind: .regular, name: Name(""))
+        fixture.tree.insertNameless(node, asIn: fixture.node(folder), EntryFacts(opens: 1))
+        nodes[made] = node
+        var file = FileTable.File(paths: [folder == "" ? "f" : folder + "/f"], blocks: 0, lastUse: .min, opens: 1)
+        file.last = table.counted(file)
+        file.paths = []
+        table.files[made] = file
+        done.insert("nameless")
+    }
+
+    private mutating func makeFolder() {
+        guard table.folders.count < 12, let path = newPath(Self.names[random.below(6)]) else { return }
+        fixture.makeDirectory(path)
+        table.folders[path] = .init()
+        done.insert("folder")
+    }
+
+    private mutating func link() {
+        made += 1
+        guard let path = newPath("l\(made)"),
+            let key = pick(table.files.filter { !$0.value.isGoing && !$0.value.isLinkedOutside }.keys.sorted()),
+            let node = nodes[key], let file = table.files[key]
+        else { return }
+        fixture.tree.link(node, as: fixture.dentry(path))
+        table.files[key]?.paths.append(path)
+        done.insert(file.paths.isEmpty ? "relink" : "link")
+    }
+
+    private mutating func unlink() {
+        guard let (key, path) = anyFile(), let node = nodes[key] else { return }
+        // As the volume does it: a name goes while its node is held.
+        fixture.tree.hold(node)
+        fixture.unlink(path)
+        let isGone = fixture.tree.unhold(node)
+        table.unlink(path)
+        #expect(isGone == (table.files[key] == nil))
+        done.insert(isGone ? "gone" : "unlink")
+    }
+
+    private mutating func rename() {
+        guard let old = anyPath(), !isGoing(below: old) else { return }
+        var new = newPath(Self.names[random.below(6)])
+        if table.file(at: old) != nil, random.chance(50) {
+            new = anyFile()?.path  // in place of another
+        }
+        guard let new, new != old, !table.lies(new, in: old), !isGoing(below: new) else { return }
+        let replaced = table.file(at: new)
+        if let replaced, replaced == table.file(at: old) {
+            fixture.rename(old, new)  // two names of one file
+            done.insert("same")
+            return
+        }
+        let target = replaced.flatMap { nodes[$0] }
+        if let target { fixture.tree.hold(target) }
+        fixture.rename(old, new)
+        if let target { _ = fixture.tree.unhold(target) }
+        table.rename(old, new)
+        done.insert(replaced == nil ? "rename" : "replace")
+    }
+
+    private mutating func exchange() {
+        guard let one = anyPath(), let other = anyPath(), !table.lies(one, in: other), !table.lies(other, in: one),
+            !isGoing(below: one), !isGoing(below: other),
+            table.file(at: one) != table.file(at: other)
+                || table.file(at: one) == nil
+        else { return }
+        fixture.tree.exchange(fixture.dentry(one), fixture.dentry(other))
+        table.exchange(one, other)
+        done.insert("exchange")
+    }
+
+    private mutating func mark() {
+        let mark = Self.marks[random.below(5)]
+        if random.chance(50) {
+            let folder = anyFolder()
+            fixture.mark(folder, mark)
+            table.folders[folder]?.mark = mark
+        } else if let (key, path) = anyFile() {
+            fixture.mark(path, mark)
+            table.files[key]?.mark = mark
+        }
+        done.insert("mark")
+    }
+
+    private mutating func exclude() {
+        let value = random.chance(50)
+        if random.chance(50) {
+            let folder = anyFolder()
+            fixture.tree.set(.exclusion(value), of: fixture.node(folder))
+            table.folders[folder]?.isExcluded = value
+        } else if let (key, path) = anyFile() {
+            fixture.tree.set(.exclusion(value), of: fixture.node(path))
+            table.files[key]?.isExcluded = value
+        }
+        done.insert("exclude")
+    }
+
+    private mutating func useFile() {
+        if random.chance(50), let (key, _) = anyFile(), let node = nodes[key] {
+            fixture.tree.open(node)
+            fixture.tree.noteUse(node, at: Instant(nanoseconds: time))
+            table.files[key]?.opens += 1
+            table.files[key]?.lastUse = time
+            done.insert("open")
+        } else if let key = pick(table.files.filter { $0.value.opens > 0 }.keys.sorted()), let node = nodes[key] {
+            let isGone = fixture.tree.close(node)
+            table.files[key]?.opens -= 1
+            table.dropIfGone(key)
+            #expect(isGone == (table.files[key] == nil))
+            done.insert("close")
+        }
+    }
+
+    private mutating func holdFile() {
+        if random.chance(50), let (key, _) = anyFile(), let node = nodes[key] {
+            fixture.tree.hold(node)
+            table.files[key]?.holds += 1
+            done.insert("hold")
+        } else if let key = pick(table.files.filter { $0.value.holds > 0 }.keys.sorted()), let node = nodes[key] {
+            let isGone = fixture.tree.unhold(node)
+            table.files[key]?.holds -= 1
+            table.dropIfGone(key)
+            #expect(isGone == (table.files[key] == nil))
+            done.insert("unhold")
+        }
+    }
+
+    private mutating func charge() {
+        guard let key = pick(table.files.filter { !$0.value.isGoing }.keys.sorted()), let node = nodes[key],
+            var file = table.files[key]
+        else { return }
+        if let extents = file.extents {
+            chargeSparse(node, &file, extents)
+        } else {
+            chargeDense(node, &file)
+        }
+        table.files[key] = file
+    }
+
+    private mutating func chargeDense(_ node: Node, _ file: inout FileTable.File) {
+        switch random.below(8) {
+        case 0...1:
+            fixture.tree.makeSparse(node)
+            file.extents = Set(0..<file.blocks)
+            done.insert("sparse")
+        case 2:
+            fixture.tree.resize(node, toBlocks: 2)
+            file.blocks = 2
+            done.insert("resize")
+        case 3:
+            fixture.tree.noteLinkedOutside(node)
+            file.isLinkedOutside = true
+        default:
+            fixture.tree.charge(node, file.blocks..<file.blocks + 2)
+            file.blocks += 2
+            done.insert("charge")
+        }
+    }
+
+    private mutating func chargeSparse(_ node: Node, _ file: inout FileTable.File, _ extents: Set<Int64>) {
+        let start = Int64(random.below(20))
+        let range = start..<start + 3
+        switch random.below(3) {
+        case 0:
+            fixture.tree.recharge(node, range)
+            file.extents = extents.subtracting(range)
+            done.insert("free")
+        case 1:
+            fixture.tree.recharge(node, range, as: [start + 1..<start + 2])
+            file.extents = extents.subtracting(range).union([start + 1])
+            done.insert("recharge")
+        default:
+            fixture.tree.charge(node, range)
+            file.extents = extents.union(range)
+        }
+        file.blocks = Int64(file.extents?.count ?? 0)
+    }
+
+    /// Chooses the first victim.
+    private mutating func purge() {
+        let victim = fixture.tree.popVictim(step: nil)
+        let expected = table.victims.first
+        #expect(victim?.id.path().text == expected)
+        guard let victim, let expected, let key = table.file(at: expected) else { return }
+        fixture.tree.choose(victim.id)
+        table.files[key]?.isGoing = true
+        done.insert("choose")
+    }
+
+    /// What was chosen goes, or comes back.
+    private mutating func endPurge() {
+        guard let key = pick(table.files.filter { $0.value.isGoing }.keys.sorted()), let node = nodes[key],
+            let path = table.files[key]?.paths.first
+        else { return }
+        if random.chance(50) {
+            fixture.tree.detach(node, from: fixture.dentry(path))
+            table.files[key] = nil
+            done.insert("detach")
+        } else {
+            let isStuck = random.chance(30)
+            fixture.tree.reinstate(node, isStuck: isStuck)
+            table.files[key]?.isGoing = false
+            table.files[key]?.isStuck = isStuck
+            done.insert("reinstate")
+        }
+    }
+
+    /// The ledger against a recount.
+    func check() -> Bool {
+        let ledger = fixture.ledger
+        var found = FileTable.Numbers()
+        for (name, usage) in [
+            ("tmp", ledger.temporary), ("caches", ledger.caches), ("persistent", ledger.persistent),
+        ] {
+            found.blocks[name] = usage.bytes.bytes / 4096
+            found.files[name] = usage.files
+        }
+        (found.marked, found.markedFiles) = (fixture.marked, ledger.marked.files)
+        (found.excluded, found.excludedFiles) = (fixture.excluded, ledger.excluded.files)
+        (found.reclaimable, found.held) = (fixture.reclaimable, fixture.held)
+        #expect(found == table.numbers)
+        return found == table.numbers
+    }
+
+    /// All that may go now, to the last.
+    mutating func drain() {
+        expect(fixture.popAll(), are: table.victims)
+        #expect(fixture.reclaimable == fixture.held)
+    }
+}

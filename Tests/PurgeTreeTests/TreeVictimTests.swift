@@ -1,0 +1,129 @@
+import PurgeModel
+import Testing
+
+@testable import PurgeTree
+
+/// Who is among the victims, in which order, and what the numbers say of it.
+struct TreeVictimTests {
+    @Test func stepUrgencyUseSizeAndPath() {
+        var fixture = TreeFixture()
+        fixture.make("Documents/kept", lastUse: 1)
+        fixture.make("Documents/low", lastUse: 1)
+        fixture.make("Documents/high", lastUse: 1)
+        fixture.mark("Documents/low", "low")
+        fixture.mark("Documents/high", "high")
+        fixture.make("Library/Caches/marked", lastUse: 1)
+        fixture.mark("Library/Caches/marked", "medium")
+        fixture.make("Library/Caches/new", lastUse: 9)
+        fixture.make("Library/Caches/small", lastUse: 5)
+        fixture.make("Library/Caches/large", blocks: 2, lastUse: 5)
+        fixture.make("Library/Caches/also", lastUse: 5)
+        fixture.make("tmp/newest", lastUse: 99)
+        expect(
+            fixture.popAll(),
+            are: [
+                "tmp/newest", "Library/Caches/large", "Library/Caches/also", "Library/Caches/small",
+                "Library/Caches/new", "Library/Caches/marked", "Documents/low", "Documents/high",
+            ])
+        #expect(fixture.tiers == [0, 0, 1])
+        #expect(fixture.reclaimable == 0)
+    }
+
+    @Test func whatIsInUseIsPassedOver() {
+        var fixture = TreeFixture()
+        for name in ["open", "linked", "outside", "stuck", "empty", "free"] {
+            fixture.make("tmp/\(name)", blocks: name == "empty" ? 0 : 1)
+        }
+        fixture.tree.open(fixture.node("tmp/open"))
+        fixture.link("tmp/linked", "tmp/linked too")
+        fixture.tree.noteLinkedOutside(fixture.node("tmp/outside"))
+        let stuck = fixture.node("tmp/stuck")
+        fixture.tree.choose(stuck)
+        fixture.tree.reinstate(stuck, isStuck: true)
+        #expect(fixture.tiers == [5, 0, 0])
+        #expect(fixture.reclaimable == 1)
+        expect(fixture.popAll(), are: ["tmp/free"])
+        // What was in the way goes, and they are victims again.
+        expect(fixture.tree.close(fixture.node("tmp/open")), is: false)
+        fixture.unlink("tmp/linked too")
+        #expect(fixture.reclaimable == 2)
+        expect(fixture.popAll(), are: ["tmp/linked", "tmp/open"])
+    }
+
+    @Test func whatIsHeldCountsAndIsNotChosen() {
+        var fixture = TreeFixture()
+        let file = fixture.make("tmp/f", blocks: 3)
+        fixture.tree.hold(file)
+        fixture.tree.hold(file)
+        #expect(fixture.reclaimable == 3 && fixture.held == 3)
+        let none = fixture.tree.popVictim(step: nil)
+        #expect(none == nil)
+        expect(fixture.tree.unhold(file), is: false)
+        #expect(fixture.held == 3)
+        expect(fixture.tree.takeReleases(), is: false)
+        expect(fixture.tree.unhold(file), is: false)
+        #expect(fixture.held == 0)
+        expect(fixture.tree.takeReleases(), is: true)
+        expect(fixture.tree.takeReleases(), is: false)
+        expect(fixture.popAll(), are: ["tmp/f"])
+    }
+
+    @Test func whatIsNotPurgedAfterAllCountsAgain() {
+        var fixture = TreeFixture()
+        let file = fixture.make("tmp/f", blocks: 3)
+        expect(fixture.popAll(), are: ["tmp/f"])
+        #expect(fixture.tiers == [0, 0, 0])
+        #expect(file.isGoing)
+        fixture.tree.reinstate(file)
+        #expect(fixture.tiers == [3, 0, 0])
+        #expect(fixture.reclaimable == 3)
+        expect(fixture.popAll(), are: ["tmp/f"])
+        fixture.tree.detach(file, from: fixture.dentry("tmp/f"))
+        #expect(fixture.find("tmp/f") == nil)
+        #expect(file.isUnlinked && !file.isGoing && file.blocks == 0)
+    }
+
+    /// A rank may follow from a time that has come since the file was offered: it is removed from where it
+    /// stands, and not from where it would be by now.
+    @Test func aFileWhoseRankHasChangedIsTakenFromWhereItStands() {
+        for victim in ["a", "b", "c", "d", "e"] {
+            var fixture = TreeFixture()
+            for (use, name) in ["a", "b", "c", "d", "e"].enumerated() {
+                fixture.make("Library/Caches/\(name)", lastUse: Int64(use))
+                fixture.make("Documents/\(name)", lastUse: Int64(use))
+                fixture.mark("Documents/\(name)", "low")
+            }
+            let file = fixture.node("Library/Caches/\(victim)")
+            file.standing = Standing(place: .persistent, mark: .purgeable(.high), isExcluded: false)
+            fixture.tree.queue.remove(file)
+            #expect(file.heapIndex == -1)
+            let rest = ["a", "b", "c", "d", "e"].filter { $0 != victim }.map { "Library/Caches/\($0)" }
+            var order: [String] = []
+            while let next = fixture.tree.popVictim(step: nil) { order.append(next.id.path().text) }
+            #expect(order == rest + ["a", "b", "c", "d", "e"].map { "Documents/\($0)" })
+        }
+    }
+
+    @Test func whatIsJudgedAnewGoesWhereItBelongs() {
+        var fixture = TreeFixture()
+        for name in ["a", "b", "c"] { fixture.make("Library/Caches/\(name)", blocks: 2) }
+        let file = fixture.node("Library/Caches/b")
+        // As the rule would have it once a time has come.
+        file.standing = Standing(place: .temporary, mark: nil, isExcluded: false)
+        fixture.tree.judgeAnew(file)
+        #expect(fixture.reclaimable == 6)
+        var order: [String] = []
+        while let next = fixture.tree.popVictim(step: nil) { order.append(next.id.name.text) }
+        #expect(order == ["b", "a", "c"])
+    }
+
+    @Test func aRenamedDirectoryKeepsItsVictims() {
+        var fixture = TreeFixture()
+        for folder in ["b", "a"] {
+            fixture.makeDirectory("tmp/\(folder)")
+            fixture.make("tmp/\(folder)/f")
+        }
+        fixture.rename("tmp/b", "tmp/0")
+        expect(fixture.popAll(), are: ["tmp/0/f", "tmp/a/f"])
+    }
+}
