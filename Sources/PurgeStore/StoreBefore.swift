@@ -95,8 +95,8 @@ public struct StoreBefore: Sendable {
 
     /// A daemon's last message stays, and so does what SQLite needs beside a journal that existed before.
     private func goesWithTheStore(_ name: String) -> Bool {
-        if name.hasPrefix(JournalSchema.fileName) { return !names.contains(JournalSchema.fileName) }
-        return name == StoreDirectory.extentsName || name.hasPrefix(DeviceFile.name)
+        if StoreDirectory.journalNames.contains(name) { return !names.contains(JournalSchema.fileName) }
+        return [StoreDirectory.extentsName, DeviceFile.name, DeviceFile.newName].contains(name)
     }
 
     /// A folder that cannot be examined counts as present.

@@ -16,6 +16,9 @@ struct StoreDirectory: Sendable {
             || name.hasPrefix("journal.sqlite")
     }
 
+    /// The journal, and the files that SQLite makes beside it.
+    static let journalNames = ["", "-journal", "-wal", "-shm"].map { JournalSchema.fileName + $0 }
+
     /// Opens it without the lock; for what may be read while a daemon holds the store.
     static func open(_ path: String, creating: Bool = false) throws(StoreError) -> StoreDirectory {
         guard !path.isEmpty else {

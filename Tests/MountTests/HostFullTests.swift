@@ -30,11 +30,11 @@ extension Mounts {
         }
 
         /// The room that the journal keeps for itself is not the last that the disk has.
-        @Test func aStoreOnADiskThatIsNearlyFull() throws {
+        @Test(arguments: [600, 200]) func aStoreOnADiskThatIsNearlyFull(kibibytes: Int) throws {
             try Scratch.with("small") { scratch in
                 let script = """
-                    mkdir fs mount; truncate -s 12M image; mkfs.ext4 -q -F image; mount -o loop image fs
-                    free=$(df --output=avail -k fs | tail -n 1); head -c $(((free - 600) * 1024)) /dev/zero > fs/fill
+                    mkdir fs mount; truncate -s 12M image; mkfs.ext4 -q -m 0 -F image; mount -o loop image fs
+                    free=$(df --output=avail -k fs | tail -n 1); head -c $(((free - \(kibibytes)) * 1024)) /dev/zero > fs/fill
                     """
                 try Program.shell(script, in: scratch.path).succeeded()
                 defer { _ = try? Program.run("umount", "-l", "\(scratch.path)/fs") }

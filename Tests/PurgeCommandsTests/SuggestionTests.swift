@@ -28,6 +28,12 @@ struct SuggestionTests {
         #expect(Suggestion.nearest(to: word, among: ["--purgeable", "--not-purgeable", "--dry-run"]) == option)
     }
 
+    @Test(arguments: ["--include-from-backup", "--include-from-backups", "--exclude-in-backup"])
+    func includingIsNotNearExcluding(word: String) {
+        let near = Suggestion.nearest(to: word, among: ["--exclude-from-backup", "--include-in-backup"])
+        #expect(near == nil || near?.prefix(5) == word.prefix(5))
+    }
+
     @Test func aBeginningIsEnoughIfOnlyOneBeginsSo() {
         #expect(
             Suggestion.nearest(to: "--exclude", among: ["--exclude-from-backup", "--include-in-backup"])

@@ -44,6 +44,16 @@ struct StoreBeforeTests {
         #expect(directory.names() == [])
     }
 
+    /// Names that only begin like those of a store are somebody else's.
+    @Test func leavesWhatItHasNotMade() throws {
+        let store = try open()
+        try store.saveSettings(try store.loadSettings())
+        try directory.write("mine", to: "store/device.json.mine")
+        try directory.write("mine", to: "store/journal.sqlite.mine")
+        store.withdraw()
+        #expect(directory.names(in: "store") == ["device.json.mine", "journal.sqlite.mine"])
+    }
+
     /// What was there before stays, and so does what somebody has put there meanwhile.
     @Test func takesNothingElseAway() throws {
         do {

@@ -9,8 +9,11 @@ enum Suggestion {
     /// dashes do not count. Of equals, the first.
     static func nearest(to word: String, among candidates: [String]) -> String? {
         let (isNegated, wanted) = letters(word)
+        let opposite = opposite(of: word)
         guard !wanted.isEmpty, wanted.count <= 64 else { return nil }
-        let candidates = candidates.filter { letters($0).isNegated == isNegated }
+        let candidates = candidates.filter { candidate in
+            letters(candidate).isNegated == isNegated && opposite.map { !candidate.contains($0) } ?? true
+        }
         // Of equals, one with the same first letter is nearer.
         let distances = candidates.map { candidate in
             let other = letters(candidate).word
@@ -38,6 +41,12 @@ enum Suggestion {
         let plain = word.drop { $0 == "-" }.lowercased()
         let negation = word.first == "-" ? negations.first(where: plain.hasPrefix) : nil
         return (negation != nil, Array(plain.dropFirst(negation?.count ?? 0)))
+    }
+
+    /// The part of an option that would turn it into its opposite.
+    private static func opposite(of word: String) -> String? {
+        if word.contains("include") { return "exclude" }
+        return word.contains("exclude") ? "include" : nil
     }
 
     /// How many letters must be inserted, removed, replaced, or exchanged with their neighbours to turn one word into

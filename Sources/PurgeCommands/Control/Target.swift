@@ -98,8 +98,10 @@ extension Target {
     private static func at(_ text: String, from origin: String = "") throws(CommandFailure) -> Target {
         let path = try resolved(text, from: origin)
         if let mount = try mount(holding: path) { return .mount(mount) }
-        guard isStore(path) else {
-            let hint = StoredPlace(path.utf8).map { "It is inside the store \($0.store): name that." }
+        // What looks like a store inside a store's container is data of that container's app.
+        let outer = StoredPlace(path.utf8)
+        guard isStore(path), outer == nil else {
+            let hint = outer.map { "It is inside the store \($0.store): name that." }
             throw CommandFailure(
                 "no container", path: text + origin, "it is neither in a mount of purgefs nor a store",
                 advice: hint

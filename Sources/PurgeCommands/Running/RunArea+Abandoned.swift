@@ -11,7 +11,7 @@ extension RunArea {
     static func removeAbandoned(in directory: String) {
         do throws(Errno) {
             let parent = try FileDescriptor.open(directory, O_RDONLY | O_DIRECTORY)
-            for name in try parent.names() where Places.text(name).hasPrefix(prefix) {
+            for name in try parent.names() where isName(Places.text(name)) {
                 if System.endSignal() != nil { return }
                 let area = RunArea(root: directory + "/" + Places.text(name))
                 do throws(Errno) { try area.removeIfAbandoned(name, in: parent) } catch {}
@@ -23,7 +23,7 @@ extension RunArea {
         let opened = try parent.open(name, O_RDONLY | O_DIRECTORY)  // not through a symbolic link
         let status = try System.status(opened.raw)
         let changed = Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec)
-        guard status.st_uid == geteuid(), System.now() - changed > Self.least else { return }
+        guard status.st_uid == geteuid(), System.now() - changed > Self.least, try Self.isOwn(opened) else { return }
         try System.lockExclusively(opened.raw)  // fails while the run lasts
         do throws(Errno) {
             let store = try opened.open("store", O_RDONLY | O_DIRECTORY)
@@ -36,5 +36,39 @@ extension RunArea {
             _ = Unmounting(mountpoint: mount.mountpoint).attempt(detaching: true)
         }
         do throws(CommandFailure) { try remove() } catch {}
+    }
+}
+
+// What was made by a run is told from a copy of it, which may be all that somebody has of its data.
+extension RunArea {
+    private static let markName = "user.purgefs.run"
+
+    /// As mkdtemp(3) makes it.
+    private static func isName(_ name: String) -> Bool {
+        name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 6
+    }
+
+    /// Leaves the directory's own inode number in an attribute of it: copying it keeps the attribute, and not the
+    /// number. Where the file system keeps no attributes, what a killed run leaves stays.
+    static func markAsOwn(_ directory: FileDescriptor) {
+        do throws(Errno) {
+            try mark(of: directory).withUnsafeBytes { bytes in
+                Result { () throws(Errno) in try System.setAttribute(at: directory.raw, nil, markName, bytes) }
+            }.get()
+        } catch {}
+    }
+
+    /// Whether it carries that mark, and nothing is in it but what a run makes.
+    private static func isOwn(_ directory: FileDescriptor) throws(Errno) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = try bytes.withUnsafeMutableBytes { buffer in
+            Result { () throws(Errno) in try System.attribute(at: directory.raw, nil, markName, into: buffer) }
+        }.get()
+        guard try Array(bytes.prefix(count)) == mark(of: directory) else { return false }
+        return try directory.names().map(Places.text).allSatisfy { $0 == "store" || $0 == containers[0] }
+    }
+
+    private static func mark(of directory: FileDescriptor) throws(Errno) -> [UInt8] {
+        Array(String(try System.status(directory.raw).st_ino).utf8)
     }
 }

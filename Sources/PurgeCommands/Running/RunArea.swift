@@ -5,7 +5,7 @@ import PurgeSystem
 /// removes it; if `run` was killed its daemon does, and if both were killed, the next `run`.
 struct RunArea {
     static let prefix = "purgefs-run."
-    private static let containers = ["Containers", "Data", "Application"]
+    static let containers = ["Containers", "Data", "Application"]
 
     /// Absolute.
     let root: String
@@ -34,6 +34,7 @@ struct RunArea {
             let opened = try FileDescriptor.open(area.root, O_RDONLY | O_DIRECTORY)
             try System.lockExclusively(opened.raw)
             area.directory = opened
+            markAsOwn(opened)
             return area
         } catch {
             throw CommandFailure(

@@ -82,11 +82,11 @@ struct RunningCommand {
         }
     }
 
-    /// A stopped process gets no signal but SIGKILL until it continues.
+    /// A stopped process gets no signal but SIGKILL until it continues, so what tells it to end continues it.
     private func send(_ signal: Int32) {
         do throws(Errno) {
             try System.signal(pid, signal)
-            try System.signal(pid, SIGCONT)
+            if [SIGINT, SIGTERM, SIGHUP, SIGQUIT].contains(signal) { try System.signal(pid, SIGCONT) }
         } catch {}  // it has ended meanwhile
     }
 }

@@ -50,6 +50,14 @@ extension ControlFile {
         self = file
     }
 
+    /// `NAME=VALUE` of a name and the word after it, if that would be accepted.
+    fileprivate func joined(with word: String?) -> String? {
+        guard let word, ControlFile(settable: String(word.prefix { $0 != "=" })) == nil,
+            objection(to: content(for: word)) == nil
+        else { return nil }
+        return "\(rawValue)=\(word)"
+    }
+
     /// The message about a name that is not one of these.
     fileprivate static func objection(to text: String) -> String {
         let names = settable.map(\.rawValue)
@@ -112,8 +120,8 @@ private struct Assignment {
         guard !rest.isEmpty else { throw .usage("nothing to set: NAME=VALUE is missing") }
         var assignments: [Assignment] = []
         for (word, next) in zip(rest, rest.dropFirst().map { Optional($0) } + [nil]) {
-            if let name = ControlFile(settable: word), let next, !next.contains("=") {
-                throw .usage("'\(word)' and '\(next)' must be one word: did you mean '\(name.rawValue)=\(next)'?")
+            if let joined = ControlFile(settable: word)?.joined(with: next) {
+                throw .usage("'\(word)' and '\(next ?? "")' must be one word: did you mean '\(joined)'?")
             }
             assignments.append(try Assignment(word, after: isTarget ? operands.first : nil))
         }
@@ -123,9 +131,8 @@ private struct Assignment {
     private init(_ word: String, after target: String?) throws(CommandFailure) {
         guard let equals = word.firstIndex(of: "=") else {
             if let name = ControlFile(settable: word) { throw .usage("\(name.rawValue)=VALUE: the value is missing") }
-            let name = target.flatMap { ControlFile(settable: $0) }
-            throw .usage(
-                "'\(word)' is not NAME=VALUE" + (name.map { "; did you mean '\($0.rawValue)=\(word)'?" } ?? ""))
+            let joined = target.flatMap { ControlFile(settable: $0)?.joined(with: word) }
+            throw .usage("'\(word)' is not NAME=VALUE" + (joined.map { "; did you mean '\($0)'?" } ?? ""))
         }
         let text = String(word[..<equals])
         guard let name = ControlFile(settable: text) else { throw .usage(ControlFile.objection(to: text)) }
@@ -145,8 +152,10 @@ private struct Assignment {
                 guard error != .input else {
                     throw CommandFailure(
                         "cannot save \(word)", path: control.place, "\(error)",
-                        advice: "It is in force, but will be lost at the unmount unless a later change can be saved.\n"
-                            + "  Make room on the disk under the store, and set it again.")
+                        advice: control.isMounted
+                            ? "It is in force, but will be lost at the unmount unless a later change can be saved.\n"
+                                + "  Make room on the disk under the store, and set it again."
+                            : "The store is as it was. Make room on the disk under it, and set it again.")
                 }
                 let advice = [
                     error == .invalid ? assignment.name.refusal(control) : "",

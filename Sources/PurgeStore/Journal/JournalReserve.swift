@@ -14,6 +14,7 @@ struct JournalReserve: Sendable {
     init?(_ place: StoreDirectory) {
         do throws(Errno) {
             journal = try place.descriptor.openFile(JournalSchema.fileName, O_RDWR)
+            guard Self.hasRoom(journal.raw) else { return }
             let rollback = try Self.rollback(place)
             try System.reserve(rollback.raw, from: 0, bytes: Self.forRollback)
         } catch { return nil }

@@ -1,0 +1,61 @@
+import Foundation
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+extension Mounts {
+    /// What a run has left that was killed together with its daemon: the next run removes that, and nothing else.
+    @Suite struct AbandonedRunTests {
+        /// A run in `scratch` that is killed with all that it has started; the name of what it leaves.
+        private func killedRun(in scratch: String) throws -> String {
+            let token = "PURGEFS_TEST_\(UUID().uuidString)"
+            let child = try Program.start(
+                [
+                    PurgefsBinary.path, "run", "--", "sh", "-c",
+                    "echo x > ~/Documents/photo; : > $OUT/ready; exec sleep 100",
+                ],
+                environment: ["OUT": scratch, "TMPDIR": "\(scratch)/tmp", "TOKEN": token])
+            try eventually("the command runs") { Files.exists("\(scratch)/ready") }
+            let all = try Files.names(in: "/proc").compactMap { pid_t($0) }.filter { pid in
+                Files.text("/proc/\(pid)/environ").contains(token)
+            }
+            for pid in all { kill(pid, SIGSTOP) }
+            for pid in all { kill(pid, SIGKILL) }
+            _ = try child.wait(within: 30)
+            try eventually("the daemon is gone") { !all.contains { Files.exists("/proc/\($0)/exe") } }
+            return try #require(try Files.names(in: "\(scratch)/tmp").first)
+        }
+
+        @Test func aCopyOfItStays() throws {
+            try Scratch.with("abandoned") { scratch in
+                let tmp = "\(scratch.path)/tmp"
+                try Files.makeDirectory(tmp)
+                let left = try killedRun(in: scratch.path)
+                // Six letters, as those that mkdtemp(3) makes up, and attributes that are copied too.
+                for copy in ["\(left).saved", "purgefs-run.backup"] {
+                    try Program.shell(
+                        "mkdir \(copy); cp -a \(left)/store \(copy)/; "
+                            + "getfattr -d \(left) | sed s/\(left)/\(copy)/ | setfattr --restore=-", in: tmp
+                    ).succeeded()
+                }
+                try Files.makeDirectory("\(tmp)/purgefs-run.notes")
+                try eventually(within: 30, "old enough to be taken for abandoned") {
+                    let changed = try ["\(left)", "purgefs-run.backup", "\(left).saved"].map {
+                        Int64(try Files.status("\(tmp)/\($0)").st_ctim.tv_sec)
+                    }
+                    return changed.allSatisfy { $0 < System.now() / 1_000_000_000 - 11 }
+                }
+                let run = try Program.run(
+                    [PurgefsBinary.path, "run", "--quiet", "--", "true"], environment: ["TMPDIR": tmp])
+                #expect(run.status == 0 && run.errors == "", "\(run)")
+                #expect(
+                    try Files.names(in: tmp).sorted()
+                        == ["\(left).saved", "purgefs-run.backup", "purgefs-run.notes"].sorted())
+                for copy in ["\(left).saved", "purgefs-run.backup"] {
+                    #expect(Files.text("\(tmp)/\(copy)/store/container/Documents/photo") == "x\n")
+                }
+            }
+        }
+    }
+}
