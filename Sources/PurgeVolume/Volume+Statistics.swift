@@ -27,8 +27,12 @@ extension Volume {
         }
     }
 
-    public func status() -> StatusReport {
-        let isBusy = core.reclaimerIsBusy.load(ordering: .relaxed)
+    public func status() -> StatusReport { core.status() }
+}
+
+extension VolumeCore {
+    func status() -> StatusReport {
+        let isBusy = reclaimerIsBusy.load(ordering: .relaxed)
         return read { state in
             StatusReport(
                 device: state.device, ledger: state.ledger, mountpoint: mountpoint, store: store.absolutePath,

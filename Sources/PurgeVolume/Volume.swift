@@ -22,9 +22,12 @@ public final class Volume: VolumeFamily {
     var mountpoint: String? { core.mountpoint }
 
     public var controlFiles: ControlFiles {
-        ControlFiles(core: core, purging: self, keeper: keeper, reclaimer: reclaimer)
+        ControlFiles(core: core, keeper: keeper, reclaimer: reclaimer)
     }
-    var reclaimer: Reclaimer { Reclaimer(core: core, purging: self) }
+    var reclaimer: Reclaimer { Reclaimer(core: core) }
+
+    /// Who is short only because of files that are being changed waits so many milliseconds for them at most.
+    public static let patience: Int64 = 30_000
 
     /// Opens and scans: the ledger is right when this returns.
     public init(

@@ -151,6 +151,18 @@ protocol VolumeFamily: Sendable {
 }
 
 extension VolumeFamily {
+    var access: StoreAccess { StoreAccess(core: core) }
+    var openFiles: OpenFiles { OpenFiles(core: core) }
+    var dataOrder: DataOrder { DataOrder(core: core) }
+    var fileData: FileData { FileData(core: core) }
+    var fileSpace: FileSpace { FileSpace(core: core) }
+    var charges: ChargedBlocks { ChargedBlocks(core: core) }
+    var purger: Purger { Purger(core: core) }
+    var purgedNames: PurgedNames { PurgedNames(core: core) }
+    var selections: PurgeSelections { PurgeSelections(core: core) }
+}
+
+extension VolumeFamily {
     var store: Store { core.store }
     var root: Node { core.root }
     var untouched: UntouchedTimes { core.untouched }

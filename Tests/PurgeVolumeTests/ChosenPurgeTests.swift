@@ -200,7 +200,7 @@ struct ChosenPurgeTests {
             }
             try eventually("the other") { !live.exists("tmp/free") }
             #expect(isDone.value == 0)
-            volume.unhold(node)
+            volume.access.unhold(node)
             try purging.join(within: 20)
             #expect(!live.exists("tmp/held"))
         }
@@ -276,16 +276,18 @@ struct ChosenPurgeTests {
             for path in ["tmp/d", "tmp/e"] { try live.makeDirectory(path) }
             for path in ["tmp/d/a", "tmp/d/b", "tmp/e/c", "tmp/f"] { try live.make(path, blocks: 1) }
             let paths = [bytes("tmp/d"), bytes("tmp/e"), bytes("tmp/f")]
-            let selection = try live.volume.select(.paths(paths))
+            let selection = try live.volume.selections.select(.paths(paths))
             try live.rename("tmp/d/a", "Library/Caches/kept")
             try live.rename("tmp/e", "Library/Caches/e")
             try live.rename("tmp/f", "tmp/g")
             try live.make("tmp/f", blocks: 2)
             let refused = ["tmp/d/a !noEntry", "tmp/e/c !noEntry", "tmp/f !noEntry"]
-            let plan = live.volume.plan(selection)
+            let plan = live.volume.selections.plan(selection)
             #expect(plan.purged.map(words) == ["tmp/d/b temporary"])
             #expect(plan.refused.map(words) == refused)
-            let answer = live.volume.awaitingAnnouncements { live.volume.purge(selection, pid: LiveVolume.pid, &$0) }
+            let answer = live.volume.purgedNames.awaitingAnnouncements {
+                live.volume.selections.purge(selection, pid: LiveVolume.pid, &$0)
+            }
             #expect(answer.purged.map(words) == ["tmp/d/b temporary"])
             #expect(answer.refused.map(words) == refused)
             for path in ["Library/Caches/kept", "Library/Caches/e/c", "tmp/g", "tmp/f"] { #expect(live.exists(path)) }
@@ -299,10 +301,12 @@ struct ChosenPurgeTests {
             try live.makeDirectory("tmp/d")
             for path in ["tmp/d/a", "tmp/d/b"] { try live.make(path, blocks: 1) }
             for path in ["tmp/d/x", "tmp/d/y"] { try live.make(path, blocks: 0) }
-            let selection = try live.volume.select(.all, below: bytes("tmp/d"))
+            let selection = try live.volume.selections.select(.all, below: bytes("tmp/d"))
             try live.rename("tmp/d/a", "tmp/a")
             try live.rename("tmp/d/x", "tmp/x")
-            let answer = live.volume.awaitingAnnouncements { live.volume.purge(selection, pid: LiveVolume.pid, &$0) }
+            let answer = live.volume.purgedNames.awaitingAnnouncements {
+                live.volume.selections.purge(selection, pid: LiveVolume.pid, &$0)
+            }
             #expect(answer.purged.map(words) == ["tmp/d/b temporary", "tmp/d/y command"])
             #expect(answer.refused.isEmpty)
             #expect(live.exists("tmp/a") && live.exists("tmp/x"))
@@ -324,7 +328,7 @@ struct ChosenPurgeTests {
             }
             try eventually("the other") { !live.exists("tmp/free") }
             try live.rename("tmp/held", "Library/Caches/kept")
-            volume.unhold(node)
+            volume.access.unhold(node)
             try purging.join(within: 20)
             #expect(live.exists("Library/Caches/kept"))
             let text = String(decoding: volume.controlFiles.read(handle, offset: 0, limit: .max), as: UTF8.self)

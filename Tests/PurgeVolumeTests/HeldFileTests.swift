@@ -22,7 +22,7 @@ struct HeldFileTests {
             let node = try held(live, "a")
             #expect(try live.blocks(.storageReclaimable) == 40)
             #expect(live.volume.statistics(at: try live.node("Documents")).available == 64)
-            live.volume.unhold(node)
+            live.volume.access.unhold(node)
             #expect(try live.blocks(.storageReclaimable) == 40)
             try live.unlink("tmp/a")
             #expect(try live.blocks(.storageReclaimable) == 0)
@@ -52,10 +52,10 @@ struct HeldFileTests {
             // what is not held is found at once, and leaves the write where it is
             for _ in 0..<20 {
                 let folder = try volume.heldEntry(Name("tmp"), in: volume.root)
-                volume.unhold(try #require(folder))
+                volume.access.unhold(try #require(folder))
             }
             #expect(volume.core.released.generation == seen && isDone.value == 0)
-            volume.unhold(node)
+            volume.access.unhold(node)
             try writing.join(within: 20)
             #expect(!live.exists("tmp/a"))
             #expect(live.used == 1)
@@ -74,7 +74,7 @@ struct HeldFileTests {
             #expect(refused.map(\.path) == ["Documents/f"] && refused.map(\.bytes) == [ByteCount(blocks: 2)])
             #expect(refused.map(\.reason) == ["important"] && refused.map(\.pid) == [LiveVolume.pid])
             #expect(live.volume.status().counters.refusedWrites == 1)
-            live.volume.unhold(node)
+            live.volume.access.unhold(node)
             #expect(live.exists("tmp/a"))
         }
     }
@@ -86,7 +86,7 @@ struct HeldFileTests {
             let node = try held(live, "a")
             try live.make("Documents/f", blocks: 10)
             #expect(live.exists("tmp/a") && !live.exists("tmp/b"))
-            live.volume.unhold(node)
+            live.volume.access.unhold(node)
             try live.make("Documents/g", blocks: 30)
             #expect(!live.exists("tmp/a"))
             #expect(live.used == 40)
@@ -99,7 +99,7 @@ struct HeldFileTests {
             let node = try held(live, "a")
             let handle = try live.open("tmp/a", O_RDONLY)
             #expect(try live.blocks(.storageReclaimable) == 0)
-            live.volume.unhold(node)
+            live.volume.access.unhold(node)
             #expect(try live.blocks(.storageReclaimable) == 0)
             live.volume.close(handle)
             #expect(try live.blocks(.storageReclaimable) == 40)
@@ -141,18 +141,18 @@ struct LargePurgeTests {
             let volume = live.volume
             var isOpened = false
             #expect(throws: Errno.noSpace) {
-                try volume.makingRoom(pid: 1) { (room, state) throws(Errno) -> Int? in
+                try volume.purger.makingRoom(pid: 1) { (room, state) throws(Errno) -> Int? in
                     guard state.capacity.important >= ByteCount(blocks: 2000) else { throw .noSpace }
                     if state.purgesUnderWay == 1, !isOpened {
                         // as if an open had come in between two steps
                         state.tree.open(last)
                         isOpened = true
                     }
-                    return volume.cover(ByteCount(blocks: 2000), &room, &state) ? 1 : nil
+                    return state.cover(ByteCount(blocks: 2000), &room) ? 1 : nil
                 }
             }
             #expect(isOpened)
-            volume.forgetOpen(last)
+            volume.openFiles.forgetOpen(last)
             #expect(live.used == 2000)
             #expect(try live.blocks(.storageReclaimable) == 2000)
             #expect(volume.read { $0.purgesUnderWay } == 0)

@@ -128,8 +128,9 @@ struct VolumeGhostTests {
         try withVolume(hooks: announcements.hooks) { live in
             try live.make("tmp/a", blocks: 40)
             let tmp = try live.node("tmp")
-            let job = try #require(live.volume.change { live.volume.choose(.all, trigger: .command, pid: 1, &$0) })
-            let unpaid = live.volume.answering { debt in _ = live.volume.carryOut(job, &debt) }
+            let job = try #require(
+                live.volume.change { $0.choose(.all, trigger: .command, pid: 1) })
+            let unpaid = live.volume.answering { debt in _ = live.volume.purger.carryOut(job, &debt) }
             let concernsKernel = unpaid.debt.removals.map(\.concernsKernel)
             #expect(concernsKernel == [false])
             #expect(live.volume.mayCacheAbsence("a", in: tmp))

@@ -92,7 +92,7 @@ struct VolumeLinkTests {
             let node = try live.node("tmp/a")
             var numbers: [UInt64] = []
             #expect(throws: Errno.stale) {
-                try live.volume.reading(node) { (location) throws(Errno) in
+                try live.volume.access.reading(node) { (location) throws(Errno) in
                     for _ in 0..<20 where numbers.isEmpty || numbers.last != node.inode {
                         try live.unlink("tmp/a")
                         live.volume.close(try live.create("tmp/a"))
@@ -110,9 +110,9 @@ struct VolumeLinkTests {
             try live.make("tmp/a", blocks: 1)
             let node = try live.node("tmp/a")
             var status = try Files.status(live.stored("tmp/a"))
-            #expect(live.volume.isOwn(status, of: node))
+            #expect(live.volume.access.isOwn(status, of: node))
             status.st_dev += 1
-            #expect(!live.volume.isOwn(status, of: node))
+            #expect(!live.volume.access.isOwn(status, of: node))
         }
     }
 }

@@ -104,7 +104,7 @@ struct VolumePurgeTests {
         try withVolume { live in
             try live.make("tmp/a", blocks: 10)
             let node = try live.node("tmp/a")
-            let job = live.volume.change { live.volume.choose(.all, trigger: .command, pid: 1, &$0) }
+            let job = live.volume.change { $0.choose(.all, trigger: .command, pid: 1) }
             #expect(live.used == 0)
             #expect(throws: Errno.stale) {
                 try live.volume.open(node, flags: O_RDONLY, caller: LiveVolume.caller, offersPassthrough: false)
@@ -119,7 +119,7 @@ struct VolumePurgeTests {
                 #expect(throws: Errno.noEntry) { try volume.lookup("a", in: tmp, caller: LiveVolume.caller) }
             }
             let chosen = try #require(job)
-            let result = volume.awaitingAnnouncements { volume.carryOut(chosen, &$0) }
+            let result = volume.purgedNames.awaitingAnnouncements { volume.purger.carryOut(chosen, &$0) }
             try asking.join(within: 10)
             #expect(result.freed == ByteCount(blocks: 10) && !result.hasFailed)
             #expect(live.used == 0)

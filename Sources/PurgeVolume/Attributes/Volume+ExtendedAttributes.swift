@@ -85,7 +85,7 @@ extension Volume {
     }
 
     private func storedValue(of node: Node, _ key: CName) throws(Errno) -> [UInt8]? {
-        try reading(node) { (location) throws(Errno) in
+        try access.reading(node) { (location) throws(Errno) in
             try location.with { (directory, name) throws(Errno) in
                 try StoredAttributes.value(of: directory, name, key)
             }
@@ -95,7 +95,7 @@ extension Volume {
     /// The names that were set, each with a zero at its end; never what is computed.
     public func extendedAttributeNames(of node: Node, caller: Caller) throws(Errno) -> [UInt8] {
         if node.isControl { return [] }
-        let names = try reading(node) { (location) throws(Errno) in
+        let names = try access.reading(node) { (location) throws(Errno) in
             try location.with { (directory, name) throws(Errno) in
                 try StoredAttributes.names(of: directory, name)
             }
@@ -126,12 +126,12 @@ extension Volume {
         case .computed: throw .notPermitted
         case .unknown: throw .invalid
         case .plain(let key):
-            try changing(node) { (location) throws(Errno) in
+            try access.changing(node) { (location) throws(Errno) in
                 try withKey(key) { (key) throws(Errno) in
                     try setStored(key, of: node, at: location, to: value, flags: flags)
                 }
                 if key.isEqual(to: "system.posix_acl_access") {
-                    try dropGroupPrivilegeWithList(location, pid: caller.pid)
+                    try Privileges.dropGroupWithList(location, pid: caller.pid)
                 }
             }
         }
@@ -151,7 +151,7 @@ extension Volume {
         } catch {
             // ext4 says the same when a file's attributes are more than it keeps of one file.
             if error == .noSpace, hostHasRoom() { throw .tooBig }
-            throw hostError(error, node)
+            throw access.hostError(error, node)
         }
     }
 
@@ -178,7 +178,7 @@ extension Volume {
     }
 
     private func removeStored(_ key: CName, of node: Node) throws(Errno) {
-        try changing(node) { (location) throws(Errno) in
+        try access.changing(node) { (location) throws(Errno) in
             try location.with { (directory, name) throws(Errno) in
                 try System.removeAttribute(at: directory, name, key)
             }
@@ -190,7 +190,7 @@ extension Volume {
     ) throws(Errno) {
         guard node.isRegular || node.isDirectory else { throw .notPermitted }
         if attribute.isForDirectoriesOnly && !node.isDirectory { throw .invalid }
-        try changing(node) { (location) throws(Errno) in
+        try access.changing(node) { (location) throws(Errno) in
             try setStored(attribute.storeKey, of: node, at: location, to: Array(canonical.utf8), flags: flags)
         }
         remember(attribute, canonical, of: node, pid: caller.pid)

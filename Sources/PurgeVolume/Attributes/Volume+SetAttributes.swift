@@ -37,9 +37,9 @@ extension Volume {
             if change.size == nil, !change.isEmpty { throw .notPermitted }
             return control.attributes(of: node)
         }
-        if change.size != nil { settleMapping(of: node) }
-        return try changing(node) { (location) throws(Errno) in
-            try apartFromUse(of: node) { () throws(Errno) in
+        if change.size != nil { openFiles.settleMapping(of: node) }
+        return try access.changing(node) { (location) throws(Errno) in
+            try openFiles.apartFromUse(of: node) { () throws(Errno) in
                 if let size = change.size { try setSize(of: node, handle, location, size, change, &debt) }
                 try apply(change, to: location)
             }
@@ -54,7 +54,7 @@ extension Volume {
     /// All but the size.
     private func apply(_ change: AttributeChange, to location: Location) throws(Errno) {
         if change.changesOwner {
-            try dropGroupPrivilege(location, pid: change.pid)
+            try Privileges.dropGroup(location, pid: change.pid)
             try location.changeOwner(change.owner ?? uid_t.max, change.group ?? gid_t.max)
         } else if change.isEmpty {
             try renewOwner(location, change)
@@ -73,7 +73,7 @@ extension Volume {
     private func renewOwner(_ location: Location, _ change: AttributeChange) throws(Errno) {
         let owner = try location.status().st_uid
         guard change.caller == 0 || change.caller == owner else { return }
-        try dropGroupPrivilege(location, pid: change.pid)
+        try Privileges.dropGroup(location, pid: change.pid)
         try location.changeOwner(uid_t.max, gid_t.max)
     }
 
@@ -83,13 +83,13 @@ extension Volume {
     ) throws(Errno) {
         guard node.isRegular else { throw node.isDirectory ? .isDirectory : .invalid }
         if let handle, handle.canWrite {
-            try truncate(node, handle.descriptor, to: size, pid: change.pid, debt: &debt)
-            if change.dropsPrivileges { try dropPrivileges(handle.descriptor, pid: change.pid) }
+            try fileSpace.truncate(node, handle.descriptor, to: size, pid: change.pid, debt: &debt)
+            if change.dropsPrivileges { try Privileges.drop(from: handle.descriptor, pid: change.pid) }
             return
         }
         let file = try location.openForWriting()
-        try truncate(node, file.raw, to: size, pid: change.pid, debt: &debt)
-        if change.dropsPrivileges { try dropPrivileges(file.raw, pid: change.pid) }
+        try fileSpace.truncate(node, file.raw, to: size, pid: change.pid, debt: &debt)
+        if change.dropsPrivileges { try Privileges.drop(from: file.raw, pid: change.pid) }
     }
 }
 

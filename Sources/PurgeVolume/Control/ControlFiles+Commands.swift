@@ -11,11 +11,11 @@ extension ControlFiles {
         var text = Substring(String(decoding: bytes, as: UTF8.self))
         if text.last == "\n" { text.removeLast() }
         guard !text.isEmpty else { throw .invalid }
-        purging.settleMappings()
+        openFiles.settleMappings()
         switch handle.file.row.content {
         case .answer(purges: true): try reclaim(handle, try Self.request(bytes), pid)
         case .answer(purges: false):
-            handle.content = Array(try purging.planText(try Self.request(bytes)).utf8)
+            handle.content = Array(try selections.planText(try Self.request(bytes)).utf8)
         case .size, .thresholds: try changeDevice(handle.file, String(text), pid)
         case .number, .report, .stream: throw .invalid
         }
@@ -44,8 +44,8 @@ extension ControlFiles {
             case .event, .level: break  // taken under the lock
             case .purge(.pressure): reclaimer.awaitIdle()
             case .purge(let trigger):
-                purging.awaitingAnnouncements { debt in
-                    _ = purging.purge(trigger: trigger, pid: pid, &debt) { state, _ in state.device.goal(for: trigger) }
+                purgedNames.awaitingAnnouncements { debt in
+                    _ = purger.purge(trigger: trigger, pid: pid, &debt) { state, _ in state.device.goal(for: trigger) }
                 }
             case .save: isSaved = keeper.saveDevice(durably: true)
             }
@@ -61,43 +61,12 @@ extension ControlFiles {
 
     /// EAGAIN if less came back than a size asked for, or something that was named did not go.
     private func reclaim(_ handle: ControlHandle, _ request: PurgeRequest, _ pid: pid_t) throws(Errno) {
-        let answer = try purging.awaitingAnnouncements { (debt) throws(Errno) in
-            switch request {
-            case .byRule(let command, below: nil): purge(command, pid, &debt, isKept: handle.isReadable)
-            case .byRule(let command, let path?): try purge(command, below: path, pid, &debt)
-            case .paths, .globs: purging.purge(try purging.select(request), pid: pid, &debt)
-            }
+        let answer = try purgedNames.awaitingAnnouncements { (debt) throws(Errno) in
+            try selections.purge(request, pid: pid, &debt, isKept: handle.isReadable)
         }
         handle.content = handle.isReadable ? Array(answer.text.utf8) : []
         keeper.awaitJournal()
         if case .byRule(.bytes(let wanted), _) = request, answer.freed < wanted { throw .tryAgain }
         guard answer.refused.isEmpty else { throw .tryAgain }
-    }
-
-    private func purge(
-        _ command: ReclaimCommand, _ pid: pid_t, _ debt: inout AnnouncementDebt, isKept: Bool
-    ) -> PurgeAnswer {
-        var answer = PurgeAnswer(isKept: isKept)
-        _ = purging.purge(trigger: .command, pid: pid, &debt, report: { answer.add($0) }) { _, freed in
-            command.goal.rest(after: freed)
-        }
-        if command.takesEmptyFiles { purging.purgeEmptyFiles(of: command, pid: pid, &debt) { answer.add($0) } }
-        return answer
-    }
-
-    /// Where files of the plan are opened before they go, others may have to go for a size.
-    private func purge(
-        _ command: ReclaimCommand, below path: [UInt8], _ pid: pid_t, _ debt: inout AnnouncementDebt
-    ) throws(Errno) -> PurgeAnswer {
-        var answer = PurgeAnswer(isKept: true)
-        var selection = try purging.select(command, below: path)
-        while true {
-            let part = purging.purge(selection, pid: pid, &debt)
-            answer.add(part)
-            guard case .bytes(let wanted) = command, part.freed > .zero, answer.freed < wanted else { return answer }
-            do { selection = try purging.select(.bytes(wanted - answer.freed), below: path) } catch {
-                return answer  // the path was the file that went
-            }
-        }
     }
 }

@@ -8,7 +8,6 @@ import Synchronization
 /// What is done with the files of `MOUNT/.purgefs`.
 public struct ControlFiles: VolumeFamily {
     let core: VolumeCore
-    let purging: Volume
     let keeper: StoreKeeper
     let reclaimer: Reclaimer
 
@@ -58,7 +57,7 @@ public struct ControlFiles: VolumeFamily {
     }
 
     public func text(of file: ControlFile) -> String {
-        purging.settleMappings()
+        openFiles.settleMappings()
         switch file.row.content {
         case .number(let number), .size(let number, _): return "\(number(core.read { $0.capacity }).bytes)\n"
         case .thresholds:
@@ -74,12 +73,12 @@ public struct ControlFiles: VolumeFamily {
         switch file {
         case .storagePressure: core.read { $0.device.level }.rawValue + "\n"
         case .storageStat: statText()
-        default: JSONText.encode(purging.status(), pretty: true) + "\n"
+        default: JSONText.encode(core.status(), pretty: true) + "\n"
         }
     }
 
     private func statText() -> String {
-        let report = purging.status()
+        let report = core.status()
         let lines: [(String, Int64)] = [
             ("temporary.bytes", report.tiers.temporary.bytes.bytes), ("temporary.files", report.tiers.temporary.files),
             ("caches.bytes", report.tiers.caches.bytes.bytes), ("caches.files", report.tiers.caches.files),

@@ -4,7 +4,6 @@ import PurgeSystem
 /// Purges in the background for as long as the pressure asks for it.
 struct Reclaimer: VolumeFamily {
     let core: VolumeCore
-    let purging: Volume
 
     /// Victims of one background purge at most, so that nobody waits long for a name.
     private static let batch = 256
@@ -25,13 +24,13 @@ struct Reclaimer: VolumeFamily {
 
     /// Purges towards desired; false when there is nothing (more) to do.
     func reclaimOnce() -> Bool {
-        purging.settleMappings()
+        openFiles.settleMappings()
         let job = change { state -> PurgeJob? in
             guard state.device.shouldReclaim, let goal = state.device.goal(for: .pressure) else { return nil }
-            return purging.choose(goal, trigger: .pressure, pid: 0, limit: Self.batch, &state)
+            return state.choose(goal, trigger: .pressure, pid: 0, limit: Self.batch)
         }
         guard let job else { return false }
-        purging.purgeAndWait(job)
+        purger.purgeAndWait(job)
         return true
     }
 

@@ -26,7 +26,7 @@ extension Volume {
         core.purges.advance()
         keeper.wake.advance()
         threads.join()
-        endMappings()
+        openFiles.endMappings()
         removeLeftovers()
         return keeper.end()
     }

@@ -5,7 +5,7 @@ import PurgeSystem
 /// caller of the operation, before it learns of the outcome.
 ///
 /// Nothing is purged without a debt to add to. A debt cannot be copied, and only `Volume.answering` and
-/// `Volume.awaitingAnnouncements` make one: the first hands out the outcome of a call only to whoever pays
+/// `PurgedNames.awaitingAnnouncements` make one: the first hands out the outcome of a call only to whoever pays
 /// (`UnpaidAnswer`), the second waits before it returns. A value that is dropped unpaid all the same is a fault,
 /// which `deinit` reports, after telling the kernel.
 public struct AnnouncementDebt: ~Copyable {
@@ -16,23 +16,23 @@ public struct AnnouncementDebt: ~Copyable {
         case wait
     }
 
-    private let volume: Volume
+    private let names: PurgedNames
     private let payment: Payment
     private(set) var removals: [Removal] = []
     private var isAwaited = false
 
-    fileprivate init(_ volume: Volume, paidBy payment: Payment) {
-        self.volume = volume
+    fileprivate init(_ names: PurgedNames, paidBy payment: Payment) {
+        self.names = names
         self.payment = payment
     }
 
     @usableFromInline
-    init(answering volume: Volume) { self.init(volume, paidBy: .answer) }
+    init(answering volume: Volume) { self.init(volume.purgedNames, paidBy: .answer) }
 
     deinit {
         guard !isNothing else { return }
-        volume.announce(removals)
-        volume.hooks.report(StoreError("purged names were not waited for", path: volume.store.path, advice: ""))
+        names.announce(removals)
+        names.hooks.report(StoreError("purged names were not waited for", path: names.store.path, advice: ""))
     }
 
     @usableFromInline
@@ -42,7 +42,7 @@ public struct AnnouncementDebt: ~Copyable {
         switch payment {
         case .answer: removals += new
         case .wait:
-            volume.announce(new)
+            names.announce(new)
             isAwaited = true
         }
     }
@@ -52,13 +52,13 @@ public struct AnnouncementDebt: ~Copyable {
     consuming func pay(_ answer: @escaping @Sendable () -> Void) {
         let owed = removals
         removals = []
-        volume.announce(owed, then: answer)
+        names.announce(owed, then: answer)
     }
 
     /// Announcements come in order, so that of the caller's own names all have been told when one that comes now has.
     fileprivate consuming func payByWaiting() {
         isAwaited = false
-        volume.awaitAnnouncements()
+        names.awaitAnnouncements()
     }
 }
 
@@ -99,7 +99,9 @@ extension Volume {
         do throws(Errno) { outcome = .success(try body(&debt)) } catch { outcome = .failure(error) }
         return UnpaidAnswer(outcome: outcome, debt: debt)
     }
+}
 
+extension PurgedNames {
     /// Runs `body`, and returns when every name that it has purged is gone for everybody. The kernel is told of
     /// one batch while the next is removed; nothing waits for that between batches, since whoever holds the
     /// kernel's lock of a directory may wait for a name of a later one.

@@ -36,30 +36,34 @@ extension Volume {
     /// The backing's status as a caller sees it. `st_blocks` x 512 is the charge on every store,
     /// so that du, df and the ledger agree (docs/RULES.md, Charged bytes).
     func attributes(of node: Node, _ status: FileStatus) -> Attributes {
-        read { _ in lockedAttributes(of: node, status) }
-    }
-
-    /// The same, for who holds the lock.
-    func lockedAttributes(of node: Node, _ status: FileStatus) -> Attributes {
-        var status = status
-        status.st_blocks = node.isRegular ? Int(node.blocks * 8) : 0
-        status.st_blksize = 4096
-        // A write by an ordinary user clears the bits in the daemon, unseen by the kernel's cache.
-        let dropsBits = node.isRegular && status.st_mode & (S_ISUID | S_ISGID) != 0
-        return Attributes(status: status, mayBeCached: !dropsBits && !node.isPassed)
-    }
-
-    /// One more reference of the kernel; under the lock.
-    func lockedGrant(_ node: Node, _ state: inout VolumeState) {
-        // Unmanaged: the kernel's references are one retained reference, from the first to the last.
-        if state.tree.references.grant(node) { _ = Unmanaged.passRetained(node) }
+        read { _ in node.attributes(status) }
     }
 
     /// The kernel has dropped `count` references.
     public func forget(_ node: Node, count: UInt64) {
         guard node !== root, !node.isControl else { return }
         let isLast = change { state in state.tree.references.forget(node, count: count) }
-        // Unmanaged: `lockedGrant` retained it when the kernel got its first reference.
+        // Unmanaged: `grant` retained it when the kernel got its first reference.
         if isLast { Unmanaged.passUnretained(node).release() }
+    }
+}
+
+extension Node {
+    /// What a caller sees of the backing's status; under the lock.
+    func attributes(_ status: FileStatus) -> Attributes {
+        var status = status
+        status.st_blocks = isRegular ? Int(blocks * 8) : 0
+        status.st_blksize = 4096
+        // A write by an ordinary user clears the bits in the daemon, unseen by the kernel's cache.
+        let dropsBits = isRegular && status.st_mode & (S_ISUID | S_ISGID) != 0
+        return Attributes(status: status, mayBeCached: !dropsBits && !isPassed)
+    }
+}
+
+extension VolumeState {
+    /// One more reference of the kernel.
+    mutating func grant(_ node: Node) {
+        // Unmanaged: the kernel's references are one retained reference, from the first to the last.
+        if tree.references.grant(node) { _ = Unmanaged.passRetained(node) }
     }
 }

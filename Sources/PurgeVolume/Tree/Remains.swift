@@ -54,8 +54,11 @@ extension Volume {
             return .known(status)
         } catch { return nil }
     }
+}
 
-    func lockedLeave(_ remains: Remains?, of node: Node) {
-        if let remains, node.flags.contains(.unlinked) { node.ensuredIO.remains = remains }
+extension Node {
+    /// What is left of it, once its last name is gone; under the lock.
+    func leave(_ remains: Remains?) {
+        if let remains, flags.contains(.unlinked) { ensuredIO.remains = remains }
     }
 }

@@ -50,7 +50,7 @@ extension Volume {
         guard !core.strays.isEmpty else { return }
         core.strays.removeAll { stray in
             do throws(Errno) {
-                return removeUnknown(stray.name, at: try directoryDescriptor(stray.directory).raw)
+                return removeUnknown(stray.name, at: try access.directoryDescriptor(stray.directory).raw)
             } catch { return error == .noEntry || error == .stale }  // its directory is gone
         }
     }

@@ -34,7 +34,7 @@ extension Volume {
             let file = try node.name.withCName { (name) throws(Errno) in
                 try FileDescriptor.openFile(name, O_RDONLY, in: directory)
             }
-            charged = try dataExtents(of: file.raw, in: 0..<facts.blocks)
+            charged = try charges.dataExtents(of: file.raw, in: 0..<facts.blocks)
         }
         (facts.blocks, facts.extents) = (charged.count, charged)
         node.ensuredIO.extents = StoredExtents(record: ExtentRecord(runs: charged), size: size)
@@ -118,7 +118,7 @@ extension Volume {
 
     private func rewriteRecord(of node: Node) throws(Errno) {
         guard var record = read({ _ in node.io?.extents?.record }) else { return }
-        try changing(node) { (location) throws(Errno) in
+        try access.changing(node) { (location) throws(Errno) in
             try location.with { (directory, name) throws(Errno) in
                 try store.setExtentRecord(&record, of: directory, name)
             }

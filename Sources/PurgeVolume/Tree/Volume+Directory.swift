@@ -100,8 +100,22 @@ public struct DirectoryEntry {
 extension Volume {
     public func openDirectory(_ node: Node) throws(Errno) -> DirectoryHandle {
         if node.isControl { return DirectoryHandle(node: node, descriptor: nil) }
-        try admit()
+        try openFiles.admit()
         return DirectoryHandle(node: node, descriptor: try readableDirectory(node))
+    }
+
+    /// fsync(2) of a directory.
+    public func syncDirectory(_ node: Node) throws(Errno) {
+        hooks.beforeSlowWork()
+        let descriptor = try readableDirectory(node)
+        do throws(Errno) { try System.sync(descriptor.raw) } catch { throw access.hostError(error, node) }
+    }
+
+    /// A directory opened for reading, beside the cached descriptor that only names it.
+    func readableDirectory(_ node: Node) throws(Errno) -> FileDescriptor {
+        let directory = node === root ? store.container : try access.directoryDescriptor(node)
+        let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | untouched.directoryFlags
+        return FileDescriptor(adopting: try OpenFiles.openPatiently(directory.raw, ".", flags))
     }
 
     /// Hands out entries from cookie `offset` on, until `body` answers false or the end.

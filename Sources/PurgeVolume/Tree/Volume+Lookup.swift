@@ -27,13 +27,13 @@ extension Volume {
         _ name: Name, _ cName: CName, in parent: Node, caller: Caller
     ) throws(Errno) -> Entry? {
         guard try settledEntry(name, in: parent) != nil else {
-            if let ghost = ghost(name, in: parent, caller: caller) { return ghost }
+            if let ghost = purgedNames.ghost(name, in: parent, caller: caller) { return ghost }
             // The kernel hands on up to 1024 bytes and leaves the limit to us.
             throw name.length > Name.maximumLength ? .nameTooLong : .noEntry
         }
         let status: FileStatus
         do {
-            status = try System.status(at: directoryDescriptor(parent).raw, cName)
+            status = try System.status(at: access.directoryDescriptor(parent).raw, cName)
         } catch .noEntry { return nil }
         return lookup(name, status, in: parent)
     }
@@ -44,8 +44,8 @@ extension Volume {
             guard let node = parent.entry(named: name), node.inode == UInt64(status.st_ino),
                 !node.flags.contains(.purging)
             else { return nil }
-            lockedGrant(node, &state)
-            return Entry(node: node, attributes: lockedAttributes(of: node, status))
+            state.grant(node)
+            return Entry(node: node, attributes: node.attributes(status))
         }
     }
 
@@ -78,26 +78,16 @@ extension Volume {
         }
     }
 
-    /// The operation on the node is over; answers a sidecar that is now nobody's.
-    func lockedUnhold(_ node: Node, _ state: inout VolumeState) -> String? {
-        state.tree.unhold(node) ? node.dropStoredExtents() : nil
-    }
-
-    func unhold(_ node: Node) {
-        let sidecar = change { state in lockedUnhold(node, &state) }
-        if let sidecar { store.removeSidecar(sidecar) }
-    }
-
     public func attributes(of node: Node) throws(Errno) -> Attributes {
         if node.isControl { return control.attributes(of: node) }
-        let status = try reading(node) { (location) throws(Errno) in try location.status() }
+        let status = try access.reading(node) { (location) throws(Errno) in try location.status() }
         return attributes(of: node, status)
     }
 
     /// In nanoseconds since 1970; nil where the store's file system keeps none.
     public func birth(of node: Node) throws(Errno) -> Int64? {
         if node.isControl { return nil }
-        return try reading(node) { (location) throws(Errno) in
+        return try access.reading(node) { (location) throws(Errno) in
             try location.with { (directory, name) throws(Errno) in
                 do throws(Errno) {
                     if let name { return try System.birthTime(at: directory, name) }
@@ -108,7 +98,7 @@ extension Volume {
     }
 
     public func readLink(_ node: Node) throws(Errno) -> [CChar] {
-        try reading(node) { (location) throws(Errno) in
+        try access.reading(node) { (location) throws(Errno) in
             try location.with { (directory, name) throws(Errno) in
                 if let name { return try System.readLink(at: directory, name) }
                 // Without a name, readlinkat(2) reads the link that the descriptor itself is.

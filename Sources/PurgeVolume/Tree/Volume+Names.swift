@@ -38,17 +38,17 @@ extension Volume {
         let key = Name(name)
         guard try settledEntry(key, in: parent) == nil else { throw .exists }
         try makeWay(for: key, in: parent)
-        let directory = try directoryDescriptor(parent)
+        let directory = try access.directoryDescriptor(parent)
         actAs(caller)
-        do throws(Errno) { try body(directory.raw) } catch { throw hostError(error, parent) }
+        do throws(Errno) { try body(directory.raw) } catch { throw access.hostError(error, parent) }
         do throws(Errno) {
             let status = try System.status(at: directory.raw, name)
-            let node = newNode(status, named: key)
+            let node = access.newNode(status, named: key)
             let isProtected = try inheritProtection(node, from: parent, at: directory.raw, name)
             return insert(node, in: parent, EntryFacts(isProtected: isProtected), status)
         } catch {
             withdrawEntry(key, in: parent, at: directory.raw)
-            throw hostError(error, parent)
+            throw access.hostError(error, parent)
         }
     }
 
@@ -58,8 +58,8 @@ extension Volume {
         return change { state in
             state.tree.insert(node, in: parent, facts)
             if node.isRegular { state.tree.noteUse(node, at: now) }
-            lockedGrant(node, &state)
-            return Entry(node: node, attributes: lockedAttributes(of: node, status))
+            state.grant(node)
+            return Entry(node: node, attributes: node.attributes(status))
         }
     }
 
@@ -75,7 +75,7 @@ extension Volume {
         let key = Name(name)
         guard try settledEntry(key, in: parent) == nil else { throw .exists }
         try makeWay(for: key, in: parent)
-        let directory = try directoryDescriptor(parent)
+        let directory = try access.directoryDescriptor(parent)
         // From here on it has a second name, so no purge takes it.
         try reserveForLink(node)
         let status: FileStatus
@@ -86,14 +86,14 @@ extension Volume {
                 throw error
             }
         } catch {
-            unhold(node)
-            throw hostError(error, node)
+            access.unhold(node)
+            throw access.hostError(error, node)
         }
         return change { state in
             state.tree.link(node, as: Dentry(directory: parent, name: key))
-            _ = lockedUnhold(node, &state)
-            lockedGrant(node, &state)
-            return Entry(node: node, attributes: lockedAttributes(of: node, status))
+            _ = state.endHold(of: node)
+            state.grant(node)
+            return Entry(node: node, attributes: node.attributes(status))
         }
     }
 
@@ -110,9 +110,9 @@ extension Volume {
     public func unlink(_ name: CName, in parent: Node, caller: Caller) throws(Errno) {
         try refuseReserved(name, in: parent, with: .notPermitted)
         let key = Name(name)
-        if isAnnouncer(caller) {
+        if purgedNames.isAnnouncer(caller) {
             guard try settledEntry(key, in: parent) == nil else { throw .noEntry }
-            return try endGhost(key, in: parent)
+            return try purgedNames.endGhost(key, in: parent)
         }
         try remove(key, from: parent) { (directory) throws(Errno) in
             try System.unlink(at: directory, name)
@@ -131,20 +131,25 @@ extension Volume {
         guard let node = try heldEntry(name, in: parent) else { throw .noEntry }
         let sidecar: String?
         do throws(Errno) {
-            let directory = try directoryDescriptor(parent)
+            let directory = try access.directoryDescriptor(parent)
             let left = remains(of: node, name, in: directory)
-            sidecar = try moving { () throws(Errno) in
+            sidecar = try access.moving { () throws(Errno) in
                 try body(directory.raw)
             } then: { state in
                 if node.isDirectory { state.descriptors.remove(node) }
                 state.tree.unlink(Dentry(directory: parent, name: name))
-                lockedLeave(left, of: node)
-                return lockedUnhold(node, &state)
+                node.leave(left)
+                return state.endHold(of: node)
             }
         } catch {
-            unhold(node)
-            throw hostError(error, node)
+            access.unhold(node)
+            throw access.hostError(error, node)
         }
         if let sidecar { store.removeSidecar(sidecar) }
     }
+}
+
+extension VolumeState {
+    /// The operation on the node is over; answers a sidecar that is now nobody's.
+    mutating func endHold(of node: Node) -> String? { tree.unhold(node) ? node.dropStoredExtents() : nil }
 }

@@ -21,32 +21,33 @@ extension Volume {
         let sidecar: String?
         do throws(Errno) {
             target = try heldEntry(to.name, in: newParent)
-            let source = try directoryDescriptor(parent)
-            let destination = try directoryDescriptor(newParent)
+            let source = try access.directoryDescriptor(parent)
+            let destination = try access.directoryDescriptor(newParent)
             let found = target
             let left = found.flatMap { remains(of: $0, to.name, in: destination) }
-            sidecar = try moving { () throws(Errno) in
+            sidecar = try access.moving { () throws(Errno) in
                 try System.rename(at: source.raw, name, to: destination.raw, newName, flags: flags)
             } then: { state -> String? in
-                lockedRename(node, from, found, to, flags, &state)
-                if let found { lockedLeave(left, of: found) }
-                _ = lockedUnhold(node, &state)
-                return found.flatMap { lockedUnhold($0, &state) }
+                state.rename(node, from, found, to, flags)
+                if let found { found.leave(left) }
+                _ = state.endHold(of: node)
+                return found.flatMap { state.endHold(of: $0) }
             }
         } catch {
-            if let target { unhold(target) }
-            unhold(node)
-            throw hostError(error, node)
+            if let target { access.unhold(target) }
+            access.unhold(node)
+            throw access.hostError(error, node)
         }
         if let sidecar { store.removeSidecar(sidecar) }
     }
 
+}
+
+extension VolumeState {
     /// The store has it so already.
-    private func lockedRename(
-        _ node: Node, _ from: Dentry, _ target: Node?, _ to: Dentry, _ flags: UInt32, _ state: inout VolumeState
-    ) {
-        if flags & Self.renameExchange != 0 { return state.tree.exchange(from, to) }
-        if let target, target !== node, target.isDirectory { state.descriptors.remove(target) }
-        state.tree.rename(from, to: to)
+    fileprivate mutating func rename(_ node: Node, _ from: Dentry, _ target: Node?, _ to: Dentry, _ flags: UInt32) {
+        if flags & Volume.renameExchange != 0 { return tree.exchange(from, to) }
+        if let target, target !== node, target.isDirectory { descriptors.remove(target) }
+        tree.rename(from, to: to)
     }
 }

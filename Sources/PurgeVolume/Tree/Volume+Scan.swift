@@ -39,9 +39,9 @@ extension Volume {
             change { $0.tree.addContainer(root: root, EntryFacts(attributes, of: root)) }
             while let directory = pending.popLast() {
                 place = (directory, nil)
-                let descriptor = try directoryDescriptor(directory)
+                let descriptor = try access.directoryDescriptor(directory)
                 do throws(Errno) {
-                    try asOwner(throughout: descriptor) { () throws(Errno) in
+                    try access.asOwner(throughout: descriptor) { () throws(Errno) in
                         for name in try entryNames(of: directory) {
                             if count % 256 == 0, System.endSignal() != nil { throw .interrupted }
                             place = (directory, name)
@@ -78,7 +78,7 @@ extension Volume {
 
     /// Names of a directory of the store, without `.` and `..` and what the control directory hides.
     private func entryNames(of directory: Node) throws(Errno) -> [Name] {
-        let descriptor = try directoryDescriptor(directory).open(".", O_RDONLY | O_DIRECTORY)
+        let descriptor = try access.directoryDescriptor(directory).open(".", O_RDONLY | O_DIRECTORY)
         var names: [Name] = []
         try DirectoryBlock.forEach(of: descriptor.raw) { _, name in
             if DirectoryBlock.isDot(name) || (directory === root && ControlTree.isReserved(name)) { return }
@@ -99,7 +99,7 @@ extension Volume {
         }
         let entry = try name.withCName { (name) throws(Errno) in try descriptor.open(name, System.openPath) }
         do throws(Errno) {
-            return try asOwner(throughout: entry) { () throws(Errno) in
+            return try access.asOwner(throughout: entry) { () throws(Errno) in
                 try scanEntry(name, in: directory, descriptor, uses: uses, linked: &linked)
             }
         } catch .accessDenied {
@@ -120,7 +120,7 @@ extension Volume {
             change { state in state.tree.link(node, as: Dentry(directory: directory, name: name)) }
             return nil
         }
-        let node = node(found.status, named: name, birthMark: BirthMark.of(found.birth))
+        let node = access.node(found.status, named: name, birthMark: BirthMark.of(found.birth))
         var facts = EntryFacts(found.attributes, of: node)
         try charge(node, &facts, found, in: descriptor.raw)
         if let link { linked.found[link] = (node, Int(found.status.st_nlink)) }
@@ -162,7 +162,7 @@ extension Volume {
         let file = try node.name.withCName { (name) throws(Errno) in
             try FileDescriptor.openFile(name, O_RDONLY, in: directory)
         }
-        var charged = try dataExtents(of: file.raw, in: 0..<ByteCount(size).blocks)
+        var charged = try charges.dataExtents(of: file.raw, in: 0..<ByteCount(size).blocks)
         if let record = found.record { charged = charged.union(record.runs) }
         if found.record == nil && charged.isExactly(below: ByteCount(size).blocks) { return }
         (facts.blocks, facts.extents) = (charged.count, charged)
@@ -189,30 +189,6 @@ extension Volume {
         let written = Instant(status.st_mtim)
         // An app may have set mtime to any time; data cannot have been written in the future.
         return max(born, min(written, now))
-    }
-
-    /// The blocks of `range` in which the backing has data.
-    func dataExtents(of file: Int32, in range: Range<Int64>) throws(Errno) -> ExtentSet {
-        var found = ExtentSet()
-        let block = ByteCount.block.bytes
-        let end = ByteCount(blocks: range.upperBound).bytes
-        var offset = ByteCount(blocks: range.lowerBound).bytes
-        if kind.mustSyncBeforeSeek {
-            try System.syncData(file)
-            try System.dropCache(file, offset: offset, length: end - offset)
-        }
-        while offset < end {
-            let data: Int64
-            do { data = try System.seek(file, offset, Int32(SEEK_DATA_NUMBER)) } catch .noAddress {
-                break
-            }
-            guard data < end else { break }
-            let hole = try System.seek(file, data, Int32(SEEK_HOLE_NUMBER))
-            guard hole > data else { throw .input }
-            found.insert(data / block..<min(range.upperBound, ByteCount(hole).blocks))
-            offset = hole
-        }
-        return found
     }
 }
 

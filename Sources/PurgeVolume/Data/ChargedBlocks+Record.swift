@@ -5,7 +5,7 @@ import PurgeSystem
 import PurgeTree
 
 // Files with holes: docs/ARCHITECTURE.md, Charged blocks.
-extension Volume {
+extension ChargedBlocks {
     /// nil for a dense file.
     func sparseSize(_ node: Node) -> Int64? { read { _ in node.io?.extents?.size } }
 
@@ -67,10 +67,10 @@ extension Volume {
     /// was opened.
     private func setRecord(_ record: inout ExtentRecord, _ node: Node, _ descriptor: Int32) throws(Errno) {
         do throws(Errno) {
-            try asOwner(of: descriptor) { () throws(Errno) in
+            try access.asOwner(of: descriptor) { () throws(Errno) in
                 try store.setExtentRecord(&record, of: descriptor, nil)
             }
-        } catch { throw hostError(error, node) }
+        } catch { throw access.hostError(error, node) }
     }
 
     /// A file with a record has been written up to `end`.
@@ -96,7 +96,7 @@ extension Volume {
         }
         if wasDense || dropFullRecord(node, descriptor) { return }
         do throws(Errno) { try changeRecord(node, descriptor) { $0.remove(blocks) } } catch {
-            report("\(error): blocks that are free stay charged", node)
+            access.report("\(error): blocks that are free stay charged", node)
             settle(node, descriptor, blocks)
         }
     }
@@ -117,7 +117,7 @@ extension Volume {
                 let hole = try System.seek(descriptor, 0, Int32(SEEK_HOLE_NUMBER))
                 guard hole >= full.size else { return false }
             }
-            try asOwner(of: descriptor) { () throws(Errno) in
+            try access.asOwner(of: descriptor) { () throws(Errno) in
                 try store.dropExtentRecord(full.record, of: descriptor, nil)
             }
         } catch { return false }  // with a record it is right, too
@@ -126,5 +126,29 @@ extension Volume {
             node.dropStoredExtents()
         }
         return true
+    }
+
+    /// The blocks of `range` in which the backing has data.
+    func dataExtents(of file: Int32, in range: Range<Int64>) throws(Errno) -> ExtentSet {
+        var found = ExtentSet()
+        let block = ByteCount.block.bytes
+        let end = ByteCount(blocks: range.upperBound).bytes
+        var offset = ByteCount(blocks: range.lowerBound).bytes
+        if kind.mustSyncBeforeSeek {
+            try System.syncData(file)
+            try System.dropCache(file, offset: offset, length: end - offset)
+        }
+        while offset < end {
+            let data: Int64
+            do { data = try System.seek(file, offset, Int32(SEEK_DATA_NUMBER)) } catch .noAddress {
+                break
+            }
+            guard data < end else { break }
+            let hole = try System.seek(file, data, Int32(SEEK_HOLE_NUMBER))
+            guard hole > data else { throw .input }
+            found.insert(data / block..<min(range.upperBound, ByteCount(hole).blocks))
+            offset = hole
+        }
+        return found
     }
 }

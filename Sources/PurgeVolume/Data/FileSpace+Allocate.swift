@@ -27,18 +27,18 @@ public struct AllocationRequest: Sendable {
     var blocks: Range<Int64> { ByteCount(offset).wholeBlocks..<ByteCount(end).blocks }
 }
 
-extension Volume {
+extension FileSpace {
     /// fallocate(2): plain, KEEP_SIZE, PUNCH_HOLE and ZERO_RANGE. All or nothing.
-    public func allocate(
+    func allocate(
         _ handle: Handle, _ request: AllocationRequest, debt: inout AnnouncementDebt
     ) throws(Errno) {
         guard request.length > 0, request.offset >= 0 else { throw .invalid }
         try checkEnd(request.end)
         hooks.beforeSlowWork()
-        try dropPrivilegesUnlessCapable(handle.descriptor, pid: request.pid)
-        try apartFromUse(of: handle.node) { () throws(Errno) in
-            try alone(with: handle.node) { () throws(Errno) in
-                settleAgain(handle.node, handle.descriptor)
+        try Privileges.dropUnlessCapable(from: handle.descriptor, pid: request.pid)
+        try openFiles.apartFromUse(of: handle.node) { () throws(Errno) in
+            try dataOrder.alone(with: handle.node) { () throws(Errno) in
+                charges.settleAgain(handle.node, handle.descriptor)
                 switch request.mode & ~AllocationRequest.keepSize {
                 case 0: try reserveBlocks(handle, request, zeroes: false, &debt)
                 case AllocationRequest.zeroRange: try reserveBlocks(handle, request, zeroes: true, &debt)
@@ -55,37 +55,37 @@ extension Volume {
         let (node, fd) = (handle.node, handle.descriptor)
         let size = try System.status(fd).size
         // Blocks past the end leave nothing out that is in the file.
-        let hole = request.keepsSize ? nil : try readyForHole(node, fd, before: request.blocks.lowerBound)
+        let hole = request.keepsSize ? nil : try charges.readyForHole(node, fd, before: request.blocks.lowerBound)
         if request.keepsSize && request.blocks.upperBound > ByteCount(size).blocks && isDense(node) {
-            try makeSparse(node, fd)
+            try charges.makeSparse(node, fd)
         }
         let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound
         let fresh = read { _ in node.gaps(in: blocks) }
-        let reservation = try reserve(
+        let reservation = try charges.reserve(
             Demand(blocks: blocks, takesPart: false, pid: request.pid), for: node, wrote: false)
         do throws(Errno) {
-            try carryOut(reservation, &debt)
-            try changeRecord(node, fd) { $0.insert(request.blocks) }
-            if let hole { try fill(hole, fd) }
+            try charges.charges.carryOut(reservation, &debt)
+            try charges.changeRecord(node, fd) { $0.insert(request.blocks) }
+            if let hole { try charges.fill(hole, fd) }
             try allocateBacking(fd, request, size: size, zeroes: zeroes)
         } catch {
             takeBack(fresh, node, fd, size: size)
-            settle(node, fd, blocks)
-            throw hostError(error, node)
+            charges.settle(node, fd, blocks)
+            throw access.hostError(error, node)
         }
         if kind.fillsGrownTail, size < request.offset { emptyGrownTail(node, fd, size) }
-        noteWritten(node, fd, end: request.keepsSize ? size : max(size, request.end))
+        charges.noteWritten(node, fd, end: request.keepsSize ? size : max(size, request.end))
     }
 
     /// What an allocation that failed has left: blocks that were not there before, without data.
     private func takeBack(_ fresh: ExtentSet, _ node: Node, _ fd: Int32, size: Int64) {
-        takeBack(pastSize: size, fd)
+        charges.takeBack(pastSize: size, fd)
         guard !isDense(node) else { return }
         for run in fresh.runs where run.lowerBound < ByteCount(size).blocks {
             do throws(Errno) { try free(run, fd) } catch {}  // it shows no data, so it is not counted
         }
-        do throws(Errno) { try changeRecord(node, fd) { for run in fresh.runs { $0.remove(run) } } } catch {
-            report("\(error): blocks that were not allocated stay charged", node)
+        do throws(Errno) { try charges.changeRecord(node, fd) { for run in fresh.runs { $0.remove(run) } } } catch {
+            access.report("\(error): blocks that were not allocated stay charged", node)
         }
     }
 
@@ -135,12 +135,12 @@ extension Volume {
         if last * block < dataEnd {
             try zeroCharged(node, fd, max(request.offset, last * block)..<dataEnd)
         }
-        if isDense(node) { try makeSparse(node, fd) }
+        if isDense(node) { try charges.makeSparse(node, fd) }
         do throws(Errno) { try free(first..<last, fd) } catch {
-            settle(node, fd, first..<last)
-            throw hostError(error, node)
+            charges.settle(node, fd, first..<last)
+            throw access.hostError(error, node)
         }
-        noteFreed(node, fd, first..<last, size: size)
+        charges.noteFreed(node, fd, first..<last, size: size)
     }
 
     /// Writes zeroes where blocks are charged; the rest is zero already.
@@ -156,7 +156,7 @@ extension Volume {
     }
 
     private func writeZeroes(_ node: Node, _ fd: Int32, _ range: Range<Int64>) throws(Errno) {
-        do throws(Errno) { try writeZeroes(fd, range) } catch { throw hostError(error, node) }
+        do throws(Errno) { try writeZeroes(fd, range) } catch { throw access.hostError(error, node) }
     }
 
     private func writeZeroes(_ fd: Int32, _ range: Range<Int64>) throws(Errno) {
@@ -171,5 +171,10 @@ extension Volume {
                     }
                 }.get())
         }
+    }
+
+    /// Every store has files of the same length, also where nothing is put into it (KEEP_SIZE).
+    func checkEnd(_ end: Int64) throws(Errno) {
+        if end > ByteCount.largestFile.bytes { throw .fileTooLarge }
     }
 }

@@ -12,7 +12,10 @@ struct Selection {
     var namesRefused = true
 }
 
-extension Volume {
+/// What a purge by command is about: what it would take, and its being taken.
+struct PurgeSelections: VolumeFamily {
+    let core: VolumeCore
+
     /// ENOENT where a pattern is like nothing, or a place to purge in is not there.
     func select(_ request: PurgeRequest) throws(Errno) -> Selection {
         switch request {
@@ -57,9 +60,9 @@ extension Volume {
         return Selection(files: files, namesRefused: false)
     }
 
-    private func entry(at path: [UInt8]) -> Node? { read { _ in lockedEntry(at: path) } }
+    private func entry(at path: [UInt8]) -> Node? { read { _ in nodeNow(at: path) } }
 
-    private func lockedEntry(at path: [UInt8]) -> Node? {
+    private func nodeNow(at path: [UInt8]) -> Node? {
         path.split(separator: UInt8(ascii: "/")).reduce(root) { node, name in
             node?.entry(named: Name(utf8: name))
         }
@@ -68,7 +71,7 @@ extension Volume {
     /// Why no purge may have it; nil where one may. What has left its path, alone or with a folder above it, is no
     /// longer what was found. Under the lock.
     func refusal(of file: FoundFile) -> PurgeRefusal? {
-        lockedEntry(at: file.path) === file.node
+        nodeNow(at: file.path) === file.node
             ? file.node.verdict(for: .file).refusals.subtracting(.busy).first : .noEntry
     }
 

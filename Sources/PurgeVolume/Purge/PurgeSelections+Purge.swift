@@ -38,7 +38,45 @@ struct PurgeAnswer {
 }
 
 // Purges of files that a request names, or that lie where it says: what goes is known before.
-extension Volume {
+extension PurgeSelections {
+    /// All that `storage.reclaim` takes. `isKept` is whether somebody may want to read what went.
+    func purge(
+        _ request: PurgeRequest, pid: pid_t, _ debt: inout AnnouncementDebt, isKept: Bool
+    ) throws(Errno) -> PurgeAnswer {
+        switch request {
+        case .byRule(let command, below: nil): purge(command, pid, &debt, isKept: isKept)
+        case .byRule(let command, let path?): try purge(command, below: path, pid, &debt)
+        case .paths, .globs: purge(try select(request), pid: pid, &debt)
+        }
+    }
+
+    private func purge(
+        _ command: ReclaimCommand, _ pid: pid_t, _ debt: inout AnnouncementDebt, isKept: Bool
+    ) -> PurgeAnswer {
+        var answer = PurgeAnswer(isKept: isKept)
+        _ = purger.purge(trigger: .command, pid: pid, &debt, report: { answer.add($0) }) { _, freed in
+            command.goal.rest(after: freed)
+        }
+        if command.takesEmptyFiles { purgeEmptyFiles(of: command, pid: pid, &debt) { answer.add($0) } }
+        return answer
+    }
+
+    /// Where files of the plan are opened before they go, others may have to go for a size.
+    private func purge(
+        _ command: ReclaimCommand, below path: [UInt8], _ pid: pid_t, _ debt: inout AnnouncementDebt
+    ) throws(Errno) -> PurgeAnswer {
+        var answer = PurgeAnswer(isKept: true)
+        var selection = try select(command, below: path)
+        while true {
+            let part = purge(selection, pid: pid, &debt)
+            answer.add(part)
+            guard case .bytes(let wanted) = command, part.freed > .zero, answer.freed < wanted else { return answer }
+            do { selection = try select(.bytes(wanted - answer.freed), below: path) } catch {
+                return answer  // the path was the file that went
+            }
+        }
+    }
+
     /// What a purge would do with them.
     func plan(_ selection: Selection) -> PurgeAnswer {
         let lines = inSlices(selection.files) { file -> PlanLine? in
@@ -57,7 +95,7 @@ extension Volume {
     func purge(_ selection: Selection, pid: pid_t, _ debt: inout AnnouncementDebt) -> PurgeAnswer {
         var answer = PurgeAnswer(selection)
         var files = selection.files
-        let deadline = System.uptime() + Self.patienceForHeldFiles
+        let deadline = System.uptime() + Purger.patienceForHeldFiles
         while true {
             let seen = core.released.generation
             let refused = purgeOnce(files, pid, &debt, &answer)
@@ -77,11 +115,11 @@ extension Volume {
         _ files: [FoundFile], _ pid: pid_t, _ debt: inout AnnouncementDebt, _ answer: inout PurgeAnswer
     ) -> [Refused] {
         var refused: [Refused] = []
-        for start in stride(from: 0, to: files.count, by: Self.purgeBatch) {
-            let batch = files[start..<min(start + Self.purgeBatch, files.count)]
+        for start in stride(from: 0, to: files.count, by: Purger.batch) {
+            let batch = files[start..<min(start + Purger.batch, files.count)]
             let (job, chosen) = choose(batch, pid, &refused)
             guard let job else { continue }
-            carryOut(job, &debt) { answer.add($0.events) }
+            purger.carryOut(job, &debt) { answer.add($0.events) }
             let stuck = read { _ in chosen.filter { !$0.node.flags.contains(.unlinked) } }
             refused += stuck.map { ($0, .failed) }
         }
@@ -97,7 +135,7 @@ extension Volume {
             for file in files {
                 if let cause = refusal(of: file) ?? (file.node.isBusy ? .busy : nil) {
                     refused.append((file, cause))
-                } else if let victim = victim(file.node, file.node.purgeReason, &state) {
+                } else if let victim = state.victim(file.node, file.node.purgeReason) {
                     victims.append(victim)
                     chosen.append(file)
                 }

@@ -4,28 +4,31 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-extension Volume {
+/// The length of files and the blocks that they have, apart from what writes bring about.
+struct FileSpace: VolumeFamily {
+    let core: VolumeCore
+
     /// ftruncate(2) to `size`: frees every block past the new end, allocates nothing.
     func truncate(
         _ node: Node, _ fd: Int32, to size: Int64, pid: pid_t, debt: inout AnnouncementDebt
     ) throws(Errno) {
         guard size >= 0 else { throw .invalid }
         try checkEnd(size)
-        try alone(with: node) { () throws(Errno) in
+        try dataOrder.alone(with: node) { () throws(Errno) in
             let oldSize = try System.status(fd).size
             let end = ByteCount(size).blocks
-            if let hole = try readyForHole(node, fd, before: end) {
+            if let hole = try charges.readyForHole(node, fd, before: end) {
                 // Passed through: what would be a hole is allocated, with all its room or not at all.
-                let reservation = try reserve(
+                let reservation = try charges.reserve(
                     Demand(blocks: hole, takesPart: false, pid: pid), for: node, wrote: false)
                 try grow(node, fd, from: oldSize, to: size) { () throws(Errno) in
-                    try carryOut(reservation, &debt)
-                    try fill(hole, fd)
+                    try charges.charges.carryOut(reservation, &debt)
+                    try charges.fill(hole, fd)
                 }
             } else {
                 try grow(node, fd, from: oldSize, to: size) {}
             }
-            noteFreed(node, fd, end..<Int64.max, size: size)
+            charges.noteFreed(node, fd, end..<Int64.max, size: size)
         }
     }
 
@@ -37,9 +40,9 @@ extension Volume {
             try prepare()
             try System.truncate(fd, size)
         } catch {
-            if size > oldSize { takeBack(pastSize: oldSize, fd) }
-            settle(node, fd, ByteCount(min(size, oldSize)).blocks..<ByteCount(max(size, oldSize)).blocks)
-            throw hostError(error, node)
+            if size > oldSize { charges.takeBack(pastSize: oldSize, fd) }
+            charges.settle(node, fd, ByteCount(min(size, oldSize)).blocks..<ByteCount(max(size, oldSize)).blocks)
+            throw access.hostError(error, node)
         }
         if size > oldSize, kind.fillsGrownTail { emptyGrownTail(node, fd, oldSize) }
     }
@@ -54,7 +57,7 @@ extension Volume {
             try System.allocate(
                 fd, mode: AllocationRequest.punchHole | AllocationRequest.keepSize,
                 offset: last * ByteCount.block.bytes, length: ByteCount.block.bytes)
-        } catch { settle(node, fd, last..<last + 1) }
+        } catch { charges.settle(node, fd, last..<last + 1) }
     }
 
     /// open(2) with O_TRUNC, by a descriptor that may be for reading alone.
@@ -65,9 +68,9 @@ extension Volume {
     }
 
     private func empty(_ node: Node, _ fd: Int32) throws(Errno) {
-        try alone(with: node) { () throws(Errno) in
+        try dataOrder.alone(with: node) { () throws(Errno) in
             try System.truncate(fd, 0)
-            noteFreed(node, fd, 0..<Int64.max, size: 0)
+            charges.noteFreed(node, fd, 0..<Int64.max, size: 0)
         }
     }
 }

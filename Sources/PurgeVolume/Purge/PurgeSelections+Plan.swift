@@ -7,7 +7,7 @@ import PurgeTree
 // What a purge would take, without taking it. The lock is held for a part of the files at a time, so
 // a plan beside other work may miss what comes or goes meanwhile; when nothing else happens it is the
 // very plan that a purge carries out.
-extension Volume {
+extension PurgeSelections {
     /// Files that are looked at while the lock is held.
     private static let slice = 512
 
@@ -69,7 +69,7 @@ extension Volume {
 }
 
 // Empty files and symbolic links give nothing back, and go only when a command names their place.
-extension Volume {
+extension PurgeSelections {
     /// What there was of them at some moment.
     func emptyFiles(of command: ReclaimCommand, below top: Node? = nil) -> [Node] {
         let step = command.goal.step
@@ -92,16 +92,16 @@ extension Volume {
         of command: ReclaimCommand, pid: pid_t, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void
     ) {
         let nodes = emptyFiles(of: command)
-        for start in stride(from: 0, to: nodes.count, by: Self.purgeBatch) {
+        for start in stride(from: 0, to: nodes.count, by: Purger.batch) {
             let job = change { state -> PurgeJob? in
-                let victims = nodes[start..<min(start + Self.purgeBatch, nodes.count)].compactMap { node in
-                    node.isEmptyVictim(of: command.goal.step) ? victim(node, .command, &state) : nil
+                let victims = nodes[start..<min(start + Purger.batch, nodes.count)].compactMap { node in
+                    node.isEmptyVictim(of: command.goal.step) ? state.victim(node, .command) : nil
                 }
                 guard !victims.isEmpty else { return nil }
                 return state.begin(Picked(fromOthers: .zero, victims: victims), trigger: .command, pid: pid)
             }
             guard let job else { continue }
-            carryOut(job, &debt) { report($0.events) }
+            purger.carryOut(job, &debt) { report($0.events) }
         }
     }
 }

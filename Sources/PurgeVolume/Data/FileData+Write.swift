@@ -36,17 +36,17 @@ public struct WriteRequest: Sendable {
     }
 }
 
-extension Volume {
+extension FileData {
     /// Writes as much as fits: `perform` gets the descriptor and which bytes of the request to
     /// write. The lock is taken when it begins and when it ends, where nothing has to be purged and no hole comes up.
-    public func write(
+    func write(
         _ handle: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt,
         perform: (Int32, Range<Int>) throws(Errno) -> Int
     ) throws(Errno) -> Int {
         guard request.length > 0 else { return 0 }
         let request = try request.bounded()
         let turn = beginWrite(request, of: handle.node)
-        defer { endTurn(of: handle.node, isAlone: turn.isAlone) }
+        defer { dataOrder.endTurn(of: handle.node, isAlone: turn.isAlone) }
         do throws(Errno) { return try writeBlocks(handle, request, turn.reservation, &debt, perform) } catch {
             if error == .noSpace, request.isMapped { overwritePages(handle, request, &debt, perform) }
             throw error
@@ -63,7 +63,7 @@ extension Volume {
     private func beginWrite(_ request: WriteRequest, of node: Node) -> WriteTurn {
         let now = clock.now
         var turn = WriteTurn()
-        awaitTurn { state in
+        dataOrder.awaitTurn { state in
             let io = node.ensuredIO
             if !turn.isAlone, node.isDense, node.missing(in: request.blocks) == 0, io.unsettled == nil {
                 guard io.beginBeside() else { return false }
@@ -98,11 +98,11 @@ extension Volume {
 
     /// What a write needs: what would be a hole, and room, for which something may have to go.
     private func prepare(_ request: WriteRequest, _ node: Node, _ fd: Int32) throws(Errno) -> Reservation {
-        let hole = try readyForHole(node, fd, before: request.blocks.lowerBound)
+        let hole = try charges.readyForHole(node, fd, before: request.blocks.lowerBound)
         let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound
         let sizeBefore = hole == nil ? nil : try System.status(fd).size
         let demand = Demand(blocks: blocks, takesPart: !request.isMapped && hole == nil, pid: request.pid)
-        var reservation = try reserve(demand, for: node, wrote: true)
+        var reservation = try charges.reserve(demand, for: node, wrote: true)
         reservation.hole = hole
         reservation.sizeBefore = sizeBefore
         return reservation
@@ -115,37 +115,22 @@ extension Volume {
         let (node, fd) = (handle.node, handle.descriptor)
         let reservation = if let reservation { reservation } else { try prepare(request, node, fd) }
         do throws(Errno) {
-            try carryOut(reservation, &debt)
-            if let hole = reservation.hole { try fill(hole, fd) }
-            if request.dropsPrivileges { try dropPrivileges(fd, pid: request.pid) }
+            try charges.charges.carryOut(reservation, &debt)
+            if let hole = reservation.hole { try charges.fill(hole, fd) }
+            if request.dropsPrivileges { try Privileges.drop(from: fd, pid: request.pid) }
             let granted = Int(min(request.end, ByteCount(blocks: reservation.end).bytes) - request.offset)
             let count = try perform(fd, 0..<granted)
-            if count < granted { settle(node, fd, reservation.blocks) }
+            if count < granted { charges.settle(node, fd, reservation.blocks) }
             if let oldSize = reservation.sparseSize {
-                if kind.fillsGrownTail, oldSize < request.offset { emptyGrownTail(node, fd, oldSize) }
-                noteWritten(node, fd, end: request.offset + Int64(count))
+                if kind.fillsGrownTail, oldSize < request.offset { fileSpace.emptyGrownTail(node, fd, oldSize) }
+                charges.noteWritten(node, fd, end: request.offset + Int64(count))
             }
             return count
         } catch {
-            if let sizeBefore = reservation.sizeBefore { takeBack(pastSize: sizeBefore, fd) }
-            settle(node, fd, reservation.blocks)
-            withdrawUse(reservation, of: node)
-            throw hostError(error, node)
+            if let sizeBefore = reservation.sizeBefore { charges.takeBack(pastSize: sizeBefore, fd) }
+            charges.settle(node, fd, reservation.blocks)
+            charges.withdrawUse(reservation, of: node)
+            throw access.hostError(error, node)
         }
-    }
-
-    /// The purge that a reservation asks for. EIO when the store would not let go of a file.
-    func carryOut(_ reservation: Reservation, _ debt: inout AnnouncementDebt) throws(Errno) {
-        guard let job = reservation.job else { return }
-        if carryOut(job, &debt).hasFailed { throw .input }
-    }
-
-    /// ENOSPC means the simulated device and nothing else: a full disk under the
-    /// store is EIO, with an event.
-    func hostError(_ error: Errno, _ node: Node) -> Errno {
-        guard error.code == ENOSPC || error.code == EDQUOT else { return error }
-        core.hostRefusals.wrappingAdd(1, ordering: .relaxed)
-        events.append([Event(type: .hostFull, path: read { _ in node.path().text })])
-        return .input
     }
 }

@@ -1,31 +1,26 @@
 import Glibc
 import PurgeSystem
 
-// Set-user-ID and set-group-ID go with a change by who may not keep them, by the rules of the
-// kernel's setattr_should_drop_suidgid(). With FUSE_HANDLE_KILLPRIV_V2 that is the daemon's work;
-// the kernel says in a request that it is due, but not for fallocate, copy_file_range and chown.
-extension Volume {
-    /// open(2) with O_TRUNC by a caller that may not keep them.
-    public func dropPrivileges(_ handle: Handle, pid: pid_t) throws(Errno) {
-        try dropPrivileges(handle.descriptor, pid: pid)
-    }
-
+/// Set-user-ID and set-group-ID go with a change by who may not keep them, by the rules of the
+/// kernel's setattr_should_drop_suidgid(). With FUSE_HANDLE_KILLPRIV_V2 that is the daemon's work;
+/// the kernel says in a request that it is due, but not for fallocate, copy_file_range and chown.
+enum Privileges {
     /// Takes both from an open file: the kernel has said that the caller may not keep them.
-    func dropPrivileges(_ descriptor: Int32, pid: pid_t) throws(Errno) {
+    static func drop(from descriptor: Int32, pid: pid_t) throws(Errno) {
         let status = try System.status(descriptor)
         guard status.hasPrivileges else { return }
         try drop(from: descriptor, status, by: CallerCredentials(of: pid))
     }
 
     /// The same where the kernel says nothing: fallocate and copy_file_range.
-    func dropPrivilegesUnlessCapable(_ descriptor: Int32, pid: pid_t) throws(Errno) {
+    static func dropUnlessCapable(from descriptor: Int32, pid: pid_t) throws(Errno) {
         let status = try System.status(descriptor)
         guard status.hasPrivileges else { return }
         let caller = CallerCredentials(of: pid)
         if !caller.keepsPrivileges { try drop(from: descriptor, status, by: caller) }
     }
 
-    private func drop(
+    private static func drop(
         from descriptor: Int32, _ status: FileStatus, by caller: CallerCredentials
     ) throws(Errno) {
         var kept = status.st_mode & ~S_ISUID
@@ -34,18 +29,18 @@ extension Volume {
     }
 
     /// chown(2) of a file without group execution: the backing's own chown takes the rest.
-    func dropGroupPrivilege(_ location: Location, pid: pid_t) throws(Errno) {
+    static func dropGroup(_ location: Location, pid: pid_t) throws(Errno) {
         let status = try location.status()
         guard status.isRegular, status.st_mode & S_IXGRP == 0 else { return }
-        try dropGroupPrivilege(location, status, pid: pid)
+        try dropGroup(location, status, pid: pid)
     }
 
     /// An access control list, whoever sets it: as with chmod(2), also of a directory.
-    func dropGroupPrivilegeWithList(_ location: Location, pid: pid_t) throws(Errno) {
-        try dropGroupPrivilege(location, location.status(), pid: pid)
+    static func dropGroupWithList(_ location: Location, pid: pid_t) throws(Errno) {
+        try dropGroup(location, location.status(), pid: pid)
     }
 
-    private func dropGroupPrivilege(_ location: Location, _ status: FileStatus, pid: pid_t) throws(Errno) {
+    private static func dropGroup(_ location: Location, _ status: FileStatus, pid: pid_t) throws(Errno) {
         guard status.st_mode & S_ISGID != 0, !CallerCredentials(of: pid).mayKeepGroupPrivilege(of: status)
         else { return }
         try location.changeMode(status.st_mode & 0o7777 & ~S_ISGID)

@@ -6,16 +6,14 @@ import PurgeTree
 /// What has been chosen so far for a call that needs room: its files are gone for who opens them, and
 /// their bytes are set aside, so that neither another call nor another purge can have them.
 struct Room {
-    fileprivate(set) var job: PurgeJob?
-    fileprivate var setAside = ByteCount.zero
-    fileprivate let pid: pid_t
+    var job: PurgeJob?
+    var setAside = ByteCount.zero
+    let pid: pid_t
 }
 
-extension Volume {
+extension Purger {
     /// Files that a purge chooses while it holds the lock, and that it removes in one go.
-    static let purgeBatch = 256
-    /// Who is short only because of files that are being changed waits so many milliseconds for them at most.
-    public static let patience: Int64 = 30_000
+    static let batch = 256
 
     /// Runs `body`, under the lock, until it has a value. It answers nil as long as `cover` cannot get
     /// it enough in one step; in between everybody else has a turn. All or nothing: when it throws,
@@ -75,25 +73,11 @@ extension Volume {
         }
     }
 
-    /// Chooses what has to go for `short` more bytes; false when one step is not enough.
-    func cover(_ short: ByteCount, _ room: inout Room, _ state: inout VolumeState) -> Bool {
-        guard short > .zero else { return true }
-        let plan = pick(.bytes(short), limit: Self.purgeBatch, &state)
-        if room.job == nil {
-            guard !plan.isEmpty else { return false }
-            room.job = state.begin(Picked(fromOthers: .zero, victims: []), trigger: .importantWrite, pid: room.pid)
-        }
-        room.job?.fromOthers += plan.fromOthers
-        room.job?.victims += plan.victims
-        room.setAside += plan.freed
-        return plan.freed >= short
-    }
-
     private func putBack(_ room: inout Room) {
         guard let job = room.job else { return }
-        for start in stride(from: 0, to: job.victims.count, by: Self.purgeBatch) {
+        for start in stride(from: 0, to: job.victims.count, by: Self.batch) {
             change { state in
-                for victim in job.victims[start..<min(start + Self.purgeBatch, job.victims.count)] {
+                for victim in job.victims[start..<min(start + Self.batch, job.victims.count)] {
                     state.ledger.returnSetAside(victim.bytes)
                     state.tree.reinstate(victim.node)
                 }

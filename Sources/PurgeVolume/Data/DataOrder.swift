@@ -1,10 +1,14 @@
 import PurgeSystem
 import PurgeTree
 
-// What is reserved for a write and what the backing then gets belong together, so nothing may cut
-// the file in between. The kernel's own lock of an inode leaves out open(2) with O_TRUNC, the
-// write-back of mapped pages and asynchronous direct writes.
-extension Volume {
+/// The order of what changes a file's data.
+///
+/// What is reserved for a write and what the backing then gets belong together, so nothing may cut
+/// the file in between. The kernel's own lock of an inode leaves out open(2) with O_TRUNC, the
+/// write-back of mapped pages and asynchronous direct writes.
+struct DataOrder: VolumeFamily {
+    let core: VolumeCore
+
     /// Runs what frees or allocates blocks of the file: beside nothing else that changes its data.
     func alone<Value>(with node: Node, _ body: () throws(Errno) -> Value) throws(Errno) -> Value {
         var isRegistered = false

@@ -6,7 +6,7 @@ import PurgeTree
 // to change: a folder that may not be written to, or a file that may not be read, must not stand in
 // the way of a purge or of a mount. What belongs to the daemon's user is opened up for the moment, but
 // never by who only looks: that would change the store.
-extension Volume {
+extension StoreAccess {
     /// Runs `body`, once more with all of the owner's permissions on `entry` if they are what is missing.
     func asOwner<Value>(
         of entry: FileDescriptor, _ body: () throws(Errno) -> Value

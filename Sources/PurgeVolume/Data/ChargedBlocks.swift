@@ -30,15 +30,18 @@ struct Reservation {
     var use: (now: Instant, before: Instant)?
 }
 
-extension Volume {
+/// The charge of files: reserved before something is written, and settled after what failed.
+struct ChargedBlocks: VolumeFamily {
+    let core: VolumeCore
+
     /// Charges the blocks that are new, or as many of the first as fit; chooses, in the same
     /// step, what must be purged for them. ENOSPC when not one fits that is needed.
     func reserve(_ demand: Demand, for node: Node, wrote: Bool) throws(Errno) -> Reservation {
         if read({ !$0.lingering.isEmpty && !$0.hasRoom(for: node.missing(in: demand.blocks), of: node) }) {
-            settleMappings()
+            openFiles.settleMappings()
         }
         let now = clock.now
-        let reservation = try makingRoom(pid: demand.pid) { (room, state) throws(Errno) -> Reservation? in
+        let reservation = try purger.makingRoom(pid: demand.pid) { (room, state) throws(Errno) -> Reservation? in
             let standing = node.standing
             let missing = node.missing(in: demand.blocks)
             let available = state.capacity.available(for: standing.writeClass).wholeBlocks
@@ -50,13 +53,13 @@ extension Volume {
                     need = node.missing(in: demand.blocks.lowerBound..<end)
                 }
                 if !demand.takesPart || end == demand.blocks.lowerBound {
-                    refuse(node, missing, demand.pid, &state)
+                    state.refuse(node, missing, by: demand.pid)
                     throw .deviceFull
                 }
             }
             if need > 0 {
                 let short = state.capacity.shortage(for: ByteCount(blocks: need))
-                guard cover(short, &room, &state) else { return nil }
+                guard state.cover(short, &room) else { return nil }
                 state.charge(node, demand.blocks.lowerBound..<end, by: demand.pid)
             }
             var reservation = Reservation(
@@ -65,7 +68,7 @@ extension Volume {
             return reservation
         }
         if let reservation { return reservation }
-        change { refuse(node, node.missing(in: demand.blocks), demand.pid, &$0) }
+        change { $0.refuse(node, node.missing(in: demand.blocks), by: demand.pid) }
         throw .deviceFull
     }
 
@@ -75,14 +78,6 @@ extension Volume {
         change { state in state.tree.takeBackUse(of: node, at: use.now, before: use.before) }
     }
 
-    private func refuse(_ node: Node, _ blocks: Int64, _ pid: pid_t, _ state: inout VolumeState) {
-        state.device.noteRefused()
-        state.outbox.append(
-            Event(
-                type: .refused, path: node.path().text, tier: node.standing.tier, bytes: ByteCount(blocks: blocks),
-                reason: node.standing.writeClass == .important ? "important" : "opportunistic", pid: pid))
-    }
-
     /// The ledger in line with what the next mount would find, after a call failed or did less than
     /// was reserved. Only what runs alone reserves anything, so nothing of another call is given back.
     /// While the store cannot be read, what was charged stays so, until the file is next changed or closed.
@@ -90,7 +85,7 @@ extension Volume {
         do throws(Errno) {
             try count(node, descriptor, blocks)
         } catch {
-            report("\(error): what it has cannot be counted now", node)
+            access.report("\(error): what it has cannot be counted now", node)
             change { _ in
                 let io = node.ensuredIO
                 io.unsettled = io.unsettled.map { $0.union(blocks) } ?? blocks
@@ -124,11 +119,10 @@ extension Volume {
         }
     }
 
-    /// Of a file, to whoever reads the log.
-    func report(_ what: String, _ node: Node) {
-        let path = read { _ in node.path().text }
-        hooks.report(
-            StoreError(what, path: "\(store.path)/container/\(path)", advice: "Run: purgefs check \(store.path)"))
+    /// The purge that a reservation asks for. EIO when the store would not let go of a file.
+    func carryOut(_ reservation: Reservation, _ debt: inout AnnouncementDebt) throws(Errno) {
+        guard let job = reservation.job else { return }
+        if purger.carryOut(job, &debt).hasFailed { throw .input }
     }
 }
 
@@ -154,6 +148,14 @@ extension VolumeState {
     fileprivate mutating func charge(_ node: Node, _ blocks: Range<Int64>, by pid: pid_t) {
         tree.charge(node, blocks)
         actor = .init(pid: pid, node: node)
+    }
+
+    fileprivate mutating func refuse(_ node: Node, _ blocks: Int64, by pid: pid_t) {
+        device.noteRefused()
+        outbox.append(
+            Event(
+                type: .refused, path: node.path().text, tier: node.standing.tier, bytes: ByteCount(blocks: blocks),
+                reason: node.standing.writeClass == .important ? "important" : "opportunistic", pid: pid))
     }
 
     fileprivate mutating func noteWrite(_ node: Node, at now: Instant) -> (now: Instant, before: Instant) {

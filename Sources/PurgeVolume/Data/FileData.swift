@@ -3,42 +3,25 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-// Reading, seeking, syncing and copying.
-extension Volume {
-    /// Every store has files of the same length, also where nothing is put into it (KEEP_SIZE).
-    func checkEnd(_ end: Int64) throws(Errno) {
-        if end > ByteCount.largestFile.bytes { throw .fileTooLarge }
-    }
+/// The data of open files: seeking, syncing, copying and writing.
+struct FileData: VolumeFamily {
+    let core: VolumeCore
 
-    public func seek(_ handle: Handle, offset: Int64, whence: Int32) throws(Errno) -> Int64 {
+    func seek(_ handle: Handle, offset: Int64, whence: Int32) throws(Errno) -> Int64 {
         guard whence == SEEK_DATA_NUMBER || whence == SEEK_HOLE_NUMBER else { throw .invalid }
         return try System.seek(handle.descriptor, offset, whence)
     }
 
-    public func sync(_ handle: Handle, dataOnly: Bool) throws(Errno) {
+    func sync(_ handle: Handle, dataOnly: Bool) throws(Errno) {
         hooks.beforeSlowWork()
         do throws(Errno) {
             if dataOnly { try System.syncData(handle.descriptor) } else { try System.sync(handle.descriptor) }
-        } catch { throw hostError(error, handle.node) }
-    }
-
-    /// fsync(2) of a directory.
-    public func syncDirectory(_ node: Node) throws(Errno) {
-        hooks.beforeSlowWork()
-        let descriptor = try readableDirectory(node)
-        do throws(Errno) { try System.sync(descriptor.raw) } catch { throw hostError(error, node) }
-    }
-
-    /// A directory opened for reading, beside the cached descriptor that only names it.
-    func readableDirectory(_ node: Node) throws(Errno) -> FileDescriptor {
-        let directory = node === root ? store.container : try directoryDescriptor(node)
-        let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | untouched.directoryFlags
-        return FileDescriptor(adopting: try Self.openPatiently(directory.raw, ".", flags))
+        } catch { throw access.hostError(error, handle.node) }
     }
 
     /// copy_file_range(2): what fits. From a file with holes EOPNOTSUPP, and the kernel copies
     /// through read and write: some file systems would clone the holes.
-    public func copy(
+    func copy(
         from source: Handle, offset: Int64, to target: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt
     ) throws(Errno) -> Int {
         guard isDense(source.node), isDense(target.node) else { throw .notSupported }
@@ -49,7 +32,7 @@ extension Volume {
         request.length = Int(max(0, min(Int64(request.length), rest.bytes)))
         let start = request.offset
         return try write(target, request, debt: &debt) { (fd, bytes) throws(Errno) in
-            try dropPrivilegesUnlessCapable(fd, pid: request.pid)
+            try Privileges.dropUnlessCapable(from: fd, pid: request.pid)
             let granted = bytes.upperBound
             var copied = bytes.lowerBound
             while copied < granted {

@@ -35,7 +35,10 @@ enum Location {
     }
 }
 
-extension Volume {
+/// The way to a node's entry in the store.
+struct StoreAccess: VolumeFamily {
+    let core: VolumeCore
+
     /// Whether that is the status of the node's own file: inode numbers are told apart by device (on
     /// overlayfs a file's device may change). A file that had a name all the while kept its number, so
     /// nothing else can have got it.
@@ -158,6 +161,12 @@ extension Volume {
         let location: Location
         do { location = try locate(node) } catch .noEntry { throw .stale }
         return try body(location)
+    }
+
+    /// The operation on the node is over.
+    func unhold(_ node: Node) {
+        let sidecar = change { state in state.endHold(of: node) }
+        if let sidecar { store.removeSidecar(sidecar) }
     }
 
     /// Runs `body`, which changes what a name stands for, and then `update` under the lock.

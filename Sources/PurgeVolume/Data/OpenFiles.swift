@@ -1,0 +1,198 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import PurgeTree
+
+/// Files that are open: descriptors of the store, and how the kernel does their I/O.
+struct OpenFiles: VolumeFamily {
+    let core: VolumeCore
+
+    /// Reads of at least this much of a file are worth handing to the kernel.
+    static let passthroughBlocks: Int64 = 32
+
+    /// Opens a file. From here until `noteRelease` it is open for the ledger: a purge passes it over.
+    func open(
+        _ node: Node, flags: Int32, caller: Caller, offersPassthrough: Bool
+    ) throws(Errno) -> Handle {
+        try reserveOpen(node)
+        do throws(Errno) {
+            let descriptor = try openOwn(node, flags & ~O_TRUNC)
+            if flags & O_TRUNC != 0 {
+                do throws(Errno) { try fileSpace.empty(node, descriptor, flags) } catch {
+                    System.close(descriptor)
+                    throw error
+                }
+            }
+            // The kernel would read the backing file with the flags of the app's own open(2).
+            let mayPass = offersPassthrough && !untouched.contains(.files)
+            return register(node, descriptor, flags, offersPassthrough: mayPass)
+        } catch {
+            forgetOpen(node)
+            throw error
+        }
+    }
+
+    /// A descriptor that keeps a file there, or reachable, and is no use of it; nil for what is no file.
+    func keep(_ node: Node) throws(Errno) -> Handle? {
+        guard node.isRegular else { return nil }
+        try reserveOpen(node, isUse: false)
+        do throws(Errno) {
+            let descriptor = try openOwn(node, O_RDONLY)
+            return change { state in
+                let handle = Handle(node: node, descriptor: descriptor, access: O_RDONLY, mode: .own)
+                state.link(handle)
+                return handle
+            }
+        } catch {
+            forgetOpen(node)
+            throw error
+        }
+    }
+
+    /// Whether the last name of the file is gone.
+    func isNameless(_ handle: Handle) -> Bool {
+        read { _ in handle.node.flags.contains(.unlinked) }
+    }
+
+    /// Opening and choosing victims are in one order (docs/RULES.md, Order of purging): a file that a purge has
+    /// chosen is gone for who comes after, and ESTALE makes the kernel look its name up anew.
+    private func reserveOpen(_ node: Node, isUse: Bool = true) throws(Errno) {
+        let now = clock.now
+        var mayLinger = !isUse
+        while true {
+            let isReserved = try admitting { (state) throws(Errno) in
+                if !mayLinger, node.io?.lingering != nil { return false }
+                if node.flags.contains(.purging) || (node.flags.contains(.unlinked) && node.opens == 0) { throw .stale }
+                try state.admit(within: budget)
+                state.tree.open(node)
+                if isUse { state.tree.noteUse(node, at: now) }
+                return true
+            }
+            if isReserved { return }
+            settleMapping(of: node)
+            mayLinger = true
+        }
+    }
+
+    /// Whether the app may have one descriptor more: ENFILE if not, and others go on. Directories
+    /// that are kept open make room.
+    func admit() throws(Errno) { try admitting { (state) throws(Errno) in try state.admit(within: budget) } }
+
+    /// Runs `body`, which admits one descriptor, under the lock; once more without the files that are kept for
+    /// mappings which are gone, where there was no room.
+    func admitting<Value>(_ body: (inout VolumeState) throws(Errno) -> Value) throws(Errno) -> Value {
+        do throws(Errno) { return try change(body) } catch {
+            guard error == .tooManyFiles else { throw error }
+            settleMappings()
+            return try change(body)
+        }
+    }
+
+    func forgetOpen(_ node: Node) {
+        let sidecar = change { state in state.close(node) }
+        if let sidecar { store.removeSidecar(sidecar) }
+    }
+
+    /// Flags that only make sense in the kernel above us, or would change what a write does.
+    static let strippedFlags = O_APPEND | O_CREAT | O_EXCL | O_NOCTTY | System.openDirect
+
+    /// A descriptor of the node's own file, and not of one that has got its name meanwhile.
+    private func openOwn(_ node: Node, _ flags: Int32) throws(Errno) -> Int32 {
+        var opened: Int32?
+        do throws(Errno) {
+            return try access.reading(node) { (location) throws(Errno) in
+                if let opened { System.close(opened) }
+                opened = nil
+                let descriptor = try openBacking(location, flags)
+                opened = descriptor
+                let status = try System.status(descriptor)
+                guard access.isOwn(status, of: node), status.isRegular else { throw .stale }
+                return descriptor
+            }
+        } catch {
+            if let opened { System.close(opened) }
+            throw error
+        }
+    }
+
+    private func openBacking(_ location: Location, _ flags: Int32) throws(Errno) -> Int32 {
+        let flags = flags & ~Self.strippedFlags | O_CLOEXEC | untouched.fileFlags
+        switch location {
+        case .entry(let directory, let name):
+            return try name.withCName { (name) throws(Errno) in
+                try Self.openEntry(directory.raw, name, flags)
+            }
+        case .itself, .known: throw .isDirectory
+        case .open(let handle):
+            return try Self.openPatiently(AT_FDCWD, "/proc/self/fd/\(handle.descriptor)", flags & ~O_NOFOLLOW)
+        }
+    }
+
+    /// An entry that is to be a file of ours.
+    private static func openEntry(_ directory: Int32, _ name: CName, _ flags: Int32) throws(Errno) -> Int32 {
+        do throws(Errno) {
+            return try System.openWithoutWaiting(at: directory, name, flags)
+        } catch .notPermitted {
+            return try System.openWithoutWaiting(at: directory, name, flags & ~System.openNoAccessTime)
+        } catch .invalid {
+            throw .stale  // something else has been put in the file's place
+        }
+    }
+
+    /// O_NOATIME is for owners alone; where the daemon is not, it does without.
+    static func openPatiently(_ directory: Int32, _ name: CName, _ flags: Int32) throws(Errno) -> Int32 {
+        do { return try System.open(at: directory, name, flags) } catch .notPermitted {
+            return try System.open(at: directory, name, flags & ~System.openNoAccessTime)
+        }
+    }
+
+    private func register(
+        _ node: Node, _ descriptor: Int32, _ flags: Int32, offersPassthrough: Bool
+    ) -> Handle {
+        change { state in
+            let offersPassthrough = offersPassthrough && core.tellsMappings
+            let handle = state.handle(for: node, descriptor, flags, offersPassthrough: offersPassthrough)
+            handle.keepsCache = !node.cacheIsStale
+            if handle.mode == .cached { node.cacheIsStale = false }
+            return handle
+        }
+    }
+
+    /// The kernel would not have it: this first passthrough open becomes a cached one.
+    func withdrawPassthrough(_ handle: Handle) {
+        change { state in
+            guard handle.mode.isPassed, let io = handle.node.io else { return }
+            io.passthroughOpens -= 1
+            if !handle.node.isPassed { state.passedFiles -= 1 }
+            io.cachedOpens += 1
+            handle.mode = VolumeState.modeOfCached(handle.node, handle.access)
+        }
+    }
+
+    /// A RELEASE has been read: from now on the file counts as closed. Whoever reads requests
+    /// calls this before it reads the next (docs/INTERNALS.md, The order of RELEASE).
+    func noteRelease(_ handle: Handle) {
+        let sidecar = change { state in state.release(handle) }
+        if let sidecar { store.removeSidecar(sidecar) }
+    }
+
+    /// Closes the backing file, once nothing uses it.
+    func close(_ handle: Handle) {
+        let node = handle.node
+        let (isUnsettled, sidecar) = change { state -> (Bool, String?) in
+            if node.io?.unsettled != nil { return (true, nil) }
+            return (false, state.release(handle))
+        }
+        if let sidecar { store.removeSidecar(sidecar) }
+        if isUnsettled {
+            // Errors stay here: there is nobody left to tell.
+            do throws(Errno) {
+                try dataOrder.alone(with: node) { () throws(Errno) in charges.settleAgain(node, handle.descriptor) }
+            } catch {}
+            noteRelease(handle)
+        }
+        let passed = handle.mode.isPassed ? handle.node : nil
+        Unmanaged.passUnretained(handle).release()
+        if let passed { endClosing(of: passed) }
+    }
+}

@@ -1,0 +1,62 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import PurgeTree
+
+// Files that may still be mapped when their last descriptor is closed: see `OpenFiles.settleMappings`.
+extension VolumeState {
+    /// Lets go of the file if its last mapping is gone: answers what is to be closed, and a sidecar that is now nobody's.
+    mutating func settleMapping(of node: Node) -> (Handle?, String?) {
+        // Any other descriptor of ours would look like a mapping.
+        guard let io = node.io, let handle = io.lingering, io.passthroughOpens == 0, io.closing == 0,
+            node.opens == 1, System.isOpenNowhereElse(handle.descriptor)
+        else { return (nil, nil) }
+        return (handle, endLingering(node, handle))
+    }
+
+    mutating func endLingering(_ node: Node, _ handle: Handle) -> String? {
+        noteMappedWrites(of: node, areUse: true)
+        node.io?.modified = nil
+        node.io?.lingering = nil
+        lingering[ObjectIdentifier(node)] = nil
+        passedFiles -= 1
+        unlink(handle)
+        return close(node)
+    }
+
+    /// The last passed descriptor has been closed: answers whether it is kept for now.
+    mutating func linger(_ handle: Handle) -> Bool {
+        let io = handle.node.ensuredIO
+        io.passthroughOpens -= 1
+        io.closing += 1
+        guard io.passthroughOpens == 0, io.lingering == nil else { return false }
+        io.lingering = handle
+        lingering[ObjectIdentifier(handle.node)] = handle.node
+        return true
+    }
+
+    /// A descriptor that can be mapped for writing is about to be passed through.
+    func watchMappedWrites(of handle: Handle) {
+        guard handle.node.ensuredIO.modified == nil else { return }
+        handle.node.ensuredIO.modified = handle.modificationTime
+    }
+
+    mutating func noteMappedWrites(of node: Node, areUse: Bool) {
+        guard let before = node.io?.modified, let handle = node.io?.firstHandle?.takeUnretainedValue(),
+            let now = handle.modificationTime, now != before
+        else { return }
+        node.io?.modified = now
+        if areUse, now > node.lastUse { tree.noteUse(node, at: now) }
+    }
+}
+
+extension Handle {
+    /// Of an open file: no I/O, so the lock may be held.
+    fileprivate var modificationTime: Instant? {
+        do throws(Errno) {
+            let time = try System.status(descriptor).st_mtim
+            let (seconds, overflows) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+            return overflows ? nil : Instant(nanoseconds: seconds &+ Int64(time.tv_nsec))
+        } catch { return nil }
+    }
+}

@@ -1,0 +1,99 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import PurgeTree
+
+extension VolumeState {
+    /// One descriptor more for the app: ENFILE if there is none. Directories that are kept open make room.
+    mutating func admit(within budget: DescriptorBudget) throws(Errno) {
+        let files =
+            openFiles + DirectoryHandle.alive.load(ordering: .relaxed) + RemovedEntry.alive.load(ordering: .relaxed)
+        guard files < budget.files else { throw .tooManyFiles }
+        let room = budget.directories(beside: files + 1)
+        if room != descriptors.limit { descriptors.setLimit(room) }
+    }
+
+    /// One descriptor less; answers a sidecar that is now nobody's.
+    mutating func close(_ node: Node) -> String? {
+        tree.close(node) ? node.dropStoredExtents() : nil
+    }
+
+    /// A handle that counts among the node's.
+    mutating func handle(
+        for node: Node, _ descriptor: Int32, _ flags: Int32, offersPassthrough: Bool
+    ) -> Handle {
+        let access = flags & O_ACCMODE
+        let mode = mode(for: node, access, offersPassthrough: offersPassthrough)
+        let handle = Handle(node: node, descriptor: descriptor, access: access, mode: mode)
+        link(handle)
+        if access == O_RDWR {
+            node.ensuredIO.mappableOpens += 1
+            if mode == .passthroughDirect { watchMappedWrites(of: handle) }
+        }
+        return handle
+    }
+
+    /// How the kernel is to do this descriptor's I/O: while one open is passed through, all are;
+    /// while one is cached, none is (docs/INTERNALS.md, Passthrough). None begins while a truncate(2)
+    /// may be about to make a hole, which a mapping could then fill unseen.
+    ///
+    /// A shared mapping brings pages into the cache, and a write that goes past them can be lost under
+    /// one that comes back. So what can be mapped for writing is cached, and whoever only writes goes
+    /// past the cache as long as there is none such: it lasts until the last mapping is gone.
+    private mutating func mode(
+        for node: Node, _ access: Int32, offersPassthrough: Bool
+    ) -> InputOutputMode {
+        let canWrite = access != O_RDONLY
+        let begins =
+            offersPassthrough && !canWrite && !node.isPassed && (node.io?.cachedOpens ?? 0) == 0 && node.isDense
+            && node.blocks >= OpenFiles.passthroughBlocks && (node.io?.soloists ?? 0) == 0
+            && passedFiles < OpenFiles.passedFiles
+        if begins { passedFiles += 1 }
+        if node.isPassed || begins {
+            node.ensuredIO.passthroughOpens += 1
+            if canWrite { node.cacheIsStale = true }
+            return canWrite ? .passthroughDirect : .passthrough
+        }
+        node.ensuredIO.cachedOpens += 1
+        return Self.modeOfCached(node, access)
+    }
+
+    static func modeOfCached(_ node: Node, _ access: Int32) -> InputOutputMode {
+        access == O_WRONLY && node.io?.mappableOpens == 0 ? .direct : .cached
+    }
+
+    /// The kernel's reference to the handle is taken here and dropped in `close`.
+    mutating func link(_ handle: Handle) {
+        let io = handle.node.ensuredIO
+        openFiles += 1
+        handle.next = io.firstHandle
+        io.firstHandle = Unmanaged.passRetained(handle)
+        handle.next?._withUnsafeGuaranteedRef { $0.previous = io.firstHandle }
+    }
+
+    mutating func unlink(_ handle: Handle) {
+        openFiles -= 1
+        if let previous = handle.previous {
+            previous._withUnsafeGuaranteedRef { $0.next = handle.next }
+        } else {
+            handle.node.io?.firstHandle = handle.next
+        }
+        handle.next?._withUnsafeGuaranteedRef { $0.previous = handle.previous }
+        handle.next = nil
+        handle.previous = nil
+    }
+
+    /// The file counts as closed; answers a sidecar that is now nobody's.
+    mutating func release(_ handle: Handle) -> String? {
+        guard !handle.isNoted else { return nil }
+        handle.isNoted = true
+        if handle.access == O_RDWR { handle.node.io?.mappableOpens -= 1 }
+        switch handle.mode {
+        case .cached, .direct: handle.node.io?.cachedOpens -= 1
+        case .passthrough, .passthroughDirect: if linger(handle) { return nil }
+        case .own: break
+        }
+        unlink(handle)
+        return close(handle.node)
+    }
+}

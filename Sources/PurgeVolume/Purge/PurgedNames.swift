@@ -1,0 +1,84 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import PurgeTree
+
+/// Purged names on their way to the kernel.
+struct PurgedNames: VolumeFamily {
+    let core: VolumeCore
+
+    /// Tells the kernel, without waiting for it.
+    func announce(_ removals: [Removal]) {
+        guard !removals.isEmpty else { return }
+        announce(removals, answer: nil)
+    }
+
+    /// The same; `then` runs once that is done, or earlier where the kernel is kept from being told:
+    /// see `Announcements`.
+    func announce(_ removals: [Removal], then: @escaping @Sendable () -> Void) {
+        announce(removals) { [self] isLate in
+            if isLate { core.lateAnnouncements.add(1, ordering: .relaxed) }
+            then()
+        }
+    }
+
+    private func announce(_ removals: [Removal], answer: (@Sendable (Bool) -> Void)?) {
+        hooks.announce(
+            Announcement(
+                removals: removals, whereabouts: { [self] in whereabouts(of: $0) },
+                told: { [self] in finishAnnouncement(removals) }, answer: answer))
+    }
+
+    private func whereabouts(of removal: Removal) -> PurgedName? {
+        read { _ in
+            let directory = removal.directory
+            guard directory === root || directory.parent != nil else { return nil }
+            return PurgedName(name: removal.name, path: directory.path() + [removal.name])
+        }
+    }
+
+    private func finishAnnouncement(_ removals: [Removal]) {
+        change { state in
+            for removal in removals {
+                let key = VolumeState.GhostKey(directory: ObjectIdentifier(removal.directory), name: removal.name)
+                if state.ghosts[key] === removal.node { state.ghosts[key] = nil }
+            }
+        }
+    }
+
+    /// Announcements come in order: after this one, all of them have.
+    func awaitAnnouncements() {
+        let announced = Gate()
+        let before = announced.generation
+        announce([]) { announced.advance() }
+        announced.wait(while: before)
+    }
+}
+
+// The kernel is told of a purged name by an unlink(2) of our own thread through the mount, which
+// wakes watchers too (docs/ARCHITECTURE.md, Telling the kernel of a purge).
+extension PurgedNames {
+    func isAnnouncer(_ caller: Caller) -> Bool { caller.pid != 0 && caller.pid == hooks.announcer() }
+
+    /// For the announcing thread a purged name is still there.
+    func ghost(_ name: Name, in parent: Node, caller: Caller) -> Entry? {
+        guard isAnnouncer(caller) else { return nil }
+        return change { state in
+            guard let node = state.ghosts[.init(directory: ObjectIdentifier(parent), name: name)] else { return nil }
+            state.grant(node)
+            var status = stat()
+            status.st_ino = UInt(node.inode)
+            status.st_mode = S_IFREG | 0o600
+            status.st_nlink = 1
+            return Entry(node: node, attributes: Attributes(status: status, mayBeCached: false))
+        }
+    }
+
+    /// The announcing thread removes it; ENOENT once the app has made the name anew.
+    func endGhost(_ name: Name, in parent: Node) throws(Errno) {
+        let isGhost = read { state in
+            state.ghosts[.init(directory: ObjectIdentifier(parent), name: name)] != nil
+        }
+        guard isGhost else { throw .noEntry }
+    }
+}

@@ -1,0 +1,186 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import PurgeTree
+
+/// A purge that has been decided: its bytes are free in the ledger, its files are still to go.
+struct PurgeJob {
+    struct Victim {
+        var node: Node
+        var directory: Node
+        var name: Name
+        var reason: PurgeReason
+        var bytes: ByteCount
+        var tier: Tier
+    }
+    /// See `UntoldPurges`.
+    let number: UInt64
+    var fromOthers: ByteCount
+    var victims: [Victim]
+    let trigger: PurgeTrigger
+    let pid: pid_t
+    /// Of one that is done for pressure.
+    let cause: PressureCause?
+
+    /// What is known of all that it purges.
+    fileprivate func event(_ reason: PurgeReason, bytes: ByteCount, path: String? = nil, tier: Tier? = nil) -> Event {
+        Event(
+            type: .purge, path: path, tier: tier, bytes: bytes, reason: reason.rawValue, trigger: trigger,
+            pid: pid == 0 ? cause?.pid : pid, cause: cause?.path)
+    }
+}
+
+/// What became of a purge, or of a part of it.
+struct PurgeResult {
+    var freed: ByteCount
+    /// What was told of it.
+    var events: [Event] = []
+    /// The store would not let go of a file, which has been put back into the ledger, and nothing could go instead.
+    var hasFailed: Bool
+}
+
+/// Files that have been taken from among the victims.
+struct Picked {
+    var fromOthers: ByteCount
+    var victims: [PurgeJob.Victim]
+
+    var isEmpty: Bool { fromOthers == .zero && victims.isEmpty }
+    var freed: ByteCount { victims.reduce(fromOthers) { $0 + $1.bytes } }
+}
+
+/// Carries out purges that have been decided.
+struct Purger: VolumeFamily {
+    let core: VolumeCore
+
+    /// Removes the files of a purge from the store and from the tree.
+    func carryOut(_ job: PurgeJob, _ debt: inout AnnouncementDebt) -> PurgeResult {
+        var result = PurgeResult(freed: .zero, hasFailed: false)
+        carryOut(job, &debt) { part in
+            result.freed += part.freed
+            result.hasFailed = result.hasFailed || part.hasFailed
+        }
+        return result
+    }
+
+    /// The same; `report` gets what became of each batch.
+    func carryOut(_ job: PurgeJob, _ debt: inout AnnouncementDebt, report: (PurgeResult) -> Void) {
+        hooks.beforeSlowWork()
+        if job.fromOthers > .zero {
+            let events = record([job.event(.others, bytes: job.fromOthers)])
+            report(PurgeResult(freed: job.fromOthers, events: events, hasFailed: false))
+        }
+        var victims = job.victims[...]
+        while !victims.isEmpty {
+            let (part, instead) = remove(victims.prefix(Self.batch), job, &debt)
+            victims = victims.dropFirst(Self.batch)
+            victims += instead
+            report(part)
+        }
+        change { $0.noteTold(job) }
+        change { state in
+            state.noteEnd(of: job)
+            state.device.notePurged(bytes: job.fromOthers)
+        }
+        core.purges.advance()
+    }
+
+    /// Answers also what is to go instead of files that the store would not let go of.
+    private func remove(
+        _ victims: ArraySlice<PurgeJob.Victim>, _ job: PurgeJob, _ debt: inout AnnouncementDebt
+    ) -> (PurgeResult, instead: [PurgeJob.Victim]) {
+        // Names go: see `reading`.
+        core.moves.add(1, ordering: .acquiringAndReleasing)
+        defer { core.movesEnded.add(1, ordering: .acquiringAndReleasing) }
+        let (gone, failed) = unlink(victims)
+        let freed = gone.reduce(.zero) { $0 + $1.victim.bytes }
+        let (removals, sidecars, instead, isShort) = change { state -> ([Removal], [String], Picked, Bool) in
+            let removals = gone.map { state.removal($0.victim, $0.path) }
+            let sidecars = gone.compactMap { state.detach($0.victim) }
+            let instead = state.reinstate(failed, job)
+            state.device.notePurged(files: Int64(gone.count), bytes: freed + instead.fromOthers)
+            return (removals, sidecars, instead, !failed.isEmpty && state.capacity.balance < .zero)
+        }
+        core.purges.advance()
+        for sidecar in sidecars { store.removeSidecar(sidecar) }
+        var told = gone.map { victim, path in
+            job.event(victim.reason, bytes: victim.bytes, path: path.text, tier: victim.tier)
+        }
+        if instead.fromOthers > .zero { told.append(job.event(.others, bytes: instead.fromOthers)) }
+        let result = PurgeResult(freed: freed + instead.fromOthers, events: record(told), hasFailed: isShort)
+        debt.add(removals)
+        return (result, instead.victims)
+    }
+
+    /// Removes them from the store: which are gone, and of which it would not let go.
+    private func unlink(
+        _ victims: ArraySlice<PurgeJob.Victim>
+    ) -> (gone: [(victim: PurgeJob.Victim, path: [Name])], failed: [PurgeJob.Victim]) {
+        var gone: [(victim: PurgeJob.Victim, path: [Name])] = []
+        var failed: [PurgeJob.Victim] = []
+        // While the files are there, so are their directories.
+        let paths = read { _ in victims.map { $0.node.path() } }
+        for (victim, path) in zip(victims, paths) {
+            if unlink(victim) { gone.append((victim, path)) } else { failed.append(victim) }
+        }
+        return (gone, failed)
+    }
+
+    private func unlink(_ victim: PurgeJob.Victim) -> Bool {
+        do throws(Errno) {
+            let directory = try access.directoryDescriptor(victim.directory)
+            try access.asOwner(of: directory) { () throws(Errno) in
+                try victim.name.withCName { (name) throws(Errno) in try System.unlink(at: directory.raw, name) }
+            }
+            return true
+        } catch {
+            return error == .noEntry
+        }
+    }
+
+    private func record(_ new: [Event]) -> [Event] {
+        events.append(new)
+        return new
+    }
+
+    /// Purges in steps that hold the lock for milliseconds, until `goal` asks for no more or nothing is
+    /// left. It is asked before each step, under the lock, and told what has come back so far. Files
+    /// that are being changed are waited for. What is used while all of a place goes is spared, so that
+    /// this ends however much is made meanwhile.
+    func purge(
+        trigger: PurgeTrigger, pid: pid_t, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void = { _ in },
+        _ goal: (borrowing VolumeState, ByteCount) -> PurgeGoal?
+    ) -> ByteCount {
+        let began = clock.now
+        var lastPurge = System.uptime()
+        var freed = ByteCount.zero
+        while true {
+            let seen = core.released.generation
+            let now = clock.now
+            let (job, isHeld) = change { state -> (PurgeJob?, Bool) in
+                guard let goal = goal(state, freed) else { return (nil, false) }
+                let job = state.choose(
+                    goal, trigger: trigger, pid: pid, limit: Self.batch,
+                    spared: goal.isWhole ? began...max(began, now) : nil)
+                return (job, job == nil && state.device.held > .zero)
+            }
+            if let job {
+                carryOut(job, &debt) { part in
+                    freed += part.freed
+                    report(part.events)
+                }
+                lastPurge = System.uptime()
+            } else if !isHeld || System.uptime() - lastPurge > Self.patienceForHeldFiles
+                || !core.released.wait(while: seen, milliseconds: 1000)
+            {
+                return freed
+            }
+        }
+    }
+
+    static let patienceForHeldFiles: Int64 = 10_000_000_000
+
+    /// A purge that has been decided, from beginning to end: returns when every name is gone for everybody.
+    func purgeAndWait(_ job: PurgeJob) {
+        purgedNames.awaitingAnnouncements { debt in carryOut(job, &debt) { _ in } }
+    }
+}

@@ -1,0 +1,82 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import PurgeTree
+
+// What a purge takes is decided in one step.
+extension VolumeState {
+    /// Decides a purge, or `limit` files of it: from here on its files are gone for who opens them, and
+    /// their bytes go from reclaimable to free in this one step. The plan is PurgePlan's.
+    mutating func choose(
+        _ goal: PurgeGoal, trigger: PurgeTrigger, pid: pid_t, limit: Int = .max, spared: ClosedRange<Instant>? = nil
+    ) -> PurgeJob? {
+        let picked = pick(goal, limit: limit, spared: spared)
+        return picked.isEmpty ? nil : begin(picked, trigger: trigger, pid: pid)
+    }
+
+    mutating func pick(
+        _ goal: PurgeGoal, limit: Int, spared: ClosedRange<Instant>? = nil
+    ) -> Picked {
+        let plan = PurgePlan<Node>(
+            goal: goal, othersPurgeable: device.othersPurgeable, limit: limit,
+            next: { tree.popVictim(step: $0, spared: spared) })
+        device.takeFromOthers(plan.fromOthers)
+        return Picked(
+            fromOthers: plan.fromOthers, victims: plan.items.compactMap { victim($0.id, $0.reason) })
+    }
+
+    /// A file that has been chosen leaves the ledger.
+    mutating func victim(_ node: Node, _ reason: PurgeReason) -> PurgeJob.Victim? {
+        guard let directory = node.parent else { return nil }
+        let victim = PurgeJob.Victim(
+            node: node, directory: directory, name: node.name, reason: reason, bytes: node.charged,
+            tier: node.standing.tier)
+        tree.choose(node)
+        return victim
+    }
+
+    /// Chooses what has to go for `short` more bytes; false when one step is not enough.
+    mutating func cover(_ short: ByteCount, _ room: inout Room) -> Bool {
+        guard short > .zero else { return true }
+        let plan = pick(.bytes(short), limit: Purger.batch)
+        if room.job == nil {
+            guard !plan.isEmpty else { return false }
+            room.job = begin(Picked(fromOthers: .zero, victims: []), trigger: .importantWrite, pid: room.pid)
+        }
+        room.job?.fromOthers += plan.fromOthers
+        room.job?.victims += plan.victims
+        room.setAside += plan.freed
+        return plan.freed >= short
+    }
+}
+
+// What the store has let go of, and what it has not.
+extension VolumeState {
+    /// The name that is gone; a ghost of it stays until the kernel has been told.
+    mutating func removal(_ victim: PurgeJob.Victim, _ path: [Name]) -> Removal {
+        let removal = Removal(
+            directory: victim.directory, node: victim.node, name: victim.name, path: path,
+            concernsKernel: victim.directory.parent == nil || victim.directory.lookups > 0)
+        if removal.concernsKernel {
+            ghosts[.init(directory: ObjectIdentifier(removal.directory), name: removal.name)] = removal.node
+        }
+        return removal
+    }
+
+    mutating func detach(_ victim: PurgeJob.Victim) -> String? {
+        tree.detach(victim.node, from: Dentry(directory: victim.directory, name: victim.name))
+        return victim.node.dropStoredExtents()
+    }
+
+    /// The files count again, and are no victims in this mount any more. What a write has been
+    /// promised must come from others then, chosen in the same step.
+    mutating func reinstate(_ failed: [PurgeJob.Victim], _ job: PurgeJob) -> Picked {
+        for victim in failed {
+            tree.reinstate(victim.node, isStuck: true)
+        }
+        let bytes = failed.reduce(ByteCount.zero) { $0 + $1.bytes }
+        let short = min(bytes, .zero - capacity.balance)
+        guard job.trigger == .importantWrite, short > .zero else { return Picked(fromOthers: .zero, victims: []) }
+        return pick(.bytes(short), limit: .max)
+    }
+}

@@ -1,0 +1,23 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeTree
+
+extension StoreAccess {
+    /// ENOSPC means the simulated device and nothing else: a full disk under the
+    /// store is EIO, with an event.
+    func hostError(_ error: Errno, _ node: Node) -> Errno {
+        guard error.code == ENOSPC || error.code == EDQUOT else { return error }
+        core.hostRefusals.wrappingAdd(1, ordering: .relaxed)
+        events.append([Event(type: .hostFull, path: read { _ in node.path().text })])
+        return .input
+    }
+
+    /// Of a file, to whoever reads the log.
+    func report(_ what: String, _ node: Node) {
+        let path = read { _ in node.path().text }
+        hooks.report(
+            StoreError(what, path: "\(store.path)/container/\(path)", advice: "Run: purgefs check \(store.path)"))
+    }
+}

@@ -1,0 +1,99 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import PurgeTree
+
+extension Volume {
+    /// Makes and opens a file; opens it when it is there and the flags allow.
+    public func create(
+        _ name: CName, in parent: Node, mode: mode_t, flags: Int32, caller: Caller, offersPassthrough: Bool
+    ) throws(Errno) -> (Entry, Handle) {
+        try refuseReserved(name, in: parent, with: .exists)
+        let key = Name(name)
+        try makeWay(for: key, in: parent)
+        while true {
+            if let place = try placeOfNew(key, in: parent) {
+                actAs(caller)
+                return try make(name, key, in: parent, place, mode: mode, flags: flags)
+            }
+            if try settledEntry(key, in: parent) != nil {
+                if flags & O_EXCL != 0 { throw .exists }
+                return try openExisting(
+                    name, in: parent, flags: flags, caller: caller, offersPassthrough: offersPassthrough)
+            }
+        }
+    }
+
+    /// Where a new file goes.
+    private struct NewPlace {
+        let directory: FileDescriptor
+        let inheritsProtection: Bool
+    }
+
+    /// Admits a descriptor for a new file; nil where there is an entry of that name.
+    private func placeOfNew(_ name: Name, in parent: Node) throws(Errno) -> NewPlace? {
+        let found = try openFiles.admitting {
+            (state) throws(Errno) -> (directory: FileDescriptor?, inheritsProtection: Bool)? in
+            if parent.entry(named: name) != nil { return nil }
+            try state.admit(within: budget)
+            return (state.descriptor(of: parent), parent.flags.contains(.ownProtection))
+        }
+        guard let found else { return nil }
+        let directory = if let known = found.directory { known } else { try access.directoryDescriptor(parent) }
+        return NewPlace(directory: directory, inheritsProtection: found.inheritsProtection)
+    }
+
+    private func openExisting(
+        _ name: CName, in parent: Node, flags: Int32, caller: Caller, offersPassthrough: Bool
+    ) throws(Errno) -> (Entry, Handle) {
+        let entry = try lookup(name, in: parent, caller: caller)
+        do throws(Errno) {
+            // The answer to CREATE passes nothing through; looked up anew, the file comes with OPEN.
+            openFiles.settleMapping(of: entry.node)
+            if read({ _ in entry.node.isPassed }) { throw .stale }
+            return (entry, try open(entry.node, flags: flags, caller: caller, offersPassthrough: offersPassthrough))
+        } catch {
+            forget(entry.node, count: 1)
+            throw error
+        }
+    }
+
+    private func make(
+        _ name: CName, _ key: Name, in parent: Node, _ place: NewPlace, mode: mode_t, flags: Int32
+    ) throws(Errno) -> (Entry, Handle) {
+        let kept =
+            flags & ~(OpenFiles.strippedFlags | O_TRUNC) | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+            | untouched.fileFlags
+        let descriptor: Int32
+        do { descriptor = try System.open(at: place.directory.raw, name, kept, mode: mode) } catch {
+            throw access.hostError(error, parent)
+        }
+        do throws(Errno) { return try adopt(descriptor, key, in: parent, place, flags) } catch {
+            System.close(descriptor)
+            withdrawEntry(key, in: parent, at: place.directory.raw)
+            throw access.hostError(error, parent)
+        }
+    }
+
+    private func adopt(
+        _ descriptor: Int32, _ name: Name, in parent: Node, _ place: NewPlace, _ flags: Int32
+    ) throws(Errno) -> (Entry, Handle) {
+        let status = try System.status(descriptor)
+        let node = access.newNode(status, named: name)
+        let now = clock.now
+        var facts = EntryFacts(opens: 1)
+        if place.inheritsProtection {
+            facts.isProtected = try name.withCName { (name) throws(Errno) in
+                try inheritProtection(node, from: parent, at: place.directory.raw, name)
+            }
+        }
+        let known = facts
+        return change { state in
+            let handle = state.handle(for: node, descriptor, flags, offersPassthrough: false)
+            state.tree.insert(node, in: parent, known)
+            state.tree.noteUse(node, at: now)
+            state.grant(node)
+            return (Entry(node: node, attributes: node.attributes(status)), handle)
+        }
+    }
+}

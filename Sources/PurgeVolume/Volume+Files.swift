@@ -1,0 +1,66 @@
+import Glibc
+import PurgeSystem
+import PurgeTree
+
+// Open files and their data, for whoever serves the volume.
+extension Volume {
+    /// Opens a file. From here until `noteRelease` it is open for the ledger: a purge passes it over.
+    public func open(
+        _ node: Node, flags: Int32, caller: Caller, offersPassthrough: Bool
+    ) throws(Errno) -> Handle {
+        try openFiles.open(node, flags: flags, caller: caller, offersPassthrough: offersPassthrough)
+    }
+
+    /// A descriptor that keeps a file there, or reachable, and is no use of it; nil for what is no file.
+    public func keep(_ node: Node) throws(Errno) -> Handle? { try openFiles.keep(node) }
+
+    /// Whether the last name of the file is gone.
+    public func isNameless(_ handle: Handle) -> Bool { openFiles.isNameless(handle) }
+
+    /// The kernel would not have it: this first passthrough open becomes a cached one.
+    public func withdrawPassthrough(_ handle: Handle) { openFiles.withdrawPassthrough(handle) }
+
+    /// A RELEASE has been read: from now on the file counts as closed. Whoever reads requests
+    /// calls this before it reads the next (docs/INTERNALS.md, The order of RELEASE).
+    public func noteRelease(_ handle: Handle) { openFiles.noteRelease(handle) }
+
+    /// open(2) with O_TRUNC by a caller that may not keep set-user-ID and set-group-ID.
+    public func dropPrivileges(_ handle: Handle, pid: pid_t) throws(Errno) {
+        try Privileges.drop(from: handle.descriptor, pid: pid)
+    }
+
+    /// Closes the backing file, once nothing uses it.
+    public func close(_ handle: Handle) { openFiles.close(handle) }
+
+    /// Before a number is told or a victim is chosen: lets go of files whose last mapping is gone.
+    public func settleMappings() { openFiles.settleMappings() }
+
+    public func seek(_ handle: Handle, offset: Int64, whence: Int32) throws(Errno) -> Int64 {
+        try fileData.seek(handle, offset: offset, whence: whence)
+    }
+
+    public func sync(_ handle: Handle, dataOnly: Bool) throws(Errno) { try fileData.sync(handle, dataOnly: dataOnly) }
+
+    /// copy_file_range(2): what fits. From a file with holes EOPNOTSUPP, and the kernel copies
+    /// through read and write.
+    public func copy(
+        from source: Handle, offset: Int64, to target: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt
+    ) throws(Errno) -> Int {
+        try fileData.copy(from: source, offset: offset, to: target, request, debt: &debt)
+    }
+
+    /// Writes as much as fits: `perform` gets the descriptor and which bytes of the request to write.
+    public func write(
+        _ handle: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt,
+        perform: (Int32, Range<Int>) throws(Errno) -> Int
+    ) throws(Errno) -> Int {
+        try fileData.write(handle, request, debt: &debt, perform: perform)
+    }
+
+    /// fallocate(2): plain, KEEP_SIZE, PUNCH_HOLE and ZERO_RANGE. All or nothing.
+    public func allocate(
+        _ handle: Handle, _ request: AllocationRequest, debt: inout AnnouncementDebt
+    ) throws(Errno) {
+        try fileSpace.allocate(handle, request, debt: &debt)
+    }
+}
