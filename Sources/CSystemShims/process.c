@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -178,7 +179,20 @@ int shim_poll_in_or_signal(int fd, shim_signals signals, int milliseconds) {
 
 // Set before the handler that reads them is installed.
 static pid_t bound_child;
-static const char *bound_message;
+static const char *bound_mountpoint, *bound_message;
+
+// A daemon that was killed leaves its mount, of which every call says ENOTCONN.
+static void take_dead_mount_away(void) {
+    struct stat status;
+    if (stat(bound_mountpoint, &status) == 0 || errno != ENOTCONN) return;
+    if (umount2(bound_mountpoint, MNT_DETACH) == 0) return;
+    pid_t helper = fork();
+    if (helper == 0) {
+        execlp("fusermount3", "fusermount3", "-u", "-z", "-q", "--", bound_mountpoint, (char *)NULL);
+        _exit(127);
+    }
+    while (helper > 0 && waitpid(helper, NULL, 0) < 0 && errno == EINTR) {}
+}
 
 // Calls only functions that a signal handler may call.
 static void end_with_child(int number) {
@@ -187,15 +201,17 @@ static void end_with_child(int number) {
         if (turn == 2000) kill(bound_child, SIGKILL);
         poll(NULL, 0, 5);
     }
+    take_dead_mount_away();
     if (write(STDERR_FILENO, bound_message, strlen(bound_message)) < 0) {}  // there is no reader
     _exit(128 + number);
 }
 
-int shim_end_with_child(shim_signals signals, int child, const char *message) {
+int shim_end_with_child(shim_signals signals, int child, const char *mountpoint, const char *message) {
     sigset_t set = set_of(signals);
     bound_child = child;
+    bound_mountpoint = strdup(mountpoint);
     bound_message = strdup(message);
-    if (!bound_message) return -ENOMEM;
+    if (!bound_mountpoint || !bound_message) return -ENOMEM;
     for (int n = 1; n <= LAST_SIGNAL; n++) {
         struct sigaction action = {.sa_handler = end_with_child, .sa_mask = set}, before;
         if (!(signals & (1ULL << (n - 1)))) continue;

@@ -186,6 +186,14 @@ int shim_leases_tell_mappings(int dir) {
 
 int shim_flock(int fd, int operation) { return ANSWER(flock(fd, operation)); }
 int shim_pipe(int ends[2]) { return ANSWER(pipe2(ends, O_CLOEXEC)); }
+int shim_poll_out(int fd, int milliseconds) {
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    return ANSWER(poll(&p, 1, milliseconds));
+}
+int shim_make_nonblocking(int fd) {
+    int flags = fcntl(fd, F_GETFL);
+    return flags < 0 ? -errno : ANSWER(fcntl(fd, F_SETFL, flags | O_NONBLOCK));
+}
 int shim_poll_in(int fd, int milliseconds) {
     struct pollfd p = {.fd = fd, .events = POLLIN};
     return ANSWER(poll(&p, 1, milliseconds));

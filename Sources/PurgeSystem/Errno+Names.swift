@@ -5,6 +5,7 @@ extension Errno {
     public static let tooManyFiles = Errno(ENFILE)
     /// The daemon behind a FUSE mount has ended.
     public static let notConnected = Errno(ENOTCONN)
+    public static let timedOut = Errno(ETIMEDOUT)
     public static let noProcess = Errno(ESRCH)
     /// The mount was cut off from its daemon.
     public static let connectionAborted = Errno(ECONNABORTED)

@@ -109,9 +109,12 @@ extension System {
         return number > 0 ? number : nil
     }
     /// From now on each of `signals`, unless it is ignored, first ends the child `pid`, says `message`, and then ends
-    /// this process with 128+N. They are no longer blocked when this returns.
-    public static func end(with pid: pid_t, on signals: SignalSet, message: String) throws(Errno) {
-        try SystemCall.done(.sigaction) { shim_end_with_child(signals.rawValue, pid, message) }
+    /// this process with 128+N. A child that does not end is killed, and a dead mount that it leaves at `mountpoint` is
+    /// taken away. They are no longer blocked when this returns.
+    public static func end(
+        with pid: pid_t, mountpoint: String, on signals: SignalSet, message: String
+    ) throws(Errno) {
+        try SystemCall.done(.sigaction) { shim_end_with_child(signals.rawValue, pid, mountpoint, message) }
     }
     public static func setMask(_ signals: SignalSet) throws(Errno) {
         try SystemCall.done(.sigprocmask) { shim_set_mask(signals.rawValue) }
@@ -151,6 +154,14 @@ extension System {
     /// Whether a read would not block (also at end of file); false if the time ran out.
     public static func waitReadable(_ fd: Int32, milliseconds: Int32) throws(Errno) -> Bool {
         try SystemCall.wait(.poll, milliseconds: milliseconds) { shim_poll_in(fd, $0) } > 0
+    }
+    /// Whether a write would not block (or would fail); false if the time ran out.
+    public static func waitWritable(_ fd: Int32, milliseconds: Int32) throws(Errno) -> Bool {
+        try SystemCall.wait(.poll, milliseconds: milliseconds) { shim_poll_out(fd, $0) } > 0
+    }
+    /// From now on a read or write that would block fails with EAGAIN.
+    public static func makeNonblocking(_ fd: Int32) throws(Errno) {
+        try SystemCall.done(.fcntl) { shim_make_nonblocking(fd) }
     }
     /// Waits, with no time limit, for something to read or for one of `signals`, which are blocked and are not fetched.
     /// Returns whether there is something to read (including end of file).

@@ -3,7 +3,9 @@
 EXCEPTIONS = {
     "types": {
         "System": "a name space: a wrapper for each system call, and no state",
-        "ReferenceLedger": "the whole contract once more, worked out the plainest way in one value",
+        "ReferenceLedger": "the whole contract once more, worked out in the simplest way, as one value",
+        "LiveVolume": "the fixture of the volume tests, with a method for each operation",
+        "FaultyOperation": "a table: each operation of the fault sweep, with what it needs",
     },
     "functions": {
         "ControlFile.row": "the table of control files",
@@ -16,4 +18,4 @@ EXCEPTIONS = {
 }
 
 # Until the split of Volume lands: so many findings of each rule are listed, but do not fail the check.
-PENDING = {"types": 2, "functions": 4, "callbacks": 12, "proofs": 30, "citations": 90}
+PENDING = {"types": 1, "functions": 4, "callbacks": 12, "proofs": 20}

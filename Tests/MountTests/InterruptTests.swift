@@ -41,6 +41,28 @@ extension Mounts {
             }
         }
 
+        /// strace stops the daemon when it has just mounted, so it must be killed; the dead mount that it leaves goes too.
+        @Test func mountOfADaemonThatMustBeKilled() throws {
+            try withMount(deadline: 60, mounted: false) { mount in
+                let traced = try Program.start(
+                    [
+                        "strace", "-f", "-o", "\(mount.scratch)/trace", "-e", "trace=eventfd2", "-e",
+                        "inject=eventfd2:signal=STOP", PurgefsBinary.path, "mount", mount.store, mount.root,
+                    ])
+                defer { traced.signalGroup(SIGKILL) }
+                try eventually("a daemon that has stopped") {
+                    Files.text("\(mount.scratch)/trace").contains("stopped by SIGSTOP")
+                }
+                #expect(MountTable.entry(at: mount.root) != nil)
+                let children = Files.text("/proc/\(traced.pid)/task/\(traced.pid)/children")
+                let child = try #require(children.split(separator: " ").compactMap { pid_t($0) }.first)
+                kill(child, SIGTERM)
+                #expect(try traced.wait(within: 30) == 128 + SIGTERM)
+                #expect(traced.errors.hasSuffix("purgefs: mount: interrupted; nothing is mounted\n"))
+                #expect(MountTable.entry(at: mount.root) == nil)
+            }
+        }
+
         /// The daemon alone is told to end during a scan. strace makes each look at a file of the store take two
         /// milliseconds, so the scan would take most of a minute.
         @Test func aLongScan() throws {

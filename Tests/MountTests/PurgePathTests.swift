@@ -92,6 +92,7 @@ extension Mounts {
                     outcome.errors.contains("process \(user.pid) (") && outcome.errors.contains("python"), "\(outcome)")
                 let line = try #require(try lines(try purge(["tmp", "--json", "--dry-run"], in: mount.root)).last)
                 #expect(line.path == "tmp/f" && line.refused == "open" && line.users?.map(\.pid) == [user.pid])
+                #expect(line.users?.first?.command == "\(Program.python) -c \(script)", "whole, as it is")
                 user.signal(SIGKILL)
                 try user.wait(within: 10)
                 try purge([mount.path("tmp/f")]).succeeded()

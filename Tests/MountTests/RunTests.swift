@@ -149,6 +149,49 @@ extension Mounts {
             print(before, peak())
             """
 
+        /// What whoever has the other end of a pipe does not read, he does not get; the run ends all the same.
+        @Test func aReaderOfEventsThatStops() throws {
+            try trace { trace in
+                let pipe = "\(trace.scratch)/pipe"
+                try #require(mkfifo(pipe, 0o600) == 0)
+                let reader = try FileDescriptor.open(pipe, O_RDWR | O_NONBLOCK)
+                let store = "\(trace.scratch)/store"
+                try trace.start(
+                    "cd $HOME/Library/Caches; seq 1000 | while read n; do echo > $n; done; echo all > ../../.purgefs/storage.reclaim",
+                    options: ["--events", pipe, "--store", store])
+                let end = try trace.end()
+                #expect(end.status == 125)
+                var text: [UInt8] = []
+                while try System.waitReadable(reader.raw, milliseconds: 0) { text += try reader.readSome(4096) }
+                let lines = text.split(separator: 10)
+                let all = try PurgefsBinary.run("events", store, "--json").succeeded().split(separator: "\n")
+                #expect(lines.count > 100 && all.count > 1000)
+                let read = lines.map { String(decoding: $0, as: UTF8.self) }
+                #expect(read == all.prefix(lines.count).map { String($0) })
+                let said = "the events are incomplete: \(pipe): its reader has stopped reading"
+                let missing = "the last \(all.count - lines.count) of them are not in it\n"
+                #expect(end.errors.contains("\(said); \(missing)"), "\(end.errors)")
+            }
+        }
+
+        /// Nobody answers who could say how much the container holds.
+        @Test func aDaemonThatHasStopped() throws {
+            try trace { trace in
+                try trace.start("echo > $OUT/ready; while [ ! -e $OUT/go ]; do sleep 0.05; done")
+                try trace.waitForNote("ready")
+                let daemons = try trace.processes().filter { name in
+                    Files.text("/proc/\(name)/cmdline").contains("\0mount\0--foreground\0")
+                }
+                let daemon = try #require(daemons.compactMap { pid_t($0) }.first)
+                kill(daemon, SIGSTOP)
+                try Files.write("", to: "\(trace.scratch)/go")
+                let end = try trace.end()
+                #expect(end.status == 125 && end.errors.contains("the daemon did not answer"), "\(end)")
+                #expect(end.errors.contains("process \(daemon)\n"), "\(end)")
+                try trace.checkNothingIsLeft()
+            }
+        }
+
         @Test func killOfTheCommandFromOutside() throws {
             try trace { trace in
                 try trace.start("echo $$ > $OUT/pid.part; mv $OUT/pid.part $OUT/pid; exec sleep 1000")

@@ -61,6 +61,64 @@ extension Mounts {
             }
         }
 
+        /// Another mount namespace has a copy of the mount: that is said at once, and --force ends the daemon all the same.
+        @Test func whatAnotherNamespaceKeeps() throws {
+            try withDaemon { mount, daemon in
+                let keeper = try Program.start(["unshare", "--mount", "--propagation", "private", "sleep", "1000"])
+                try eventually("the copy") { Files.text("/proc/\(keeper.pid)/comm") == "sleep\n" }
+                defer { keeper.signal(SIGKILL) }
+                let begin = ContinuousClock.now
+                for what in ["unmounted, but not everywhere", "cannot unmount"] {
+                    let refused = try PurgefsBinary.run("unmount", mount.root)
+                    #expect(
+                        refused.status == 1 && refused.errors.hasPrefix("purgefs: \(what): \(mount.root)"), "\(refused)"
+                    )
+                    #expect(refused.errors.contains("process \(keeper.pid) (sleep 1000)"), "\(refused)")
+                    #expect(refused.errors.contains("(process \(daemon)) still has the store"), "\(refused)")
+                    #expect(refused.errors.contains("purgefs unmount --force \(mount.root)\n"), "\(refused)")
+                }
+                #expect(ContinuousClock.now - begin < .seconds(5))
+                #expect(Files.exists("/proc/\(daemon)"))
+                try PurgefsBinary.run("unmount", "--force", mount.root).succeeded()
+                // The store is free, while the copy is still there.
+                try mount.mount()
+                try mount.unmount()
+            }
+        }
+
+        /// The same with one step, of a mount that is in use here too, by a daemon that does not listen.
+        @Test func whatAnotherNamespaceKeepsByForce() throws {
+            try withDaemon { mount, daemon in
+                let keeper = try Program.start(
+                    ["unshare", "--mount", "--propagation", "private", "sleep", "1000"], in: mount.path("tmp"))
+                try eventually("the copy") { Files.text("/proc/\(keeper.pid)/comm") == "sleep\n" }
+                defer { keeper.signal(SIGKILL) }
+                kill(daemon, SIGSTOP)
+                try PurgefsBinary.run("unmount", "--force", mount.root).succeeded()
+            }
+        }
+
+        /// A container that somebody else has mounted at this place, in a mount namespace of his own, is none of ours.
+        @Test func whatIsMountedThereInAnotherNamespace() throws {
+            try withMount(mounted: false) { mount in
+                let script = "\"$0\" mount --total 64M \(mount.store) \(mount.root) && echo ready && sleep 1000"
+                let other = try Program.start(
+                    ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, PurgefsBinary.path])
+                defer { other.signalGroup(SIGKILL) }
+                try eventually("its mount") { other.output == "ready\n" }
+                let refused = try PurgefsBinary.run("unmount", "--force", mount.root)
+                #expect(refused.status == 1 && refused.errors.contains("no container is mounted there"), "\(refused)")
+                let table = Files.text("/proc/\(other.pid)/mounts")
+                #expect(table.contains("\(mount.root) fuse.purgefs"))
+                try Program.run(
+                    "nsenter", "--mount=/proc/\(other.pid)/ns/mnt", PurgefsBinary.path, "unmount", mount.root
+                )
+                .succeeded()
+                other.signalGroup(SIGKILL)
+                try other.wait(within: 10)
+            }
+        }
+
         /// A daemon that listens ends in an orderly way, and whoever used the mount gets errors.
         @Test func byForceOfOneInUse() throws {
             try withDaemon { mount, _ in

@@ -100,6 +100,21 @@ extension Mounts {
             }
         }
 
+        /// What is said of the end is below what was drawn.
+        @Test func theDaemonDies() throws {
+            try withMount { mount in
+                try inTerminal(mount) { terminal in
+                    let drawn = try terminal.screen()
+                    try mount.kill()
+                    #expect(try terminal.awaitStatus() == "1")
+                    let screen = try terminal.screen()
+                    #expect(line("refused", screen) == line("refused", drawn), "\(screen)")
+                    #expect(screen.contains { $0.hasPrefix("purgefs: ") }, "\(screen)")
+                }
+                try PurgefsBinary.run("unmount", mount.root).succeeded()
+            }
+        }
+
         /// From inside the mount, which it does not keep busy.
         @Test(arguments: [[], ["--json"]]) func isPlainElsewhere(options: [String]) throws {
             try withMount { mount in

@@ -48,8 +48,9 @@ int shim_pending_signal(shim_signals set);
 // Waits until `fd` can be read (bit 0) or a signal of the set, which is blocked, is pending (bit 1); 0 on time-out.
 int shim_poll_in_or_signal(int fd, shim_signals set, int milliseconds);
 // From now on each signal of the set, unless it is ignored, ends the child (SIGTERM, after 10 s SIGKILL), waits for it,
-// writes `message` to standard error, and ends this process with 128+N. Unblocks them.
-int shim_end_with_child(shim_signals set, int child, const char *message);
+// unmounts a dead mount that it has left at `mountpoint`, writes `message` to standard error, and ends this process with
+// 128+N. Unblocks them.
+int shim_end_with_child(shim_signals set, int child, const char *mountpoint, const char *message);
 
 // The size of the terminal `fd`.
 int shim_window_size(int fd, uint16_t *columns, uint16_t *rows);

@@ -21,9 +21,12 @@ struct MountEntry: Hashable, Sendable {
     var isContainer: Bool { type == "fuse.purgefs" && isWhole }
 
     /// All mounts, the newest last; none if /proc is not mounted.
-    static func all() -> [MountEntry] {
+    static func all() -> [MountEntry] { all(of: "self") }
+
+    /// Those in the mount namespace of a process.
+    static func all(of process: String) -> [MountEntry] {
         do throws(Errno) {
-            let table = try FileDescriptor.open("/proc/self/mountinfo", O_RDONLY).readToEnd()
+            let table = try FileDescriptor.open("/proc/\(process)/mountinfo", O_RDONLY).readToEnd()
             return parse(String(decoding: table, as: UTF8.self))
         } catch { return [] }
     }

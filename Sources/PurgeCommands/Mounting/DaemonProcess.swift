@@ -39,9 +39,9 @@ final class DaemonProcess {
 
     /// From now on each of `signals`, which the caller has blocked, ends the daemon and then this process, up to the
     /// very end of this process: its status is 0 only if none of them arrived.
-    func endTogether(on signals: SignalSet, message: String) throws(CommandFailure) {
+    func endTogether(mountpoint: String, on signals: SignalSet, message: String) throws(CommandFailure) {
         do throws(Errno) {
-            try System.end(with: pid, on: signals, message: message)
+            try System.end(with: pid, mountpoint: mountpoint, on: signals, message: message)
         } catch { throw failedWait(error) }
     }
 

@@ -32,15 +32,19 @@ struct MountConnection {
 
     /// Makes every call that waits for the daemon fail, and every later one; false if this user may not do that.
     func abort() -> Bool {
-        if let number = entry.connection {
-            do throws(Errno) {
-                try FileDescriptor.open("/sys/fs/fuse/connections/\(number)/abort", O_WRONLY).writeAll(Array("1".utf8))
-                return true
-            } catch {}  // fusectl is not mounted, as in a container
-        }
+        if abortByNumber() { return true }
         do throws(Errno) {
             try System.unmountByForce(entry.mountpoint)
             return true
         } catch { return error == .busy }
+    }
+
+    /// The same where the mount itself is gone and only copies of it are left.
+    func abortByNumber() -> Bool {
+        guard let number = entry.connection else { return false }
+        do throws(Errno) {
+            try FileDescriptor.open("/sys/fs/fuse/connections/\(number)/abort", O_WRONLY).writeAll(Array("1".utf8))
+            return true
+        } catch { return false }  // fusectl is not mounted there, in a container for one
     }
 }

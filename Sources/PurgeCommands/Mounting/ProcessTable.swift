@@ -4,11 +4,14 @@ import PurgeSystem
 /// A process that keeps a directory, or something in it, in use.
 struct FileUser: Hashable, Encodable, Sendable {
     var pid: pid_t
-    /// Its command line, shortened.
+    /// Its command line, as /proc has it.
     var command: String
     /// `its working directory`, `open`, `mapped`, ...
     var manner: String
     var path: String
+
+    /// `process 17 (vim notes.txt)`
+    var name: String { "process \(pid) (\(ProcessTable.shown(command)))" }
 }
 
 /// What /proc shows of other processes; of those of other users it shows little.
@@ -53,6 +56,19 @@ enum ProcessTable {
         }
     }
 
+    /// One process of each mount namespace other than our own, as far as this user may see them.
+    static func otherMountNamespaces() -> [pid_t] {
+        guard let own = link("/proc/self/ns/mnt") else { return [] }
+        var seen: Set<String> = [own]
+        return pids().sorted().filter { pid in link(mountNamespace(of: pid)).map { seen.insert($0).inserted } ?? false }
+    }
+
+    static func isInOurMountNamespace(_ pid: pid_t) -> Bool {
+        link(mountNamespace(of: pid)).map { $0 == link("/proc/self/ns/mnt") } ?? false
+    }
+
+    private static func mountNamespace(of pid: pid_t) -> String { "/proc/\(pid)/ns/mnt" }
+
     /// Whether a process exists and has not ended; a zombie has ended.
     static func isRunning(_ pid: pid_t) -> Bool {
         guard let stat = content("/proc/\(pid)/stat"), let end = stat.lastIndex(of: ")") else { return false }
@@ -82,8 +98,11 @@ enum ProcessTable {
         }
     }
 
-    static func command(of pid: pid_t) -> String {
-        let text = VisibleText.of(words(of: pid).joined(separator: " "))
+    static func command(of pid: pid_t) -> String { words(of: pid).joined(separator: " ") }
+
+    /// A command line for people: shortened, and without control characters.
+    static func shown(_ command: String) -> String {
+        let text = VisibleText.of(command)
         return text.count > 60 ? text.prefix(57) + "..." : text
     }
 

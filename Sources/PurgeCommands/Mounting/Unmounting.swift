@@ -57,7 +57,7 @@ struct Unmounting {
     /// What keeps the mount busy, one line for each.
     func users() -> [String] {
         let processes = ProcessTable.users(of: mountpoint).map { user in
-            "process \(user.pid) (\(user.command)): \(VisibleText.of(user.path)) is \(user.manner)"
+            "\(user.name): \(VisibleText.of(user.path)) is \(user.manner)"
         }
         let mounts = MountEntry.all().filter { $0.mountpoint.isPath(below: mountpoint) }
         return processes + mounts.map { "a mount of type \($0.type) at \($0.mountpoint)" }

@@ -36,7 +36,7 @@ enum RefusalText {
     }
 
     private static func list(_ users: [FileUser]) -> String {
-        let shown = users.prefix(3).map { "process \($0.pid) (\($0.command))" }
+        let shown = users.prefix(3).map(\.name)
         let more = users.count - shown.count
         return (shown + (more > 0 ? ["\(more) more"] : [])).joined(separator: ", ")
     }

@@ -6,9 +6,12 @@ struct RunEnding {
     /// For files that COMMAND's last processes are just closing.
     private static let patience = 500
     private static let daemonPatience = 10_000
+    private static let silentDaemonPatience = 1000
 
     let mountpoint: String
     let console: Console
+    /// Whether the daemon did not answer when COMMAND had ended; it then gets less time to end.
+    let isSilent: Bool
 
     /// Returns what went wrong; the mount and the daemon are gone nevertheless.
     func takeAway(_ daemon: DaemonProcess) -> [CommandFailure] {
@@ -21,11 +24,8 @@ struct RunEnding {
         // does not go on for a copy of the mount in a mount namespace that was made meanwhile.
         daemon.requestEnd()
         var failures: [CommandFailure] = []
-        if !daemon.waitForEnd(milliseconds: Self.daemonPatience) {
-            failures.append(
-                CommandFailure(
-                    "the daemon did not end by itself and was killed", path: mountpoint, "process \(daemon.pid)",
-                    advice: "What the app wrote is in the store. Please report this."))
+        if !daemon.waitForEnd(milliseconds: isSilent ? Self.silentDaemonPatience : Self.daemonPatience) {
+            failures.append(killed(daemon))
         }
         // A daemon that was killed leaves its mount behind.
         if mount.isMounted, mount.attempt(detaching: true) != .done {
@@ -34,6 +34,17 @@ struct RunEnding {
                     "cannot unmount", path: mountpoint, "refused", advice: "By hand: fusermount3 -u -z \(mountpoint)"))
         }
         return failures
+    }
+
+    private func killed(_ daemon: DaemonProcess) -> CommandFailure {
+        guard isSilent else {
+            return CommandFailure(
+                "the daemon did not end by itself and was killed", path: mountpoint, "process \(daemon.pid)",
+                advice: "What the app wrote is in the store. Please report this.")
+        }
+        return CommandFailure(
+            "the daemon did not answer (was it stopped?) and was killed", path: mountpoint, "process \(daemon.pid)",
+            advice: "What the app wrote is in the store. Events of the last second may be missing.")
     }
 
     private func report(_ mount: Unmounting) {

@@ -10,6 +10,8 @@ final class RunRecord: Sendable {
     private typealias Line = ArraySlice<UInt8>
     /// How the line of an event (`Event`) begins; its number follows.
     private static let beginning = Array("{\"seq\":".utf8)
+    /// How long the end of a run waits for a reader of the `--events` file that takes nothing, in nanoseconds.
+    private static let patience: Int64 = 5_000_000_000
     /// This many lines are kept as they came, because decoding each of them at once would be too slow.
     private static let batch = 512
     private struct State {
@@ -23,6 +25,10 @@ final class RunRecord: Sendable {
         /// Lines that are not in the tally yet.
         var lines: [Line] = []
         var writingFailure: Errno?
+        /// Events that are not in the file because of it.
+        var unwritten: Int64 = 0
+        /// When the end of the run began.
+        var ending: Int64?
 
         mutating func addUp() {
             for line in lines { if let event = RunRecord.decode(Event.self, line) { tally.add(event) } }
@@ -40,7 +46,10 @@ final class RunRecord: Sendable {
         self.path = path
         do throws(Errno) {
             file = try path.map { (path) throws(Errno) in
-                try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+                let file = try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+                // A pipe whose reader has stopped must not hold this process up for ever.
+                if try System.status(file.raw).st_mode & S_IFMT != S_IFREG { try System.makeNonblocking(file.raw) }
+                return file
             }
         } catch { throw CommandFailure("cannot write the events", path: path ?? "", error) }
     }
@@ -55,6 +64,9 @@ final class RunRecord: Sendable {
             thread.withLock { $0 = reading }
         } catch { throw CommandFailure("cannot follow events", path: mountpoint, error) }
     }
+
+    /// COMMAND has ended: from now on a reader of the `--events` file that takes nothing is given up on.
+    func startEnding() { state.withLock { $0.ending = System.uptime() } }
 
     /// The daemon has ended: returns what it has reported.
     func end() -> RunTally {
@@ -73,7 +85,12 @@ final class RunRecord: Sendable {
     func failures(isStoreKept: Bool) -> [CommandFailure] {
         let state = state.withLock { $0 }
         var failures: [CommandFailure] = []
-        if let path, let error = state.writingFailure {
+        if let path, state.writingFailure == .timedOut {
+            failures.append(
+                CommandFailure(
+                    "the events are incomplete", path: path,
+                    "its reader has stopped reading; the last \(state.unwritten) of them are not in it", advice: ""))
+        } else if let path, let error = state.writingFailure {
             failures.append(CommandFailure("cannot write the events", path: path, error))
         }
         if let path, state.missing > 0 {
@@ -134,8 +151,32 @@ final class RunRecord: Sendable {
     }
 
     private func write(_ output: Line) {
-        guard let file, state.withLock({ $0.writingFailure }) == nil else { return }
-        do throws(Errno) { try file.writeAll(Array(output)) } catch { state.withLock { $0.writingFailure = error } }
+        guard let file else { return }
+        do throws(Errno) {
+            if let error = state.withLock({ $0.writingFailure }) { throw error }
+            try send(output, to: file)
+        } catch {
+            state.withLock { state in
+                state.writingFailure = error
+                state.unwritten += 1
+            }
+        }
+    }
+
+    private func send(_ output: Line, to file: borrowing FileDescriptor) throws(Errno) {
+        var rest = output
+        var taken = System.uptime()
+        while !rest.isEmpty {
+            do throws(Errno) {
+                rest = rest.dropFirst(try file.writeOnce(Array(rest)))
+                taken = System.uptime()
+            } catch .tryAgain {
+                if let ending = state.withLock({ $0.ending }), System.uptime() - max(taken, ending) > Self.patience {
+                    throw .timedOut
+                }
+                _ = try System.waitWritable(file.raw, milliseconds: 100)
+            }
+        }
     }
 }
 

@@ -45,11 +45,13 @@ struct RunSession {
             return try runCommand(daemon)
         }
         // Everything below is done, whatever has happened.
-        let after = daemon.hasEnded() ? nil : state()
-        var failures = RunEnding(mountpoint: prepared.mountpoint, console: console).takeAway(daemon)
+        record.startEnding()
+        let answer = daemon.hasEnded() ? .some(nil) : state()
+        let ending = RunEnding(mountpoint: prepared.mountpoint, console: console, isSilent: answer == nil)
+        var failures = ending.takeAway(daemon)
         let events = record.end()
         failures += record.failures(isStoreKept: invocation.arguments.has(.store))
-        if case .success(let outcome) = result { summarize(outcome, after, events) }
+        if case .success(let outcome) = result { summarize(outcome, answer ?? nil, events) }
         do throws(CommandFailure) { try remove(after: result) } catch { failures.append(error) }
         for failure in failures { console.warn(failure.message) }
         let status = try result.get().status
@@ -99,7 +101,7 @@ struct RunSession {
     }
 
     private func runCommand(_ daemon: DaemonProcess) throws(CommandFailure) -> Outcome {
-        let before = try MountedControl(place: prepared.mountpoint).status()
+        let before = try firstStatus()
         if let signal = System.endSignal() { throw Self.interrupted(by: signal) }
         let command = try RunningCommand.start(
             invocation.rawOperands, environment: RunEnvironment.make(mountpoint: prepared.mountpoint), mask: mask,
@@ -121,12 +123,31 @@ struct RunSession {
         var hostRefusals: Int
     }
 
-    private func state() -> After? {
+    /// nil if the daemon does not answer; the inner value is nil if it has just ended, and the summary does without.
+    private func state() -> After?? {
         let control = MountedControl(place: prepared.mountpoint)
-        do throws(CommandFailure) {
-            return After(
-                status: try control.status(), hostRefusals: try control.stat("host.refused").map { Int($0) } ?? 0)
-        } catch { return nil }  // the daemon has just ended; the summary does without
+        return answer { () throws(CommandFailure) in
+            After(status: try control.status(), hostRefusals: try control.stat("host.refused").map { Int($0) } ?? 0)
+        }.map { result in do { return try result.get() } catch { return nil } }
+    }
+
+    private func firstStatus() throws(CommandFailure) -> StatusReport {
+        let control = MountedControl(place: prepared.mountpoint)
+        guard let result = answer({ () throws(CommandFailure) in try control.status() }) else {
+            throw CommandFailure(
+                status: ExitStatus.runFailed,
+                message: "run: the daemon of \(VisibleText.of(prepared.mountpoint)) does not answer (was it stopped?)")
+        }
+        return try result.get()
+    }
+
+    /// nil if there is no answer in time: a call into the mount of a daemon that has been stopped never returns.
+    private func answer<Value: Sendable>(
+        _ question: @escaping @Sendable () throws(CommandFailure) -> Value
+    ) -> Result<Value, CommandFailure>? {
+        do throws(Errno) {
+            return try TimeLimit.run(milliseconds: 5000) { Result(catching: question) }
+        } catch { return Result(catching: question) }
     }
 
     private func summarize(_ outcome: Outcome, _ after: After?, _ events: RunTally) {

@@ -45,7 +45,8 @@ private enum MountVerb {
         let daemon = try DaemonProcess.start(
             programName: invocation.programName, options: invocation.arguments.mountingWords(), store: store,
             mountpoint: mountpoint)
-        try daemon.endTogether(on: .ending, message: "purgefs: \(MountDaemon.interrupted)\n")
+        try daemon.endTogether(
+            mountpoint: mountpoint, on: .ending, message: "purgefs: \(MountDaemon.interrupted)\n")
         guard let end = try daemon.waitUntilReady() else { return ExitStatus.done }
         guard let cause = DaemonProcess.signalInWords(of: end) else {
             let status = end.exitStatus

@@ -12,6 +12,8 @@ struct StatusWatch {
     private var target: Target
     /// Whether each status is drawn over the last one.
     private let isLive: Bool
+    /// Whether the cursor stands in a status that was drawn.
+    private var isDrawn = false
     private var console: Console { form.console }
 
     init(_ form: StatusForm, _ text: String?) throws(CommandFailure) {
@@ -22,18 +24,23 @@ struct StatusWatch {
     }
 
     mutating func run() throws(CommandFailure) -> Int32 {
+        let result = Result { () throws(CommandFailure) in try watch() }
+        // What is said now comes below what was drawn.
+        if isDrawn { try console.print("") }
+        try console.flush()
+        if let signal = try result.get() { return ExitStatus.signal + signal }
+        console.warn("status: \(target.place): it has been unmounted")
+        return ExitStatus.done
+    }
+
+    /// The signal that has ended it; nil when the container has been unmounted.
+    private mutating func watch() throws(CommandFailure) -> Int32? {
         var isFirst = true
         while try showUnlessUnmounted(warnings: isFirst ? console : nil) {
             isFirst = false
-            if let signal = try pause() {
-                if isLive { try console.print("") }
-                return ExitStatus.signal + signal
-            }
+            if let signal = try pause() { return signal }
         }
-        if isLive { try console.print("") }
-        try console.flush()
-        console.warn("status: \(target.place): it has been unmounted")
-        return ExitStatus.done
+        return nil
     }
 
     /// Returns false once the container that was shown is no longer mounted. A store that is not mounted may be mounted
@@ -61,11 +68,12 @@ struct StatusWatch {
         } catch { throw CommandFailure("cannot watch", path: mountpoint, error) }
     }
 
-    private func show(_ warnings: Console?) throws(CommandFailure) {
+    private mutating func show(_ warnings: Console?) throws(CommandFailure) {
         try target.with(forReading: true, warnings: warnings) { (control) throws(CommandFailure) in
             if isLive {
                 let size = System.terminalSize(STDOUT_FILENO)
                 try console.write(LiveFrame(lines: try form.lines(control), size: size).text)
+                isDrawn = true
             } else if form.asJSON {
                 let lines = try control.content(of: "status.json").split(separator: "\n")
                 try console.print(lines.map { $0.trimmed }.joined(separator: " "))

@@ -32,31 +32,61 @@ private enum UnmountVerb {
     private static let patience = 5000
 
     static func run(_ path: String, isForced: Bool, _ console: Console) throws(CommandFailure) -> Int32 {
-        let entry = try find(path)
+        let (entry, isHere) = try find(path, isForced: isForced)
         // This process must not keep the mount busy.
         do throws(Errno) {
             try System.changeDirectory("/")
         } catch { throw CommandFailure(what, path: "/", error) }
         let daemon = DaemonEnd(entry)
-        try takeAway(entry, path, daemon, isForced: isForced)
+        if isHere { try takeAway(entry, path, daemon, isForced: isForced) }
         // A bind mount, or a copy of the mount elsewhere: the daemon goes on serving that.
         if let other = MountEntry.all().last(where: { $0.type == entry.type && $0.source.isPath(entry.source) }) {
             let (here, there) = (VisibleText.of(path), VisibleText.of(other.mountpoint))
             console.warn("unmount: \(here): unmounted here; the same container is still mounted at \(there)")
             return ExitStatus.done
         }
-        if daemon.wait(milliseconds: isForced ? patience : 2 * patience) { return ExitStatus.done }
-        if isForced {
-            daemon.kill()
-            if daemon.wait(milliseconds: patience) { return ExitStatus.done }
+        var copies = MountCopy.all(of: entry)
+        if !copies.isEmpty && !isForced {
+            // The process that keeps it may be about to end.
+            if daemon.wait(milliseconds: 500) { return ExitStatus.done }
+            copies = MountCopy.all(of: entry)
+            if !copies.isEmpty { throw kept("unmounted, but not everywhere", path, by: copies, daemon) }
         }
+        if end(daemon, hasCopies: !copies.isEmpty, entry, isForced: isForced) { return ExitStatus.done }
+        let pids = daemon.daemons.map(String.init)
         throw CommandFailure(
             "unmounted, but its daemon has not ended", path: path,
-            daemon.daemons.isEmpty
-                ? "the store is still locked"
-                : "process \(daemon.daemons.map(String.init).joined(separator: ", ")) still has the store",
+            pids.isEmpty
+                ? "the store is still locked" : "process \(pids.joined(separator: ", ")) still has the store",
             advice: "A process in another mount namespace (a sandbox, a container) may still have a copy of the mount: "
-                + "end it.\n  Or kill the daemon: kill -9 \(daemon.daemons.map(String.init).joined(separator: " "))")
+                + "end it." + (pids.isEmpty ? "" : "\n  Or kill the daemon: kill -9 \(pids.joined(separator: " "))"))
+    }
+
+    /// The mount is gone here. Returns whether the daemon has ended and the store is free.
+    private static func end(_ daemon: DaemonEnd, hasCopies: Bool, _ entry: MountEntry, isForced: Bool) -> Bool {
+        if hasCopies { _ = daemon.request() }
+        if daemon.wait(milliseconds: isForced ? patience : 2 * patience) { return true }
+        guard isForced else { return false }
+        daemon.kill()
+        if daemon.wait(milliseconds: patience) { return true }
+        // Once a connection has ended, its number may be given to another one. It is ours while a copy shows our store.
+        guard !MountCopy.all(of: entry).isEmpty, MountConnection(entry: entry).abortByNumber() else { return false }
+        return daemon.wait(milliseconds: patience)
+    }
+
+    private static func kept(
+        _ what: String, _ path: String, by copies: [MountCopy], _ daemon: DaemonEnd
+    ) -> CommandFailure {
+        let processes = copies.prefix(5).map { "process \($0.pid) (\(ProcessTable.shown($0.command)))" }
+        let pids = daemon.daemons.map(String.init).joined(separator: ", ")
+        return CommandFailure(
+            what, path: path,
+            "another mount namespace (a sandbox, a container) has a copy of the mount, so the daemon"
+                + (pids.isEmpty ? "" : " (process \(pids))") + " still has the store",
+            advice: (processes.map { "The copy is in the mount namespace of \($0)." } + [
+                "End that process, or end the daemon, with errors for whoever uses the copy: "
+                    + "purgefs unmount --force \(VisibleText.of(path))"
+            ]).joined(separator: "\n  "))
     }
 
     private static func takeAway(
@@ -131,13 +161,20 @@ private enum UnmountVerb {
         return mount.isMounted ? mount.attempt(detaching: true) : .done
     }
 
-    /// The mount point as the kernel knows it. One whose daemon has died cannot be examined.
-    private static func find(_ path: String) throws(CommandFailure) -> MountEntry {
+    /// The mount point as the kernel knows it, and whether the mount is in our own namespace; if not, another mount
+    /// namespace has a copy of it. One whose daemon has died cannot be examined.
+    private static func find(
+        _ path: String, isForced: Bool
+    ) throws(CommandFailure) -> (entry: MountEntry, isHere: Bool) {
         try Places.requireProc(what)
         guard let resolved = Places.resolvedOrParent(path) else {
             throw CommandFailure(what, path: path, Errno.noEntry)
         }
-        if let entry = MountEntry.container(at: resolved) { return entry }
+        if let entry = MountEntry.container(at: resolved) { return (entry, true) }
+        if let copy = MountCopy.container(at: resolved) {
+            if isForced { return (copy.entry, false) }
+            throw kept(what, path, by: MountCopy.all(of: copy.entry), DaemonEnd(copy.entry))
+        }
         if let mount = MountEntry.containers().map(\.mountpoint).last(where: { resolved.isPath(below: $0) }) {
             throw CommandFailure(
                 what, path: path, "this is inside a mount, and not its mount point",

@@ -1,0 +1,25 @@
+import Synchronization
+
+/// Work that may never end, because it waits for a process that does not answer.
+public enum TimeLimit {
+    private final class Answer<Value: Sendable>: Sendable {
+        let value = Mutex<Value?>(nil)
+        let gate = Gate()
+    }
+
+    /// What `work` returns, on a thread of its own; nil if it takes longer than `milliseconds`. The thread is then left
+    /// to itself.
+    public static func run<Value: Sendable>(
+        milliseconds: Int64, _ work: @escaping @Sendable () -> Value
+    ) throws(Errno) -> Value? {
+        let answer = Answer<Value>()
+        let seen = answer.gate.generation
+        _ = try WorkThread(name: "asking") {
+            let value = work()
+            answer.value.withLock { $0 = value }
+            answer.gate.advance()
+        }
+        answer.gate.wait(while: seen, milliseconds: milliseconds)
+        return answer.value.withLock { $0 }
+    }
+}
