@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Apple's own names for the backup flag, and attributes that are nobody's business but the app's.
+    /// Apple's own names for the backup flag, and attributes that concern only the app.
     @Suite struct AppleXattrTests {
         static let flag = "user.purgefs.isExcludedFromBackup"
         static let item = "com.apple.metadata:com_apple_backup_excludeItem"

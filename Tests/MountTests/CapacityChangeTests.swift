@@ -26,7 +26,7 @@ extension Mounts {
             }
         }
 
-        /// What cannot be made to fit is accepted all the same; then nothing purgeable is left.
+        /// A change that cannot be made to fit is accepted too; then nothing purgeable is left.
         @Test func aDeviceThatIsOverfull() throws {
             try withMount(["--total", "16M"]) { mount in
                 try makeFiles(mount)

@@ -48,7 +48,7 @@ extension Mounts {
         }
     }
 
-    /// What is left of a file or folder for those who have it open.
+    /// What is left of a removed file or folder for processes that have it open.
     @Suite struct RemovedDirectoryTests {
         /// With 256 descriptors for the daemon.
         @Test func manyThatAreHeld() throws {

@@ -6,7 +6,8 @@ import Testing
 extension Mounts {
     /// A close(2) or a purge that has returned is seen by every later call.
     @Suite struct CloseOrderTests {
-        /// Worker W's file has 2^W blocks, so the reclaimable blocks are a bit mask of who has closed.
+        /// Worker W's file has 2^W blocks, so the reclaimable blocks are a bit mask of the workers that have closed
+        /// theirs.
         @Test func closedFilesCountAsReclaimableAtOnce() throws {
             try withMount { mount in
                 try mount.turnThresholdsOff()
@@ -59,7 +60,7 @@ extension Mounts {
             }
         }
 
-        /// Somebody whose lookups fill the kernel's cache of names all the time.
+        /// A process whose look-ups fill the kernel's cache of names all the time.
         private static func keepLooking(
             _ mount: TestMount, _ count: Int, until isDone: @escaping @Sendable () -> Bool
         ) -> Workers.Group {
@@ -71,7 +72,7 @@ extension Mounts {
             }
         }
 
-        /// What a file in Caches gave back can be written at once, by whoever closed it.
+        /// The process that closed a file in Caches can at once write what that file gave back.
         @Test func closedFilesCanBePurgedByTheNextWrite() throws {
             try withMount { mount in
                 try mount.turnThresholdsOff()

@@ -70,7 +70,7 @@ extension Mounts {
             #expect(outcome.status == 0 && outcome.output == "16384\n8192\n0\n0\n0\n0\n", "\(outcome)")
         }
 
-        /// The app may close its container, or a folder that each mount makes anew where it is missing.
+        /// The app may close its container, or a folder that each mount makes again if it is missing.
         @Test func aContainerThatItsAppHasClosed() throws {
             let outcome = try asUser(
                 """

@@ -156,7 +156,7 @@ extension Mounts {
             }
         }
 
-        /// In the background; `unmount` returns when the store is free, and names whoever is in the way.
+        /// In the background; `unmount` returns when the store is free, and names the processes that are in the way.
         @Test func mountAndUnmount() throws {
             try withMount(mounted: false) { mount in
                 for _ in 0..<3 {

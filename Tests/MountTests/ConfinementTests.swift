@@ -98,7 +98,7 @@ extension Mounts {
             }
         }
 
-        /// A directory that anybody may write to, with a mount point of an ordinary user's.
+        /// A directory to which every user may write, with a mount point of an ordinary user.
         private func withPlaces(_ body: (_ place: String) throws -> Void) throws {
             try Scratch.with("confined") { scratch in
                 try Program.shell(

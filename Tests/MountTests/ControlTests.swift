@@ -117,7 +117,7 @@ extension Mounts {
             }
         }
 
-        /// Reading at offset 0 makes the content anew, also through a descriptor that is open.
+        /// Reading at offset 0 generates the content again, even through a descriptor that is open.
         @Test func contentIsMadeAnewAtOffsetZero() throws {
             try withMount { mount in
                 let file = try OpenFile(mount.control("storage.used"), O_RDONLY)

@@ -60,8 +60,8 @@ extension Mounts {
             }
         }
 
-        /// The journal is history only: either it stands in the way with a message, or the mount works and the
-        /// damaged file is still there for whoever can read it.
+        /// The journal is history only: either the mount fails with a message, or it works and the damaged file is
+        /// still there to be read.
         @Test(arguments: ["not a database at all, but long enough to look like one".repeated(100), "short", ""])
         func journal(content: String) throws {
             try withStore { mount in
@@ -116,7 +116,7 @@ extension Mounts {
             }
         }
 
-        /// Attributes that no program of ours would have written are no reason to fail.
+        /// Attributes that purgefs would not have written are not a reason to fail.
         @Test func attributesInTheStore() throws {
             try withStore { mount in
                 let file = "\(mount.store)/container/Documents/precious"

@@ -55,7 +55,7 @@ extension Mounts {
                 let purge = try Program.start(["sh", "-c", "echo caches > '\(mount.control("storage.reclaim"))'"])
                 #expect(try purge.wait(within: 20) == 0)
                 #expect(!Files.exists("\(mount.store)/container/Library/Caches/inner/sub/f"))
-                // What lies below it is gone for whoever comes there later.
+                // Later calls do not find what is below it.
                 daemon.signal(SIGKILL)
                 try daemon.wait(within: 10)
                 try Program.run("umount", inner).succeeded()
@@ -83,7 +83,7 @@ extension Mounts {
             }
         }
 
-        /// kill -9 while the kernel is being told of purged names, with programs in their folders: each gets its
+        /// kill -9 while the kernel is being told about purged names, with programs in their folders: each gets its
         /// error, and nothing is left of the mount.
         @Test func killedWhilePurging() throws {
             try withMount(deadline: 60 + 10 * Double(Scale.of(10)), mounted: false) { mount in

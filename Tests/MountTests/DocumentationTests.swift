@@ -126,7 +126,7 @@ extension Mounts {
             #expect(!found[3].isRun, "nor is an unknown place")
         }
 
-        /// Blocks that are no examples say so by their language, and hold none.
+        /// Blocks that are not examples say so by their language, and contain none.
         @Test func everyBlockHasALanguage() {
             for example in DocumentedExample.all {
                 #expect(["sh", "console", "python", "text"].contains(example.language), "\(example.description)")
@@ -136,7 +136,7 @@ extension Mounts {
             }
         }
 
-        /// What is not run is counted here, so that one more is somebody's decision.
+        /// Blocks that are not run are counted here, so that adding one is a decision.
         @Test func onlyWhatCannotBeRunIsNotRun() {
             let excuses = DocumentedExample.all.compactMap(\.excuse)
             #expect(Dictionary(grouping: excuses) { $0 }.mapValues(\.count) == ["make": 5, "installs": 1])

@@ -66,7 +66,7 @@ extension Mounts {
             }
         }
 
-        /// Blocks while there is nothing and ends at unmount: the reader holds nobody up.
+        /// Blocks while there is nothing, and ends at unmount: the reader does not prevent that.
         @Test(arguments: [true, false]) func theStreamBlocksAndEnds(bySignal: Bool) throws {
             try withMount { mount in
                 let output = "\(mount.scratch)/events.out"
@@ -103,7 +103,7 @@ extension Mounts {
             }
         }
 
-        /// Names that are no UTF-8, or need escapes, are valid JSON all the same.
+        /// Names that are not UTF-8, or need escapes, still become valid JSON.
         @Test func oddNames() throws {
             try withMount { mount in
                 let reader = try EventReader(mount)

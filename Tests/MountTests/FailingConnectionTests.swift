@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// System calls on /dev/fuse that fail, made to by strace: nobody waits for ever.
+    /// System calls on /dev/fuse that strace makes fail: no caller waits for ever.
     @Suite struct FailingConnectionTests {
         private static let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Programs/failing_answers.py").path
@@ -33,7 +33,7 @@ extension Mounts {
             }
         }
 
-        /// A read that fails now and then is no end of the mount, and no caller notices it.
+        /// A read that fails from time to time does not end the mount, and no caller notices it.
         @Test func requestsThatCannotBeReadAtOnce() throws {
             try withFailing("read:error=EIO:when=150+15") { mount in
                 let output = try run(mount).succeeded()
@@ -42,7 +42,7 @@ extension Mounts {
             }
         }
 
-        /// One that fails for good is an end with an error, and nobody is left waiting.
+        /// One that keeps failing ends the mount with an error, and no caller is left waiting.
         @Test func requestsThatCannotBeReadAnyMore() throws {
             try withFailing("read:error=EIO:when=500+") { mount in
                 let outcome = try run(mount)

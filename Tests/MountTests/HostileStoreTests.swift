@@ -5,8 +5,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// A store that somebody else has made, or changes while it is mounted: nothing in it leads out of it, hangs
-    /// the daemon or ends it.
+    /// A store that another user has made, or changes while it is mounted: nothing in it leads out of it, hangs the
+    /// daemon or ends it.
     @Suite struct HostileStoreTests {
         static let programs = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Programs").path
@@ -26,7 +26,7 @@ extension Mounts {
                 try Program.run("chown", asOrdinaryUser ? "65534:65534" : "0:0", place.path).succeeded()
                 let node = "\(scratch.path)/fuse"
                 let prepare = "mknod \(node) c 10 229; chmod 666 \(node); mount --bind \(node) /dev/fuse; exec \"$@\""
-                // Nobody else's namespace may keep a copy of these mounts.
+                // No other namespace may keep a copy of these mounts.
                 let namespace = ["unshare", "-m", "--propagation", "private"]
                 let user = ["sh", "-ec", prepare, "sh"] + DeviceFileTests.ordinaryUser
                 let words = [Program.python, program, purgefs, place.path, "\(seed)", "\(Scale.of(count))", "3"]

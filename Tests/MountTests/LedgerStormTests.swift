@@ -42,7 +42,7 @@ extension Mounts {
             mount.path("\(Self.places[random.below(Self.places.count)])/f\(random.below(4))")
         }
 
-        /// No room, or somebody else was faster with the name: all else is an error.
+        /// No room, or another worker was faster with the name: everything else is an error.
         private func step(_ mount: TestMount, _ random: inout SeededGenerator, _ stale: Tally) throws {
             var operation = ""
             do {

@@ -274,7 +274,7 @@ extension Mounts {
             }
         }
 
-        /// What sets the time alone, cuts or allocates is no use.
+        /// A call that only sets the time, truncates or allocates is not a use.
         @Test(arguments: backings) func otherChangesOfTheTimeAreNoUse(backing: Backing) throws {
             try withMount(on: backing) { mount in
                 for name in ["a", "b"] { try mount.make("Library/Caches/\(name)", size: MappedFile.size) }
@@ -290,7 +290,7 @@ extension Mounts {
             }
         }
 
-        /// The space of an unlinked file comes back without anybody asking, for who waits for room.
+        /// The space of an unlinked file is freed without a request, for a call that waits for room.
         @Test(arguments: backings) func unmappingFreesWithoutBeingAsked(backing: Backing) throws {
             try withMount(on: backing) { mount in
                 try mount.turnThresholdsOff()
@@ -306,7 +306,7 @@ extension Mounts {
             }
         }
 
-        /// What was mapped takes no descriptor from who opens files when it is mapped no longer.
+        /// Files that were mapped and no longer are take no descriptors from a program that opens files.
         @Test(arguments: backings) func whatIsUnmappedTakesNoDescriptors(backing: Backing) throws {
             try withMount(on: backing) { mount in
                 try mount.unmount()

@@ -48,7 +48,7 @@ extension Mounts {
             #expect(failures["symlink_lengths"]?.contains("no such check") == true)
         }
 
-        /// Here for want of the tree that it needs; the same on both sides is no agreement.
+        /// Without the tree that it needs it fails here; the same failure on both sides is not an agreement.
         @Test func aBrokenCheckFails() throws {
             let failures = try failures(only: "^readonly_can_be_read$", readOnly: "check")
             #expect(failures["readonly_can_be_read"]?.contains("broken: ") == true)

@@ -157,7 +157,7 @@ extension Mounts {
             }
         }
 
-        /// The level is judged anew at mount, from free space alone.
+        /// The level is judged again at mount, only from free space.
         @Test func judgedAnewAtMount() throws {
             try withThresholds { mount in
                 try setFree(mount, 5 * Self.mib)

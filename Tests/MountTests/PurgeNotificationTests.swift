@@ -60,7 +60,7 @@ extension Mounts {
             }
         }
 
-        /// A folder that is moved before the kernel could be told of the names that went in it.
+        /// A folder that is moved before the kernel could be told about the names that were purged in it.
         @Test func namesInAFolderThatIsMovedMeanwhile() throws {
             try withMount(deadline: 60) { mount in
                 let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -72,7 +72,8 @@ extension Mounts {
             }
         }
 
-        /// A name may be made anew the moment it is gone; the news of its purge must not take the new file.
+        /// A name may be created again as soon as it is gone; the announcement of its purge must not remove the new
+        /// file.
         @Test func namesCanBeMadeAnewAtOnce() throws {
             try withMount { mount in
                 for round in 0..<Scale.of(200) {
@@ -88,7 +89,7 @@ extension Mounts {
             }
         }
 
-        /// The same with somebody else at the name all the time: each file it has open keeps its content.
+        /// The same with another process using the name all the time: each file that it has open keeps its content.
         @Test func aNameThatIsMadeAnewAllTheTime() throws {
             try withMount { mount in
                 let isDone = Tally()
@@ -138,8 +139,8 @@ extension Mounts {
             }
         }
 
-        /// Whoever holds the kernel's lock of a directory may wait for a name that a purge has not come
-        /// to yet, while the purge's announcements wait for that lock.
+        /// A call that holds the kernel's lock of a directory may wait for a name that a purge has not come to yet,
+        /// while the purge's announcements wait for that lock.
         @Test func aFolderInUseWhileAllOfItIsPurged() throws {
             try withMount { mount in
                 try mount.turnThresholdsOff()
@@ -175,7 +176,7 @@ extension Mounts {
             }
         }
 
-        /// Whoever had it open before, even unlinked, reads on; a folder's descriptor works on.
+        /// A process that had it open before, even unlinked, can go on reading; a folder's descriptor goes on working.
         @Test func descriptorsKeepWorking() throws {
             try withMount { mount in
                 try mount.makeDirectory("Library/Caches/folder")
@@ -197,7 +198,7 @@ extension Mounts {
             }
         }
 
-        /// An O_PATH descriptor is no open of the file: it goes, and the descriptor says so.
+        /// An O_PATH descriptor does not keep a file open: the file is purged, and the descriptor shows that.
         @Test func aDescriptorOfThePathAloneHoldsNothing() throws {
             try withMount { mount in
                 try mount.make("tmp/f", size: 4096)

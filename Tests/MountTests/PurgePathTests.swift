@@ -54,7 +54,7 @@ extension Mounts {
             }
         }
 
-        /// What may go goes all the same.
+        /// Files that may be purged are purged nevertheless.
         @Test func whatCannotGoIsNamed() throws {
             try withMount { mount in
                 try makeFiles(mount)
@@ -99,7 +99,7 @@ extension Mounts {
             }
         }
 
-        /// A link is purged itself; what it leads to is another matter.
+        /// A link is purged itself, and not what it leads to.
         @Test func links() throws {
             try withMount { mount in
                 try makeFiles(mount)
@@ -167,7 +167,7 @@ extension Mounts {
             }
         }
 
-        /// An absolute pattern too is for what lies below TARGET.
+        /// An absolute pattern is also only for files below TARGET.
         @Test(arguments: [true, false]) func aPatternThatLeavesTheTarget(mounted: Bool) throws {
             try withMount { mount in
                 try makeFiles(mount)
@@ -209,7 +209,7 @@ extension Mounts {
             }
         }
 
-        /// What lies below it, and nothing else.
+        /// Only files below it.
         @Test(arguments: [true, false]) func aTargetBelowTheMountPoint(mounted: Bool) throws {
             try withMount(["--total", "64M", "--others", "1M", "--others-purgeable", "8K"]) { mount in
                 try makeFiles(mount)

@@ -18,7 +18,7 @@ extension TestMount {
         return try StoreEvent.journal(of: store).filter { $0.type == "purge" }
     }
 
-    /// Other apps take all that is free: F = 0, and whoever needs a block must purge for it.
+    /// Other apps use all free space: F = 0, and a call that needs a block must purge for it.
     func takeAllFreeSpace() throws {
         try turnThresholdsOff()
         try write("+\(number("storage.available"))", to: "storage.others")

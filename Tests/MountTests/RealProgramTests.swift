@@ -160,7 +160,7 @@ extension Mounts {
             try compare(script, prepare: "\(Self.makeTree); rm fifo")
         }
 
-        /// Scripts and settings of the environment name the place where it lies.
+        /// Scripts and settings of the environment contain its path.
         @Test func pythonVirtualEnvironment() throws {
             let script = """
                 python3 -m venv env && env/bin/python -c 'import sys; print(sys.prefix != sys.base_prefix)' &&

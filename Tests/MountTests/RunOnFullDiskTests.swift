@@ -72,7 +72,7 @@ extension Mounts {
             }
         }
 
-        /// What was set while COMMAND ran is in force and could not be saved: EIO for who set it.
+        /// What was set while COMMAND ran is in force and could not be saved: EIO for the caller that set it.
         @Test func settingsThatCouldNotBeSaved() throws {
             try withSmallDisk { disk, other in
                 let run = try run(

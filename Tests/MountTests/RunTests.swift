@@ -203,7 +203,7 @@ extension Mounts {
             }
         }
 
-        /// Somebody the command left behind, with a file open in the container: the mount goes all the same.
+        /// A process that the command left behind has a file open in the container: it is unmounted nevertheless.
         @Test func aBackgroundProcessOfTheCommand() throws {
             try trace { trace in
                 try trace.start("(exec sleep 1000 > $TMPDIR/open 2>&1 & echo $! > $OUT/pid); exit 3")
@@ -214,7 +214,8 @@ extension Mounts {
             }
         }
 
-        /// Whoever makes a mount namespace meanwhile has a copy of the mount, which must not keep the daemon.
+        /// A process that makes a mount namespace meanwhile has a copy of the mount, which must not keep the daemon
+        /// running.
         @Test func aMountNamespaceThatOutlivesTheCommand() throws {
             let run = try PurgefsBinary.run(
                 "run", "--quiet", "--", "sh", "-c",

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// `purgefs unmount` where nobody serves the mount any more.
+    /// `purgefs unmount` of a mount that is no longer served.
     @Suite struct UnmountTests {
         /// Mounted in the background; `body` gets the daemon.
         private func withDaemon(_ body: (TestMount, pid_t) throws -> Void) throws {
@@ -32,7 +32,7 @@ extension Mounts {
             }
         }
 
-        /// As a thread of it that nothing can end leaves it: no daemon, and a connection all the same.
+        /// As a thread of the daemon that cannot be killed leaves it: no daemon, but still a connection.
         @Test func ofADeadDaemonWhoseConnectionLives() throws {
             try withDaemon { mount, daemon in
                 let holder = try Program.start([Program.python, "-c", Self.holder, "\(daemon)"])
@@ -119,7 +119,7 @@ extension Mounts {
             }
         }
 
-        /// A daemon that listens ends in an orderly way, and whoever used the mount gets errors.
+        /// A daemon that reacts ends in an orderly way, and programs that used the mount get errors.
         @Test func byForceOfOneInUse() throws {
             try withDaemon { mount, _ in
                 let file = try Program.start(

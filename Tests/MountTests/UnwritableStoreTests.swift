@@ -7,7 +7,8 @@ extension Mounts {
     @Suite struct UnwritableStoreTests {
         private static let user = "setpriv --reuid 65534 --regid 65534 --clear-groups"
 
-        /// Ways of making `store` unwritable at `seen`, and who looks at it; undone by the end of the mount namespace.
+        /// Ways of making `store` unwritable at `seen`, and the user who reads it; undone by the end of the mount
+        /// namespace.
         static let ways: [(name: String, command: String, caller: String)] = [
             ("a read-only bind mount", "mount --bind store seen; mount -o remount,bind,ro seen", ""),
             (

@@ -18,7 +18,7 @@ extension Mounts {
             if kind == "copy": os.copy_file_range(source, file, 100)
             """
 
-        /// setuid and setgid go, as they do for anybody else who changes another's program.
+        /// setuid and setgid are cleared, as for any other user who changes another user's program.
         @Test(arguments: ["write", "sendfile", "ftruncate", "truncate", "fallocate", "copy", "O_TRUNC"])
         func privilegesGo(kind: String) throws {
             try withMount(["--total", "64M", "--allow-other"]) { mount in

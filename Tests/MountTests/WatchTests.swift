@@ -61,7 +61,7 @@ extension Mounts {
                     #expect(later.count == first.count)
                     #expect(zip(later, first).count { $0 != $1 } <= 5, "\(later)")
                     #expect(try terminal.scrolled() == "0")
-                    // Nothing is wiped before it is drawn anew.
+                    // Nothing is erased before it is drawn again.
                     #expect(!Files.text(terminal.rawFile).contains("\u{1B}[2J"))
                     try mount.unmount()
                     #expect(try terminal.awaitStatus() == "0")

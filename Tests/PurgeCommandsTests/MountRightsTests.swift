@@ -5,7 +5,7 @@ import Testing
 /// What stands in the way of mounting, and what is said of it.
 struct MountRightsTests {
     @Test(arguments: [
-        // Root, and whoever has the right, needs nobody's help.
+        // Root, and any user with the capability, needs no helper.
         (MountRights(isRoot: true, canAdminister: true), nil, ""),
         (MountRights(canAdminister: true, canGain: false, hasNoNewPrivileges: true, helper: .missing), nil, ""),
         (MountRights(), nil, ""),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PurgeCommands
 
-/// What lies in what, by the table of mounts alone.
+/// Which path is inside of which, by the table of mounts alone.
 struct SurroundingsTests {
     /// Bind mounts of a store, of its container and of a folder in that; a container and a folder of it; one mount over
     /// another.

@@ -59,7 +59,7 @@ struct UsageTests {
         }
     }
 
-    /// Well formed, but there is no such thing: a failure, not wrong usage.
+    /// Well formed, but it does not exist: a failure, not wrong usage.
     @Test(arguments: [
         ["status", "/nonexistent/x"], ["set", "/nonexistent/x", "storage.total=1G"],
         ["purge", "/nonexistent/x", "--all"],

@@ -63,7 +63,7 @@ final class FakeRequests: RequestSource {
             }
             if let number {
                 buffer.storeBytes(of: number, as: Int.self)
-                // An interruption, which is no request.
+                // An interruption, which is not a request.
                 if number < 0 { return 0 }
                 return 8
             }

@@ -7,7 +7,7 @@ import Testing
         let fault = RandomStates.firstFault(inBatch: batch) { state, _ in
             let capacity = state.capacity
             let need = capacity.important
-            // A write of nothing is no write: an overcommitted device stays as it is.
+            // A write of no bytes does nothing: an overcommitted device does not change.
             guard need > .zero else { return nil }
             var device = state
             device.carryOut(device.plan(.bytes(capacity.shortage(for: need))))

@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func importantIsNeverMoreThanTotal() {
-        // Only reachable if the parts disagree; the number must stay sane for statvfs all the same.
+        // Only reachable if the parts disagree; the number must still be usable for statvfs.
         let odd = Capacity(
             total: ByteCount(blocks: 10), reclaimableFiles: ByteCount(blocks: 5), thresholds: .off)
         #expect(odd.important == ByteCount(blocks: 10))

@@ -1,7 +1,7 @@
 import PurgeModel
 import Testing
 
-/// The ledger against files that are counted anew after each change.
+/// The ledger against files that are counted again after each change.
 @Suite struct LedgerSumTests {
     private struct File {
         var blocks: Int64

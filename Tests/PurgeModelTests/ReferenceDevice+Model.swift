@@ -1,6 +1,6 @@
 import PurgeModel
 
-/// A reference device as the code under test is told of it.
+/// A reference device in the form that the code under test takes.
 extension ReferenceDevice {
     var capacity: Capacity {
         Capacity(
@@ -68,7 +68,7 @@ enum RandomStates {
     /// 10 batches of 10,000: the 100,000 states that each property is checked on.
     static let perBatch = 10_000
 
-    /// Stops at the first state that is wrong, and answers what was wrong with it and how to make it again.
+    /// Stops at the first state that is wrong, and returns what was wrong with it and how to reproduce it.
     static func firstFault(
         inBatch batch: Int, _ fault: (ReferenceDevice, inout SeededGenerator) -> String?
     ) -> String? {

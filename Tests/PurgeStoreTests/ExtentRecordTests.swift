@@ -169,7 +169,7 @@ struct ExtentRecordStoreTests {
         #expect(kind == "bytes" || kind == "2 GiB" || directory.exists("outside"))
     }
 
-    /// A sidecar is somebody's, or it is found.
+    /// A sidecar belongs to a file, or it is reported.
     @Test func straySidecars() throws {
         var record = ExtentRecord(runs: ExtentSet(runs: Self.runs(500)))
         try store.setExtentRecord(&record, of: file.raw, nil)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PurgeStore
 
-/// A journal that somebody has made who means harm: opening it ends, and touches nothing else.
+/// A journal that an attacker has made: opening it ends, and touches nothing else.
 struct HostileJournalTests {
     let directory: TemporaryDirectory
     let path: String

@@ -54,7 +54,7 @@ struct StoreBeforeTests {
         #expect(directory.names(in: "store") == ["device.json.mine", "journal.sqlite.mine"])
     }
 
-    /// What was there before stays, and so does what somebody has put there meanwhile.
+    /// What was there before stays, and so does what was put there meanwhile.
     @Test func takesNothingElseAway() throws {
         do {
             let store = try open()
@@ -80,7 +80,7 @@ struct StoreBeforeTests {
         #expect(directory.names(in: "third/container") == ["Documents", "Library", "tmp"])
     }
 
-    /// What somebody may still read, and what SQLite needs to take a change back.
+    /// What may still be read, and what SQLite needs to roll back a change.
     @Test func leavesLastWordsAndTheJournalsJournal() throws {
         do {
             let store = try open()
@@ -98,7 +98,7 @@ struct StoreBeforeTests {
             ])
     }
 
-    /// Whoever has let go of a store takes nothing from the one who has it now.
+    /// A start that has released a store removes nothing from the process that has it now.
     @Test func leavesAStoreThatIsInUse() throws {
         let before = try start("first")
         let other = try open(start: "first")
@@ -108,7 +108,7 @@ struct StoreBeforeTests {
         withExtendedLifetime(other) {}
     }
 
-    /// A start that has let go of the store takes away what it and its own daemon have made.
+    /// A start that has released the store removes what it and its own daemon have made.
     @Test func withdrawsAfterItsOwnDaemon() throws {
         try directory.makeDirectory("store")
         let before = try start("first")
@@ -123,7 +123,7 @@ struct StoreBeforeTests {
         #expect(throws: Errno.noData) { try Attributes.get(directory["store"], "user.purgefs.start") }
     }
 
-    /// Whoever has let go of a store takes nothing from those who had it meanwhile, nor from their starts.
+    /// A start that has released a store removes nothing of processes that had it meanwhile, nor of their starts.
     @Test func leavesAStoreThatWasUsed() throws {
         let meanwhile: [() throws -> Void] = [
             { _ = try open() },

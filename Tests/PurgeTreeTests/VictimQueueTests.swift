@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurgeTree
 
-/// The heaps against an array that is sorted anew for each question.
+/// The heaps against an array that is sorted again for each question.
 struct VictimQueueTests {
     private struct Listed {
         let node: Node

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// What has been purged is told to the kernel before anybody learns of the outcome.
+/// The kernel is told what has been purged before the caller learns the outcome.
 struct AnnouncementDebtTests {
     private final class Log: Sendable {
         let told = Mutex<[@Sendable () -> Void]>([])
@@ -92,7 +92,7 @@ struct AnnouncementDebtTests {
         #expect(log.outcomes.withLock { $0 } == [.success(7)] && log.announcements == 0)
     }
 
-    /// An outcome that nobody takes: the kernel is told all the same, and the fault is reported.
+    /// An outcome that is dropped: the kernel is told nevertheless, and the fault is reported.
     @Test func aDebtThatIsNotPaidIsNoticed() throws {
         let log = Log(isHeld: false)
         try withPurge(log, perform: { $0 }) { live, unpaid in

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Purges of what a command names, or of what lies where it says.
+/// Purges of the files that a command names, or that are where it says.
 struct ChosenPurgeTests {
     private func bytes(_ path: String) -> [UInt8] { Array(path.utf8) }
 
@@ -228,7 +228,7 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// What went is told to who can read it; what others gave up too.
+    /// What was purged is returned if it can be read, including what others gave up.
     @Test func everyCommandAnswers() throws {
         try withVolume { live in
             try live.command(.storageOthers, "8K")
@@ -270,7 +270,8 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// What is no longer at the path that was named stays, wherever it went, and whatever is at that path now.
+    /// A file that is no longer at the path that was named stays, wherever it is, and so does whatever is at that path
+    /// now.
     @Test func whatHasMovedStays() throws {
         try withVolume { live in
             for path in ["tmp/d", "tmp/e"] { try live.makeDirectory(path) }

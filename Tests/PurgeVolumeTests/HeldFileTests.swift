@@ -8,7 +8,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Files whose names or attributes are being changed: they count as before, and who needs them waits.
+/// Files whose names or attributes are being changed: they count as before, and a call that needs them waits.
 struct HeldFileTests {
     private func held(_ live: LiveVolume, _ name: String) throws -> Node {
         let key = name.withCString { Name($0) }

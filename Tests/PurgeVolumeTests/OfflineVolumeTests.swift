@@ -66,7 +66,7 @@ struct OfflineVolumeTests {
         }
     }
 
-    /// Nothing purges in the background there, and nobody waits for it.
+    /// Nothing is purged in the background there, and no call waits for that.
     @Test func pressureOnlyShows() throws {
         try withFilledStore { store in
             let offline = try OfflineVolume(storePath: store)

@@ -91,7 +91,7 @@ struct SavedStateTests {
         }
     }
 
-    /// An app may set any mtime: a file that nobody used is as old as it was born.
+    /// An app may set any mtime: a file that was not used counts from its birth time.
     @Test func filesPutThereMeanwhile() throws {
         try withStore { store in
             var live = try LiveVolume(store)

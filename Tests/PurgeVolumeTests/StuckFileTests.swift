@@ -7,7 +7,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Purges of files that the store will not let go of: they are put back into the ledger.
+/// Purges of files that cannot be removed from the store: they are put back into the ledger.
 @Suite(.needsImmutableFiles)
 struct StuckFileTests {
     @Test func theWriteIsAnErrorAndTheFileIsBack() throws {
@@ -152,7 +152,7 @@ struct StuckFileTests {
     }
 }
 
-/// What is to happen once, at a moment that the code under test comes to.
+/// Something that happens once, at a moment that the code under test reaches.
 private final class Moment: Sendable {
     private let action = Mutex<(@Sendable () throws -> Void)?>(nil)
 

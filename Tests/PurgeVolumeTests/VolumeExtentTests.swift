@@ -114,7 +114,7 @@ struct VolumeExtentTests {
         }
     }
 
-    /// A write that the store refused is no use of the file.
+    /// A write that the store refused is not a use of the file.
     @Test func aFailedWriteIsNoUse() throws {
         try withVolume { live in
             let handle = try live.create("tmp/f")

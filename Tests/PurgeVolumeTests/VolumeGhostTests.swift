@@ -138,7 +138,7 @@ struct VolumeGhostTests {
         }
     }
 
-    /// With no announcer (pid 0) a caller that is nobody (pid 0) is not taken for it.
+    /// With no announcer (pid 0), a caller without a pid (0) is not mistaken for it.
     @Test func nobodyIsNotTheAnnouncer() throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 1)

@@ -99,7 +99,7 @@ struct VolumePurgeTests {
         }
     }
 
-    /// Opening the victim while its purge is under way: ESTALE, so that the kernel looks anew.
+    /// Opening the victim while its purge is under way: ESTALE, so that the kernel looks it up again.
     @Test func aFileThatIsBeingPurgedCannotBeOpened() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 10)
@@ -112,7 +112,7 @@ struct VolumePurgeTests {
             #expect(throws: Errno.stale) {
                 try live.volume.link(node, as: "b", in: live.volume.root, caller: LiveVolume.caller)
             }
-            // who asks for the name waits until it is gone
+            // a look-up of the name waits until it is gone
             let volume = live.volume
             let tmp = try live.node("tmp")
             let asking = Workers.start(1) { _ in

@@ -124,8 +124,8 @@ struct VolumeWriteTests {
         }
     }
 
-    /// The last hole has been filled, but the attribute that tells of holes cannot be removed: with it the
-    /// file is counted right, too.
+    /// The last hole has been filled, but the attribute that records holes cannot be removed: with it the file is
+    /// counted right, too.
     @Test(.needsImmutableFiles) func aWriteWhoseRecordCannotBeDropped() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 60)

@@ -96,7 +96,7 @@ class Workload:
 
     def settings(self, number):
         self.mark(others=4096 * number)
-        # Whoever holds the journal holds up what is synced with it, which would hide what is not.
+        # A program that holds the journal delays what is synced with it, which would hide what is not.
         journal = sqlite3.connect(at("disk", "store", "journal.sqlite"), isolation_level=None, timeout=30)
         journal.execute("BEGIN IMMEDIATE")
         command = os.open(self.path(".purgefs/storage.others"), os.O_WRONLY)

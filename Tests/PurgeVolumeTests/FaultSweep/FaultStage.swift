@@ -90,7 +90,7 @@ final class FaultStage {
     }
 
     func closeAll() {
-        // Each is let go of before the next: a descriptor that stays open looks like a mapping.
+        // Each is released before the next: a descriptor that stays open looks like a mapping.
         while !handles.isEmpty { live.volume.close(handles.removeFirst()) }
     }
 }
@@ -177,7 +177,7 @@ extension FaultStage {
         if !left.isEmpty { note("still open: \(left.sorted())") }
     }
 
-    /// As large as at the beginning, and nobody else's.
+    /// As large as at the beginning, and in use by no other file.
     private func restoreDevice() throws {
         if try live.blocks(.storageOthers) != 0 { try live.command(.storageOthers, "0") }
         if try live.blocks(.storageTotal) != 4096 { try live.command(.storageTotal, "\(4096 * 4096)") }
@@ -199,7 +199,7 @@ extension FaultStage {
         }
     }
 
-    /// The path in the container of what lies in the store.
+    /// The path in the container of an entry of the store.
     private static func inside(_ path: String) -> String? {
         path.hasPrefix("container/") ? String(path.dropFirst("container/".count)) : nil
     }

@@ -53,10 +53,10 @@ struct StrayTests {
         }
     }
 
-    /// As long as the store does not let go of it, its name cannot be had, and nothing is written over it.
+    /// As long as it cannot be removed from the store, its name cannot be used, and nothing is written over it.
     @Test func itStandsInTheWayWhileTheStoreFails() throws {
         try withVolume { live in
-            // Whoever makes a name tries again to take the stray back.
+            // Creating a name tries again to remove the stray.
             try live.make("tmp/g", blocks: 1)
             try leaveStray(live)
             let broken = SystemCallFaults(after: 0, of: .unlinkat, code: EIO, count: .max)
