@@ -26,7 +26,8 @@ public final class Store: Sendable {
     /// Whether device.json is known to be readable or missing, so that it may be replaced.
     let maySaveSettings = Mutex(false)
     private let extents = Mutex<FileDescriptor?>(nil)
-    /// Sidecars that could not be removed yet. Held while they are, so that none is taken from who makes it anew.
+    /// Sidecars that could not be removed yet. Held while they are removed, so that none is removed that another thread
+    /// has made again.
     let leftSidecars = Mutex<Set<String>>([])
 
     private init(

@@ -8,7 +8,7 @@ package struct Dentry: Hashable, Sendable {
         self.name = name
     }
 
-    /// What has the name.
+    /// The node with this name.
     package var node: Node? { directory.part?.entries[name] }
 
     package static func == (a: Dentry, b: Dentry) -> Bool { a.directory === b.directory && a.name == b.name }

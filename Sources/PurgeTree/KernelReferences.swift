@@ -1,11 +1,11 @@
-/// The references that the kernel holds to nodes of the tree: it has looked them up, and has not forgotten them.
+/// The references that the kernel holds to nodes of the tree, which it has looked up and not forgotten yet.
 package struct KernelReferences: Sendable {
-    /// Nodes of which it holds some.
+    /// How many nodes it holds references to.
     package private(set) var nodes = 0
-    /// References that it gave back without having had them.
+    /// How many references it has returned without having had them.
     package private(set) var overdrawn = 0
 
-    /// It has one more; answers whether that is its first of the node.
+    /// One more. Returns whether it is the first one of the node.
     package mutating func grant(_ node: Node) -> Bool {
         let isFirst = node.lookups == 0
         if isFirst { nodes += 1 }
@@ -14,7 +14,7 @@ package struct KernelReferences: Sendable {
         return isFirst
     }
 
-    /// It has dropped `count`; answers whether it has none left.
+    /// The kernel has dropped `count`. Returns whether it has none left.
     package mutating func forget(_ node: Node, count: UInt64) -> Bool {
         guard count <= node.lookups else {
             overdrawn += 1

@@ -10,7 +10,7 @@ public enum NodeKind: UInt8, Sendable {
 /// One inode of a tree: what is known about it without asking the store. Only the functions of `Tree` change it.
 ///
 /// There is one for each entry of the store, so its size determines the memory for each file.
-// @unchecked: every `var` is guarded by the lock of whoever owns the tree.
+// @unchecked: every `var` is guarded by the lock of the tree's owner.
 public final class Node: @unchecked Sendable {
     /// Of all trees of this process; for the census.
     package static let alive = Atomic<Int>(0)
@@ -80,7 +80,7 @@ extension Node {
     package var charged: ByteCount { ByteCount(blocks: blocks) }
     package var age: PurgeAge { PurgeAge(lastUse: lastUse, charged: charged) }
     package var hasSeveralNames: Bool { part?.names != nil }
-    /// How many names it has, one at least.
+    /// How many names it has, at least one.
     package var nameCount: Int { part?.names?.count ?? 1 }
     /// It is open, or being changed.
     package var isInUse: Bool { opens > 0 || holds > 0 }

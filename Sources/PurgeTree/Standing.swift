@@ -11,7 +11,7 @@ package struct Standing: Hashable, Sendable {
         bits |= isExcluded ? 0x40 : 0
     }
 
-    /// Of a directory, what it is for its entries.
+    /// For a directory, its place.
     package var place: Place { Place(rawValue: bits & 7) ?? .persistent }
     package var tier: Tier { place.tier }
     package var mark: PurgeMark? { PackedMark(bits: bits >> 3 & 7).mark }
@@ -24,7 +24,7 @@ package struct Standing: Hashable, Sendable {
 }
 
 extension Place {
-    /// A place of a tier in which no name has a meaning of its own.
+    /// A place of a tier in which no name is special.
     init(_ tier: Tier) {
         self =
             switch tier {

@@ -1,7 +1,7 @@
 import PurgeModel
 
-// What each file adds to the numbers. Whatever changes about a file, `withdraw` comes before it and `enter` after it;
-// `add` is the short way for blocks alone.
+// What each file adds to the numbers. Any change of a file is made between `withdraw` and `enter`; `add` is a shortcut
+// for changes of blocks only.
 extension Tree {
     mutating func enter(_ node: Node) {
         guard node.isRegular, !node.flags.contains(.counted) else { return }
@@ -36,14 +36,14 @@ extension Tree {
         add(missing, to: node)
     }
 
-    /// A dense file has so many blocks.
+    /// A dense file has this many blocks.
     package mutating func resize(_ node: Node, toBlocks blocks: Int64) {
         guard node.isDense else { return }
         add(blocks - node.blocks, to: node)
     }
 
-    /// Of a range of a file that is not dense just these blocks are charged, none if it has been freed. What the runs
-    /// have beyond the range is charged too.
+    /// In a range of a file that is not dense exactly these blocks are charged, none if it has been freed. Blocks of
+    /// the runs beyond the range are charged too.
     package mutating func recharge(_ node: Node, _ range: Range<Int64>, as runs: [Range<Int64>] = []) {
         guard let part = node.part, part.extents != nil else { return }
         part.extents?.remove(range)
@@ -51,7 +51,7 @@ extension Tree {
         add((part.extents?.count ?? 0) - node.blocks, to: node)
     }
 
-    /// A dense file may get holes, and blocks past its end.
+    /// A dense file may now get holes, and blocks past its end.
     package mutating func makeSparse(_ node: Node) {
         if node.isDense { node.ensuredPart.extents = ExtentSet(0..<max(0, node.blocks)) }
     }

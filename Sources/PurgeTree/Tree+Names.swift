@@ -1,6 +1,6 @@
 import PurgeModel
 
-// Names come, go and move. What the names mean follows in the same step (Tree+Placement.swift).
+// Names are added, removed and moved. What follows from them changes in the same step (Tree+Placement.swift).
 extension Tree {
     /// A new entry of a directory, under the name that the node has.
     package mutating func insert(_ node: Node, in directory: Node, _ facts: EntryFacts = EntryFacts()) {
@@ -12,7 +12,7 @@ extension Tree {
         enter(node)
     }
 
-    /// A file that begins without a name, and counts as an entry of `directory` would.
+    /// A file that is created without a name, and counts like an entry of `directory`.
     package mutating func insertNameless(_ node: Node, asIn directory: Node, _ facts: EntryFacts) {
         node.take(facts)
         node.container = directory.container
@@ -32,13 +32,13 @@ extension Tree {
         node.container = dentry.directory.container
         node.parent = dentry.directory
         node.name = dentry.name
-        // The journal was not told of its uses while it had no name.
+        // Its uses while it had no name are not in the journal.
         noteUse(node, at: node.lastUse)
         place(node)
         enter(node)
     }
 
-    /// One name less. What has none left stays charged until nothing uses it: see `close` and `unhold`.
+    /// One name less. A file without names stays charged until nothing uses it: see `close` and `unhold`.
     package mutating func unlink(_ dentry: Dentry) {
         guard let node = dentry.directory.part?.entries.removeValue(forKey: dentry.name) else { return }
         if node.hasSeveralNames { return removeName(dentry, from: node) }
@@ -47,7 +47,8 @@ extension Tree {
         node.flags.insert(.unlinked)
     }
 
-    /// A name is another now, in place of what had that one. Two names of one file stay as they are: rename(2).
+    /// A name has changed to another, and replaces the entry that had that one. Two names of one file stay as they are:
+    /// rename(2).
     package mutating func rename(_ from: Dentry, to: Dentry) {
         guard let node = from.node, node !== to.node else { return }
         unlink(to)
@@ -56,7 +57,7 @@ extension Tree {
         moveName(of: node, from: from, to: to)
     }
 
-    /// Two names change places.
+    /// Two names are exchanged.
     package mutating func exchange(_ one: Dentry, _ other: Dentry) {
         guard let node = one.node, let otherNode = other.node, node !== otherNode else { return }
         one.directory.ensuredPart.entries[one.name] = otherNode
@@ -92,7 +93,7 @@ extension Tree {
     }
 
     private mutating func moveName(of node: Node, from old: Dentry, to new: Dentry) {
-        // A victim is listed by its directory.
+        // A victim is listed in its directory.
         let wasCounted = node.flags.contains(.counted)
         withdraw(node)
         if node.isDirectory { queue.pathsHaveChanged() }

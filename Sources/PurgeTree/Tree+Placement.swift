@@ -1,8 +1,8 @@
 import PurgeModel
 
-// Tier, mark and exclusion follow from the names, and from what the entry and the directories above it carry.
+// Tier, mark and exclusion follow from the names, and from the attributes of the entry and the directories above it.
 extension Tree {
-    /// An entry carries another value itself.
+    /// The value of an attribute of the entry itself has changed.
     package mutating func set(_ attribute: OwnAttribute, of node: Node) {
         switch attribute {
         case .mark(let mark): node.ownMark = PackedMark(mark)
@@ -12,7 +12,7 @@ extension Tree {
         place(node)
     }
 
-    /// Brings the node's standing, and that of all below it, in line with names and marks.
+    /// Brings the standing of the node, and of everything below it, in line with names and marks.
     mutating func place(_ node: Node) {
         guard node.isDirectory else { return settle(node) }
         var pending = [node]
@@ -31,7 +31,7 @@ extension Tree {
         }
     }
 
-    /// Standing of what is no directory.
+    /// The standing of anything but a directory.
     mutating func settle(_ node: Node) {
         let new = node.standingByNames
         guard new != node.standing else { return offer(node) }
@@ -42,32 +42,32 @@ extension Tree {
     }
 }
 
-/// What an entry carries itself.
+/// An attribute of an entry itself.
 package enum OwnAttribute: Sendable {
     /// The value of isPurgeable.
     case mark(PurgeMark?)
     /// Whether it is excluded from backup.
     case exclusion(Bool)
-    /// Whether a directory hands a protection class on to new entries.
+    /// Whether a directory passes a protection class on to new entries.
     case protection(Bool)
 }
 
 extension Dentry {
-    /// What it is for its own entries, by being where it is.
+    /// The directory's place, which follows from where it is.
     fileprivate var place: Place { directory.standing.place.entry(isNamed: name.isEqual) }
 }
 
 extension Node {
-    /// What follows from its names, from what it carries itself and from the directories above it.
+    /// What follows from its names, from its own attributes and from the directories above it.
     fileprivate var standingByNames: Standing {
         let excludesItself = flags.contains(.ownExclusion)
         if let names = part?.names {
-            // Several names: the most durable tier, its own mark alone, excluded only if each is.
+            // With several names: the most durable tier, only its own mark, and excluded only if each name is.
             return Standing(
                 place: Place(names.tier), mark: ownMark.mark, isExcluded: excludesItself || names.isExcluded)
         }
         guard let parent else {
-            // The root of a container. What has no name keeps what it had last.
+            // The root of a container. A node without a name keeps its last standing.
             return isUnlinked || !isDirectory
                 ? standing : Standing(place: .root, mark: ownMark.mark, isExcluded: excludesItself)
         }

@@ -1,6 +1,6 @@
 import PurgeModel
 
-// Who uses a node: descriptors, and operations that change it.
+// Uses of a node: by descriptors, and by operations that change it.
 extension Tree {
     /// One descriptor or mapping more.
     package mutating func open(_ node: Node) {
@@ -8,7 +8,7 @@ extension Tree {
         node.opens += 1
     }
 
-    /// One less; answers whether the file is gone with it.
+    /// One less. Returns whether the file is gone now.
     package mutating func close(_ node: Node) -> Bool {
         node.opens -= 1
         guard node.opens == 0 else { return false }
@@ -26,7 +26,7 @@ extension Tree {
         node.holds += 1
     }
 
-    /// Answers whether what has no name is gone with it.
+    /// Returns whether a file without a name is gone now.
     package mutating func unhold(_ node: Node) -> Bool {
         node.holds -= 1
         guard node.holds == 0 else { return false }
@@ -37,7 +37,7 @@ extension Tree {
         return node.isUnlinked && letGo(node)
     }
 
-    /// The last name is gone; with the last use the bytes are free.
+    /// The last name is gone; with the last use, the bytes become free.
     private mutating func letGo(_ node: Node) -> Bool {
         if node.isInUse { return false }
         withdraw(node)
@@ -55,9 +55,9 @@ extension Tree {
         if wasOffered { offer(node) }
     }
 
-    /// A use that came to nothing; `before` is what was known until then.
+    /// A use that has failed; `before` is the previous one.
     package mutating func takeBackUse(of node: Node, at instant: Instant, before: Instant) {
-        // Somebody has it open, so it is not among the victims, which are in this order.
+        // The file is open, so it is not among the victims, which are ordered by last use.
         if node.lastUse == instant, node.heapIndex < 0 { node.lastUse = before }
     }
 }

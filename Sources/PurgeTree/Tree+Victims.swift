@@ -2,8 +2,8 @@ import PurgeModel
 
 // Which files a purge takes, and in which order.
 extension Tree {
-    /// Counts the file as reclaimable if purging it would really give its bytes back, and puts it among the victims
-    /// unless it is held.
+    /// Counts the file as reclaimable if purging it would really free its bytes, and adds it to the victims unless it
+    /// is held.
     mutating func offer(_ node: Node) {
         guard node.flags.contains(.counted) else { return }
         let verdict = node.verdict(for: .room)
@@ -16,7 +16,7 @@ extension Tree {
         if let rank = verdict.rank { queue.insert(node, rank: rank) }
     }
 
-    /// The file is not reclaimable any longer.
+    /// The file is no longer reclaimable.
     mutating func retract(_ node: Node) {
         guard node.flags.contains(.reclaimable) else { return }
         queue.remove(node)
@@ -25,37 +25,37 @@ extension Tree {
         self[ledgerOf: node].retract(node.charged)
     }
 
-    /// Something that the rule of purging looks at is another by now, as time passes.
+    /// Something that the rule of purging depends on has changed with time.
     package mutating func judgeAnew(_ node: Node) {
         retract(node)
         offer(node)
     }
 
-    /// Takes out the file that goes next, of one step or of any. A rank is passed over once its least recently used
-    /// file was used within `spared`.
+    /// Removes the next victim, of one step or of any. A rank is passed over once its least recently used file was used
+    /// within `spared`.
     package mutating func popVictim(
         step: PurgeStep?, spared: ClosedRange<Instant>? = nil
     ) -> PurgeCandidate<Node>? {
         queue.popFirst(step: step, spared: spared)
     }
 
-    /// All files that may go, by directory and rank.
+    /// All files that may be purged, by directory and rank.
     package var victims: [VictimGroup] { queue.groups }
 
-    /// A purge has chosen the file: from here on it is in no number, and its name is about to go.
+    /// A purge has chosen the file: from here on it counts in no number, and its name is about to be removed.
     package mutating func choose(_ node: Node) {
         node.flags.insert(.purging)
         withdraw(node)
     }
 
-    /// The purge does not come about. A file that is stuck is not chosen again.
+    /// The purge does not take place. A file that is stuck is not chosen again.
     package mutating func reinstate(_ node: Node, isStuck: Bool = false) {
         node.flags.remove(.purging)
         if isStuck { node.flags.insert(.stuck) }
         enter(node)
     }
 
-    /// What was chosen has gone from the store.
+    /// A chosen file has been removed from the store.
     package mutating func detach(_ node: Node, from dentry: Dentry) {
         if dentry.node === node { dentry.directory.part?.entries[dentry.name] = nil }
         node.parent = nil
@@ -66,7 +66,7 @@ extension Tree {
         uses.noteGone(node)
     }
 
-    /// The file has a name that the container knows nothing of.
+    /// The file has a name outside of the container.
     package mutating func noteLinkedOutside(_ node: Node) {
         retract(node)
         node.flags.insert(.linkedOutside)

@@ -2,22 +2,22 @@ import PurgeModel
 
 /// The entries of the containers on a device, and the device whose numbers they make.
 ///
-/// Its mutating functions are the only way to change a node. Each keeps the ledger of the node's container in step,
-/// and for that the tree holds the device: nobody can forget the ledger, or pass another container's. It does no
-/// I/O, reads no clock and takes no lock. It cannot be copied, since a copy would share its nodes.
+/// Its mutating functions are the only way to change a node. Each keeps the ledger of the node's container in step.
+/// That is why the tree holds the device: no caller can forget the ledger, or pass another container's. It does no I/O,
+/// reads no clock and takes no lock. It cannot be copied, since a copy would share its nodes.
 package struct Tree: ~Copyable, Sendable {
     package var device: Device
     /// One for each container, in the order of the device's ledgers.
     package private(set) var roots: [Node] = []
     package var references = KernelReferences()
     package var uses = UnsavedUses()
-    /// Whether a reclaimable file has been let go of since `takeReleases`.
+    /// Whether the hold on a reclaimable file has ended since `takeReleases`.
     private var hasReleased = false
     var queue = VictimQueue()
 
     package init(device: Device) { self.device = device }
 
-    /// Begins a further container, empty, with a directory that is in no tree yet.
+    /// Adds a further, empty container, whose root is not in any tree yet.
     package mutating func addContainer(root: Node, _ facts: EntryFacts = EntryFacts()) {
         root.container = UInt8(clamping: roots.count)
         roots.append(root)
@@ -32,24 +32,24 @@ package struct Tree: ~Copyable, Sendable {
         hasReleased = true
     }
 
-    /// Whether a reclaimable file has been let go of since the last call.
+    /// Whether the hold on a reclaimable file has ended since the last call.
     package mutating func takeReleases() -> Bool {
         defer { hasReleased = false }
         return hasReleased
     }
 
-    /// The numbers that a node is a part of.
+    /// The numbers in which a node counts.
     subscript(ledgerOf node: Node) -> Ledger {
         get { device.ledgers[Int(node.container)] }
         _modify { yield &device.ledgers[Int(node.container)] }
     }
 }
 
-/// What is known of an entry when it comes into the tree.
+/// What is known about an entry when it is added to the tree.
 package struct EntryFacts: Sendable {
     package var mark: PurgeMark?
     package var isExcluded = false
-    /// A directory that hands its protection class on.
+    /// Whether it is a directory that passes on its protection class.
     package var isProtected = false
     package var blocks: Int64 = 0
     /// The blocks that are charged, of a file that is not dense.

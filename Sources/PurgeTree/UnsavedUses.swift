@@ -1,10 +1,10 @@
 import PurgeModel
 
-/// Last uses that the journal has not been told of yet.
+/// Last uses that are not in the journal yet.
 package struct UnsavedUses: Sendable {
-    /// Nodes whose last use is newer than the journal's.
+    /// Nodes whose last use is newer than in the journal.
     private var nodes: [Node] = []
-    /// Inode numbers whose last use the journal need not keep any longer.
+    /// Inode numbers whose last use the journal no longer needs.
     private var gone: [UInt64] = []
     /// How many of `nodes` are files that are gone, kept in memory by that list alone.
     private var goneNodes = 0
@@ -23,7 +23,7 @@ package struct UnsavedUses: Sendable {
         if node.flags.contains(.useUnsaved) { goneNodes += 1 }
     }
 
-    /// Takes what the journal has to be told.
+    /// Takes what must be written to the journal.
     package mutating func take() -> (gone: [UInt64], used: [Node]) {
         let used = nodes.filter { !$0.isUnlinked }
         for node in nodes { node.flags.remove(.useUnsaved) }
@@ -31,15 +31,15 @@ package struct UnsavedUses: Sendable {
         return (gone, used)
     }
 
-    /// The journal could not be told of these. A record of what is gone that stays is of no file: a later file of
-    /// the same inode has another birth.
+    /// These could not be written to the journal. A record that stays there for a file that is gone does no harm: a
+    /// later file with the same inode number has another birth time.
     package mutating func restore(gone inodes: [UInt64], used: [Node]) {
         if inodes.count + gone.count < Self.goneLimit { gone = inodes + gone }
         for node in used { keep(node) }
     }
 
-    /// Lets go of nodes of files that are gone, once they are half of the list: a program may make and remove files
-    /// faster than the journal is written. They are the caller's to free, outside of the lock.
+    /// Releases nodes of files that are gone once they are half of the list, because a program may make and remove
+    /// files faster than the journal is written. The caller must free them outside of the lock.
     package mutating func dropGone() -> [Node] {
         guard goneNodes * 2 >= nodes.count, goneNodes > 0 else { return [] }
         var dropped: [Node] = []

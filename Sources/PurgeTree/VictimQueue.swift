@@ -26,7 +26,7 @@ struct VictimQueue: Sendable {
         renew(group)
     }
 
-    /// Takes the node from where it stands, whatever rank it would have by now.
+    /// Removes the node from where it is, whatever its rank would be now.
     mutating func remove(_ node: Node) {
         guard node.heapIndex >= 0, let part = node.parent?.part,
             let at = part.victims.firstIndex(where: { $0.contains(node) })
@@ -95,7 +95,7 @@ struct VictimQueue: Sendable {
 
 /// The victims of one rank in one directory. Belongs to the directory's `NodePart`.
 package final class VictimGroup: @unchecked Sendable {
-    // @unchecked: the vars are guarded by the lock of whoever owns the tree.
+    // @unchecked: the vars are guarded by the lock of the tree's owner.
     fileprivate let rank: PurgeRank
     fileprivate var files = IndexedHeap<VictimFile>()
     /// Its position in the heap of its rank, or -1.
@@ -113,8 +113,8 @@ package final class VictimGroup: @unchecked Sendable {
     package var nodes: [Node] { files.members.map { $0.node.takeUnretainedValue() } }
 }
 
-// Neither keeps what it points to: the tree holds a node, and its directory's part the group, for as
-// long as they are here, since a node leaves before it leaves the tree.
+// Neither retains what it points to: the tree holds the node, and its directory's part holds the group, as long as they
+// are here, because a node is removed from here before it is removed from the tree.
 private struct VictimFile: HeapMember, Sendable {
     // Unmanaged: see above.
     let node: Unmanaged<Node>

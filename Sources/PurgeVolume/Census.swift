@@ -1,12 +1,12 @@
 import PurgeTree
 import Synchronization
 
-/// What is alive in a volume, to find what was lost. Objects are counted for the whole process,
-/// which serves one volume.
+/// How many objects of a volume are alive, to detect leaks. Objects are counted for the whole process, which serves one
+/// volume.
 public struct Census: Sendable {
-    /// Nodes: of entries, and of unlinked files that are in use.
+    /// Nodes of entries, and of unlinked files that are in use.
     public var nodes: Int
-    /// Nodes of which the kernel holds references.
+    /// Nodes to which the kernel holds references.
     public var known: Int
     /// Files that the kernel has open.
     public var files: Int
@@ -14,9 +14,9 @@ public struct Census: Sendable {
     public var directories: Int
     /// Files that the kernel has closed and we have not.
     public var unclosed: Int
-    /// References that the kernel gave back without having had them.
+    /// References that the kernel returned without having had them.
     public var overdrawn: Int
-    /// Calls that returned before the kernel had been told of what they purged.
+    /// Calls that returned before the kernel had been told what they purged.
     public var late: Int
 
     /// One line of `name=value`.

@@ -2,13 +2,13 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// A store that no daemon holds, worked on through the same control files that a mount has.
+/// A store that no daemon holds, accessed through the same control files as a mount.
 public final class OfflineVolume {
     private let volume: Volume
 
     private let isForReading: Bool
 
-    /// Takes the store's lock until `close`, and scans it. With `forReading` nothing in the store changes.
+    /// Takes the store's lock until `close`, and scans it. With `forReading`, nothing in the store changes.
     public init(storePath: String, forReading: Bool = false) throws(StoreError) {
         isForReading = forReading
         let store = try forReading ? Store.openForReading(storePath) : Store.open(storePath, creating: false)
@@ -17,12 +17,12 @@ public final class OfflineVolume {
             journal: forReading ? Journal.openForReading(in: store) : Journal.open(in: store), mountpoint: nil)
     }
 
-    /// What is wrong with the records of charged blocks, mended with `repairing`.
+    /// The problems of the records of charged blocks; with `repairing` they are repaired.
     public func recordProblems(repairing: Bool) throws(StoreError) -> [StoreProblem] {
         try volume.recordProblems(repairing: repairing)
     }
 
-    /// What could not be read, since somebody who only looks changes no permissions.
+    /// What could not be read, since permissions are not changed for reading.
     public func unreadableWarnings() -> [String] { volume.unreadableWarnings() }
 
     /// What `MOUNT/.purgefs/NAME` would read.
@@ -54,7 +54,7 @@ public final class OfflineVolume {
         return ControlHandle(file: file, reader: nil)
     }
 
-    /// Writes back what changed and gives up the lock.
+    /// Saves what has changed and releases the lock.
     public func close() throws(StoreError) {
         if isForReading { return volume.keeper.journal.close() }
         volume.keeper.saveLastUses()
@@ -65,11 +65,11 @@ public final class OfflineVolume {
     }
 }
 
-/// What a control file reads after a write to the same descriptor.
+/// What reading a control file returns after a write to the same descriptor.
 public struct ControlAnswer: Sendable {
     /// JSON lines.
     public let text: String
-    /// EAGAIN: the command was carried out, and did less than was asked for.
+    /// EAGAIN: the command was carried out, but did less than was asked for.
     public let isShort: Bool
 
     public init(text: String, isShort: Bool) {

@@ -2,26 +2,27 @@ import Glibc
 import PurgeSystem
 import PurgeTree
 
-// Open files and their data, for whoever serves the volume.
+// Open files and their data, for the code that serves the volume.
 extension Volume {
-    /// Opens a file. From here until `noteRelease` it is open for the ledger: a purge passes it over.
+    /// Opens a file. From here until `noteRelease` it counts as open: purges pass it over.
     public func open(
         _ node: Node, flags: Int32, caller: Caller, offersPassthrough: Bool
     ) throws(Errno) -> Handle {
         try openFiles.open(node, flags: flags, caller: caller, offersPassthrough: offersPassthrough)
     }
 
-    /// A descriptor that keeps a file there, or reachable, and is no use of it; nil for what is no file.
+    /// A descriptor that keeps a file in existence, or reachable, without being a use of it; nil for anything but a
+    /// file.
     public func keep(_ node: Node) throws(Errno) -> Handle? { try openFiles.keep(node) }
 
     /// Whether the last name of the file is gone.
     public func isNameless(_ handle: Handle) -> Bool { openFiles.isNameless(handle) }
 
-    /// The kernel would not have it: this first passthrough open becomes a cached one.
+    /// The kernel has refused: this first passthrough open becomes a cached one.
     public func withdrawPassthrough(_ handle: Handle) { openFiles.withdrawPassthrough(handle) }
 
-    /// A RELEASE has been read: from now on the file counts as closed. Whoever reads requests
-    /// calls this before it reads the next (docs/INTERNALS.md, The order of RELEASE).
+    /// A RELEASE has been read: from now on the file counts as closed. The thread that reads requests calls this before
+    /// it reads the next one (docs/INTERNALS.md, The order of RELEASE).
     public func noteRelease(_ handle: Handle) { openFiles.noteRelease(handle) }
 
     /// open(2) with O_TRUNC by a caller that may not keep set-user-ID and set-group-ID.
@@ -29,10 +30,10 @@ extension Volume {
         try Privileges.drop(from: handle.descriptor, pid: pid)
     }
 
-    /// Closes the backing file, once nothing uses it.
+    /// Closes the backing file once nothing uses it.
     public func close(_ handle: Handle) { openFiles.close(handle) }
 
-    /// Before a number is told or a victim is chosen: lets go of files whose last mapping is gone.
+    /// Releases files whose last mapping is gone, before a number is reported or a victim is chosen.
     public func settleMappings() { openFiles.settleMappings() }
 
     public func seek(_ handle: Handle, offset: Int64, whence: Int32) throws(Errno) -> Int64 {
@@ -41,8 +42,8 @@ extension Volume {
 
     public func sync(_ handle: Handle, dataOnly: Bool) throws(Errno) { try fileData.sync(handle, dataOnly: dataOnly) }
 
-    /// copy_file_range(2): what fits. From a file with holes EOPNOTSUPP, and the kernel copies
-    /// through read and write.
+    /// copy_file_range(2): copies what fits. From a file with holes it is EOPNOTSUPP, and the kernel copies by reads
+    /// and writes.
     public func copy(
         from source: Handle, offset: Int64, to target: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt
     ) throws(Errno) -> Int {

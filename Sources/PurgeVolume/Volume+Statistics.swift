@@ -4,7 +4,7 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// What statvfs(2) answers, in blocks of 4096 bytes.
+/// What statvfs(2) returns, in blocks of 4096 bytes.
 public struct VolumeStatistics: Sendable {
     public var blocks: Int64
     public var free: Int64

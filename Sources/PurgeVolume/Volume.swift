@@ -5,8 +5,8 @@ import PurgeSystem
 import PurgeTree
 import Synchronization
 
-/// The live file system over one store: the tree, the ledger, and the operations on them, by
-/// family in `Volume+….swift`. Knows nothing of FUSE.
+/// The live file system over one store: the tree, the ledger, and the operations on them, by family in
+/// `Volume+….swift`. It is independent of FUSE.
 public final class Volume: VolumeFamily {
     let core: VolumeCore
     let keeper: StoreKeeper
@@ -26,7 +26,7 @@ public final class Volume: VolumeFamily {
     }
     var reclaimer: Reclaimer { Reclaimer(core: core) }
 
-    /// Who is short only because of files that are being changed waits so many milliseconds for them at most.
+    /// How many milliseconds a call that is short of room only because files are being changed waits for them at most.
     public static let patience: Int64 = 30_000
 
     /// Opens and scans: the ledger is right when this returns.
@@ -62,16 +62,16 @@ public final class Volume: VolumeFamily {
     public var capacity: Capacity { read { $0.capacity } }
 }
 
-/// What the volume asks of whoever serves it; the defaults serve a store that is not mounted.
+/// What the volume needs from the code that serves it; the defaults are for a store that is not mounted.
 public struct VolumeHooks: Sendable {
     /// The thread is about to do something slow: another one should take its place at the source
     /// of requests.
     public var beforeSlowWork: @Sendable () -> Void = {}
-    /// Tells the kernel of purged names, from a thread of its own.
+    /// Tells the kernel about purged names, on a thread of its own.
     public var announce: @Sendable (Announcement) -> Void = { $0.finish() }
-    /// The thread that announces, by its kernel thread id; 0 where there is none.
+    /// The kernel thread id of the thread that announces; 0 if there is none.
     public var announcer: @Sendable () -> pid_t = { 0 }
-    /// Something failed that no caller is waiting for.
+    /// Reports a failure for which no caller is waiting.
     public var report: @Sendable (StoreError) -> Void = { _ in }
 
     public init() {}
@@ -80,13 +80,13 @@ public struct VolumeHooks: Sendable {
 /// Purged names on their way to the kernel.
 public struct Announcement: Sendable {
     public let removals: [Removal]
-    /// Where the directory of one of them is now, for a name that was not found where it had been; nil
-    /// when it has been removed.
+    /// Where the directory of one of them is now, for a name that was not found where it had been; nil if it has been
+    /// removed.
     public let whereabouts: @Sendable (Removal) -> PurgedName?
-    /// To be called once the kernel has been told of all of them.
+    /// To be called once the kernel has been told about all of them.
     public let told: @Sendable () -> Void
-    /// To be called once, after that, or before it where the kernel cannot be told in time (`isLate`):
-    /// somebody waits for it. nil where nobody does.
+    /// To be called once, after that, or before it if the kernel cannot be told in time (`isLate`): a caller waits for
+    /// it. nil if none does.
     public let answer: (@Sendable (_ isLate: Bool) -> Void)?
 
     /// The kernel has been told.
@@ -102,17 +102,17 @@ public struct Removal: Sendable {
     public let node: Node
     let name: Name
     let path: [Name]
-    /// Of a directory that the kernel does not know it remembers no name, and nobody watches it.
+    /// In a directory that the kernel does not know, it has cached no names, and there are no watchers.
     public let concernsKernel: Bool
 
-    /// Its name and place.
+    /// Its name and path.
     public var purgedName: PurgedName { PurgedName(name: name, path: path) }
     /// The kernel's nodeid of the directory.
     public var directoryID: UInt64 { path.count == 1 ? 1 : directory.address }
 }
 
-/// What the kernel is told of. It holds no node: the last reference to one closes descriptors, and the thread
-/// that tells the kernel has not got them.
+/// What the kernel is told. It holds no node, because releasing the last reference to one closes descriptors, which the
+/// thread that tells the kernel does not have.
 public struct PurgedName: Sendable {
     private let name: Name
     private let path: [Name]
@@ -122,14 +122,14 @@ public struct PurgedName: Sendable {
         self.path = path
     }
 
-    /// Path of the directory, below the mount point.
+    /// The path of the directory, below the mount point.
     public var directoryPath: [UInt8] { Array(path.dropLast()).bytes }
     public func withName<Result>(_ body: (CName) throws(Errno) -> Result) throws(Errno) -> Result {
         try name.withCName(body)
     }
 }
 
-/// File systems whose ways the exact block count depends on (docs/INTERNALS.md, Charged blocks).
+/// File systems that need special treatment for an exact block count (docs/INTERNALS.md, Charged blocks).
 enum BackingKind: Sendable {
     case xfs, btrfs, overlay, other
 
@@ -143,7 +143,7 @@ enum BackingKind: Sendable {
     }
 }
 
-/// Access times that reading does not move (mount(8): noatime, nodiratime).
+/// Access times that reading does not change (mount(8): noatime, nodiratime).
 public struct UntouchedTimes: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }

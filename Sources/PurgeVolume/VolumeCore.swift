@@ -5,8 +5,8 @@ import PurgeSystem
 import PurgeTree
 import Synchronization
 
-/// What all families of operations share: the store, what is known of it for good, the lock over all that
-/// changes, and the gates at which threads wait for a change.
+/// What all families of operations share: the store, what does not change about it, the lock over everything that does,
+/// and the gates at which threads wait for a change.
 final class VolumeCore: Sendable {
     let store: Store
     let mountpoint: String?
@@ -18,31 +18,31 @@ final class VolumeCore: Sendable {
     let hooks: VolumeHooks
     let budget: DescriptorBudget
     let kind: BackingKind
-    /// The number of the device that the container lies on.
+    /// The number of the device on which the container is.
     let backingDevice: UInt64
-    /// Whether a file that has been passed through can be asked whether it is still mapped.
+    /// Whether it can be detected that a file that was passed through is still mapped.
     let tellsMappings: Bool
-    /// Milliseconds for which a write waits for files that are being changed.
+    /// How many milliseconds a write waits for files that are being changed.
     let patience: Int64
     /// Guards the state and every Node and Handle. Never held across I/O, a reply or a notification.
     private let state: Mutex<VolumeState>
-    /// Advances when a purge has been carried out, or the level or what can be reclaimed has changed.
+    /// Advances when a purge has been carried out, or when the level or the reclaimable bytes have changed.
     let purges = Gate()
-    /// Advances when a reclaimable file is held no longer.
+    /// Advances when a reclaimable file is no longer held.
     let released = Gate()
-    /// Held by who chooses more victims than one step takes; comes before `state`.
+    /// Held while more victims are chosen than one step takes; comes before `state`.
     let makingMuchRoom = Mutex(())
-    /// Held while a directory's permissions are other than its owner set them.
+    /// Held while a directory's permissions differ from what its owner has set.
     let permissions = Mutex(())
-    /// Advances when a file that somebody waits to write or cut is free for that.
+    /// Advances when a file that a call waits to write or truncate is free for that.
     let turns = Gate()
-    /// Threads that wait at `turns`.
+    /// How many threads wait at `turns`.
     let turnsAreAwaited = Atomic<Int>(0)
-    /// Advances when the reclaimer has something to look at.
+    /// Advances when the reclaimer may have work.
     let reclaimerGate = Gate()
     let reclaimerIsBusy = Atomic<Bool>(false)
     let reclaimerRuns = Atomic<Bool>(false)
-    /// The threads of the volume are to end.
+    /// Whether the threads of the volume are to end.
     let isEnding = Atomic<Bool>(false)
     /// Renames and unlinks: a name that was read while none was under way, and since when none
     /// has begun, is right.
@@ -51,7 +51,7 @@ final class VolumeCore: Sendable {
     let strays = Strays()
     /// Calls that failed because the disk under the store has no room.
     let hostRefusals = Atomic<Int>(0)
-    /// Calls that returned before the kernel had been told of the names that they had purged.
+    /// How many calls returned before the kernel had been told about the names that they had purged.
     let lateAnnouncements = Atomic<Int>(0)
 
     init(
@@ -83,7 +83,7 @@ final class VolumeCore: Sendable {
         root.io?.descriptor = nil
     }
 
-    /// Looks at what the lock guards. Nothing can change, so nothing is judged.
+    /// Reads what the lock guards. Nothing can change, so pressure is not judged.
     func read<Value, Failure: Error>(
         _ body: (borrowing VolumeState) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -93,8 +93,8 @@ final class VolumeCore: Sendable {
         }
     }
 
-    /// The one way to change what the lock guards. At the end pressure is judged; once the lock is free the events
-    /// that came up are handed on, and whoever waits for the change is woken.
+    /// The one way to change what the lock guards. At the end pressure is judged; once the lock is free, new events are
+    /// passed on, and threads that wait for the change are woken.
     @discardableResult
     func change<Value, Failure: Error>(
         _ body: (inout VolumeState) throws(Failure) -> Value
@@ -122,7 +122,7 @@ final class VolumeCore: Sendable {
         if effects.shouldReclaim && !reclaimerIsBusy.load(ordering: .relaxed) { reclaimerGate.advance() }
     }
 
-    /// FUSE names the thread that asked, which may be gone when its process is to be named.
+    /// FUSE reports the calling thread, which may have ended when its process is to be named.
     private func nameCause() {
         guard let thread = read({ $0.pressureCause?.pid }), let process = System.process(ofThread: thread)
         else { return }
@@ -137,7 +137,7 @@ final class VolumeCore: Sendable {
     #endif
 }
 
-/// What is to be done after a change, without the lock.
+/// What must be done after a change, without the lock.
 struct ChangeEffects: ~Copyable {
     var events: [Event] = []
     var levelChanged = false

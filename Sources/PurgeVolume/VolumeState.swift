@@ -4,35 +4,36 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// All that changes in a mounted volume: the device's numbers, the tree's placement, the victims.
+/// Everything that changes in a mounted volume: the device's numbers, the tree, the victims.
 ///
-/// There is one, inside the lock of `VolumeCore`, and it cannot be copied. So to have it is to hold that lock:
-/// `inout` for as long as a change lasts, borrowed for a look. What needs the lock takes it or is a method of it.
+/// There is one, inside the lock of `VolumeCore`, and it cannot be copied. So having it means holding that lock:
+/// `inout` for the duration of a change, borrowed for reading. A function that needs the lock takes it as a parameter
+/// or is a method of it.
 struct VolumeState: ~Copyable, Sendable {
     /// The entries of the store, and the device whose numbers they make.
     var tree: Tree
     /// Purges that are being carried out.
     private(set) var purgesUnderWay = 0
     private var untoldPurges = UntoldPurges()
-    /// Who is making the change that is under way; taken out when it is over.
+    /// The process that makes the current change; removed when the change is done.
     var actor: Actor?
-    /// The tree and the numbers are whole. Before that nothing is judged.
+    /// Whether the tree and the numbers are complete. Before that, pressure is not judged.
     var isScanned = false
     #if DEBUG
     private(set) var acquisitions = 0
     #endif
-    /// Who has brought the level down to one at which space is reclaimed, for as long as that lasts.
+    /// The process that has brought the level down to one at which space is reclaimed, as long as that lasts.
     var pressureCause: PressureCause?
-    /// Purged names of which the kernel has not been told yet.
+    /// Purged names about which the kernel has not been told yet.
     var ghosts: [GhostKey: Node] = [:]
-    /// Events that came up under the lock, in order.
+    /// Events that occurred under the lock, in order.
     var outbox: [Event] = []
     var descriptors: DescriptorRing
-    /// Files that nobody has open any more, and that may still be mapped.
+    /// Files that are no longer open, but may still be mapped.
     var lingering: [ObjectIdentifier: Node] = [:]
-    /// Those, and files that are passed through.
+    /// How many of those, and of files that are passed through.
     var passedFiles = 0
-    /// Handles that the kernel holds, or that are kept for a mapping's sake.
+    /// How many handles the kernel holds, or are kept because of a mapping.
     var openFiles = 0
 
     /// A process, and the file to which it writes.
@@ -51,12 +52,12 @@ struct VolumeState: ~Copyable, Sendable {
         descriptors = DescriptorRing(limit: descriptorLimit)
     }
 
-    /// What is set, the pressure, and the numbers of the files.
+    /// The settings, the pressure, and the numbers of the files.
     var device: Device {
         get { tree.device }
         _modify { yield &tree.device }
     }
-    /// Of the container: there is one today.
+    /// The ledger of the container; there is only one today.
     var ledger: Ledger {
         get { device.ledgers[0] }
         _modify { yield &device.ledgers[0] }
@@ -73,7 +74,7 @@ extension VolumeState {
         #endif
     }
 
-    /// What has to be done once the lock is free. `levelChanges` is what it was when the change began.
+    /// What must be done once the lock is free. `levelChanges` is its value when the change began.
     mutating func endChange(_ effects: inout ChangeEffects, levelChanges: UInt64) {
         judge()
         effects.levelChanged = device.levelChanges != levelChanges
@@ -88,7 +89,7 @@ extension VolumeState {
         if isScanned, let change = device.judgePressure() { note(change) }
     }
 
-    /// What is to be done about an effect in the step that has it.
+    /// Handles an effect in the step in which it occurs.
     mutating func take(_ effect: DeviceEffect) {
         switch effect {
         case .event(let event): outbox.append(event)
@@ -97,7 +98,7 @@ extension VolumeState {
         }
     }
 
-    /// Tells of a change of the level, and notes who has brought it about.
+    /// Records a change of the level, and notes which process has caused it.
     mutating func note(_ change: LevelChange) {
         guard change.isWorse else {
             if !change.new.reclaims { pressureCause = nil }
@@ -113,7 +114,7 @@ extension VolumeState {
                 type: .pressure, bytes: change.free, reason: change.new.rawValue, pid: cause?.pid, cause: cause?.path))
     }
 
-    /// A purge that is about to be carried out.
+    /// A purge is about to be carried out.
     mutating func begin(_ picked: Picked, trigger: PurgeTrigger, pid: pid_t) -> PurgeJob {
         purgesUnderWay += 1
         return PurgeJob(
@@ -121,16 +122,17 @@ extension VolumeState {
             pid: pid, cause: trigger == .pressure ? pressureCause : nil)
     }
 
-    /// The events of all that it purged have been handed on, or it was given up.
+    /// The events of everything that it purged have been passed on, or it was given up.
     mutating func noteTold(_ job: PurgeJob) { outbox += untoldPurges.end(job.number) }
 
-    /// After `noteTold`, and not in the same change: who waits for the end of all purges finds their events there.
+    /// After `noteTold`, and not in the same change: a thread that waits for the end of all purges then finds their
+    /// events.
     mutating func noteEnd(of job: PurgeJob) { purgesUnderWay -= 1 }
 
     var shouldReclaim: Bool { device.shouldReclaim }
 }
 
-/// What has brought the pressure on: a process, and the file that it wrote where it was a write.
+/// What has brought the pressure on: a process and, if it was a write, the file.
 struct PressureCause {
     var pid: pid_t?
     var path: String?

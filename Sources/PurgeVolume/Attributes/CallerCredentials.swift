@@ -1,18 +1,18 @@
 import PurgeSystem
 
-/// What a request does not carry of its caller, from /proc: the groups and one capability. Read
-/// only for files with set-user-ID or set-group-ID, which are few.
+/// What a request does not carry of its caller, from /proc: the groups and one capability. It is read only for files
+/// with set-user-ID or set-group-ID, which are rare.
 struct CallerCredentials {
     private(set) var groups: Set<UInt32> = []
-    /// CAP_FSETID in the initial user namespace: may keep set-user-ID and set-group-ID of what it
-    /// changes. In a namespace of its own anybody has all capabilities, and they say nothing here.
+    /// CAP_FSETID in the initial user namespace: may keep set-user-ID and set-group-ID of what it changes. In a user
+    /// namespace of its own every process has all capabilities, so they mean nothing here.
     private(set) var keepsPrivileges = false
 
     func mayKeepGroupPrivilege(of status: FileStatus) -> Bool {
         keepsPrivileges || groups.contains(status.st_gid)
     }
 
-    /// A caller that cannot be seen (gone, or in another pid namespace) has neither.
+    /// A caller that cannot be seen (because it has ended, or is in another PID namespace) has neither.
     init(of pid: Int32) {
         guard pid > 0, let file = try? FileDescriptor.open("/proc/\(pid)/status", 0),
             let bytes = try? file.readToEnd()
@@ -20,7 +20,7 @@ struct CallerCredentials {
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
             let words = line.split { $0 == "\t" || $0 == " " }
             switch words.first {
-            // Real, effective, saved, file system: the last decides here.
+            // Real, effective, saved, file system: the last one counts here.
             case "Gid:": groups.formUnion(words.dropFirst(4).compactMap { UInt32($0) })
             case "Groups:": groups.formUnion(words.dropFirst().compactMap { UInt32($0) })
             case "CapEff:":
@@ -31,7 +31,7 @@ struct CallerCredentials {
         }
     }
 
-    /// Its number is fixed: USER_NS_INIT_INO of <linux/nsfs.h>. One that cannot be seen is another.
+    /// Its number is fixed: USER_NS_INIT_INO of <linux/nsfs.h>. A namespace that cannot be seen counts as another one.
     private static func isInInitialNamespace(_ pid: Int32) -> Bool {
         do throws(Errno) { return try System.status(ofPath: "/proc/\(pid)/ns/user").st_ino == 0xEFFF_FFFD } catch {
             return false

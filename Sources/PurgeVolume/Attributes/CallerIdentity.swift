@@ -1,8 +1,8 @@
 import Glibc
 import PurgeSystem
 
-/// As whom this thread creates files. Setting it costs three system calls, so it stays as it is
-/// until another caller comes.
+/// The identity with which this thread creates files. Setting it costs three system calls, so it is changed only when
+/// another caller comes.
 private struct ThreadIdentity {
     var owner: uid_t
     var group: gid_t
@@ -12,10 +12,10 @@ private struct ThreadIdentity {
 private let identity = ThreadLocal { $0?.deallocate() }
 
 extension Volume {
-    /// Readies this thread to serve requests: its capabilities outlive changes of its identity,
-    /// and its umask is its own.
+    /// Readies this thread to serve requests: its capabilities survive changes of its identity, and its umask is its
+    /// own.
     public static func prepareWorkerThread() {
-        // Without these (an ordinary user's mount) files are the daemon's anyway.
+        // If these fail (in an ordinary user's mount), all files belong to the daemon's user anyway.
         do { try System.keepCapabilities() } catch {}
         do { try System.makeUmaskPrivate() } catch {}
         System.setUmask(0)

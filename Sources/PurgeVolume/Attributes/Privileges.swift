@@ -1,18 +1,18 @@
 import Glibc
 import PurgeSystem
 
-/// Set-user-ID and set-group-ID go with a change by who may not keep them, by the rules of the
-/// kernel's setattr_should_drop_suidgid(). With FUSE_HANDLE_KILLPRIV_V2 that is the daemon's work;
-/// the kernel says in a request that it is due, but not for fallocate, copy_file_range and chown.
+/// Set-user-ID and set-group-ID are cleared by a change of a caller that may not keep them, by the rules of the
+/// kernel's setattr_should_drop_suidgid(). With FUSE_HANDLE_KILLPRIV_V2 the daemon has to do that; the kernel says in a
+/// request when it is due, but not for fallocate, copy_file_range and chown.
 enum Privileges {
-    /// Takes both from an open file: the kernel has said that the caller may not keep them.
+    /// Clears both on an open file: the kernel has said that the caller may not keep them.
     static func drop(from descriptor: Int32, pid: pid_t) throws(Errno) {
         let status = try System.status(descriptor)
         guard status.hasPrivileges else { return }
         try drop(from: descriptor, status, by: CallerCredentials(of: pid))
     }
 
-    /// The same where the kernel says nothing: fallocate and copy_file_range.
+    /// The same for fallocate and copy_file_range, where the kernel does not say.
     static func dropUnlessCapable(from descriptor: Int32, pid: pid_t) throws(Errno) {
         let status = try System.status(descriptor)
         guard status.hasPrivileges else { return }
@@ -28,14 +28,14 @@ enum Privileges {
         if kept != status.st_mode { try System.changeMode(descriptor, kept & 0o7777) }
     }
 
-    /// chown(2) of a file without group execution: the backing's own chown takes the rest.
+    /// chown(2) of a file without group execution: the backing file system's own chown clears the rest.
     static func dropGroup(_ location: Location, pid: pid_t) throws(Errno) {
         let status = try location.status()
         guard status.isRegular, status.st_mode & S_IXGRP == 0 else { return }
         try dropGroup(location, status, pid: pid)
     }
 
-    /// An access control list, whoever sets it: as with chmod(2), also of a directory.
+    /// For an access control list, as with chmod(2) regardless of the caller, and also for a directory.
     static func dropGroupWithList(_ location: Location, pid: pid_t) throws(Errno) {
         try dropGroup(location, location.status(), pid: pid)
     }

@@ -4,7 +4,7 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// The attributes of ours that an entry of the store carries, as the tree remembers them.
+/// Our own attributes of an entry of the store, as the tree remembers them.
 struct StoredAttributes {
     var mark: PurgeMark?
     var isExcluded = false
@@ -18,8 +18,8 @@ struct StoredAttributes {
         StorageAttribute.fileProtection.storeKey, ExtentRecord.key,
     ]
 
-    /// One listxattr, and one getxattr for a mark. Where there are more names than the kernel lists
-    /// (64 KiB of them) it is asked for each of ours.
+    /// One listxattr, and one getxattr for a mark. If there are more names than the kernel lists (64 KiB), each of ours
+    /// is read by itself.
     init(of directory: Int32, _ name: CName?) throws(Errno) {
         let present: [String]
         do throws(Errno) {
@@ -35,7 +35,7 @@ struct StoredAttributes {
                 isExcluded = value == [UInt8(ascii: "1")]
             case StorageAttribute.fileProtection.storeKey:
                 hasProtection = try StoredAttributes.value(of: directory, name, key) != nil
-            case ExtentRecord.key: hasExtents = true  // whether it is there shows when it is read
+            case ExtentRecord.key: hasExtents = true  // reading it shows whether it exists
             default: break
             }
         }

@@ -4,9 +4,9 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// An extended attribute by the name that the app gave, understood.
+/// A parsed name of an extended attribute, as the app gave it.
 enum AttributeName {
-    /// One of those in docs/XATTRS.md, under any of its names. `appleForm` is how it reads.
+    /// One of those in docs/XATTRS.md, under any of its names. `appleForm` is the value that it then has.
     case storage(StorageAttribute, appleForm: [UInt8]?)
     case computed(ComputedAttribute)
     /// An unknown name in our own namespace.
@@ -17,7 +17,7 @@ enum AttributeName {
     private static let appleExclusion: StaticString = "com.apple.metadata:com_apple_backup_excludeItem"
     private static let oldAppleExclusion: StaticString = "com.apple.MobileBackup"
     private static let ownPrefix: StaticString = "user.purgefs."
-    /// The store's file system takes no names without one of the four prefixes.
+    /// The store's file system accepts only names with one of the four prefixes.
     private static let rawPrefix: StaticString = "user.purgefs.raw."
     private static let kernelPrefixes: [StaticString] = ["user.", "trusted.", "security.", "system."]
 
@@ -48,7 +48,7 @@ enum AttributeName {
         Array("bplist00".utf8) + [0x5f, 0x10, 0x11] + Array("com.apple.backupd".utf8)
         + [0x08, 0, 0, 0, 0, 0, 0, 0x01, 0x01, 0, 0, 0, 0, 0, 0, 0, 0x01] + [UInt8](repeating: 0, count: 15) + [0x1c]
 
-    /// What the app sees of a name in the store; nil for what is ours alone.
+    /// What the app sees of a name in the store; nil for a name that only we use.
     static func visible(_ stored: Name, byRoot: Bool) -> Name? {
         if stored.hasPrefix(rawPrefix) { return stored.dropping(rawPrefix) }
         if stored.hasPrefix(ownPrefix) {
@@ -60,7 +60,7 @@ enum AttributeName {
 }
 
 extension Volume {
-    /// The value of an attribute; an empty buffer asks for its length alone.
+    /// The value of an attribute; with an empty buffer only its length.
     public func extendedAttribute(of node: Node, named name: CName, caller: Caller) throws(Errno) -> [UInt8] {
         if node.isControl { throw .noData }
         switch AttributeName(name) {
@@ -78,7 +78,7 @@ extension Volume {
         }
     }
 
-    /// ext4 and the kernel end names at 255 bytes; ours may have become longer.
+    /// Names of attributes have at most 255 bytes in ext4 and in the kernel; with our prefix a name may be longer.
     private func withKey<Value>(_ key: Name, _ body: (CName) throws(Errno) -> Value) throws(Errno) -> Value {
         if key.length > Name.maximumLength { throw .range }
         return try key.withCName(body)
@@ -92,7 +92,7 @@ extension Volume {
         }
     }
 
-    /// The names that were set, each with a zero at its end; never what is computed.
+    /// The names of attributes that were set, each with a zero at its end; computed ones are not listed.
     public func extendedAttributeNames(of node: Node, caller: Caller) throws(Errno) -> [UInt8] {
         if node.isControl { return [] }
         let names = try access.reading(node) { (location) throws(Errno) in
@@ -118,7 +118,7 @@ extension Volume {
             guard let canonical = attribute.canonical(text) else { throw .invalid }
             var flags = flags
             if appleForm != nil, try storedValue(of: node, attribute.storeKey) == [UInt8(ascii: "0")] {
-                // Under Apple's names a flag that is `0` is not there.
+                // Under Apple's names a flag that is `0` does not exist.
                 if flags & xattrReplace != 0 { throw .noData }
                 flags = 0
             }
@@ -149,7 +149,7 @@ extension Volume {
                 }.get()
             }
         } catch {
-            // ext4 says the same when a file's attributes are more than it keeps of one file.
+            // ext4 reports the same error when a file has more attributes than fit.
             if error == .noSpace, hostHasRoom() { throw .tooBig }
             throw access.hostError(error, node)
         }
@@ -196,7 +196,7 @@ extension Volume {
         remember(attribute, canonical, of: node, pid: caller.pid)
     }
 
-    /// The tree's own memory of a flag that has been set or, with nil, removed.
+    /// Notes in the tree that a flag has been set or, with nil, removed.
     private func remember(_ attribute: StorageAttribute, _ value: String?, of node: Node, pid: pid_t) {
         change { state in
             switch attribute {
@@ -212,7 +212,7 @@ extension Volume {
         }
     }
 
-    /// A new entry takes its directory's protection class; answers whether it hands it on (docs/XATTRS.md).
+    /// A new entry takes its directory's protection class; returns whether it passes it on in turn (docs/XATTRS.md).
     func inheritProtection(
         _ node: Node, from parent: Node, at directory: Int32, _ name: CName?
     ) throws(Errno) -> Bool {
@@ -240,7 +240,7 @@ extension Volume {
 
     private func creationDate(of node: Node) throws(Errno) -> String {
         if let born = try birth(of: node) { return Instant(nanoseconds: born).iso8601 }
-        // The last change is the nearest.
+        // The time of the last modification is the best approximation.
         let time = try attributes(of: node).status.st_mtim
         return Instant(time).iso8601
     }

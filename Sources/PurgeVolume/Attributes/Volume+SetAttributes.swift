@@ -3,7 +3,7 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-/// What setattr changes; nil is left as it is.
+/// What setattr changes; nil leaves it unchanged.
 public struct AttributeChange: Sendable {
     public var mode: mode_t?
     public var owner: uid_t?
@@ -33,7 +33,7 @@ extension Volume {
         of node: Node, handle: Handle?, _ change: AttributeChange, debt: inout AnnouncementDebt
     ) throws(Errno) -> Attributes {
         if node.isControl {
-            // Truncating one does nothing; what it is cannot be changed.
+            // Truncating a control file does nothing; its attributes cannot be changed.
             if change.size == nil, !change.isEmpty { throw .notPermitted }
             return control.attributes(of: node)
         }
@@ -44,14 +44,14 @@ extension Volume {
                 try apply(change, to: location)
             }
             if change.accessTime != nil || change.modificationTime != nil {
-                // The next read must reach the backing file, to move atime in the manner of relatime.
+                // The next read must reach the backing file, to move atime as with relatime.
                 core.change { _ in node.cacheIsStale = true }
             }
             return attributes(of: node, try location.status())
         }
     }
 
-    /// All but the size.
+    /// Everything but the size.
     private func apply(_ change: AttributeChange, to location: Location) throws(Errno) {
         if change.changesOwner {
             try Privileges.dropGroup(location, pid: change.pid)
@@ -68,8 +68,8 @@ extension Volume {
         }
     }
 
-    /// chown(2) to -1, -1 comes as a change of nothing: as ever it clears set-user-ID and
-    /// set-group-ID. The kernel sends the same before a fallocate by whoever may not keep them.
+    /// chown(2) to -1, -1 arrives as an empty change and, as always, clears set-user-ID and set-group-ID. The kernel
+    /// sends the same before a fallocate by a caller that may not keep them.
     private func renewOwner(_ location: Location, _ change: AttributeChange) throws(Errno) {
         let owner = try location.status().st_uid
         guard change.caller == 0 || change.caller == owner else { return }

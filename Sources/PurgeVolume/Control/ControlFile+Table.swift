@@ -1,7 +1,7 @@
 import PurgeModel
 
 extension ControlFile {
-    /// What a control file holds, which says how it is read and what a write to it means.
+    /// What a control file contains, which determines how it is read and what a write to it means.
     enum Content {
         /// One number of the device.
         case number((Capacity) -> ByteCount)
@@ -10,18 +10,18 @@ extension ControlFile {
         case thresholds
         /// What `ControlFiles.text` makes.
         case report
-        /// On the descriptor that wrote a request, what became of it: a purge, or only its plan.
+        /// On the descriptor that wrote a request, its outcome: a purge, or only its plan.
         case answer(purges: Bool)
-        /// Events from the opening on.
+        /// Events from the moment at which it is opened.
         case stream
     }
 
     struct Row {
         var content: Content
-        /// What it reads and what can be written, in Markdown.
+        /// What can be read and written, in Markdown.
         var reads: String
         var writes: String?
-        /// What `purgefs set` says of it.
+        /// What `purgefs set` says about it.
         var set: String?
 
         init(_ content: Content, reads: String, writes: String? = nil, set: String? = nil) {
@@ -76,7 +76,7 @@ extension ControlFile {
         }
     }
 
-    /// What a text that is written to it asks of the device; nil where it means nothing.
+    /// The change of the device that a written text asks for; nil for a malformed text.
     func change(_ text: String) -> DeviceChange? {
         switch row.content {
         case .size(_, let change): SizeChange(text: text).map(change)
@@ -85,6 +85,6 @@ extension ControlFile {
         }
     }
 
-    /// Whether it reads what the last write to the same descriptor has brought about.
+    /// Whether reading it returns the outcome of the last write to the same descriptor.
     var answers: Bool { if case .answer = row.content { true } else { false } }
 }

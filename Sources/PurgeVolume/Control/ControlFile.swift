@@ -1,5 +1,5 @@
-/// The files of `MOUNT/.purgefs`. What each holds, how it is parsed and what is said of it is a row of the table in
-/// `ControlFile+Table.swift`.
+/// The files of `MOUNT/.purgefs`. What each contains, how it is parsed and how it is documented is a row of the table
+/// in `ControlFile+Table.swift`.
 public enum ControlFile: String, CaseIterable, Sendable {
     case storageTotal = "storage.total"
     case storageOthers = "storage.others"
@@ -22,7 +22,7 @@ public enum ControlFile: String, CaseIterable, Sendable {
 
     public var canWrite: Bool { row.writes != nil }
 
-    /// How `purgefs set` describes the value that it takes; nil for a file that it cannot set.
+    /// How `purgefs set` describes the value; nil for a file that it cannot set.
     public var settingHelp: String? { row.set }
 
     /// The file's row in docs/CONTROL.md.

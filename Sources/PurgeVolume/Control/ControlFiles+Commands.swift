@@ -4,8 +4,8 @@ import PurgeStore
 import PurgeSystem
 
 extension ControlFiles {
-    /// One write(2) to a control file: one command. May take as long as the purge that it calls
-    /// for, so it must not run on a thread that serves requests.
+    /// One write(2) to a control file is one command. It may take as long as the purge that it calls for, so it must
+    /// not run on a thread that serves requests.
     public func write(_ handle: ControlHandle, _ bytes: [UInt8], pid: pid_t) throws(Errno) {
         guard bytes.count <= PurgeRequest.longest else { throw .tooBig }
         var text = Substring(String(decoding: bytes, as: UTF8.self))
@@ -35,13 +35,13 @@ extension ControlFiles {
         try carryOut(effects, pid)
     }
 
-    /// A change is always accepted; it returns when all the purging that it calls for, pressure's too, is over.
-    /// What has been acknowledged outlives a loss of power; what could not be saved is in force all the same.
+    /// A change is always accepted; this returns when all the purging that it calls for, that of pressure too, is done.
+    /// What has been acknowledged survives a loss of power; a change that could not be saved is in force nevertheless.
     private func carryOut(_ effects: [DeviceEffect], _ pid: pid_t) throws(Errno) {
         var isSaved = true
         for effect in effects {
             switch effect {
-            case .event, .level: break  // taken under the lock
+            case .event, .level: break  // handled under the lock
             case .purge(.pressure): reclaimer.awaitIdle()
             case .purge(let trigger):
                 purgedNames.awaitingAnnouncements { debt in
@@ -59,7 +59,7 @@ extension ControlFiles {
         return request
     }
 
-    /// EAGAIN if less came back than a size asked for, or something that was named did not go.
+    /// EAGAIN if less was freed than a size asked for, or something that was named was not purged.
     private func reclaim(_ handle: ControlHandle, _ request: PurgeRequest, _ pid: pid_t) throws(Errno) {
         let answer = try purgedNames.awaitingAnnouncements { (debt) throws(Errno) in
             try selections.purge(request, pid: pid, &debt, isKept: handle.isReadable)

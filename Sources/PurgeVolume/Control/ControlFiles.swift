@@ -5,7 +5,7 @@ import PurgeSystem
 import PurgeTree
 import Synchronization
 
-/// What is done with the files of `MOUNT/.purgefs`.
+/// The operations on the files of `MOUNT/.purgefs`.
 public struct ControlFiles: VolumeFamily {
     let core: VolumeCore
     let keeper: StoreKeeper
@@ -29,7 +29,7 @@ public struct ControlFiles: VolumeFamily {
         if handle.file == .storagePressure { control.removePressureReader(handle) }
     }
 
-    /// Bytes from `offset` on; at offset 0 the content is made anew.
+    /// Bytes from `offset` on; at offset 0 the content is generated again.
     public func read(_ handle: ControlHandle, offset: Int64, limit: Int) -> [UInt8] {
         if offset == 0 {
             if handle.file == .storagePressure { handle.levelChangesSeen = core.read { $0.device.levelChanges } }
@@ -39,7 +39,7 @@ public struct ControlFiles: VolumeFamily {
         return Array(content.dropFirst(Int(max(0, offset))).prefix(limit))
     }
 
-    /// What poll(2) answers.
+    /// What poll(2) returns.
     public func poll(_ handle: ControlHandle) -> UInt32 {
         var events: Int32 = 0
         if handle.file.canWrite { events |= POLLOUT }

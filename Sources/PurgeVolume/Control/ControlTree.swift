@@ -95,9 +95,9 @@ public final class ControlTree: Sendable {
 /// One open control file.
 public final class ControlHandle: Sendable {
     public let file: ControlFile
-    /// Of `events`.
+    /// For `events`.
     public let reader: EventReader?
-    /// Whether it was opened for reading too.
+    /// Whether it was also opened for reading.
     let isReadable: Bool
     private struct State {
         var content: [UInt8] = []
@@ -112,8 +112,7 @@ public final class ControlHandle: Sendable {
         self.reader = reader
     }
 
-    /// What the kernel keeps for the open file. It stands for a reference that FUSE's open took and its release
-    /// gives back.
+    /// What the kernel keeps for the open file: a reference that FUSE's open took and its release returns.
     public var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
 
     var content: [UInt8] {
@@ -124,7 +123,7 @@ public final class ControlHandle: Sendable {
         get { state.withLock { $0.levelChangesSeen } }
         set { state.withLock { $0.levelChangesSeen = newValue } }
     }
-    /// Called, on any thread, when poll(2) would answer something new.
+    /// Called, on any thread, when the result of poll(2) changes.
     public func onChange(_ action: @escaping @Sendable () -> Void) {
         state.withLock { $0.onChange = action }
         reader?.onChange(action)

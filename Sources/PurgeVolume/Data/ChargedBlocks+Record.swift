@@ -9,10 +9,10 @@ extension ChargedBlocks {
     /// nil for a dense file.
     func sparseSize(_ node: Node) -> Int64? { read { _ in node.io?.extents?.size } }
 
-    /// Readies a file for a write, truncate or allocation that begins at `block`: one that leaves
-    /// blocks out makes a dense file one with a record. While the file is passed through, what
-    /// would be a hole is to be allocated instead, since a mapping could fill it unseen: the answer
-    /// is those blocks, to be demanded together with what the call needs itself.
+    /// Prepares a file for a write, truncate or allocation that begins at `block`: if it leaves blocks out, a dense
+    /// file gets a record. While the file is passed through, what would be a hole must be allocated instead, since a
+    /// mapping could fill it unseen: those blocks are returned, to be demanded together with what the call itself
+    /// needs.
     func readyForHole(_ node: Node, _ descriptor: Int32, before block: Int64) throws(Errno) -> Range<Int64>? {
         if read({ _ in node.io?.unsettled != nil }) { settleAgain(node, descriptor) }
         let (wouldSkip, isPassed, blocks) = read { _ in
@@ -24,13 +24,13 @@ extension ChargedBlocks {
         return nil
     }
 
-    /// Allocates what would have been a hole, which has been reserved.
+    /// Allocates what would have been a hole and has been reserved.
     func fill(_ hole: Range<Int64>, _ descriptor: Int32) throws(Errno) {
         let (start, end) = (ByteCount(blocks: hole.lowerBound), ByteCount(blocks: hole.upperBound))
         try System.allocate(descriptor, mode: 0, offset: start.bytes, length: (end - start).bytes)
     }
 
-    /// Frees what a failed call has left past `size`. Where that fails, `settle` counts it.
+    /// Frees what a failed call has left past `size`. If that fails, `settle` counts it.
     func takeBack(pastSize size: Int64, _ descriptor: Int32) {
         do throws(Errno) { try System.truncate(descriptor, size) } catch {}
     }
@@ -63,7 +63,7 @@ extension ChargedBlocks {
         change { _ in node.io?.extents?.record = changed }
     }
 
-    /// Attributes of a file are for who may write it now, whatever its descriptor could do when it
+    /// Attributes of a file can only be set with permission to write it now, whatever its descriptor allowed when it
     /// was opened.
     private func setRecord(_ record: inout ExtentRecord, _ node: Node, _ descriptor: Int32) throws(Errno) {
         do throws(Errno) {
@@ -82,8 +82,8 @@ extension ChargedBlocks {
         _ = dropFullRecord(node, descriptor)
     }
 
-    /// Blocks of the backing are free: they leave the ledger and the record. Blocks whose record
-    /// cannot be changed count on, as they will at the next mount.
+    /// Blocks of the backing file have been freed: they leave the ledger and the record. If the record cannot be
+    /// changed, the blocks continue to count, as they will at the next mount.
     func noteFreed(_ node: Node, _ descriptor: Int32, _ blocks: Range<Int64>, size: Int64) {
         let wasDense = change { state -> Bool in
             guard !node.isDense else {
@@ -101,9 +101,8 @@ extension ChargedBlocks {
         }
     }
 
-    /// A file that has every block up to its end and none beyond needs no record, if the backing has
-    /// data in all of them: it shows them to the next scan. Blocks that are allocated in the ledger
-    /// alone it would not.
+    /// A file that has every block up to its end and none beyond needs no record if the backing file has data in all of
+    /// them, so that the next scan sees them. It would not see blocks that are allocated only in the ledger.
     private func dropFullRecord(_ node: Node, _ descriptor: Int32) -> Bool {
         let full = read { _ -> StoredExtents? in
             guard let charged = node.extents, let stored = node.io?.extents,
@@ -120,7 +119,7 @@ extension ChargedBlocks {
             try access.asOwner(of: descriptor) { () throws(Errno) in
                 try store.dropExtentRecord(full.record, of: descriptor, nil)
             }
-        } catch { return false }  // with a record it is right, too
+        } catch { return false }  // the file is also right with a record
         change { state in
             state.tree.makeDense(node)
             node.dropStoredExtents()

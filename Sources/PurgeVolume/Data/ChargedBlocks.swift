@@ -4,29 +4,29 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// What a call wants to put where.
+/// The blocks that a call needs.
 struct Demand {
-    /// Blocks that must be charged when it is done.
+    /// The blocks that must be charged when it is done.
     var blocks: Range<Int64>
-    /// Whether less than all is of use.
+    /// Whether a part of them is of use too.
     var takesPart: Bool
     var pid: pid_t
 }
 
 /// Blocks that have been charged before they are written.
 struct Reservation {
-    /// Those of the demand.
+    /// The blocks of the demand.
     var blocks: Range<Int64>
-    /// The end of the blocks that fit; that of the demand when all fit.
+    /// The end of the blocks that fit; that of the demand if all fit.
     var end: Int64
-    /// What was the size of a file that is not dense.
+    /// The previous size of a file that is not dense.
     var sparseSize: Int64?
-    /// Of the blocks, those that would be a hole and have to be allocated, and the size to go back to if that fails.
+    /// Those of the blocks that would be a hole and must be allocated, and the size to restore if that fails.
     var hole: Range<Int64>?
     var sizeBefore: Int64?
     /// What has to be purged before the call goes on.
     var job: PurgeJob?
-    /// The last use that the call has noted, and the one before.
+    /// The last use that the call has noted, and the previous one.
     var use: (now: Instant, before: Instant)?
 }
 
@@ -34,8 +34,8 @@ struct Reservation {
 struct ChargedBlocks: VolumeFamily {
     let core: VolumeCore
 
-    /// Charges the blocks that are new, or as many of the first as fit; chooses, in the same
-    /// step, what must be purged for them. ENOSPC when not one fits that is needed.
+    /// Charges the new blocks, or as many of the first ones as fit, and chooses in the same step what must be purged
+    /// for them. ENOSPC if not even one needed block fits.
     func reserve(_ demand: Demand, for node: Node, wrote: Bool) throws(Errno) -> Reservation {
         if read({ !$0.lingering.isEmpty && !$0.hasRoom(for: node.missing(in: demand.blocks), of: node) }) {
             openFiles.settleMappings()
@@ -72,15 +72,15 @@ struct ChargedBlocks: VolumeFamily {
         throw .deviceFull
     }
 
-    /// A write that failed is no use.
+    /// A failed write is not a use.
     func withdrawUse(_ reservation: Reservation, of node: Node) {
         guard let use = reservation.use else { return }
         change { state in state.tree.takeBackUse(of: node, at: use.now, before: use.before) }
     }
 
-    /// The ledger in line with what the next mount would find, after a call failed or did less than
-    /// was reserved. Only what runs alone reserves anything, so nothing of another call is given back.
-    /// While the store cannot be read, what was charged stays so, until the file is next changed or closed.
+    /// Brings the ledger in line with what the next mount would find, after a call has failed or done less than was
+    /// reserved. Only calls that run alone reserve anything, so nothing of another call is returned. While the store
+    /// cannot be read, the charge stays as it is until the file is next changed or closed.
     func settle(_ node: Node, _ descriptor: Int32, _ blocks: Range<Int64>) {
         do throws(Errno) {
             try count(node, descriptor, blocks)
@@ -93,7 +93,7 @@ struct ChargedBlocks: VolumeFamily {
         }
     }
 
-    /// What could not be settled when a call failed.
+    /// Settles what could not be settled when a call failed.
     func settleAgain(_ node: Node, _ descriptor: Int32) {
         let unsettled = change { _ in
             let blocks = node.io?.unsettled
@@ -119,7 +119,7 @@ struct ChargedBlocks: VolumeFamily {
         }
     }
 
-    /// The purge that a reservation asks for. EIO when the store would not let go of a file.
+    /// Carries out the purge that a reservation asks for. EIO if files could not be removed from the store.
     func carryOut(_ reservation: Reservation, _ debt: inout AnnouncementDebt) throws(Errno) {
         guard let job = reservation.job else { return }
         if purger.carryOut(job, &debt).hasFailed { throw .input }
@@ -127,7 +127,7 @@ struct ChargedBlocks: VolumeFamily {
 }
 
 extension VolumeState {
-    /// Charges what a write needs, if there is room for all of it as it is, and it leaves nothing out.
+    /// Charges what a write needs if there is room for all of it without a purge, and it leaves no blocks out.
     mutating func reserve(_ request: WriteRequest, for node: Node, at now: Instant) -> Reservation? {
         guard node.io?.unsettled == nil, !node.wouldSkip(before: request.blocks.lowerBound) else { return nil }
         let missing = node.missing(in: request.blocks)
@@ -139,7 +139,7 @@ extension VolumeState {
             use: noteWrite(node, at: now))
     }
 
-    /// Whether so many more blocks fit without a purge.
+    /// Whether this many more blocks fit without a purge.
     func hasRoom(for blocks: Int64, of node: Node) -> Bool {
         let bytes = ByteCount(blocks: blocks)
         return bytes <= capacity.available(for: node.standing.writeClass) && capacity.shortage(for: bytes) == .zero
@@ -172,8 +172,8 @@ extension Range<Int64> {
 }
 
 extension Node {
-    /// Whether what begins at `block` would leave blocks out. Of a file that is passed through also those that would be
-    /// a hole in a file with a record.
+    /// Whether a write that begins at `block` would leave blocks out. For a file that is passed through, also those
+    /// that would be a hole in a file with a record.
     func wouldSkip(before block: Int64) -> Bool { (isDense || isPassed) && block > blocksToEnd }
 
     /// A file that is passed through has every block up to its end, and perhaps some past it.

@@ -3,13 +3,13 @@ import PurgeTree
 
 /// The order of what changes a file's data.
 ///
-/// What is reserved for a write and what the backing then gets belong together, so nothing may cut
-/// the file in between. The kernel's own lock of an inode leaves out open(2) with O_TRUNC, the
-/// write-back of mapped pages and asynchronous direct writes.
+/// What is reserved for a write and what the backing file then gets must stay in step, so nothing may truncate the file
+/// in between. The kernel's own lock of an inode does not cover open(2) with O_TRUNC, the write-back of mapped pages
+/// and asynchronous direct writes.
 struct DataOrder: VolumeFamily {
     let core: VolumeCore
 
-    /// Runs what frees or allocates blocks of the file: beside nothing else that changes its data.
+    /// Runs a call that frees or allocates blocks of the file, while nothing else changes its data.
     func alone<Value>(with node: Node, _ body: () throws(Errno) -> Value) throws(Errno) -> Value {
         var isRegistered = false
         awaitTurn { _ in node.ensuredIO.beginAlone(&isRegistered) }
@@ -17,7 +17,7 @@ struct DataOrder: VolumeFamily {
         return try body()
     }
 
-    /// Returns when `begin` has answered true.
+    /// Returns when `begin` has returned true.
     func awaitTurn(_ begin: (inout VolumeState) -> Bool) {
         if change(begin) { return }
         hooks.beforeSlowWork()
@@ -36,24 +36,24 @@ struct DataOrder: VolumeFamily {
     }
 }
 
-// Writes that overwrite what is there go beside each other; what needs new blocks or frees some runs alone, since it
-// and the file's map change together.
+// Writes that overwrite existing blocks run beside each other; a call that needs new blocks or frees some runs alone,
+// since the file and its map change together.
 extension NodeIO {
-    /// false while something runs alone, or waits to.
+    /// Returns false while a call runs alone, or waits to do so.
     func beginBeside() -> Bool {
         guard soloists == 0 else { return false }
         writers += 1
         return true
     }
 
-    /// Whether somebody may wait for it.
+    /// Returns whether another thread may wait for it.
     func endBeside() -> Bool {
         writers -= 1
         return writers == 0 && soloists > 0
     }
 
-    /// false as long as something else is under way. From the first attempt on no further write begins, so the wait
-    /// ends.
+    /// Returns false as long as another call is under way. From the first attempt on no further write begins, so the
+    /// wait ends.
     func beginAlone(_ isRegistered: inout Bool) -> Bool {
         if !isRegistered { soloists += 1 }
         isRegistered = true
@@ -62,7 +62,7 @@ extension NodeIO {
         return true
     }
 
-    /// Whether somebody may wait for it.
+    /// Returns whether another thread may wait for it.
     func endAlone() -> Bool {
         isSolo = false
         soloists -= 1

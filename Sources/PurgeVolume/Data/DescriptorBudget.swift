@@ -1,18 +1,18 @@
-/// How the descriptors that the process may have are shared out, so that a program which opens all
-/// the files it can takes none that a call by name needs.
+/// How the process's descriptors are divided, so that a program that opens as many files as it can takes none that a
+/// call by name needs.
 public struct DescriptorBudget: Sendable {
-    /// Threads that serve requests.
+    /// How many threads serve requests.
     public let workers: Int
-    /// Open files and directories of the app, with the directories that are kept open.
+    /// For open files and directories of the app, together with the directories that are kept open.
     let shared: Int
-    /// Directories kept open when nothing else is.
+    /// For directories that are kept open if nothing else is open.
     let directories: Int
 
-    /// Left to the directories when the app has everything else.
+    /// Left for directories when the app uses everything else.
     static let leastDirectories = 8
-    /// The session, the journal, the store, standard streams, and what is saved now and then.
+    /// The session, the journal, the store, standard streams, and files that are saved from time to time.
     private static let fixed = 32
-    /// Of a worker: the pipe that it splices through, and what it opens for one request.
+    /// For each worker: the pipe through which it splices, and what it opens for one request.
     private static let perWorker = 4
 
     /// - Parameter limit: RLIMIT_NOFILE.
@@ -22,10 +22,10 @@ public struct DescriptorBudget: Sendable {
         directories = max(Self.leastDirectories, min(1024, limit / 4))
     }
 
-    /// What the app may have open.
+    /// How many files the app may have open.
     var files: Int { shared - Self.leastDirectories }
-    /// How much of that may be for what has been removed while somebody had it.
+    /// How many of them may be for entries that were removed while they were in use.
     var removed: Int { files / 4 }
-    /// Directories that may be kept open beside so many files.
+    /// How many directories may be kept open beside that many files.
     func directories(beside files: Int) -> Int { min(directories, max(Self.leastDirectories, shared - files)) }
 }

@@ -4,11 +4,11 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// How a write is to be taken.
+/// The parameters of a write.
 public struct WriteRequest: Sendable {
     public var offset: Int64
     public var length: Int
-    /// From a mapping: whole or not at all, since a short answer would be lost.
+    /// From a mapping: it is written as a whole or not at all, since a short answer would be lost.
     public var isMapped: Bool
     /// The caller may not keep set-user-ID and set-group-ID.
     public var dropsPrivileges: Bool
@@ -25,7 +25,7 @@ public struct WriteRequest: Sendable {
     var end: Int64 { (ByteCount(offset) + ByteCount(Int64(length))).bytes }
     var blocks: Range<Int64> { ByteCount(offset).wholeBlocks..<ByteCount(end).blocks }
 
-    /// What of it lies below the end of every file. EFBIG when nothing does.
+    /// The part of it below the limit of every file's size. EFBIG if there is none.
     func bounded() throws(Errno) -> WriteRequest {
         guard offset >= 0 else { throw .invalid }
         let room = ByteCount.largestFile.bytes - min(offset, ByteCount.largestFile.bytes)
@@ -37,8 +37,8 @@ public struct WriteRequest: Sendable {
 }
 
 extension FileData {
-    /// Writes as much as fits: `perform` gets the descriptor and which bytes of the request to
-    /// write. The lock is taken when it begins and when it ends, where nothing has to be purged and no hole comes up.
+    /// Writes as much as fits: `perform` gets the descriptor and the range of bytes of the request to write. If nothing
+    /// has to be purged and no hole arises, the lock is taken only when it begins and when it ends.
     func write(
         _ handle: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt,
         perform: (Int32, Range<Int>) throws(Errno) -> Int
@@ -56,7 +56,7 @@ extension FileData {
     /// A write whose turn it is.
     private struct WriteTurn {
         var isAlone = false
-        /// nil where it takes more than a look at the numbers.
+        /// nil if a look at the numbers is not enough.
         var reservation: Reservation?
     }
 
@@ -76,8 +76,8 @@ extension FileData {
         return turn
     }
 
-    /// Overwriting in place always works: the pages of a refused write-back that have their blocks
-    /// already are not lost with those that find no room.
+    /// Overwriting in place always works: pages of a refused write-back that already have blocks are not lost together
+    /// with those that find no room.
     private func overwritePages(
         _ handle: Handle, _ request: WriteRequest, _ debt: inout AnnouncementDebt,
         _ perform: (Int32, Range<Int>) throws(Errno) -> Int
@@ -92,11 +92,11 @@ extension FileData {
                 _ = try writeBlocks(handle, part, nil, &debt) { (fd, bytes) throws(Errno) in
                     try perform(fd, bytes.lowerBound + start..<bytes.upperBound + start)
                 }
-            } catch {}  // the request has failed anyway
+            } catch {}  // the request fails anyway
         }
     }
 
-    /// What a write needs: what would be a hole, and room, for which something may have to go.
+    /// Reserves what a write needs: what would be a hole, and room, for which files may have to be purged.
     private func prepare(_ request: WriteRequest, _ node: Node, _ fd: Int32) throws(Errno) -> Reservation {
         let hole = try charges.readyForHole(node, fd, before: request.blocks.lowerBound)
         let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound

@@ -19,8 +19,8 @@ struct FileData: VolumeFamily {
         } catch { throw access.hostError(error, handle.node) }
     }
 
-    /// copy_file_range(2): what fits. From a file with holes EOPNOTSUPP, and the kernel copies
-    /// through read and write: some file systems would clone the holes.
+    /// copy_file_range(2): copies what fits. From a file with holes it is EOPNOTSUPP, and the kernel copies by reads
+    /// and writes, because some file systems would clone the holes.
     func copy(
         from source: Handle, offset: Int64, to target: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt
     ) throws(Errno) -> Int {
@@ -43,7 +43,7 @@ struct FileData: VolumeFamily {
                         offset: start + Int64(copied), length: granted - copied)
                 } catch {
                     if copied == bytes.lowerBound { throw error }
-                    break  // what came before it is an answer
+                    break  // what was copied before is the result
                 }
                 if count == 0 { break }
                 copied += count

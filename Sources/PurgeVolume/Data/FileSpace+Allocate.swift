@@ -4,7 +4,7 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// A call of fallocate(2), understood.
+/// A parsed call of fallocate(2).
 public struct AllocationRequest: Sendable {
     public static let keepSize: Int32 = 1
     public static let punchHole: Int32 = 2
@@ -54,7 +54,7 @@ extension FileSpace {
     ) throws(Errno) {
         let (node, fd) = (handle.node, handle.descriptor)
         let size = try System.status(fd).size
-        // Blocks past the end leave nothing out that is in the file.
+        // Blocks past the end make no hole in the file.
         let hole = request.keepsSize ? nil : try charges.readyForHole(node, fd, before: request.blocks.lowerBound)
         if request.keepsSize && request.blocks.upperBound > ByteCount(size).blocks && isDense(node) {
             try charges.makeSparse(node, fd)
@@ -77,12 +77,12 @@ extension FileSpace {
         charges.noteWritten(node, fd, end: request.keepsSize ? size : max(size, request.end))
     }
 
-    /// What an allocation that failed has left: blocks that were not there before, without data.
+    /// Undoes what a failed allocation has left: blocks that were not there before, without data.
     private func takeBack(_ fresh: ExtentSet, _ node: Node, _ fd: Int32, size: Int64) {
         charges.takeBack(pastSize: size, fd)
         guard !isDense(node) else { return }
         for run in fresh.runs where run.lowerBound < ByteCount(size).blocks {
-            do throws(Errno) { try free(run, fd) } catch {}  // it shows no data, so it is not counted
+            do throws(Errno) { try free(run, fd) } catch {}  // it has no data, so it is not counted
         }
         do throws(Errno) { try charges.changeRecord(node, fd) { for run in fresh.runs { $0.remove(run) } } } catch {
             access.report("\(error): blocks that were not allocated stay charged", node)
@@ -96,7 +96,7 @@ extension FileSpace {
             length: (end - start).bytes)
     }
 
-    /// Blocks past the end stay out of the backing, where file systems disagree about them.
+    /// Blocks past the end are kept out of the backing file, because file systems disagree about them.
     private func allocateBacking(
         _ fd: Int32, _ request: AllocationRequest, size: Int64, zeroes: Bool
     ) throws(Errno) {
@@ -111,8 +111,8 @@ extension FileSpace {
         }
     }
 
-    /// Frees whole blocks only, the last one counting as whole when the hole reaches the end of
-    /// the file; the edges are zeroed.
+    /// Frees only whole blocks; the last one counts as whole if the hole reaches the end of the file. The edges are
+    /// zeroed.
     private func punch(_ handle: Handle, _ request: AllocationRequest) throws(Errno) {
         let (node, fd) = (handle.node, handle.descriptor)
         let block = ByteCount.block.bytes
@@ -121,7 +121,7 @@ extension FileSpace {
         let reachesEnd = request.end >= size
         let last = max(begin, max(request.end / block, reachesEnd ? ByteCount(size).blocks : 0))
         let (frees, first) = read { _ -> (Bool, Int64) in
-            // A mapping might fill a hole unseen: only what is past the end goes, and the bytes become zero.
+            // A mapping could fill a hole unseen, so only blocks past the end are freed, and the others are zeroed.
             let first = node.isPassed ? min(last, max(begin, ByteCount(size).blocks)) : begin
             let charged =
                 node.extents.map { $0.count(in: first..<last) > 0 } ?? (first < min(last, node.blocks))
@@ -173,7 +173,7 @@ extension FileSpace {
         }
     }
 
-    /// Every store has files of the same length, also where nothing is put into it (KEEP_SIZE).
+    /// The limit is the same on every store, even if nothing is written to it (KEEP_SIZE).
     func checkEnd(_ end: Int64) throws(Errno) {
         if end > ByteCount.largestFile.bytes { throw .fileTooLarge }
     }

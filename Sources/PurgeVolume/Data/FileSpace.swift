@@ -4,7 +4,7 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// The length of files and the blocks that they have, apart from what writes bring about.
+/// The length of files and their blocks, except for what writes change.
 struct FileSpace: VolumeFamily {
     let core: VolumeCore
 
@@ -18,7 +18,7 @@ struct FileSpace: VolumeFamily {
             let oldSize = try System.status(fd).size
             let end = ByteCount(size).blocks
             if let hole = try charges.readyForHole(node, fd, before: end) {
-                // Passed through: what would be a hole is allocated, with all its room or not at all.
+                // The file is passed through: what would be a hole is allocated, either completely or not at all.
                 let reservation = try charges.reserve(
                     Demand(blocks: hole, takesPart: false, pid: pid), for: node, wrote: false)
                 try grow(node, fd, from: oldSize, to: size) { () throws(Errno) in
@@ -32,7 +32,7 @@ struct FileSpace: VolumeFamily {
         }
     }
 
-    /// Sets the size; when that fails the file is as it was, so that the kernel knows it right.
+    /// Sets the size; if that fails the file is as before, so that the kernel's view is right.
     private func grow(
         _ node: Node, _ fd: Int32, from oldSize: Int64, to size: Int64, _ prepare: () throws(Errno) -> Void
     ) throws(Errno) {
@@ -47,8 +47,8 @@ struct FileSpace: VolumeFamily {
         if size > oldSize, kind.fillsGrownTail { emptyGrownTail(node, fd, oldSize) }
     }
 
-    /// btrfs makes a block of the hole in which the old end lay. Where that stays it costs the host
-    /// a block, and a scan would count it.
+    /// btrfs makes a block of the hole in which the old end was. If that stays, it takes a block of the host, and a
+    /// scan would count it.
     func emptyGrownTail(_ node: Node, _ fd: Int32, _ oldSize: Int64) {
         let last = oldSize / ByteCount.block.bytes
         let isHole = read { _ in node.extents.map { !$0.contains(last) } ?? false }
@@ -60,7 +60,7 @@ struct FileSpace: VolumeFamily {
         } catch { charges.settle(node, fd, last..<last + 1) }
     }
 
-    /// open(2) with O_TRUNC, by a descriptor that may be for reading alone.
+    /// open(2) with O_TRUNC, by a descriptor that may be open only for reading.
     func empty(_ node: Node, _ fd: Int32, _ flags: Int32) throws(Errno) {
         if flags & O_ACCMODE != O_RDONLY { return try empty(node, fd) }
         let writer = try FileDescriptor.open("/proc/self/fd/\(fd)", O_WRONLY)

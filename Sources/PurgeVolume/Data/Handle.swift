@@ -5,15 +5,15 @@ import Synchronization
 
 /// How the kernel does the reads and mappings of an open file.
 public enum InputOutputMode: Sendable {
-    /// Through the page cache of our inode; each write comes to us in its call all the same.
+    /// Through the page cache of our inode; each write still comes to us in its call.
     case cached
-    /// Straight to us, beside cached opens: of descriptors that cannot be mapped.
+    /// Directly to us, beside cached opens; for descriptors that cannot be mapped.
     case direct
     /// Reads and mappings go to the backing file.
     case passthrough
     /// Reads and writes to us, mappings to the backing file.
     case passthroughDirect
-    /// Not the kernel's.
+    /// A descriptor of our own, not the kernel's.
     case own
 
     public var isPassed: Bool { self == .passthrough || self == .passthroughDirect }
@@ -22,14 +22,14 @@ public enum InputOutputMode: Sendable {
 /// One open file. The kernel's fh is this object's address, retained from open to release.
 public final class Handle: @unchecked Sendable {
     // @unchecked: the vars are guarded by the lock of `Volume.state`; `descriptor` is not changed.
-    /// Of all volumes of this process; for the census.
+    /// In all volumes of this process; for the census.
     static let alive = Atomic<Int>(0)
     public let node: Node
     public let descriptor: Int32
     /// O_RDONLY, O_WRONLY or O_RDWR.
     let access: Int32
     public internal(set) var mode: InputOutputMode
-    /// Whether the kernel may keep what it has cached of the file.
+    /// Whether the kernel may keep its cached pages of the file.
     public internal(set) var keepsCache = true
     var isNoted = false
     var next: Unmanaged<Handle>?

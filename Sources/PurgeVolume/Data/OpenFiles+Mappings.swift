@@ -7,11 +7,11 @@ import PurgeTree
 // the mapping lives on. So the last descriptor of a file that has been passed through is kept, and the file
 // counts as open, until the backing file is open nowhere else: then no mapping is left either.
 extension OpenFiles {
-    /// Files that are passed through or perhaps still mapped: each of the latter is asked about before a
-    /// number is told.
+    /// The limit of files that are passed through or may still be mapped: each of the latter is checked before a number
+    /// is reported.
     static let passedFiles = 1024
 
-    /// Before a number is told or a victim is chosen: lets go of files whose last mapping is gone.
+    /// Releases files whose last mapping is gone, before a number is reported or a victim is chosen.
     func settleMappings() {
         let nodes = read { Array($0.lingering.values) }
         var attempts = 10
@@ -21,8 +21,8 @@ extension OpenFiles {
         }
     }
 
-    /// What a RELEASE that has been read closes is closed by the thread that serves it: soon. Each
-    /// attempt takes 20 ms at most.
+    /// The thread that serves a RELEASE closes the descriptor soon after it has been read. Each attempt takes 20 ms at
+    /// most.
     private func awaitClosing(of node: Node, _ attempts: inout Int) {
         while attempts > 0 {
             let seen = core.turns.generation
@@ -35,15 +35,15 @@ extension OpenFiles {
         }
     }
 
-    /// The same for one file, before it is opened or cut.
+    /// The same for one file, before it is opened or truncated.
     func settleMapping(of node: Node) {
         let (handle, sidecar) = change { state in state.settleMapping(of: node) }
         if let sidecar { store.removeSidecar(sidecar) }
-        // Closed here, outside the lock: a file without a name goes with it.
+        // Closed here, outside of the lock: a file without a name is deleted with it.
         withExtendedLifetime(handle) {}
     }
 
-    /// At the end of the mount, when nobody asks any more.
+    /// For the end of the mount, when mappings are no longer checked.
     func endMappings() {
         let (handles, sidecars) = change { state in
             let handles = state.lingering.values.compactMap { $0.io?.lingering }
@@ -60,9 +60,9 @@ extension OpenFiles {
     }
 }
 
-// What is stored through such a mapping is seen in the backing's modification time alone, and it is a use.
+// Stores through such a mapping show only in the backing file's modification time, and they are a use.
 extension OpenFiles {
-    /// Runs what moves the modification time and is no use: truncate, fallocate, utimens.
+    /// Runs a call that moves the modification time but is not a use: truncate, fallocate, utimens.
     func apartFromUse<Value>(of node: Node, _ body: () throws(Errno) -> Value) throws(Errno) -> Value {
         guard read({ _ in node.io?.modified != nil }) else { return try body() }
         change { $0.noteMappedWrites(of: node, areUse: true) }

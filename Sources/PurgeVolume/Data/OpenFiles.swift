@@ -7,10 +7,10 @@ import PurgeTree
 struct OpenFiles: VolumeFamily {
     let core: VolumeCore
 
-    /// Reads of at least this much of a file are worth handing to the kernel.
+    /// Files of at least this size are worth passing through.
     static let passthroughBlocks: Int64 = 32
 
-    /// Opens a file. From here until `noteRelease` it is open for the ledger: a purge passes it over.
+    /// Opens a file. From here until `noteRelease` it counts as open: purges pass it over.
     func open(
         _ node: Node, flags: Int32, caller: Caller, offersPassthrough: Bool
     ) throws(Errno) -> Handle {
@@ -32,7 +32,8 @@ struct OpenFiles: VolumeFamily {
         }
     }
 
-    /// A descriptor that keeps a file there, or reachable, and is no use of it; nil for what is no file.
+    /// A descriptor that keeps a file in existence, or reachable, without being a use of it; nil for anything but a
+    /// file.
     func keep(_ node: Node) throws(Errno) -> Handle? {
         guard node.isRegular else { return nil }
         try reserveOpen(node, isUse: false)
@@ -54,8 +55,8 @@ struct OpenFiles: VolumeFamily {
         read { _ in handle.node.flags.contains(.unlinked) }
     }
 
-    /// Opening and choosing victims are in one order (docs/RULES.md, Order of purging): a file that a purge has
-    /// chosen is gone for who comes after, and ESTALE makes the kernel look its name up anew.
+    /// Opening and choosing victims happen in one order (docs/RULES.md, Order of purging): a file that a purge has
+    /// chosen no longer exists for later calls, and ESTALE makes the kernel look up its name again.
     private func reserveOpen(_ node: Node, isUse: Bool = true) throws(Errno) {
         let now = clock.now
         var mayLinger = !isUse
@@ -74,12 +75,12 @@ struct OpenFiles: VolumeFamily {
         }
     }
 
-    /// Whether the app may have one descriptor more: ENFILE if not, and others go on. Directories
-    /// that are kept open make room.
+    /// Admits one more descriptor for the app: ENFILE if there is none, while other calls go on. Directories that are
+    /// kept open make room.
     func admit() throws(Errno) { try admitting { (state) throws(Errno) in try state.admit(within: budget) } }
 
-    /// Runs `body`, which admits one descriptor, under the lock; once more without the files that are kept for
-    /// mappings which are gone, where there was no room.
+    /// Runs `body`, which admits one descriptor, under the lock; and if there is no room, once more without files that
+    /// are kept for mappings which no longer exist.
     func admitting<Value>(_ body: (inout VolumeState) throws(Errno) -> Value) throws(Errno) -> Value {
         do throws(Errno) { return try change(body) } catch {
             guard error == .tooManyFiles else { throw error }
@@ -93,10 +94,10 @@ struct OpenFiles: VolumeFamily {
         if let sidecar { store.removeSidecar(sidecar) }
     }
 
-    /// Flags that only make sense in the kernel above us, or would change what a write does.
+    /// Flags that matter only in the kernel above us, or would change what a write does.
     static let strippedFlags = O_APPEND | O_CREAT | O_EXCL | O_NOCTTY | System.openDirect
 
-    /// A descriptor of the node's own file, and not of one that has got its name meanwhile.
+    /// A descriptor of the node's own file, and not of another that has got its name meanwhile.
     private func openOwn(_ node: Node, _ flags: Int32) throws(Errno) -> Int32 {
         var opened: Int32?
         do throws(Errno) {
@@ -128,18 +129,18 @@ struct OpenFiles: VolumeFamily {
         }
     }
 
-    /// An entry that is to be a file of ours.
+    /// Opens an entry that must be a file of ours.
     private static func openEntry(_ directory: Int32, _ name: CName, _ flags: Int32) throws(Errno) -> Int32 {
         do throws(Errno) {
             return try System.openWithoutWaiting(at: directory, name, flags)
         } catch .notPermitted {
             return try System.openWithoutWaiting(at: directory, name, flags & ~System.openNoAccessTime)
         } catch .invalid {
-            throw .stale  // something else has been put in the file's place
+            throw .stale  // something else was put in the file's place
         }
     }
 
-    /// O_NOATIME is for owners alone; where the daemon is not, it does without.
+    /// O_NOATIME is only for owners; if the daemon is not the owner, it does without.
     static func openPatiently(_ directory: Int32, _ name: CName, _ flags: Int32) throws(Errno) -> Int32 {
         do { return try System.open(at: directory, name, flags) } catch .notPermitted {
             return try System.open(at: directory, name, flags & ~System.openNoAccessTime)
@@ -158,7 +159,7 @@ struct OpenFiles: VolumeFamily {
         }
     }
 
-    /// The kernel would not have it: this first passthrough open becomes a cached one.
+    /// The kernel has refused: this first passthrough open becomes a cached one.
     func withdrawPassthrough(_ handle: Handle) {
         change { state in
             guard handle.mode.isPassed, let io = handle.node.io else { return }
@@ -169,14 +170,14 @@ struct OpenFiles: VolumeFamily {
         }
     }
 
-    /// A RELEASE has been read: from now on the file counts as closed. Whoever reads requests
-    /// calls this before it reads the next (docs/INTERNALS.md, The order of RELEASE).
+    /// A RELEASE has been read: from now on the file counts as closed. The thread that reads requests calls this before
+    /// it reads the next one (docs/INTERNALS.md, The order of RELEASE).
     func noteRelease(_ handle: Handle) {
         let sidecar = change { state in state.release(handle) }
         if let sidecar { store.removeSidecar(sidecar) }
     }
 
-    /// Closes the backing file, once nothing uses it.
+    /// Closes the backing file once nothing uses it.
     func close(_ handle: Handle) {
         let node = handle.node
         let (isUnsettled, sidecar) = change { state -> (Bool, String?) in
@@ -185,7 +186,7 @@ struct OpenFiles: VolumeFamily {
         }
         if let sidecar { store.removeSidecar(sidecar) }
         if isUnsettled {
-            // Errors stay here: there is nobody left to tell.
+            // Errors are dropped: there is no caller left to report them to.
             do throws(Errno) {
                 try dataOrder.alone(with: node) { () throws(Errno) in charges.settleAgain(node, handle.descriptor) }
             } catch {}

@@ -5,7 +5,8 @@ import PurgeTree
 
 // Files that may still be mapped when their last descriptor is closed: see `OpenFiles.settleMappings`.
 extension VolumeState {
-    /// Lets go of the file if its last mapping is gone: answers what is to be closed, and a sidecar that is now nobody's.
+    /// Releases the file if its last mapping is gone. Returns what must be closed, and a sidecar that now belongs to no
+    /// file.
     mutating func settleMapping(of node: Node) -> (Handle?, String?) {
         // Any other descriptor of ours would look like a mapping.
         guard let io = node.io, let handle = io.lingering, io.passthroughOpens == 0, io.closing == 0,
@@ -24,7 +25,7 @@ extension VolumeState {
         return close(node)
     }
 
-    /// The last passed descriptor has been closed: answers whether it is kept for now.
+    /// The last passed descriptor has been closed. Returns whether it is kept for now.
     mutating func linger(_ handle: Handle) -> Bool {
         let io = handle.node.ensuredIO
         io.passthroughOpens -= 1
@@ -51,7 +52,7 @@ extension VolumeState {
 }
 
 extension Handle {
-    /// Of an open file: no I/O, so the lock may be held.
+    /// For an open file; does no I/O, so the lock may be held.
     fileprivate var modificationTime: Instant? {
         do throws(Errno) {
             let time = try System.status(descriptor).st_mtim

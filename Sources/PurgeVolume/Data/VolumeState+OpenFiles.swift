@@ -4,7 +4,7 @@ import PurgeSystem
 import PurgeTree
 
 extension VolumeState {
-    /// One descriptor more for the app: ENFILE if there is none. Directories that are kept open make room.
+    /// Admits one more descriptor for the app: ENFILE if there is none. Directories that are kept open make room.
     mutating func admit(within budget: DescriptorBudget) throws(Errno) {
         let files =
             openFiles + DirectoryHandle.alive.load(ordering: .relaxed) + RemovedEntry.alive.load(ordering: .relaxed)
@@ -13,12 +13,12 @@ extension VolumeState {
         if room != descriptors.limit { descriptors.setLimit(room) }
     }
 
-    /// One descriptor less; answers a sidecar that is now nobody's.
+    /// One descriptor less. Returns a sidecar that now belongs to no file.
     mutating func close(_ node: Node) -> String? {
         tree.close(node) ? node.dropStoredExtents() : nil
     }
 
-    /// A handle that counts among the node's.
+    /// A new handle, counted among those of the node.
     mutating func handle(
         for node: Node, _ descriptor: Int32, _ flags: Int32, offersPassthrough: Bool
     ) -> Handle {
@@ -33,13 +33,13 @@ extension VolumeState {
         return handle
     }
 
-    /// How the kernel is to do this descriptor's I/O: while one open is passed through, all are;
-    /// while one is cached, none is (docs/INTERNALS.md, Passthrough). None begins while a truncate(2)
-    /// may be about to make a hole, which a mapping could then fill unseen.
+    /// How the kernel does this descriptor's I/O: while one open is passed through, all are, and while one is cached,
+    /// none is (docs/INTERNALS.md, Passthrough). No passthrough begins while a truncate(2) may be about to make a hole,
+    /// which a mapping could then fill unseen.
     ///
-    /// A shared mapping brings pages into the cache, and a write that goes past them can be lost under
-    /// one that comes back. So what can be mapped for writing is cached, and whoever only writes goes
-    /// past the cache as long as there is none such: it lasts until the last mapping is gone.
+    /// A shared mapping brings pages into the cache, and a write that bypasses them can be lost when a page is written
+    /// back. So descriptors that can be mapped for writing are cached, and descriptors that only write bypass the cache
+    /// as long as there is none of the former, which count until their last mapping is gone.
     private mutating func mode(
         for node: Node, _ access: Int32, offersPassthrough: Bool
     ) -> InputOutputMode {
@@ -83,7 +83,7 @@ extension VolumeState {
         handle.previous = nil
     }
 
-    /// The file counts as closed; answers a sidecar that is now nobody's.
+    /// The file counts as closed. Returns a sidecar that now belongs to no file.
     mutating func release(_ handle: Handle) -> String? {
         guard !handle.isNoted else { return nil }
         handle.isNoted = true

@@ -4,15 +4,15 @@ import PurgeStore
 import PurgeSystem
 import Synchronization
 
-/// What happens in a volume: numbered, handed to live readers at once, written to the journal by
-/// whoever calls `flush`: the journal's own thread. No request waits for that.
+/// The events of a volume: they are numbered, passed to live readers at once, and written to the journal by `flush`,
+/// which the journal's own thread calls. No request waits for that.
 public final class EventLog: Sendable {
-    /// What may wait for a journal that cannot be written: so many events, and bytes that they cost.
+    /// How much may wait for a journal that cannot be written: the number of events, and the bytes that they take.
     static let unwrittenEvents = 100_000
     static let unwrittenBytes = 32 << 20
-    /// Events that wait for the journal's thread, before it is woken.
+    /// How many events wait before the journal's thread is woken.
     private static let backlog = 10_000
-    /// Bytes of a path or reason that are told: nobody can use a longer path.
+    /// The most bytes of a path or reason in an event: no program can use a longer path.
     static let longestText = 16 << 10
 
     private struct Waiting {
@@ -29,12 +29,12 @@ public final class EventLog: Sendable {
     }
     private struct State {
         var sequence: Int64
-        /// What is up to here is in the journal, or has been dropped.
+        /// Events up to this number are in the journal, or have been dropped.
         var settled: Int64
         var unwritten: [Event] = []
-        /// Of `unwritten`, and of what an earlier flush could not write.
+        /// For `unwritten`, and for what an earlier flush could not write.
         var waiting = Waiting()
-        /// Events for which there was no room, and those of them that the journal has not been told of.
+        /// How many events there was no room for, and how many of these the journal does not mention yet.
         var lost = 0
         var dropped = 0
         var readers: [ObjectIdentifier: EventReader] = [:]
@@ -44,14 +44,14 @@ public final class EventLog: Sendable {
     }
     private let state: Mutex<State>
     private let ring = EventRing()
-    /// Held by whoever writes to the journal: when `flush` returns, what came before it is there. Its value is
-    /// what an earlier flush could not write.
+    /// Held while the journal is written: when `flush` returns, earlier events are in the journal. The value is what an
+    /// earlier flush could not write.
     private let flushing = Mutex<[Event]>([])
-    /// Advances when `flush` has done what it can.
+    /// Advances when a `flush` is done.
     private let flushed = Gate()
     private let journal: Journal
     private let clock: DeviceClock
-    /// Asks for a `flush`.
+    /// Requests a `flush`.
     private let wakeWriter: @Sendable () -> Void
 
     init(journal: Journal, clock: DeviceClock = DeviceClock(), wakeWriter: @escaping @Sendable () -> Void = {}) {
@@ -98,7 +98,7 @@ public final class EventLog: Sendable {
         text.utf8.count <= longestText ? text : String(decoding: text.utf8.prefix(longestText), as: UTF8.self) + "..."
     }
 
-    /// For the journal; the newest give way where it cannot be written.
+    /// Keeps it for the journal; if that cannot be written, the newest events are dropped.
     private static func keep(_ event: Event, _ state: inout State) {
         guard state.dropped == 0, !state.waiting.isFull else {
             state.dropped += 1
@@ -109,7 +109,7 @@ public final class EventLog: Sendable {
         state.waiting.add(event)
     }
 
-    /// FUSE names the thread that asked; people know processes.
+    /// FUSE reports the calling thread; events name processes.
     private static func withProcesses(_ events: [Event]) -> [Event] {
         var known: [pid_t: pid_t] = [:]
         return events.map { event in
@@ -125,7 +125,7 @@ public final class EventLog: Sendable {
 
 // The journal.
 extension EventLog {
-    /// Writes what has come up to the journal. What could not be written is kept for the next time.
+    /// Writes new events to the journal. What could not be written is kept for the next time.
     func flush() {
         let summary = state.withLock { $0.refusals.takeSummary() }
         append(summary)
@@ -136,12 +136,12 @@ extension EventLog {
         flushed.advance()
     }
 
-    /// Has what has come up written, and waits for that, but not long: the journal may be locked by
-    /// another program, or lie on a slow disk.
+    /// Has new events written, and waits for that, but not for long: another program may have locked the journal, or
+    /// the disk may be slow.
     func awaitFlush(milliseconds: Int64) {
         let last = state.withLock { $0.sequence }
         let deadline = System.uptime() + milliseconds * 1_000_000
-        // The first flush that is seen to end may have begun before.
+        // The first flush that ends may have begun before.
         for _ in 0..<2 {
             let seen = flushed.generation
             let left = (deadline - System.uptime()) / 1_000_000
@@ -173,14 +173,14 @@ extension EventLog {
         }
     }
 
-    /// A journal that could not be opened until now may have events already.
+    /// A journal that could not be opened until now may already have events.
     private func renumber(_ events: inout [Event], after last: Int64) {
         guard let first = events.first?.seq, first <= last else { return }
         for index in events.indices { events[index].seq += last - first + 1 }
         state.withLock { $0.sequence += last - first + 1 }
     }
 
-    /// The journal can be written again: it is told what it has not got.
+    /// The journal can be written again: notes in it how many events it lacks.
     private func noteDropped() -> Bool {
         let time = clock.now.iso8601
         return state.withLock { state in
@@ -195,13 +195,13 @@ extension EventLog {
     /// Why the journal could not be written, if it could not.
     var failure: StoreError? { state.withLock { $0.failure } }
 
-    /// Events that the journal has not got.
+    /// How many events the journal lacks.
     var missing: Int { state.withLock { $0.lost + ($0.failure == nil ? 0 : $0.waiting.events) } }
 }
 
 // Readers.
 extension EventLog {
-    /// One that gets what comes from now on.
+    /// A reader that gets events from now on.
     func addReader() -> EventReader {
         state.withLock { state in
             let reader = EventReader(ring, clock)
@@ -213,7 +213,7 @@ extension EventLog {
         state.withLock { $0.readers[ObjectIdentifier(reader)] = nil }
         reader.end()
     }
-    /// Every reader but the recorder gets its end of file.
+    /// Every reader except the recorder gets end of file.
     public func endReaders() {
         let readers = state.withLock { state in
             let ended = state.readers.filter { $0.key != state.recorder.map { ObjectIdentifier($0.reader) } }

@@ -6,11 +6,11 @@ import Synchronization
 public final class EventReader: Sendable {
     private struct State {
         var position: EventRing.Position
-        /// What is left of a line, or of a record, that a read was too small for.
+        /// The rest of a line or record for which a read was too small.
         var rest: ArraySlice<UInt8> = []
         /// Where the events of an ended reader end.
         var end: EventRing.Position?
-        /// For who sleeps in poll(2), and for reads that wait: there may be both at once.
+        /// For callers of poll(2), and for reads that wait: there may be both at once.
         var onChange: (@Sendable () -> Void)?
         var onData: (@Sendable () -> Void)?
     }
@@ -18,7 +18,7 @@ public final class EventReader: Sendable {
     private let ring: EventRing
     private let clock: DeviceClock
 
-    /// Gets what comes from now on.
+    /// Gets events from now on.
     init(_ ring: EventRing, _ clock: DeviceClock) {
         self.ring = ring
         self.clock = clock
@@ -46,7 +46,7 @@ public final class EventReader: Sendable {
         state.withLock { $0.end != nil || !$0.rest.isEmpty || ring.has($0.position, before: $0.end) }
     }
 
-    /// Up to `limit` bytes; empty at the end; nil when there is nothing yet.
+    /// Up to `limit` bytes; empty at the end; nil if there is nothing yet.
     public func take(limit: Int) -> [UInt8]? {
         state.withLock { state in
             var taken: [UInt8] = []
@@ -57,13 +57,13 @@ public final class EventReader: Sendable {
                 taken += piece
                 state.rest = state.rest.dropFirst(piece.count)
             }
-            // Only the bytes that are left, not the line that they are of.
+            // Keeps only the remaining bytes, not the whole line.
             state.rest = ArraySlice(Array(state.rest))
             return taken.isEmpty && state.end == nil ? nil : taken
         }
     }
 
-    /// A line, or the record that stands for events this reader was too slow for; empty where there is none.
+    /// A line, or the record about events for which this reader was too slow; empty if there is none.
     private func nextRecord(_ state: inout State) -> ArraySlice<UInt8> {
         let (missed, line) = ring.next(&state.position, before: state.end)
         guard missed > 0 else { return line?[...] ?? [] }

@@ -1,13 +1,13 @@
 import PurgeSystem
 import Synchronization
 
-/// Takes events as JSON lines, whole or in pieces; false when it takes no more.
+/// Receives events as JSON lines, whole or in pieces; returns false when it accepts no more.
 public typealias EventSink = @Sendable ([UInt8]) -> Bool
 
-/// Hands every event of a mount, from the first to the last, to whoever started the daemon. A thread of its own does
-/// it: a slow sink makes it miss events (a `dropped` record tells of them), and holds nobody up.
+/// Sends every event of a mount, from the first to the last, to the process that started the daemon. It does so on a
+/// thread of its own: a slow sink makes it miss events (which a `dropped` record reports), but delays nothing else.
 public final class EventRecorder: Sendable {
-    /// Milliseconds that the end of a mount waits for a sink that does not take what is left.
+    /// How many milliseconds the end of a mount waits for a sink that does not accept the rest.
     private static let patience: Int64 = 5000
 
     let reader: EventReader

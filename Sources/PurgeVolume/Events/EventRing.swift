@@ -1,20 +1,20 @@
 import Synchronization
 
-/// The newest events as JSON lines, kept once for all readers of `.purgefs/events`: each reader has its own
-/// place in it, so one that never reads costs nothing. A leaf among locks.
+/// The newest events as JSON lines, kept once for all readers of `.purgefs/events`: each reader has its own position in
+/// it, so one that never reads costs nothing. Its lock is a leaf.
 final class EventRing: Sendable {
-    /// Bytes. A reader that is this far behind loses events.
+    /// In bytes. A reader that is this far behind loses events.
     static let limit = 1 << 20
-    /// Bytes that a line costs beside its text.
+    /// How many bytes a line takes beside its text.
     private static let overhead = 64
 
     struct Position {
-        /// Of the line to be read next, counted from the first that the ring ever held.
+        /// The number of the line to be read next, counted from the first that was ever in the ring.
         var line: Int
     }
     private struct State {
         var lines: [[UInt8]?] = []
-        /// Those before are gone.
+        /// Earlier ones are gone.
         var head = 0
         /// The number of the line at `head`.
         var first = 0
@@ -23,7 +23,7 @@ final class EventRing: Sendable {
     }
     private let state = Mutex(State())
 
-    /// The oldest make room.
+    /// The oldest lines make room.
     func append(_ lines: [[UInt8]]) {
         state.withLock { state in
             for line in lines {
@@ -34,7 +34,7 @@ final class EventRing: Sendable {
         }
     }
 
-    /// Nobody reads.
+    /// There are no readers.
     func clear() {
         state.withLock { state in
             guard state.end > state.first else { return }
@@ -48,7 +48,7 @@ final class EventRing: Sendable {
         state.withLock { position.line < min($0.end, end?.line ?? .max) }
     }
 
-    /// The line at `position`, which moves on; before that, the number of lines that are gone.
+    /// The line at `position`, which is advanced, and how many lines before it are gone.
     func next(_ position: inout Position, before end: Position?) -> (missed: Int, line: [UInt8]?) {
         state.withLock { state in
             let end = min(state.end, end?.line ?? .max)

@@ -1,25 +1,25 @@
 import PurgeModel
 
-/// A program that tries again and again on a full device, or a full disk, would fill the journal with one fact:
-/// of one file at most one `refused` and one `hostFull` a second are kept. What is remembered for that is bounded.
+/// A program that tries again and again on a full device, or a full disk, would fill the journal with a single fact:
+/// for one file at most one `refused` and one `hostFull` event a second are kept. The memory for that is bounded.
 struct RefusalLimit {
     /// Nanoseconds.
     private static let spacing: Int64 = 1_000_000_000
-    /// Files of which something is remembered; what more are refused within a second are told in one event.
+    /// For how many files something is remembered; refusals of more files within a second are reported in one event.
     static let files = 1024
 
     private struct Key: Hashable {
         var type: EventType
-        /// Of the path: a long one would cost what it is long.
+        /// A hash of the path, since a long path would take memory.
         var path: Int
     }
     private var last: [Key: Int64] = [:]
-    /// When `last` was last freed of what is over.
+    /// When `last` was last cleaned up.
     private var pruned = Int64.min
-    /// Refusals, by their type, of files beyond those.
+    /// Refusals of further files, by type.
     private var others: [EventType: Int] = [:]
 
-    /// Whether the event is to be told. `now` is System.uptime. A summary, which names no file, always is.
+    /// Whether the event is kept. `now` is System.uptime. A summary, which names no file, always is.
     mutating func admits(_ event: Event, at now: Int64) -> Bool {
         guard event.type == .refused || event.type == .hostFull, let path = event.path else { return true }
         let key = Key(type: event.type, path: path.hashValue)
@@ -33,14 +33,14 @@ struct RefusalLimit {
         return true
     }
 
-    /// Rarely, since it looks at all of them.
+    /// Done rarely, since it visits all of them.
     private mutating func prune(at now: Int64) {
         guard pruned == .min || now - pruned >= Self.spacing / 4 else { return }
         pruned = now
         last = last.filter { now - $0.value < Self.spacing }
     }
 
-    /// What stands for the refusals that were counted and not told.
+    /// The events that stand for refusals that were only counted.
     mutating func takeSummary() -> [Event] {
         defer { others = [:] }
         return others.sorted { $0.key.rawValue < $1.key.rawValue }.map {

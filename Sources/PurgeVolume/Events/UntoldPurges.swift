@@ -1,7 +1,7 @@
 import PurgeModel
 
-/// Purges of which the events are still to come, and the pressure events that wait for those: a level that
-/// rises since something was purged is told of after what was purged.
+/// Purges whose events are still to come, and the pressure events that wait for them: if the level gets better because
+/// something was purged, the event of the level comes after those of the purge.
 struct UntoldPurges {
     private var last: UInt64 = 0
     private var untold: Set<UInt64> = []
@@ -16,7 +16,8 @@ struct UntoldPurges {
         return last
     }
 
-    /// All that it purged has been told of, or nothing will be; answers the events that need not wait any longer.
+    /// The events of everything that it purged have been sent, or there will be none. Returns the events that no longer
+    /// need to wait.
     mutating func end(_ number: UInt64) -> [Event] {
         untold.remove(number)
         guard !waiting.isEmpty else { return [] }
@@ -29,7 +30,7 @@ struct UntoldPurges {
     /// Waits for all the purges that have begun.
     mutating func wait(_ event: Event) { waiting.append((last, event)) }
 
-    /// What waits, for who cannot let another event come first.
+    /// The waiting events, for an event that must not come before them.
     mutating func takeWaiting() -> [Event] {
         defer { waiting = [] }
         return waiting.map(\.event)

@@ -1,11 +1,11 @@
 import PurgeModel
 import PurgeSystem
 
-/// Purges in the background for as long as the pressure asks for it.
+/// Purges in the background as long as the pressure calls for it.
 struct Reclaimer: VolumeFamily {
     let core: VolumeCore
 
-    /// Victims of one background purge at most, so that nobody waits long for a name.
+    /// The most victims of one background purge, so that no call waits long for a name.
     private static let batch = 256
 
     /// The body of its thread.
@@ -16,13 +16,13 @@ struct Reclaimer: VolumeFamily {
             while !isEnding, reclaimOnce() {}
             core.reclaimerIsBusy.store(false, ordering: .sequentiallyConsistent)
             core.purges.advance()
-            // Something may have become purgeable while the flag still said that we look.
+            // Something may have become purgeable while the flag still said that this thread is looking.
             if read({ $0.device.shouldReclaim }) { continue }
             core.reclaimerGate.wait(while: seen)
         }
     }
 
-    /// Purges towards desired; false when there is nothing (more) to do.
+    /// Purges towards desired. Returns false when there is nothing (more) to do.
     func reclaimOnce() -> Bool {
         openFiles.settleMappings()
         let job = change { state -> PurgeJob? in
@@ -34,8 +34,8 @@ struct Reclaimer: VolumeFamily {
         return true
     }
 
-    /// Returns when pressure asks for nothing that could be done. Where no thread reclaims
-    /// (a store that is not mounted) nothing purges in the background.
+    /// Returns when nothing that pressure calls for is left to do. If there is no reclaiming thread (in a store that is
+    /// not mounted), nothing is purged in the background.
     func awaitIdle() {
         guard core.reclaimerRuns.load(ordering: .sequentiallyConsistent) else { return }
         while !isEnding {

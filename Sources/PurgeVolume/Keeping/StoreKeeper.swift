@@ -4,19 +4,19 @@ import PurgeSystem
 import PurgeTree
 import Synchronization
 
-/// Writes what is to outlive a mount: events and last uses to the journal, the device to device.json. While the
-/// volume is mounted a thread does that, once a second and when it is woken.
+/// Writes what must survive a mount: events and last uses to the journal, the device to device.json. While the volume
+/// is mounted a thread does that, once a second and when it is woken.
 final class StoreKeeper: VolumeFamily {
-    /// Nanoseconds; last uses are at most 30 s old after a crash.
+    /// In nanoseconds; after a crash, last uses are at most 30 s old.
     private static let timeBetweenSaves: Int64 = 20_000_000_000
 
     let core: VolumeCore
     let journal: Journal
-    /// Wakes the thread: to end, or because somebody waits for it.
+    /// Wakes the thread, to end or because another thread waits for it.
     let wake: Gate
     /// Held while device.json is written, so that an older state never replaces a newer one.
     private let saving = Mutex(())
-    /// What device.json holds.
+    /// The content of device.json.
     private let savedDevice: Mutex<Device>
     private let isRunning = Atomic<Bool>(false)
     /// Whether it has been reported that device.json cannot be written.
@@ -31,7 +31,7 @@ final class StoreKeeper: VolumeFamily {
         savedDevice = Mutex(device.asSaved)
     }
 
-    /// `chore` is done beside it each second.
+    /// `chore` is also done every second.
     func start(_ threads: VolumeThreads, chore: @escaping @Sendable () -> Void) throws(Errno) {
         try threads.start("journal") { [self] in run(chore) }
         isRunning.store(true, ordering: .sequentiallyConsistent)
@@ -43,9 +43,9 @@ final class StoreKeeper: VolumeFamily {
             let seen = wake.generation
             flushEvents()
             if read({ $0.device.revision }) != savedDevice.withLock({ $0.revision }) { saveDevice() }
-            // What is free or purgeable once it is unmapped: who waits for room gets it soon.
+            // Files that become free or purgeable once they are unmapped: calls that wait for room get it soon.
             chore()
-            // Freed here, outside the lock.
+            // Freed here, outside of the lock.
             _ = change { $0.tree.uses.dropGone() }
             if System.uptime() - saved > Self.timeBetweenSaves {
                 saved = System.uptime()
@@ -55,7 +55,7 @@ final class StoreKeeper: VolumeFamily {
         }
     }
 
-    /// Writes all that is left, and closes the journal. What cannot be written, and so is lost.
+    /// Writes everything that is left, and closes the journal. Returns what cannot be written and is lost.
     func end() -> StoreError? {
         events.append([Event(type: .unmount)])
         flushEvents()
@@ -92,13 +92,12 @@ extension StoreKeeper {
         }
     }
 
-    /// Once, until it can be written again.
+    /// Reported once, until it can be written again.
     private func reportJournal(_ error: StoreError) {
         if !journalIsFailing.exchange(true, ordering: .relaxed) { hooks.report(error) }
     }
 
-    /// For commands: what has happened is in the journal when they return, if that takes no longer than half a
-    /// second.
+    /// For commands: earlier events are in the journal when they return, if that takes no longer than half a second.
     func awaitJournal() {
         if isRunning.load(ordering: .sequentiallyConsistent) {
             events.awaitFlush(milliseconds: 500)
@@ -107,7 +106,7 @@ extension StoreKeeper {
         }
     }
 
-    /// Whether they are saved; if not, they are kept for the next time.
+    /// Returns whether they are saved; if not, they are kept for the next time.
     @discardableResult
     func saveLastUses() -> Bool {
         if store.isForReading { return true }
@@ -117,7 +116,7 @@ extension StoreKeeper {
             return (gone, nodes, uses)
         }
         do throws(StoreError) {
-            // First those that are gone: their numbers may be in use again.
+            // Files that are gone come first: their inode numbers may be in use again.
             if !gone.isEmpty { try journal.forgetLastUses(of: gone) }
             if !uses.isEmpty { try journal.saveLastUses(uses) }
             return true
@@ -131,7 +130,7 @@ extension StoreKeeper {
 
 // The device.
 extension StoreKeeper {
-    /// Whether it is saved; if not, it is tried again every second.
+    /// Returns whether it is saved; if not, that is tried again every second.
     @discardableResult
     func saveDevice(durably: Bool = false) -> Bool {
         saving.withLock { _ in writeDevice(durably: durably) }
@@ -151,7 +150,7 @@ extension StoreKeeper {
         }
     }
 
-    /// But for the counters.
+    /// Except for the counters.
     private var deviceIsAsSaved: Bool {
         let saved = savedDevice.withLock { $0 }
         return read { $0.device.isSame(butForCounters: saved) }

@@ -2,10 +2,11 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-// The threads of a mounted volume that serve no request: one purges under pressure, one keeps the store.
+// The threads of a mounted volume that do not serve requests: one purges under pressure, the other keeps the store up
+// to date.
 extension Volume {
     public func startThreads() throws(Errno) {
-        // Nothing can be purged in a store that is only looked at.
+        // Nothing can be purged in a store that is only read.
         if !store.isForReading {
             try threads.start("reclaimer") { [self] in reclaimer.run() }
             core.reclaimerRuns.store(true, ordering: .sequentiallyConsistent)
@@ -18,7 +19,7 @@ extension Volume {
         change { _ in }
     }
 
-    /// Ends the threads and writes back what is not on disk yet. What cannot be written, and so is lost.
+    /// Ends the threads and writes what is not on disk yet. Returns what cannot be written and is lost.
     @discardableResult
     public func end() -> StoreError? {
         core.isEnding.store(true, ordering: .sequentiallyConsistent)
@@ -31,7 +32,7 @@ extension Volume {
         return keeper.end()
     }
 
-    /// What calls that failed have left in the store, as soon as it can be removed.
+    /// Removes what failed calls have left in the store, as soon as that is possible.
     func removeLeftovers() {
         withdrawStrays()
         store.removeLeftSidecars()

@@ -1,7 +1,7 @@
 import PurgeSystem
 import Synchronization
 
-/// The threads of a volume, to be waited for at its end.
+/// The threads of a volume, which are joined at its end.
 final class VolumeThreads: Sendable {
     private let threads = Mutex<[WorkThread]>([])
 

@@ -1,18 +1,18 @@
 import PurgeStore
 import PurgeSystem
 
-/// Names that have been purged and of which the kernel has still to be told. Whoever purges owes that to the
-/// caller of the operation, before it learns of the outcome.
+/// Names that have been purged and that the kernel must still be told about. A purge owes that to the caller of the
+/// operation before the caller learns the outcome.
 ///
 /// Nothing is purged without a debt to add to. A debt cannot be copied, and only `Volume.answering` and
-/// `PurgedNames.awaitingAnnouncements` make one: the first hands out the outcome of a call only to whoever pays
-/// (`UnpaidAnswer`), the second waits before it returns. A value that is dropped unpaid all the same is a fault,
-/// which `deinit` reports, after telling the kernel.
+/// `PurgedNames.awaitingAnnouncements` make one: the first releases the outcome of a call only against payment
+/// (`UnpaidAnswer`), the second waits before it returns. A value that is dropped unpaid is a fault, which `deinit`
+/// reports after it has told the kernel.
 public struct AnnouncementDebt: ~Copyable {
     enum Payment {
         /// Names are collected, and an answer travels with them.
         case answer
-        /// Names are told of as they come, and somebody waits for the last of them.
+        /// Names are announced as they come, and the caller waits for the last of them.
         case wait
     }
 
@@ -47,7 +47,8 @@ public struct AnnouncementDebt: ~Copyable {
         }
     }
 
-    /// `answer` is called when the kernel has been told, or earlier where it is kept from that: see `Announcements`.
+    /// `answer` is called when the kernel has been told, or earlier if that is not possible in time: see
+    /// `Announcements`.
     @usableFromInline
     consuming func pay(_ answer: @escaping @Sendable () -> Void) {
         let owed = removals
@@ -55,14 +56,15 @@ public struct AnnouncementDebt: ~Copyable {
         names.announce(owed, then: answer)
     }
 
-    /// Announcements come in order, so that of the caller's own names all have been told when one that comes now has.
+    /// Announcements are made in order: when one that is added now has been made, so have all of the caller's own
+    /// names.
     fileprivate consuming func payByWaiting() {
         isAwaited = false
         names.awaitAnnouncements()
     }
 }
 
-/// What a call that may have purged has come to. Only paying for what it has purged gives it away.
+/// The outcome of a call that may have purged. It is released only against payment for what the call has purged.
 @frozen
 public struct UnpaidAnswer<Value: Sendable>: ~Copyable {
     @usableFromInline let outcome: Result<Value, Errno>
@@ -74,8 +76,8 @@ public struct UnpaidAnswer<Value: Sendable>: ~Copyable {
         self.debt = debt
     }
 
-    /// The outcome goes to `answer` where nothing is owed, and otherwise, on another thread, to what `pending`
-    /// has made, once the purged names are gone for everybody.
+    /// If nothing is owed the outcome goes to `answer`, and otherwise, on another thread, to what `pending` has made,
+    /// once the purged names are gone for every process.
     @inlinable
     public consuming func pay(
         _ answer: (Result<Value, Errno>) -> Void,
@@ -89,7 +91,7 @@ public struct UnpaidAnswer<Value: Sendable>: ~Copyable {
 }
 
 extension Volume {
-    /// Runs a call that may purge for whoever is waiting for its answer.
+    /// Runs a call that may purge and whose caller waits for the answer.
     @inlinable
     public func answering<Value>(
         _ body: (inout AnnouncementDebt) throws(Errno) -> Value
@@ -102,9 +104,9 @@ extension Volume {
 }
 
 extension PurgedNames {
-    /// Runs `body`, and returns when every name that it has purged is gone for everybody. The kernel is told of
-    /// one batch while the next is removed; nothing waits for that between batches, since whoever holds the
-    /// kernel's lock of a directory may wait for a name of a later one.
+    /// Runs `body`, and returns when every name that it has purged is gone for every process. The kernel is told about
+    /// one batch while the next is removed; nothing waits for that between batches, since a call that holds the
+    /// kernel's lock of a directory may wait for a name of a later batch.
     func awaitingAnnouncements<Value, Failure: Error>(
         _ body: (inout AnnouncementDebt) throws(Failure) -> Value
     ) throws(Failure) -> Value {

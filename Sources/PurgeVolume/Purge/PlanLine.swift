@@ -1,7 +1,7 @@
 import PurgeModel
 import PurgeStore
 
-/// One line of `storage.plan` and of `storage.reclaim`: what goes, or a file that was named and does not.
+/// One line of `storage.plan` and of `storage.reclaim`: what is purged, or a file that was named and is not purged.
 public struct PlanLine: Codable, Sendable {
     public var path: String?
     public var reason: String?
@@ -19,7 +19,7 @@ public struct PlanLine: Codable, Sendable {
         self.refused = refused
     }
 
-    /// What was told of a purge.
+    /// What was reported about a purge.
     init(_ event: Event) { (path, reason, bytes) = (event.path, event.reason, event.bytes) }
 
     var text: String { JSONText.encode(self) + "\n" }

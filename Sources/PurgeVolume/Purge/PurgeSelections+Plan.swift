@@ -4,14 +4,14 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-// What a purge would take, without taking it. The lock is held for a part of the files at a time, so
-// a plan beside other work may miss what comes or goes meanwhile; when nothing else happens it is the
-// very plan that a purge carries out.
+// What a purge would take, without taking it. The lock is held for a part of the files at a time, so beside other work
+// a plan may miss files that come or go meanwhile; if nothing else happens it is the very plan that a purge carries
+// out.
 extension PurgeSelections {
-    /// Files that are looked at while the lock is held.
+    /// How many files are visited while the lock is held.
     private static let slice = 512
 
-    /// The plan of a purge, of everything or of what lies at a path and below it.
+    /// The plan of a purge, of everything or only at a path and below it.
     func plan(_ goal: PurgeGoal, below place: [UInt8] = []) -> PurgePlan<FoundFile> {
         let (groups, othersPurgeable) = read { ($0.tree.victims, $0.device.othersPurgeable) }
         var candidates: [PurgeCandidate<FoundFile>] = []
@@ -36,8 +36,8 @@ extension PurgeSelections {
         return a.age == b.age ? a.id.path.lexicographicallyPrecedes(b.id.path) : a.age < b.age
     }
 
-    /// What `body` answers for each node or file, under the lock for some of them at a time. The answers are put
-    /// together without it: a large array takes its time to grow.
+    /// What `body` returns for each node or file, under the lock for some of them at a time. The results are put
+    /// together without the lock, because a large array takes time to grow.
     func inSlices<Item, Value: Sendable>(_ items: [Item], _ body: (Item) -> Value?) -> [Value] {
         var values: [Value] = []
         for start in stride(from: 0, to: items.count, by: Self.slice) {
@@ -68,9 +68,9 @@ extension PurgeSelections {
     }
 }
 
-// Empty files and symbolic links give nothing back, and go only when a command names their place.
+// Empty files and symbolic links free nothing, and are purged only when a command names their place.
 extension PurgeSelections {
-    /// What there was of them at some moment.
+    /// Those that existed at some moment.
     func emptyFiles(of command: ReclaimCommand, below top: Node? = nil) -> [Node] {
         let step = command.goal.step
         var found: [Node] = []
@@ -80,14 +80,14 @@ extension PurgeSelections {
                 next.isDirectory ? Array(next.entries.values) : [next]
             }
             for node in inSlices(entries, { $0.isDirectory || $0.isEmptyVictim(of: step) ? $0 : nil }) {
-                // What a node is never changes.
+                // The kind of a node never changes.
                 if node.isDirectory { pending.append(node) } else { found.append(node) }
             }
         }
         return found
     }
 
-    /// Removes those that are still empty, and in nobody's use.
+    /// Removes those that are still empty and not in use.
     func purgeEmptyFiles(
         of command: ReclaimCommand, pid: pid_t, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void
     ) {
@@ -113,7 +113,7 @@ struct FoundFile {
 }
 
 extension [UInt8] {
-    /// Whether a path is `place` itself, or leads to something below it. Everything lies in the empty path.
+    /// Whether a path is `place` itself, or is below it. Everything is below the empty path.
     fileprivate func lies(in place: [UInt8]) -> Bool {
         guard !place.isEmpty, starts(with: place) else { return place.isEmpty }
         return count == place.count || self[place.count] == UInt8(ascii: "/")
@@ -121,8 +121,8 @@ extension [UInt8] {
 }
 
 extension Node {
-    /// Why it goes where it may go: by the rule that makes it a victim, or because a command names it, which alone
-    /// takes what gives nothing back.
+    /// Why it may be purged: by the rule that makes it a victim, or because a command names it. Only a command takes
+    /// what frees nothing.
     var purgeReason: PurgeReason {
         let facts = purgeFacts
         return PurgeRank.of(tier: facts.tier, effectiveMark: facts.mark).map(facts.reason) ?? .command

@@ -4,15 +4,15 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// What became of the files that a request is about, or would become of them.
+/// What has happened, or would happen, to the files that a request is about.
 struct PurgeAnswer {
     fileprivate(set) var purged: [PlanLine] = []
     fileprivate(set) var refused: [PlanLine] = []
     private(set) var freed = ByteCount.zero
-    /// Whether somebody may want to read it.
+    /// Whether it may be read.
     private var isKept = true
 
-    /// As `storage.reclaim` and `storage.plan` read.
+    /// In the form in which `storage.reclaim` and `storage.plan` are read.
     var text: String { (purged + refused).map(\.text).joined() }
 
     init(isKept: Bool) { self.isKept = isKept }
@@ -37,9 +37,9 @@ struct PurgeAnswer {
     }
 }
 
-// Purges of files that a request names, or that lie where it says: what goes is known before.
+// Purges of files that a request names, or that are where it says: the files are known before.
 extension PurgeSelections {
-    /// All that `storage.reclaim` takes. `isKept` is whether somebody may want to read what went.
+    /// Everything that `storage.reclaim` accepts. `isKept` is whether the outcome may be read later.
     func purge(
         _ request: PurgeRequest, pid: pid_t, _ debt: inout AnnouncementDebt, isKept: Bool
     ) throws(Errno) -> PurgeAnswer {
@@ -61,7 +61,7 @@ extension PurgeSelections {
         return answer
     }
 
-    /// Where files of the plan are opened before they go, others may have to go for a size.
+    /// If files of the plan are opened before they are purged, others may have to be purged for a size.
     private func purge(
         _ command: ReclaimCommand, below path: [UInt8], _ pid: pid_t, _ debt: inout AnnouncementDebt
     ) throws(Errno) -> PurgeAnswer {
@@ -72,12 +72,12 @@ extension PurgeSelections {
             answer.add(part)
             guard case .bytes(let wanted) = command, part.freed > .zero, answer.freed < wanted else { return answer }
             do { selection = try select(.bytes(wanted - answer.freed), below: path) } catch {
-                return answer  // the path was the file that went
+                return answer  // the path was the file that has been purged
             }
         }
     }
 
-    /// What a purge would do with them.
+    /// What a purge would do to them.
     func plan(_ selection: Selection) -> PurgeAnswer {
         let lines = inSlices(selection.files) { file -> PlanLine? in
             guard let cause = refusal(of: file) else {
@@ -91,7 +91,7 @@ extension PurgeSelections {
         return answer
     }
 
-    /// Purges those that may go, in their order; waits for a while for what is being changed.
+    /// Purges those that may be purged, in order; waits for a while for files that are being changed.
     func purge(_ selection: Selection, pid: pid_t, _ debt: inout AnnouncementDebt) -> PurgeAnswer {
         var answer = PurgeAnswer(selection)
         var files = selection.files

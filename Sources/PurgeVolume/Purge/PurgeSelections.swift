@@ -2,21 +2,21 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-/// What a request names, as it was found in the tree.
+/// The files that a request names, as they were found in the tree.
 struct Selection {
-    /// In the order in which they go.
+    /// In the order in which they are purged.
     var files: [FoundFile] = []
     /// Paths at which there is nothing.
     var missing: [[UInt8]] = []
-    /// Whether what cannot go is answered, with the cause.
+    /// Whether files that cannot be purged are reported, with the reason.
     var namesRefused = true
 }
 
-/// What a purge by command is about: what it would take, and its being taken.
+/// Purges by command: what one would take, and carrying it out.
 struct PurgeSelections: VolumeFamily {
     let core: VolumeCore
 
-    /// ENOENT where a pattern is like nothing, or a place to purge in is not there.
+    /// ENOENT if nothing matches a pattern, or a place to purge in does not exist.
     func select(_ request: PurgeRequest) throws(Errno) -> Selection {
         switch request {
         case .paths(let paths): return select(paths)
@@ -45,7 +45,7 @@ struct PurgeSelections: VolumeFamily {
         return selection
     }
 
-    /// What a purge by the system's rules takes in a place.
+    /// The files that a purge by the system's rules takes in a place.
     func select(_ command: ReclaimCommand, below path: [UInt8]) throws(Errno) -> Selection {
         guard let top = entry(at: path) else { throw .noEntry }
         var files = plan(command.goal, below: path).items.map {
@@ -68,14 +68,14 @@ struct PurgeSelections: VolumeFamily {
         }
     }
 
-    /// Why no purge may have it; nil where one may. What has left its path, alone or with a folder above it, is no
-    /// longer what was found. Under the lock.
+    /// Why no purge may take it; nil if one may. A file that has left its path, by itself or with a folder above it, is
+    /// no longer the one that was found. Under the lock.
     func refusal(of file: FoundFile) -> PurgeRefusal? {
         nodeNow(at: file.path) === file.node
             ? file.node.verdict(for: .file).refusals.subtracting(.busy).first : .noEntry
     }
 
-    /// What is no folder, below a folder, if `takes` says so or took a folder that it lies in; by path.
+    /// Everything but folders below a folder, if `takes` returns true for it or for a folder that it is in; by path.
     private func files(below folder: Node, _ path: [UInt8], _ takes: ([UInt8]) -> Bool) -> [FoundFile] {
         var found: [FoundFile] = []
         var pending = [(folder: folder, path: path, isTaken: false)]

@@ -13,8 +13,7 @@ struct PurgedNames: VolumeFamily {
         announce(removals, answer: nil)
     }
 
-    /// The same; `then` runs once that is done, or earlier where the kernel is kept from being told:
-    /// see `Announcements`.
+    /// The same; `then` runs once that is done, or earlier if it is not possible in time: see `Announcements`.
     func announce(_ removals: [Removal], then: @escaping @Sendable () -> Void) {
         announce(removals) { [self] isLate in
             if isLate { core.lateAnnouncements.add(1, ordering: .relaxed) }
@@ -46,7 +45,7 @@ struct PurgedNames: VolumeFamily {
         }
     }
 
-    /// Announcements come in order: after this one, all of them have.
+    /// Announcements are made in order: after this one, all earlier ones have been made.
     func awaitAnnouncements() {
         let announced = Gate()
         let before = announced.generation
@@ -55,12 +54,12 @@ struct PurgedNames: VolumeFamily {
     }
 }
 
-// The kernel is told of a purged name by an unlink(2) of our own thread through the mount, which
-// wakes watchers too (docs/ARCHITECTURE.md, Telling the kernel of a purge).
+// The kernel is told about a purged name by an unlink(2) through the mount on a thread of our own, which also wakes
+// watchers (docs/ARCHITECTURE.md, Telling the kernel of a purge).
 extension PurgedNames {
     func isAnnouncer(_ caller: Caller) -> Bool { caller.pid != 0 && caller.pid == hooks.announcer() }
 
-    /// For the announcing thread a purged name is still there.
+    /// For the announcing thread a purged name still exists.
     func ghost(_ name: Name, in parent: Node, caller: Caller) -> Entry? {
         guard isAnnouncer(caller) else { return nil }
         return change { state in
@@ -74,7 +73,7 @@ extension PurgedNames {
         }
     }
 
-    /// The announcing thread removes it; ENOENT once the app has made the name anew.
+    /// The announcing thread removes it; ENOENT if the app has created the name again.
     func endGhost(_ name: Name, in parent: Node) throws(Errno) {
         let isGhost = read { state in
             state.ghosts[.init(directory: ObjectIdentifier(parent), name: name)] != nil

@@ -3,8 +3,8 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-/// What has been chosen so far for a call that needs room: its files are gone for who opens them, and
-/// their bytes are set aside, so that neither another call nor another purge can have them.
+/// What has been chosen so far for a call that needs room: its files no longer exist for later calls, and their bytes
+/// are set aside, so that neither another call nor another purge can take them.
 struct Room {
     var job: PurgeJob?
     var setAside = ByteCount.zero
@@ -12,12 +12,12 @@ struct Room {
 }
 
 extension Purger {
-    /// Files that a purge chooses while it holds the lock, and that it removes in one go.
+    /// How many files a purge chooses while it holds the lock, and then removes together.
     static let batch = 256
 
-    /// Runs `body`, under the lock, until it has a value. It answers nil as long as `cover` cannot get
-    /// it enough in one step; in between everybody else has a turn. All or nothing: when it throws,
-    /// what was chosen is put back. nil when what it waited for has not come.
+    /// Runs `body`, under the lock, until it has a value. It returns nil as long as `cover` cannot get it enough in one
+    /// step; other calls have a turn in between. All or nothing: if it throws, what was chosen is put back. nil if what
+    /// it waited for has not come.
     func makingRoom<Value>(
         pid: pid_t, _ body: (inout Room, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {
@@ -27,11 +27,11 @@ extension Purger {
             var room = Room(pid: pid)
             if let value = try makeRoom(&room, body) { return value }
             if room.job != nil {
-                // Much: one after the other, or two could each keep the other from getting enough.
+                // Such calls run one after the other; otherwise two could each keep the other from getting enough.
                 hooks.beforeSlowWork()
                 if let value = try makeMuchRoom(&room, body) { return value }
             }
-            // The rest is held. Nothing is kept from anybody while waiting for it.
+            // The rest is held. Nothing is set aside while waiting for it.
             let left = deadline - System.uptime()
             guard left > 0 else { return nil }
             hooks.beforeSlowWork()
@@ -39,7 +39,7 @@ extension Purger {
         }
     }
 
-    /// nil when all that is not held has been chosen, and put back again.
+    /// nil if everything that is not held has been chosen, and put back again.
     private func makeMuchRoom<Value>(
         _ room: inout Room, _ body: (inout Room, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {

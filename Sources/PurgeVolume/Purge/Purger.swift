@@ -3,7 +3,7 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-/// A purge that has been decided: its bytes are free in the ledger, its files are still to go.
+/// A purge that has been decided: its bytes are free in the ledger, but its files are still to be removed.
 struct PurgeJob {
     struct Victim {
         var node: Node
@@ -19,10 +19,10 @@ struct PurgeJob {
     var victims: [Victim]
     let trigger: PurgeTrigger
     let pid: pid_t
-    /// Of one that is done for pressure.
+    /// For a purge that is done because of pressure.
     let cause: PressureCause?
 
-    /// What is known of all that it purges.
+    /// What is known about everything that it purges.
     fileprivate func event(_ reason: PurgeReason, bytes: ByteCount, path: String? = nil, tier: Tier? = nil) -> Event {
         Event(
             type: .purge, path: path, tier: tier, bytes: bytes, reason: reason.rawValue, trigger: trigger,
@@ -30,16 +30,17 @@ struct PurgeJob {
     }
 }
 
-/// What became of a purge, or of a part of it.
+/// The outcome of a purge, or of a part of it.
 struct PurgeResult {
     var freed: ByteCount
-    /// What was told of it.
+    /// What was reported about it.
     var events: [Event] = []
-    /// The store would not let go of a file, which has been put back into the ledger, and nothing could go instead.
+    /// A file could not be removed from the store and has been put back into the ledger, and no other could be purged
+    /// instead.
     var hasFailed: Bool
 }
 
-/// Files that have been taken from among the victims.
+/// Files that have been removed from the victims.
 struct Picked {
     var fromOthers: ByteCount
     var victims: [PurgeJob.Victim]
@@ -62,7 +63,7 @@ struct Purger: VolumeFamily {
         return result
     }
 
-    /// The same; `report` gets what became of each batch.
+    /// The same; `report` gets the outcome of each batch.
     func carryOut(_ job: PurgeJob, _ debt: inout AnnouncementDebt, report: (PurgeResult) -> Void) {
         hooks.beforeSlowWork()
         if job.fromOthers > .zero {
@@ -84,11 +85,11 @@ struct Purger: VolumeFamily {
         core.purges.advance()
     }
 
-    /// Answers also what is to go instead of files that the store would not let go of.
+    /// Also returns what is to be purged instead of files that could not be removed from the store.
     private func remove(
         _ victims: ArraySlice<PurgeJob.Victim>, _ job: PurgeJob, _ debt: inout AnnouncementDebt
     ) -> (PurgeResult, instead: [PurgeJob.Victim]) {
-        // Names go: see `reading`.
+        // Names are being removed: see `reading`.
         core.moves.add(1, ordering: .acquiringAndReleasing)
         defer { core.movesEnded.add(1, ordering: .acquiringAndReleasing) }
         let (gone, failed) = unlink(victims)
@@ -111,13 +112,13 @@ struct Purger: VolumeFamily {
         return (result, instead.victims)
     }
 
-    /// Removes them from the store: which are gone, and of which it would not let go.
+    /// Removes them from the store. Returns which are gone, and which could not be removed.
     private func unlink(
         _ victims: ArraySlice<PurgeJob.Victim>
     ) -> (gone: [(victim: PurgeJob.Victim, path: [Name])], failed: [PurgeJob.Victim]) {
         var gone: [(victim: PurgeJob.Victim, path: [Name])] = []
         var failed: [PurgeJob.Victim] = []
-        // While the files are there, so are their directories.
+        // As long as the files exist, so do their directories.
         let paths = read { _ in victims.map { $0.node.path() } }
         for (victim, path) in zip(victims, paths) {
             if unlink(victim) { gone.append((victim, path)) } else { failed.append(victim) }
@@ -142,10 +143,10 @@ struct Purger: VolumeFamily {
         return new
     }
 
-    /// Purges in steps that hold the lock for milliseconds, until `goal` asks for no more or nothing is
-    /// left. It is asked before each step, under the lock, and told what has come back so far. Files
-    /// that are being changed are waited for. What is used while all of a place goes is spared, so that
-    /// this ends however much is made meanwhile.
+    /// Purges in steps that hold the lock for milliseconds, until `goal` asks for no more or nothing is left. `goal` is
+    /// called before each step, under the lock, with what has been freed so far. Files that are being changed are
+    /// waited for. While everything in a place is purged, files that are used meanwhile are spared, so that this ends
+    /// however many are made.
     func purge(
         trigger: PurgeTrigger, pid: pid_t, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void = { _ in },
         _ goal: (borrowing VolumeState, ByteCount) -> PurgeGoal?
@@ -179,7 +180,8 @@ struct Purger: VolumeFamily {
 
     static let patienceForHeldFiles: Int64 = 10_000_000_000
 
-    /// A purge that has been decided, from beginning to end: returns when every name is gone for everybody.
+    /// Carries out a purge that has been decided, from beginning to end: returns when every name is gone for every
+    /// process.
     func purgeAndWait(_ job: PurgeJob) {
         purgedNames.awaitingAnnouncements { debt in carryOut(job, &debt) { _ in } }
     }

@@ -5,8 +5,8 @@ import PurgeTree
 
 // What a purge takes is decided in one step.
 extension VolumeState {
-    /// Decides a purge, or `limit` files of it: from here on its files are gone for who opens them, and
-    /// their bytes go from reclaimable to free in this one step. The plan is PurgePlan's.
+    /// Decides a purge, or `limit` files of it: from here on its files no longer exist for later calls, and their bytes
+    /// go from reclaimable to free in this one step. The plan comes from PurgePlan.
     mutating func choose(
         _ goal: PurgeGoal, trigger: PurgeTrigger, pid: pid_t, limit: Int = .max, spared: ClosedRange<Instant>? = nil
     ) -> PurgeJob? {
@@ -35,7 +35,7 @@ extension VolumeState {
         return victim
     }
 
-    /// Chooses what has to go for `short` more bytes; false when one step is not enough.
+    /// Chooses what must be purged for `short` more bytes. Returns false if one step is not enough.
     mutating func cover(_ short: ByteCount, _ room: inout Room) -> Bool {
         guard short > .zero else { return true }
         let plan = pick(.bytes(short), limit: Purger.batch)
@@ -50,9 +50,9 @@ extension VolumeState {
     }
 }
 
-// What the store has let go of, and what it has not.
+// Which files could be removed from the store, and which could not.
 extension VolumeState {
-    /// The name that is gone; a ghost of it stays until the kernel has been told.
+    /// The name is gone; a ghost of it stays until the kernel has been told.
     mutating func removal(_ victim: PurgeJob.Victim, _ path: [Name]) -> Removal {
         let removal = Removal(
             directory: victim.directory, node: victim.node, name: victim.name, path: path,
@@ -68,8 +68,8 @@ extension VolumeState {
         return victim.node.dropStoredExtents()
     }
 
-    /// The files count again, and are no victims in this mount any more. What a write has been
-    /// promised must come from others then, chosen in the same step.
+    /// The files count again, and are no longer victims in this mount. What a write has been promised must then come
+    /// from others, chosen in the same step.
     mutating func reinstate(_ failed: [PurgeJob.Victim], _ job: PurgeJob) -> Picked {
         for victim in failed {
             tree.reinstate(victim.node, isStuck: true)

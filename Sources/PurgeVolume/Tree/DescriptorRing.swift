@@ -1,12 +1,12 @@
 import PurgeSystem
 import PurgeTree
 
-/// The directories whose descriptors are kept open: a bounded set, with the clock algorithm.
+/// The directories whose descriptors are kept open: a bounded set, maintained with the clock algorithm.
 struct DescriptorRing {
     private var slots: [Node?] = []
     private var free: [Int] = []
     private var hand = 0
-    /// Directories that are in the ring.
+    /// How many directories are in the ring.
     private(set) var count = 0
     private(set) var limit: Int
 
@@ -35,7 +35,7 @@ struct DescriptorRing {
         }
     }
 
-    /// From now on there are at most `limit`.
+    /// From now on there are at most `limit` of them.
     mutating func setLimit(_ limit: Int) {
         self.limit = max(DescriptorBudget.leastDirectories, limit)
         while count > self.limit { evict() }
@@ -54,7 +54,7 @@ struct DescriptorRing {
         for case let directory? in slots { remove(directory) }
     }
 
-    /// Drops the first directory that was not used since the hand last passed.
+    /// Drops the first directory that has not been used since the hand last passed it.
     private mutating func evict() {
         while true {
             hand = (hand + 1) % slots.count

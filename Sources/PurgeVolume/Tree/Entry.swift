@@ -3,24 +3,24 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-/// What a caller sees of a node's attributes: the backing's, with the blocks that the ledger knows.
+/// A node's attributes as a caller sees them: those of the backing file, with the blocks of the ledger.
 public struct Attributes: Sendable {
     public var status: FileStatus
     /// The kernel may keep these attributes until it changes them itself.
     public var mayBeCached: Bool
 }
 
-/// A node, found or made, of which the kernel now holds one more reference.
+/// A node that was found or made, and to which the kernel now holds one more reference.
 public struct Entry: Sendable {
     public let node: Node
     public var attributes: Attributes
 }
 
-/// Who asks, with the ids that new files get.
+/// The caller, with the ids that new files get.
 public struct Caller: Sendable {
     public var owner: uid_t
     public var group: gid_t
-    /// The thread that asks; 0 for RELEASE and the like.
+    /// The calling thread; 0 for RELEASE and the like.
     public var pid: pid_t
     public var umask: mode_t
 
@@ -33,8 +33,8 @@ public struct Caller: Sendable {
 }
 
 extension Volume {
-    /// The backing's status as a caller sees it. `st_blocks` x 512 is the charge on every store,
-    /// so that du, df and the ledger agree (docs/RULES.md, Charged bytes).
+    /// The backing file's status as a caller sees it. `st_blocks` x 512 is the charge on every store, so that du, df
+    /// and the ledger agree (docs/RULES.md, Charged bytes).
     func attributes(of node: Node, _ status: FileStatus) -> Attributes {
         read { _ in node.attributes(status) }
     }
@@ -54,7 +54,7 @@ extension Node {
         var status = status
         status.st_blocks = isRegular ? Int(blocks * 8) : 0
         status.st_blksize = 4096
-        // A write by an ordinary user clears the bits in the daemon, unseen by the kernel's cache.
+        // When an ordinary user writes, the daemon clears the bits, which the kernel's cache does not see.
         let dropsBits = isRegular && status.st_mode & (S_ISUID | S_ISGID) != 0
         return Attributes(status: status, mayBeCached: !dropsBits && !isPassed)
     }

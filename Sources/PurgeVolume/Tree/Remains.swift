@@ -3,12 +3,12 @@ import PurgeSystem
 import PurgeTree
 import Synchronization
 
-/// What is left of a directory, link or special file that was removed while somebody had it, until
-/// the kernel forgets it: fstat(2) of it must work.
+/// What is left of a directory, link or special file that was removed while it was in use, until the kernel forgets it:
+/// fstat(2) must still work.
 enum Remains {
-    /// The way to it.
+    /// A descriptor of it.
     case open(RemovedEntry)
-    /// Where descriptors are short, what it was when it went.
+    /// If descriptors are short, its attributes when it was removed.
     indirect case known(FileStatus)
 
     var location: Location {
@@ -23,9 +23,9 @@ enum Remains {
     }
 }
 
-/// A descriptor that is kept for something removed.
+/// A descriptor that is kept for an entry that was removed.
 final class RemovedEntry: Sendable {
-    /// Of all volumes of this process; they are part of what the app has open.
+    /// In all volumes of this process; they count among the files that the app has open.
     static let alive = Atomic<Int>(0)
     let descriptor: FileDescriptor
 
@@ -38,7 +38,7 @@ final class RemovedEntry: Sendable {
 }
 
 extension Volume {
-    /// To be taken before the name goes; nil where nothing is needed, or to be had.
+    /// To be taken before the name is removed; nil if nothing is needed or can be had.
     func remains(of node: Node, _ name: Name, in directory: FileDescriptor) -> Remains? {
         if node.isRegular { return nil }
         if RemovedEntry.alive.load(ordering: .relaxed) < budget.removed {
@@ -46,7 +46,7 @@ extension Volume {
             do throws(Errno) {
                 return .open(
                     RemovedEntry(try name.withCName { (name) throws(Errno) in try directory.open(name, flags) }))
-            } catch {}  // it may not be read, or there is no descriptor
+            } catch {}  // it may not be read, or there is no free descriptor
         }
         do throws(Errno) {
             var status = try name.withCName { (name) throws(Errno) in try System.status(at: directory.raw, name) }

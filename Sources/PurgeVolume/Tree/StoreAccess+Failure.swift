@@ -14,7 +14,7 @@ extension StoreAccess {
         return .input
     }
 
-    /// Of a file, to whoever reads the log.
+    /// Reports a problem with a file in the log.
     func report(_ what: String, _ node: Node) {
         let path = read { _ in node.path().text }
         hooks.report(

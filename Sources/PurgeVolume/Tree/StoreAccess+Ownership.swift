@@ -2,12 +2,11 @@ import Glibc
 import PurgeSystem
 import PurgeTree
 
-// An ordinary user's daemon obeys permissions in the store as anybody does, though they are its owner's
-// to change: a folder that may not be written to, or a file that may not be read, must not stand in
-// the way of a purge or of a mount. What belongs to the daemon's user is opened up for the moment, but
-// never by who only looks: that would change the store.
+// An ordinary user's daemon is subject to the permissions in the store, although the owner may change them: a folder
+// that may not be written to, or a file that may not be read, must not prevent a purge or a mount. Entries of the
+// daemon's user are opened up for the moment, but never only for reading the store, since that would change it.
 extension StoreAccess {
-    /// Runs `body`, once more with all of the owner's permissions on `entry` if they are what is missing.
+    /// Runs `body`, and once more with all of the owner's permissions on `entry` if only those are missing.
     func asOwner<Value>(
         of entry: FileDescriptor, _ body: () throws(Errno) -> Value
     ) throws(Errno) -> Value {
@@ -25,7 +24,7 @@ extension StoreAccess {
         return try result.get()
     }
 
-    /// The same from the beginning, for who is alone with the store.
+    /// The same from the beginning, for a caller that is alone with the store.
     func asOwner<Value>(
         throughout entry: FileDescriptor, _ body: () throws(Errno) -> Value
     ) throws(Errno) -> Value {
@@ -38,12 +37,12 @@ extension StoreAccess {
         guard status.st_uid == geteuid(), missing != 0, !store.isForReading else { return try body() }
         let mode = status.st_mode & 0o7777
         try System.changeMode(entry, mode | missing)
-        // The owner may do that: it has just been done.
+        // The owner may do that, as the call above has shown.
         defer { do throws(Errno) { try System.changeMode(entry, mode) } catch {} }
         return try body()
     }
 
-    /// A directory of `parent`, only to be named by.
+    /// A directory of `parent`, only to reach its entries (O_PATH).
     func openDirectory(_ name: Name, in parent: FileDescriptor) throws(Errno) -> FileDescriptor {
         try asOwner(of: parent) { () throws(Errno) in
             try name.withCName { (name) throws(Errno) in

@@ -6,11 +6,11 @@ import PurgeTree
 enum Location {
     /// An entry of an open directory.
     case entry(FileDescriptor, Name)
-    /// The container itself, or what was removed while somebody had it.
+    /// The container itself, or an entry that was removed while it was in use.
     case itself(FileDescriptor)
     /// A file without a name, through one of its open descriptors.
     case open(Handle)
-    /// What is known of something that was removed.
+    /// What is known about an entry that was removed.
     case known(FileStatus)
 
     func status() throws(Errno) -> FileStatus {
@@ -23,7 +23,7 @@ enum Location {
         }
     }
 
-    /// For calls that take a descriptor and, where there is one, a name in it.
+    /// For calls that take a descriptor and perhaps a name in it.
     func with<Result>(_ body: (Int32, CName?) throws(Errno) -> Result) throws(Errno) -> Result {
         switch self {
         case .entry(let directory, let name):
@@ -35,19 +35,19 @@ enum Location {
     }
 }
 
-/// The way to a node's entry in the store.
+/// Access to a node's entry in the store.
 struct StoreAccess: VolumeFamily {
     let core: VolumeCore
 
-    /// Whether that is the status of the node's own file: inode numbers are told apart by device (on
-    /// overlayfs a file's device may change). A file that had a name all the while kept its number, so
-    /// nothing else can have got it.
+    /// Whether this is the status of the node's own file: inode numbers are distinguished by device (on overlayfs a
+    /// file's device may change). A file that has had a name all the time has kept its number, so no other file can
+    /// have got it.
     func isOwn(_ status: FileStatus, of node: Node) -> Bool {
         guard UInt64(status.st_ino) == node.inode else { return false }
         return kind == .overlay || (UInt64(status.st_dev) != core.backingDevice) == node.flags.contains(.onOtherDevice)
     }
 
-    /// For an entry that the tree does not have yet.
+    /// For an entry that is not in the tree yet.
     func node(_ status: FileStatus, named name: Name, birthMark: UInt32) -> Node {
         Node(
             inode: UInt64(status.st_ino), kind: status.nodeKind, name: name, birthMark: birthMark,
@@ -61,7 +61,7 @@ struct StoreAccess: VolumeFamily {
 
     private func isNamed(_ node: Node) -> Bool { read { _ in !node.flags.contains(.unlinked) } }
 
-    /// Where `node` is now. Stays right only while nothing moves: see `reading`.
+    /// Where `node` is now. That stays true only while nothing moves: see `reading`.
     func locate(_ node: Node) throws(Errno) -> Location {
         while true {
             let (found, directory) = read { state -> (Location?, Node?) in
@@ -80,8 +80,8 @@ struct StoreAccess: VolumeFamily {
         }
     }
 
-    /// An O_PATH descriptor of a directory, from the cache or opened on the way down from the
-    /// nearest ancestor that has one. A directory keeps its descriptor wherever it moves.
+    /// An O_PATH descriptor of a directory, either from the cache or opened from the nearest ancestor that has one. A
+    /// directory keeps its descriptor wherever it moves.
     func directoryDescriptor(_ directory: Node) throws(Errno) -> FileDescriptor {
         for _ in 0..<1000 {
             let (start, below) = read { state -> (FileDescriptor?, [Node]) in
@@ -100,7 +100,7 @@ struct StoreAccess: VolumeFamily {
         throw .stale
     }
 
-    /// nil when a name on the way has moved meanwhile.
+    /// nil if a name on the path has moved meanwhile.
     private func open(_ nodes: [Node], from start: FileDescriptor) throws(Errno) -> FileDescriptor? {
         var current = start
         for node in nodes {
@@ -110,7 +110,7 @@ struct StoreAccess: VolumeFamily {
             } catch .noEntry, .notDirectory { return nil }
             guard isOwn(try System.status(current.raw), of: node) else { return nil }
             let opened = current
-            // Without a name it is gone, and another may have its number.
+            // Without a name it is gone, and another file may have its inode number.
             let isThere = change { state in
                 guard node.parent != nil else { return false }
                 state.descriptors.insert(opened, of: node)
@@ -121,9 +121,9 @@ struct StoreAccess: VolumeFamily {
         return current
     }
 
-    /// Runs `body` on where `node` is, again if its name may have gone to another file meanwhile.
-    /// For operations in which the kernel holds no lock on the inode; those in which it does
-    /// (setattr, setxattr) need only `locate`.
+    /// Runs `body` on the location of `node`, and again if another file may have got its name meanwhile. For operations
+    /// during which the kernel does not hold the inode's lock; those during which it does (setattr, setxattr) need only
+    /// `locate`.
     func reading<Value>(
         _ node: Node, _ body: (Location) throws(Errno) -> Value
     ) throws(Errno) -> Value {
@@ -144,13 +144,13 @@ struct StoreAccess: VolumeFamily {
         throw .stale
     }
 
-    /// Runs `body` on where `node` is, and keeps purges off it meanwhile. For operations in which
-    /// the kernel holds the inode's lock (setattr, setxattr): no rename or unlink comes between.
+    /// Runs `body` on the location of `node`, which no purge takes meanwhile. For operations during which the kernel
+    /// holds the inode's lock (setattr, setxattr): no rename or unlink comes between.
     func changing<Value>(
         _ node: Node, _ body: (Location) throws(Errno) -> Value
     ) throws(Errno) -> Value {
         let remains = try change { (state) throws(Errno) -> Remains? in
-            // Out of reach of any purge, and let go of already.
+            // No purge can reach it, and it has been released already.
             if let remains = node.io?.remains { return remains }
             if node.flags.contains(.purging) || (node.flags.contains(.unlinked) && node.opens == 0) { throw .stale }
             state.tree.hold(node)
@@ -169,7 +169,7 @@ struct StoreAccess: VolumeFamily {
         if let sidecar { store.removeSidecar(sidecar) }
     }
 
-    /// Runs `body`, which changes what a name stands for, and then `update` under the lock.
+    /// Runs `body`, which changes what a name refers to, and then `update` under the lock.
     func moving<Value>(
         _ body: () throws(Errno) -> Void, then update: (inout VolumeState) -> Value
     ) throws(Errno) -> Value {
@@ -181,7 +181,7 @@ struct StoreAccess: VolumeFamily {
 }
 
 extension VolumeState {
-    /// By which the entries of a directory are reached, where one is open.
+    /// The descriptor through which entries of a directory are reached, if one is open.
     func descriptor(of directory: Node) -> FileDescriptor? {
         directory.io?.remains?.descriptor ?? descriptors.descriptor(of: directory)
     }

@@ -2,11 +2,11 @@ import PurgeSystem
 import PurgeTree
 import Synchronization
 
-/// Names in the store that the tree does not know: each was made for a call that then failed, and the store would
-/// not let go of it at that moment either.
+/// Names in the store that the tree does not know: each was made for a call that then failed, and could not be removed
+/// at that moment.
 final class Strays: Sendable {
-    /// Held while they are removed. So whoever is about to make a name waits for that, and what it makes is not
-    /// taken for the stray that had the name before.
+    /// Held while they are removed. A thread that is about to make a name waits for that, so what it makes is not taken
+    /// for the stray that had the name before.
     private let names = Mutex<[Dentry]>([])
     private let count = Atomic<Int>(0)
 
@@ -16,7 +16,7 @@ final class Strays: Sendable {
 
     func contains(_ dentry: Dentry) -> Bool { names.withLock { $0.contains(dentry) } }
 
-    /// Drops those that `remove` says are gone.
+    /// Drops those of which `remove` returns that they are gone.
     func removeAll(_ remove: (Dentry) -> Bool) { change { $0.removeAll(where: remove) } }
 
     private func change(_ body: (inout [Dentry]) -> Void) {
@@ -28,7 +28,7 @@ final class Strays: Sendable {
 }
 
 extension Volume {
-    /// Takes back what the store has and the tree will not know.
+    /// Removes from the store what will not be in the tree.
     func withdrawEntry(_ name: Name, in parent: Node, at directory: Int32) {
         if !removeUnknown(name, at: directory) { core.strays.add(Dentry(directory: parent, name: name)) }
     }
@@ -45,7 +45,7 @@ extension Volume {
         } catch { return error == .noEntry }
     }
 
-    /// Tries again what could not be taken back.
+    /// Tries once more to remove what could not be removed.
     func withdrawStrays() {
         guard !core.strays.isEmpty else { return }
         core.strays.removeAll { stray in
@@ -55,7 +55,7 @@ extension Volume {
         }
     }
 
-    /// Before a name is made: EIO while the store has a stray of that name and does not let go of it.
+    /// To be called before a name is made: EIO if the store has a stray of that name which cannot be removed.
     func makeWay(for name: Name, in parent: Node) throws(Errno) {
         guard !core.strays.isEmpty else { return }
         withdrawStrays()

@@ -4,7 +4,7 @@ import PurgeSystem
 import PurgeTree
 
 extension Volume {
-    /// Makes and opens a file; opens it when it is there and the flags allow.
+    /// Creates and opens a file, or opens it if it exists and the flags allow that.
     public func create(
         _ name: CName, in parent: Node, mode: mode_t, flags: Int32, caller: Caller, offersPassthrough: Bool
     ) throws(Errno) -> (Entry, Handle) {
@@ -30,7 +30,7 @@ extension Volume {
         let inheritsProtection: Bool
     }
 
-    /// Admits a descriptor for a new file; nil where there is an entry of that name.
+    /// Admits a descriptor for a new file; nil if there is an entry of that name.
     private func placeOfNew(_ name: Name, in parent: Node) throws(Errno) -> NewPlace? {
         let found = try openFiles.admitting {
             (state) throws(Errno) -> (directory: FileDescriptor?, inheritsProtection: Bool)? in
@@ -48,7 +48,7 @@ extension Volume {
     ) throws(Errno) -> (Entry, Handle) {
         let entry = try lookup(name, in: parent, caller: caller)
         do throws(Errno) {
-            // The answer to CREATE passes nothing through; looked up anew, the file comes with OPEN.
+            // An answer to CREATE cannot pass a file through; when it is looked up again, the file comes with OPEN.
             openFiles.settleMapping(of: entry.node)
             if read({ _ in entry.node.isPassed }) { throw .stale }
             return (entry, try open(entry.node, flags: flags, caller: caller, offersPassthrough: offersPassthrough))

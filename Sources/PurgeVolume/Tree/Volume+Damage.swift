@@ -6,15 +6,15 @@ import PurgeTree
 
 /// What a scan has found wrong.
 struct ScanFindings {
-    /// Sidecars that a file has, each one alone.
+    /// Sidecars that a file has; each belongs to one file only.
     var sidecars: Set<String> = []
     var damaged: [(node: Node, damage: ExtentDamage)] = []
-    /// Files and folders that may not be read, and are not to be opened up.
+    /// Files and folders that may not be read, and whose modes must not be changed.
     var unreadable: [Node] = []
 }
 
 extension Volume {
-    /// A sidecar belongs to one file: a second one that names it (a copy of the first) has none.
+    /// A sidecar belongs to one file: a second file that names it (a copy of the first) has none.
     func claimedRecord(of directory: Int32, _ name: CName) throws(ExtentDamage) -> ExtentRecord? {
         guard let record = try store.extentRecord(of: directory, name) else { return nil }
         guard let sidecar = record.sidecar else { return record }
@@ -24,7 +24,7 @@ extension Volume {
         return record
     }
 
-    /// A file whose record cannot be used: full, or as its data lie in the backing.
+    /// Charges a file whose record cannot be used: as full, or by the data in the backing file.
     func chargeDamaged(
         _ node: Node, _ facts: inout EntryFacts, _ size: Int64, _ damage: ExtentDamage, in directory: Int32
     ) throws(Errno) {
@@ -40,20 +40,20 @@ extension Volume {
         node.ensuredIO.extents = StoredExtents(record: ExtentRecord(runs: charged), size: size)
     }
 
-    /// The damaged records that the scan found, in its order, and the sidecars that no file has.
-    /// `repairing` writes the records anew, as the blocks are charged now.
+    /// The damaged records that the scan found, in order, and the sidecars that belong to no file. `repairing` writes
+    /// new records of the blocks as they are charged now.
     public func recordProblems(repairing: Bool) throws(StoreError) -> [StoreProblem] {
         let found = findings.withLock { $0 }
         var problems = found.unreadable.map(problem(ofUnreadable:))
         problems += found.damaged.map { problem(of: $0.node, $0.damage, repairing: repairing) }
-        // Which sidecars belong to what could not be read is not known.
+        // It is not known which sidecars belong to what could not be read.
         guard found.unreadable.isEmpty else { return problems }
         let needed = repairing ? neededSidecars(found) : found.sidecars
         problems += try store.straySidecars(needed: needed, removing: repairing)
         return problems
     }
 
-    /// What to say of what the scan has found when the store is mounted, once.
+    /// Warnings about what the scan has found, for a mount; returned once.
     public func takeRecordWarnings() -> [String] {
         let found = findings.withLock { found in
             defer { found = ScanFindings() }
@@ -69,7 +69,7 @@ extension Volume {
     }
     private static let mostWarnings = 20
 
-    /// What to say of what could not be read, to somebody who looks at the numbers.
+    /// Warnings about what could not be read, for the output of numbers.
     public func unreadableWarnings() -> [String] { warnings(ofUnreadable: findings.withLock { $0.unreadable }) }
 
     private func warnings(ofUnreadable unreadable: [Node]) -> [String] {
@@ -91,7 +91,7 @@ extension Volume {
 
     private func path(of node: Node) -> String { pathInStore(of: (node, nil)) }
 
-    /// Of a directory, or of a name in one, for messages.
+    /// The path of a directory, or of a name in one, for messages.
     func pathInStore(of place: (node: Node, name: Name?)) -> String {
         let names = place.node.path() + (place.name.map { [$0] } ?? [])
         return ([store.path + "/container"] + names.map { Self.visible($0.text) }).joined(separator: "/")
@@ -127,7 +127,7 @@ extension Volume {
         change { _ in node.io?.extents?.record = written }
     }
 
-    /// Names go to a terminal, whatever the app calls its files.
+    /// Names of the app's files may be anything, and go to a terminal.
     private static func visible(_ name: String) -> String {
         guard name.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return name }
         return name.unicodeScalars.map { scalar in

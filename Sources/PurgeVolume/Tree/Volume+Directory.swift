@@ -4,21 +4,21 @@ import PurgeSystem
 import PurgeTree
 import Synchronization
 
-/// An open directory: a stream of the backing's records, read ahead by a block.
+/// An open directory: a stream of the backing directory's records, read ahead by a block.
 public final class DirectoryHandle: Sendable {
-    /// Of all volumes of this process; for the census.
+    /// In all volumes of this process; for the census.
     static let alive = Atomic<Int>(0)
 
     let node: Node
     private let descriptor: FileDescriptor?
     private struct Stream {
         var block = [UInt8]()
-        /// What of the block has not been handed out.
+        /// The part of the block that has not been returned yet.
         var rest = 0..<0
-        /// Cookie of what comes next.
+        /// The cookie of the next record.
         var cookie: Int64 = 0
     }
-    // Held while records are handed out; comes before the volume's own lock.
+    // Held while records are returned; comes before the volume's own lock.
     private let stream = Mutex(Stream())
 
     init(node: Node, descriptor: FileDescriptor?) {
@@ -36,7 +36,7 @@ public final class DirectoryHandle: Sendable {
         return try System.status(at: descriptor.raw, name)
     }
 
-    /// Looks at up to `count` of the records that have been read ahead.
+    /// Visits up to `count` of the records that have been read ahead.
     func warmUp(_ count: Int, beforehand: () -> Void) {
         let block = stream.withLock { Array($0.block[$0.rest]) }
         guard let descriptor, !block.isEmpty else { return }
@@ -51,7 +51,7 @@ public final class DirectoryHandle: Sendable {
         }
     }
 
-    /// Hands out records from cookie `offset` on, until `body` answers false or the end.
+    /// Passes records from cookie `offset` on to `body`, until that returns false or the end.
     func forEach(from offset: Int64, _ body: (DirectoryRecord, CName) -> Bool) throws(Errno) {
         guard let descriptor else { return }
         try stream.withLock { (stream) throws(Errno) in
@@ -89,11 +89,11 @@ public final class DirectoryHandle: Sendable {
 public struct DirectoryEntry {
     public let name: CName
     public let inode: UInt64
-    /// Cookie of the entry after it.
+    /// The cookie of the next entry.
     public let next: Int64
     /// DT_REG and so on.
     public let type: UInt8
-    /// With attributes, where they were asked for; the kernel then holds a reference.
+    /// With attributes if they were requested; the kernel then holds a reference.
     public let entry: Entry?
 }
 
@@ -118,8 +118,8 @@ extension Volume {
         return FileDescriptor(adopting: try OpenFiles.openPatiently(directory.raw, ".", flags))
     }
 
-    /// Hands out entries from cookie `offset` on, until `body` answers false or the end.
-    /// An entry with attributes that `body` did not take is forgotten again.
+    /// Passes entries from cookie `offset` on to `body`, until that returns false or the end. An entry with attributes
+    /// that `body` has not taken is forgotten again.
     public func readDirectory(
         _ handle: DirectoryHandle, offset: Int64, withAttributes: Bool, _ body: (DirectoryEntry) -> Bool
     ) throws(Errno) {
@@ -129,8 +129,8 @@ extension Volume {
         }
     }
 
-    /// Brings what will be asked for next into the store's caches, while the reader is busy with the
-    /// `count` entries that it has been given.
+    /// Brings what will be requested next into the caches of the file system below, while the reader is busy with the
+    /// `count` entries that it has got.
     public func warmUp(_ handle: DirectoryHandle, after count: Int) {
         handle.warmUp(count) { hooks.beforeSlowWork() }
     }
@@ -140,12 +140,12 @@ extension Volume {
         _ body: (DirectoryEntry) -> Bool
     ) -> Bool {
         let directory = handle.node
-        // The control directory has the name, and is not listed.
+        // The name is that of the control directory, which is not listed.
         if directory === root && ControlTree.isReserved(name) { return true }
         var entry: Entry?
         if withAttributes && !DirectoryBlock.isDot(name) {
             do throws(Errno) { entry = try lookup(name, listedBy: handle) } catch {
-                // It went between the listing and the look: the listing is as old as that.
+                // It was removed after the directory was read; the listing shows that moment.
                 if error == .noEntry { return true }
             }
         }
@@ -161,7 +161,7 @@ extension Volume {
 }
 
 extension Volume {
-    /// With one look at the tree, if nothing moves meanwhile: an inode number could be another file's.
+    /// With one look at the tree if nothing moves meanwhile; otherwise the inode number could be another file's.
     private func lookup(_ name: CName, listedBy handle: DirectoryHandle) throws(Errno) -> Entry {
         let began = core.moves.load(ordering: .acquiring)
         let isQuiet = core.movesEnded.load(ordering: .acquiring) == began
@@ -176,6 +176,6 @@ extension Volume {
 }
 
 extension Caller {
-    /// Where no caller matters.
+    /// For uses in which the caller does not matter.
     static let nobody = Caller(owner: 0, group: 0, pid: 0, umask: 0)
 }

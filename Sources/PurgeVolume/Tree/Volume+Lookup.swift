@@ -4,7 +4,7 @@ import PurgeSystem
 import PurgeTree
 
 extension Volume {
-    /// The entry `name` of a directory. Absence needs no look at the store: the tree is complete.
+    /// The entry `name` of a directory. A missing name needs no access to the store, because the tree is complete.
     public func lookup(_ name: CName, in parent: Node, caller: Caller) throws(Errno) -> Entry {
         if parent.isControl { return try control.lookup(name, in: parent) }
         if parent === root, let directory = control.directory(named: name) { return directory }
@@ -14,21 +14,21 @@ extension Volume {
         throw .stale
     }
 
-    /// Whether the kernel may remember that there is no such name: not while a purged one is
-    /// still to be announced, since the announcement goes through the kernel's own look-up.
+    /// Whether the kernel may cache that there is no such name: not while a purged one is still to be announced, since
+    /// the announcement goes through the kernel's own look-up.
     public func mayCacheAbsence(_ name: CName?, in parent: Node) -> Bool {
         guard let name else { return false }
         let key = VolumeState.GhostKey(directory: ObjectIdentifier(parent), name: Name(name))
         return read { state in state.ghosts[key] == nil }
     }
 
-    /// nil when the name moved meanwhile.
+    /// nil if the name has moved meanwhile.
     private func lookupOnce(
         _ name: Name, _ cName: CName, in parent: Node, caller: Caller
     ) throws(Errno) -> Entry? {
         guard try settledEntry(name, in: parent) != nil else {
             if let ghost = purgedNames.ghost(name, in: parent, caller: caller) { return ghost }
-            // The kernel hands on up to 1024 bytes and leaves the limit to us.
+            // The kernel passes on up to 1024 bytes and leaves the limit to us.
             throw name.length > Name.maximumLength ? .nameTooLong : .noEntry
         }
         let status: FileStatus
@@ -38,7 +38,7 @@ extension Volume {
         return lookup(name, status, in: parent)
     }
 
-    /// The entry of which that is the status; nil where it is another's by now, or a purge has chosen it.
+    /// The entry with that status; nil if the name belongs to another file now, or a purge has chosen it.
     func lookup(_ name: Name, _ status: FileStatus, in parent: Node) -> Entry? {
         change { state -> Entry? in
             guard let node = parent.entry(named: name), node.inode == UInt64(status.st_ino),
@@ -49,7 +49,7 @@ extension Volume {
         }
     }
 
-    /// The entry as it is once no purge is about to remove it; nil where there is none.
+    /// The entry once no purge is about to remove it; nil if there is none.
     func settledEntry(_ name: Name, in parent: Node) throws(Errno) -> Node? {
         while true {
             let generation = core.purges.generation
@@ -62,8 +62,8 @@ extension Volume {
         }
     }
 
-    /// The same, and from here until `unhold` no purge chooses it: a purge removes by name, and
-    /// would take whatever is about to get the name.
+    /// The same, and from here until `unhold` no purge chooses it: a purge removes by name, and would take the file
+    /// that is about to get the name.
     func heldEntry(_ name: Name, in parent: Node) throws(Errno) -> Node? {
         while true {
             let generation = core.purges.generation
@@ -84,7 +84,7 @@ extension Volume {
         return attributes(of: node, status)
     }
 
-    /// In nanoseconds since 1970; nil where the store's file system keeps none.
+    /// In nanoseconds since 1970; nil if the store's file system keeps none.
     public func birth(of node: Node) throws(Errno) -> Int64? {
         if node.isControl { return nil }
         return try access.reading(node) { (location) throws(Errno) in
@@ -101,7 +101,7 @@ extension Volume {
         try access.reading(node) { (location) throws(Errno) in
             try location.with { (directory, name) throws(Errno) in
                 if let name { return try System.readLink(at: directory, name) }
-                // Without a name, readlinkat(2) reads the link that the descriptor itself is.
+                // Without a name, readlinkat(2) reads the link that the descriptor refers to.
                 return try Name("").withCName { (name) throws(Errno) in
                     try System.readLink(at: directory, name)
                 }

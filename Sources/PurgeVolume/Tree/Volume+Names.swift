@@ -4,8 +4,8 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-// Making, linking, renaming and removing entries. The kernel holds the directory's lock during
-// each, so one name has one of these at a time; only a purge comes in between, and is waited for.
+// Making, linking, renaming and removing entries. The kernel holds the directory's lock during each of these, so there
+// is only one at a time for a name; only a purge can come between, and is waited for.
 extension Volume {
     public func makeDirectory(
         _ name: CName, in parent: Node, mode: mode_t, caller: Caller
@@ -52,7 +52,7 @@ extension Volume {
         }
     }
 
-    /// A new entry into the tree and the ledger, with a reference for the kernel.
+    /// Adds a new entry to the tree and the ledger, with a reference for the kernel.
     private func insert(_ node: Node, in parent: Node, _ facts: EntryFacts, _ status: FileStatus) -> Entry {
         let now = clock.now
         return change { state in
@@ -63,7 +63,7 @@ extension Volume {
         }
     }
 
-    /// The control directory's name is nobody's at the root (docs/CONTROL.md).
+    /// No entry at the root can have the control directory's name (docs/CONTROL.md).
     func refuseReserved(_ name: CName, in parent: Node, with error: Errno) throws(Errno) {
         if parent.isControl { throw .notPermitted }
         if parent === root, ControlTree.isReserved(name) { throw error }
@@ -76,7 +76,7 @@ extension Volume {
         guard try settledEntry(key, in: parent) == nil else { throw .exists }
         try makeWay(for: key, in: parent)
         let directory = try access.directoryDescriptor(parent)
-        // From here on it has a second name, so no purge takes it.
+        // From here on it has two names, so no purge takes it.
         try reserveForLink(node)
         let status: FileStatus
         do throws(Errno) {
@@ -97,8 +97,8 @@ extension Volume {
         }
     }
 
-    /// No purge chooses the file while it is being linked. Of those without
-    /// a name the kernel lets only open ones come that were made so.
+    /// No purge chooses the file while it is being linked. linkat(2) on an unnamed inode only reaches us for O_TMPFILE
+    /// files that are still open.
     private func reserveForLink(_ node: Node) throws(Errno) {
         try change { (state) throws(Errno) in
             if node.flags.contains(.purging) { throw .stale }
@@ -150,6 +150,6 @@ extension Volume {
 }
 
 extension VolumeState {
-    /// The operation on the node is over; answers a sidecar that is now nobody's.
+    /// The operation on the node is done. Returns a sidecar that now belongs to no file.
     mutating func endHold(of node: Node) -> String? { tree.unhold(node) ? node.dropStoredExtents() : nil }
 }

@@ -44,7 +44,7 @@ extension Volume {
 }
 
 extension VolumeState {
-    /// The store has it so already.
+    /// The store has changed already.
     fileprivate mutating func rename(_ node: Node, _ from: Dentry, _ target: Node?, _ to: Dentry, _ flags: UInt32) {
         if flags & Volume.renameExchange != 0 { return tree.exchange(from, to) }
         if let target, target !== node, target.isDirectory { descriptors.remove(target) }

@@ -4,7 +4,7 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// What a scan reads of one entry of the store.
+/// What a scan reads about one entry of the store.
 private struct Scanned {
     var status: FileStatus
     var birth: Int64?
@@ -15,7 +15,7 @@ private struct Scanned {
     var isReadable = true
 }
 
-/// Files with several links that a scan has come across.
+/// Files with several links that a scan has found.
 private struct LinkedFiles {
     struct Key: Hashable {
         let device: UInt64
@@ -32,7 +32,7 @@ extension Volume {
         var linked = LinkedFiles()
         var pending = [root]
         var count = 0
-        // What is looked at.
+        // The directory that is being scanned.
         var place: (node: Node, name: Name?) = (root, nil)
         do throws(Errno) {
             let attributes = try StoredAttributes(of: store.container.raw, nil)
@@ -53,7 +53,7 @@ extension Volume {
                         }
                     }
                 } catch {
-                    // Somebody else's, or whoever only looks changes no permissions.
+                    // It belongs to another user, or permissions are not changed because the store is only read.
                     guard error == .accessDenied else { throw error }
                     findings.withLock { $0.unreadable.append(directory) }
                 }
@@ -67,7 +67,7 @@ extension Volume {
         progress(count)
     }
 
-    /// A file with a name outside the container is no victim: purging it would give nothing back.
+    /// A file with a name outside the container is not a victim: purging it would free nothing.
     private func passOver(_ linked: LinkedFiles) {
         change { state in
             for (node, links) in linked.found.values where links > node.nameCount {
@@ -76,7 +76,7 @@ extension Volume {
         }
     }
 
-    /// Names of a directory of the store, without `.` and `..` and what the control directory hides.
+    /// Names of a directory of the store, without `.`, `..` and a name that the control directory hides.
     private func entryNames(of directory: Node) throws(Errno) -> [Name] {
         let descriptor = try access.directoryDescriptor(directory).open(".", O_RDONLY | O_DIRECTORY)
         var names: [Name] = []
@@ -87,7 +87,7 @@ extension Volume {
         return names
     }
 
-    /// The new node; nil for one more name of a file.
+    /// The new node; nil for another name of a known file.
     private func scan(
         _ name: Name, in directory: Node, _ descriptor: FileDescriptor, uses: [UInt64: Journal.LastUse],
         linked: inout LinkedFiles
@@ -154,7 +154,7 @@ extension Volume {
         guard node.isRegular else { return }
         let size = found.status.size
         facts.blocks = ByteCount(size).blocks
-        // A folder is named when it is listed.
+        // A folder is reported when it is listed.
         guard found.isReadable else { return findings.withLock { $0.unreadable.append(node) } }
         if let damage = found.damage { return try chargeDamaged(node, &facts, size, damage, in: directory) }
         let looksSparse = found.record == nil && Int64(found.status.st_blocks) < size / 512 + (size % 512 > 0 ? 1 : 0)
@@ -168,20 +168,20 @@ extension Volume {
         (facts.blocks, facts.extents) = (charged.count, charged)
         var record = found.record ?? ExtentRecord(runs: ExtentSet())
         if found.record == nil && !store.isForReading {
-            // Somebody put a sparse file there: from now on it is known as one.
+            // A sparse file was put there by hand: from now on it is known as one.
             try store.setExtentRecord(&record, of: file.raw, nil)
         }
         node.ensuredIO.extents = StoredExtents(record: record, size: size)
     }
 
-    /// A day, in nanoseconds: a clock that was put right since the last mount keeps the order of uses.
+    /// A day, in nanoseconds: if the clock was corrected since the last mount, the order of uses is kept.
     private static let clockError: Int64 = 86_400_000_000_000
 
     private func lastUse(_ found: Scanned, journal: Journal.LastUse?) -> Instant {
         let status = found.status
         let born = Instant(nanoseconds: found.birth ?? .min)
         let now = clock.now
-        // Another birth, or an older record, is that of a file that had this inode number before.
+        // A record with another birth time, or an older one, is that of a file that had this inode number before.
         if let journal, journal.lastUse >= born, BirthMark.isSame(journal.birth, found.birth) {
             // The machine's clock may have been ahead.
             return journal.lastUse.nanoseconds > now.nanoseconds &+ Self.clockError ? now : journal.lastUse
@@ -214,7 +214,7 @@ extension EntryFacts {
 extension FileStatus {
     var isDirectory: Bool { st_mode & S_IFMT == S_IFDIR }
     var isRegular: Bool { st_mode & S_IFMT == S_IFREG }
-    /// In bytes; never below zero, whatever the store says.
+    /// In bytes; never below zero, whatever the file system reports.
     var size: Int64 { max(0, Int64(st_size)) }
     var nodeKind: NodeKind {
         switch st_mode & S_IFMT {
@@ -230,19 +230,19 @@ extension Instant {
     init(_ time: timespec) { self.init(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec)) }
 }
 
-/// A file's birth time in 32 bits, which is enough to tell two files of one inode number apart and costs a
-/// node no memory. 0 stands for a birth that is not known.
+/// A file's birth time in 32 bits, which is enough to distinguish two files with one inode number and takes no extra
+/// memory in a node. 0 stands for an unknown birth time.
 enum BirthMark {
     static func of(_ birth: Int64?) -> UInt32 {
         guard let birth else { return 0 }
-        // Birth times move in steps of some milliseconds.
+        // Birth times advance in steps of some milliseconds.
         return max(1, UInt32(truncatingIfNeeded: birth / 1_000_000))
     }
 
-    /// Of a file that has just been made: the kernel gives it one time for its birth and its modification.
+    /// For a file that has just been made: the kernel uses one time for its birth and its modification.
     static func of(new status: stat) -> UInt32 { of(Instant(status.st_mtim).nanoseconds) }
 
-    /// Whether the journal's record may be that of the file.
+    /// Whether the journal's record may belong to the file.
     static func isSame(_ recorded: Int64, _ birth: Int64?) -> Bool {
         recorded == 0 || birth == nil || recorded == Int64(of(birth))
     }

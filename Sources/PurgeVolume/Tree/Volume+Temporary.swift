@@ -3,9 +3,9 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-// Files that begin without a name (O_TMPFILE); `link` may give them their first.
+// Files that are created without a name (O_TMPFILE); `link` may give them their first.
 extension Volume {
-    /// Makes and opens a file without a name. It is charged as an entry of `directory` would be.
+    /// Creates and opens a file without a name. It is charged like an entry of `directory`.
     public func makeTemporary(
         in directory: Node, mode: mode_t, flags: Int32, caller: Caller
     ) throws(Errno) -> (Entry, Handle) {
