@@ -54,7 +54,7 @@ enum EndSignals {
             }
             if ended.wait(while: seen, milliseconds: patience) { return }
             MountService.note("purgefs: \(mountpoint): ended by a signal; programs still had files open in it")
-            shim_stop()
+            Channel.stop()
         }
     }
 

@@ -41,16 +41,7 @@ public enum MountService {
     private static func serve(
         _ request: MountRequest, _ store: Store, at mountpoint: String, whenReady: () -> Void
     ) throws(StoreError) {
-        if let words = store.takeLastWords() {
-            note(
-                "purgefs: warning: \(store.path): its last daemon crashed; last-words.old.txt there says more:\n  \(words)"
-            )
-        }
-        do throws(Errno) {
-            try System.leaveLastWords(at: store.lastWordsPath, owner: System.status(store.directory.raw).st_uid)
-        } catch {
-            note("purgefs: warning: if the daemon crashes, it will not be able to say why: \(error)")
-        }
+        handleCrashes(store)
         let known = try store.loadSettings()
         var settings = known
         try settings.apply(request.settings)
@@ -75,14 +66,28 @@ public enum MountService {
             try server.commands.start(name: "commands")
         } catch { throw StoreError("no thread could be started: \(error)", path: mountpoint, advice: "See: ulimit -u") }
         guard interruption == nil else { throw .interrupted(store.path) }
-        let session = try mount(request, at: mountpoint, store, server)
+        let channel = try mount(request, at: mountpoint, store, server)
         do throws(StoreError) {
             try save(settings, insteadOf: known, in: store)
         } catch {
-            fuse_session_unmount(session)
+            fuse_session_unmount(channel.session)
             throw error
         }
-        try run(session, server, mountpoint, request, whenReady)
+        try run(channel, server, mountpoint, request, whenReady)
+    }
+
+    /// Reports that the last daemon has crashed, and lets this one do so if it crashes.
+    private static func handleCrashes(_ store: Store) {
+        if let words = store.takeLastWords() {
+            note(
+                "purgefs: warning: \(store.path): its last daemon crashed; last-words.old.txt there says more:\n  \(words)"
+            )
+        }
+        do throws(Errno) {
+            try System.leaveLastWords(at: store.lastWordsPath, owner: System.status(store.directory.raw).st_uid)
+        } catch {
+            note("purgefs: warning: if the daemon crashes, it will not be able to say why: \(error)")
+        }
     }
 
     /// The signal that has told this process to end.
@@ -128,7 +133,7 @@ public enum MountService {
 
     private static func mount(
         _ request: MountRequest, at mountpoint: String, _ store: Store, _ server: Server
-    ) throws(StoreError) -> OpaquePointer {
+    ) throws(StoreError) -> Channel {
         let name = store.absolutePath.replacing("\\", with: "\\\\").replacing(",", with: "\\,")
         var options = ["fsname=\(name)", "subtype=purgefs", "default_permissions"] + request.options
         if request.allowsOther && !options.contains("allow_other") { options.append("allow_other") }
@@ -159,19 +164,22 @@ public enum MountService {
         }
         // The FUSE mount is one level above the store's file system, two above an overlay's.
         let depth: UInt32 = (try? System.fileSystemType(store.container.raw)) == 0x794C_7630 ? 2 : 1
-        shim_take_over_io(session, depth)
-        return session
+        do throws(Errno) { return try Channel(session, stackDepth: depth) } catch {
+            fuse_session_unmount(session)
+            throw StoreError(
+                "the connection to the kernel cannot be used: \(error)", path: mountpoint, advice: "Mount it again.")
+        }
     }
 
     /// Serves until the mount has ended, and leaves the store complete.
     private static func run(
-        _ session: OpaquePointer, _ server: Server, _ mountpoint: String, _ request: MountRequest,
+        _ channel: Channel, _ server: Server, _ mountpoint: String, _ request: MountRequest,
         _ whenReady: () -> Void
     ) throws(StoreError) {
         let device = EndSignals.device(at: mountpoint)
         let isInterrupted: Bool
         do throws(Errno) {
-            let serving = try startServing(session, server, mountpoint)
+            let serving = try startServing(channel, server, mountpoint)
             let recording = request.eventSink.map { (server.volume.events.addRecorder(), $0) }
             try server.volume.startThreads()
             isInterrupted = interruption != nil
@@ -179,20 +187,20 @@ public enum MountService {
             if let (recorder, send) = recording { try recorder.start(send) }
             serving.join()
         } catch {
-            fuse_session_unmount(session)
+            fuse_session_unmount(channel.session)
             throw StoreError("the mount could not be served: \(error)", path: mountpoint, advice: "Mount it again.")
         }
-        let failure = shim_failure()
-        if failure != 0 { EndSignals.detach(mountpoint, device: device) }
+        let failure = Channel.failure
+        if failure != nil { EndSignals.detach(mountpoint, device: device) }
         // The notifier may be in a call through the mount that is no longer served, and both of these
         // wait for it.
-        shim_cut_off(session)
+        channel.cutOff()
         let loss = end(server)
-        fuse_session_unmount(session)
-        fuse_session_destroy(session)
-        guard failure == 0 else {
+        fuse_session_unmount(channel.session)
+        fuse_session_destroy(channel.session)
+        if let failure {
             throw StoreError(
-                "the mount has ended, the connection to the kernel failed: \(Errno(failure))", path: mountpoint,
+                "the mount has ended, the connection to the kernel failed: \(failure)", path: mountpoint,
                 advice: "Mount it again; `dmesg` may say more.")
         }
         if isInterrupted || (interruption != nil && request.isAwaited()) { throw .interrupted(mountpoint) }
@@ -201,10 +209,10 @@ public enum MountService {
 
     /// Starts the threads of a mount except the volume's own. Returns the one that ends when the mount has ended.
     private static func startServing(
-        _ session: OpaquePointer, _ server: Server, _ mountpoint: String
+        _ channel: Channel, _ server: Server, _ mountpoint: String
     ) throws(Errno) -> WorkThread {
         let pool = WorkerPool(
-            source: KernelRequests(session: session, server: server), limit: server.volume.budget.workers)
+            source: KernelRequests(channel: channel, server: server), limit: server.volume.budget.workers)
         let ended = Gate()
         let serving = try WorkThread(name: "serving") {
             do throws(Errno) { try pool.run() } catch { note("purgefs: error: no worker thread: \(error)") }
@@ -213,7 +221,7 @@ public enum MountService {
         try EndSignals.watch(mountpoint, ended: ended) {
             note("purgefs: census: \(server.volume.census().line)")
         }
-        try server.notifier.begin(session: session)
+        try server.notifier.begin(session: channel.session)
         let events = server.volume.events
         try MountWatch.start(mountpoint) { events.endReaders() }
         return serving

@@ -9,15 +9,10 @@ import PurgeVolume
 struct Reply: ~Copyable {
     private let request: fuse_req_t
 
-    /// To be created when the work is done: what was kept for a second attempt is released here.
-    init(_ request: fuse_req_t) {
-        self.request = request
-        Server.of(request).retries.finish(RawRequest.current)
-    }
+    init(_ request: fuse_req_t) { self.request = request }
     deinit { fuse_reply_err(request, EIO) }
 
     consuming func error(_ error: Errno) {
-        if error == .stale { Server.of(request).retries.begin(fuse_req_ctx(request).pointee.pid) }
         fuse_reply_err(request, error.answer)
         discard self
     }
@@ -30,13 +25,12 @@ struct Reply: ~Copyable {
         fuse_reply_none(request)
         discard self
     }
-    consuming func entry(_ entry: Entry) {
+    /// false if the kernel has not accepted it.
+    consuming func entry(_ entry: Entry) -> Bool {
         var parameters = fuse_entry_param(entry)
-        // If the kernel has not accepted the entry, for example because the request was interrupted, it has
-        // no reference either.
-        let volume = Server.of(request).volume  // the answer frees the request
-        if fuse_reply_entry(request, &parameters) != 0 { volume.forget(entry.node, count: 1) }
+        let code = fuse_reply_entry(request, &parameters)
         discard self
+        return code == 0
     }
     /// The name does not exist, and the kernel may cache that.
     consuming func absent(mayBeCached: Bool) {
@@ -128,25 +122,6 @@ struct Reply: ~Copyable {
         fuse_reply_statfs(request, &answer)
         discard self
     }
-    /// For an answer that another thread will send.
-    consuming func later() -> PendingReply {
-        let pending = PendingReply(request)
-        discard self
-        return pending
-    }
-}
-
-/// An answer that travels with other work; it too is sent once, and is EIO if it is forgotten.
-final class PendingReply: @unchecked Sendable {
-    // @unchecked: `request` is taken once, by whoever answers.
-    private var request: fuse_req_t?
-    init(_ request: fuse_req_t) { self.request = request }
-
-    func take() -> Reply? {
-        defer { request = nil }
-        return request.map { Reply($0) }
-    }
-    deinit { if let request { fuse_reply_err(request, EIO) } }
 }
 
 /// How long, in seconds, the kernel may cache what it was told. The daemon owns the store, so

@@ -22,23 +22,28 @@ final class Server: Sendable {
         retries = Retries(volume: volume)
     }
 
+    // Unmanaged: the session's userdata is the server, which is never released.
     static func of(_ request: fuse_req_t) -> Server {
         Unmanaged<Server>.fromOpaque(fuse_req_userdata(request)).takeUnretainedValue()
     }
 
     /// The kernel's nodeid is the node's address; the root's is 1.
+    // Unmanaged: a node lives for as long as the kernel has references to it (`Node.lookups`).
     func node(_ id: fuse_ino_t) -> Node {
         guard id != FUSE_ROOT_ID, let pointer = UnsafeRawPointer(bitPattern: UInt(id)) else { return volume.root }
         return Unmanaged<Node>.fromOpaque(pointer).takeUnretainedValue()
     }
 
-    func caller(_ request: fuse_req_t) -> Caller {
-        let context = fuse_req_ctx(request).pointee
-        return Caller(owner: context.uid, group: context.gid, pid: context.pid, umask: context.umask)
-    }
-
     /// The object behind a handle of the kernel.
+    // Unmanaged: the kernel names a handle only until its RELEASE, and until then it has a reference.
     static func object<Object: AnyObject>(_ handle: UInt64, _ type: Object.Type = Object.self) -> Object? {
         UnsafeRawPointer(bitPattern: UInt(handle)).map { Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() }
     }
+
+    /// The handle under which the kernel knows an object that it has open; it has a reference until `release`.
+    static func retained<Object: AnyObject>(_ object: Object) -> UInt64 {
+        UInt64(UInt(bitPattern: Unmanaged.passRetained(object).toOpaque()))
+    }
+    // Unmanaged: the reference is that of `retained`, and the kernel releases a handle once.
+    static func release<Object: AnyObject>(_ object: Object) { Unmanaged.passUnretained(object).release() }
 }

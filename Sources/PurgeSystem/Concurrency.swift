@@ -79,6 +79,7 @@ public final class WorkThread: @unchecked Sendable {
 
     /// Starts at once. `name` is what top and gdb show, 15 bytes at most.
     public init(name: String, _ run: @escaping @Sendable () -> Void) throws(Errno) {
+        // Unmanaged: the reference belongs to the new thread, or is released here if there is none.
         let body = Unmanaged.passRetained(Body(name: name, run: run))
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -87,6 +88,7 @@ public final class WorkThread: @unchecked Sendable {
             &handle, &attributes,
             { argument in
                 guard let argument else { return nil }
+                // Unmanaged: the reference that this thread was given.
                 let body = Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
                 shim_set_thread_name(body.name)
                 let stack = shim_begin_thread()

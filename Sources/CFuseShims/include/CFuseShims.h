@@ -17,7 +17,7 @@ int shim_take_over_io(struct fuse_session *session, unsigned stack_depth);
 void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists);
 
 // Reads one request into a buffer that is reused for the next.
-ssize_t shim_receive(struct fuse_session *session, void *buffer, size_t size);
+ssize_t shim_receive(void *buffer, size_t size);
 // From now on shim_receive returns -ENODEV: what still uses the mount is cut off.
 void shim_stop(void);
 // The same, because of an error of the connection that does not go away.
@@ -26,7 +26,7 @@ void shim_fail(int error);
 int shim_failure(void);
 // After shim_stop, when no worker is left: requests that have not been served fail, including those of our own
 // notifier.
-void shim_cut_off(struct fuse_session *session);
+void shim_cut_off(void);
 void shim_process(struct fuse_session *session, void *buffer, size_t size);
 
 // What the kernel has agreed to, once INIT is done.

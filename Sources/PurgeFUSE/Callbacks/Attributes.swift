@@ -8,44 +8,44 @@ import PurgeVolume
 extension fuse_lowlevel_ops {
     static func addAttributes(_ operations: inout fuse_lowlevel_ops) {
         operations.getattr = { request, node, _ in
-            guard let request else { return }
-            let server = Server.of(request)
-            if RawRequest.current.isStatx { return server.attributesWithBirth(request, server.node(node)) }
-            Reply.to(request) { () throws(Errno) in
-                try server.volume.attributes(of: server.node(node))
+            guard let request = Request(request) else { return }
+            if RawRequest.current.isStatx { return request.attributesWithBirth(node) }
+            request.answer { () throws(Errno) in
+                try request.volume.attributes(of: request.node(node))
             } _: {
                 $0.attributes($1)
             }
         }
-        operations.setattr = { request, node, values, valid, info in
-            guard let request, let values else { return }
-            let server = Server.of(request)
-            let node = server.node(node)
-            Reply.to(request) { (debt: inout AnnouncementDebt) throws(Errno) in
-                let handle = node.isControl || info == nil ? nil : try server.handle(info)
-                let change = AttributeChange(values.pointee, valid: valid, caller: server.caller(request))
-                return try server.volume.setAttributes(of: node, handle: handle, change, debt: &debt)
-            } _: {
-                $0.attributes($1)
-            }
-        }
+        operations.setattr = { Request($0)?.setAttributes(of: $1, $2, valid: $3, $4) }
         operations.statfs = { request, node in
-            guard let request else { return }
-            let server = Server.of(request)
-            server.retries.finishNameless()
-            Reply(request).statistics(server.volume.statistics(at: server.node(node)))
+            guard let request = Request(request) else { return }
+            request.server.retries.finishNameless()
+            request.reply().statistics(request.volume.statistics(at: request.node(node)))
         }
     }
 }
 
-extension Server {
+extension Request {
     /// FUSE_STATX, which comes when a program asks for the birth time.
-    fileprivate func attributesWithBirth(_ request: fuse_req_t, _ node: Node) {
-        Reply.to(request) { () throws(Errno) in
+    fileprivate func attributesWithBirth(_ node: fuse_ino_t) {
+        let node = self.node(node)
+        answer { () throws(Errno) in
             (try volume.attributes(of: node), try volume.birth(of: node))
         } _: {
             $0.attributes($1.0, birth: $1.1)
         }
+    }
+
+    fileprivate func setAttributes(
+        of node: fuse_ino_t, _ values: UnsafeMutablePointer<stat>?, valid: Int32, _ info: FileInfo?
+    ) {
+        let node = self.node(node)
+        answer(purging: { (debt: inout AnnouncementDebt) throws(Errno) in
+            guard let values else { throw .invalid }
+            let handle = node.isControl || info == nil ? nil : try handle(info)
+            let change = AttributeChange(values.pointee, valid: valid, caller: caller)
+            return try volume.setAttributes(of: node, handle: handle, change, debt: &debt)
+        }) { $0.attributes($1) }
     }
 }
 

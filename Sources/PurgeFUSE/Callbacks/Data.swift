@@ -7,106 +7,94 @@ import PurgeVolume
 // READ, WRITE and the other calls on an open file's data.
 extension fuse_lowlevel_ops {
     static func addData(_ operations: inout fuse_lowlevel_ops) {
-        operations.read = { request, node, size, offset, info in
-            guard let request else { return }
-            let server = Server.of(request)
-            if server.node(node).isControl {
-                return server.readControl(request, info, size: size, offset: Int64(offset))
-            }
-            Reply.to(request) { () throws(Errno) in
-                try server.handle(info)
-            } _: { reply, handle in
-                server.read(reply, handle.descriptor, size: size, offset: Int64(offset))
-            }
-        }
+        operations.read = { Request($0)?.read($1, size: $2, offset: Int64($3), $4) }
         operations.write = { request, node, bytes, size, offset, info in
-            guard let request, let info else { return }
-            let server = Server.of(request)
             let data = UnsafeRawBufferPointer(start: bytes, count: size)
-            if server.node(node).isControl { return server.writeControl(request, info, data) }
-            Reply.to(request) { (debt: inout AnnouncementDebt) throws(Errno) in
-                let write = WriteRequest(
-                    offset: Int64(offset), length: size, isMapped: info.pointee.writepage != 0,
-                    dropsPrivileges: RawRequest.current.writeDropsPrivileges, pid: server.caller(request).pid)
-                return try server.volume.write(server.handle(info), write, debt: &debt) {
-                    (fd, bytes) throws(Errno) in
-                    try System.pwriteAll(
-                        fd, UnsafeRawBufferPointer(rebasing: data[bytes]),
-                        offset: write.offset + Int64(bytes.lowerBound))
-                }
-            } _: {
-                $0.written($1)
-            }
+            Request(request)?.write(node, data, offset: Int64(offset), info)
         }
-        operations.fsync = { request, node, dataOnly, info in
-            guard let request else { return }
-            let server = Server.of(request)
-            if server.node(node).isControl { return Reply(request).done() }
-            Reply.done(request) { () throws(Errno) in
-                try server.volume.sync(server.handle(info), dataOnly: dataOnly != 0)
-            }
-        }
-        operations.fallocate = { request, node, mode, offset, length, info in
-            guard let request else { return }
-            let server = Server.of(request)
-            if server.node(node).isControl { return Reply(request).error(.notSupported) }
-            Reply.to(request) { (debt: inout AnnouncementDebt) throws(Errno) in
-                let allocation = AllocationRequest(
-                    mode: mode, offset: Int64(offset), length: Int64(length), pid: server.caller(request).pid)
-                try server.volume.allocate(server.handle(info), allocation, debt: &debt)
-            } _: { reply, _ in
-                reply.done()
-            }
-        }
-        operations.lseek = { request, node, offset, whence, info in
-            guard let request else { return }
-            let server = Server.of(request)
-            if server.node(node).isControl { return Reply(request).error(.invalid) }
-            Reply.to(request) { () throws(Errno) in
-                try server.volume.seek(server.handle(info), offset: Int64(offset), whence: whence)
-            } _: {
-                $0.offset($1)
-            }
-        }
+        operations.fsync = { Request($0)?.sync($1, dataOnly: $2 != 0, $3) }
+        operations.fallocate = { Request($0)?.allocate($1, mode: $2, offset: Int64($3), length: Int64($4), $5) }
+        operations.lseek = { Request($0)?.seek($1, offset: Int64($2), whence: $3, $4) }
         operations.copy_file_range = { request, node, offset, info, _, toOffset, toInfo, length, _ in
-            guard let request else { return }
-            let server = Server.of(request)
-            if server.node(node).isControl { return Reply(request).error(.notSupported) }
-            Reply.to(request) { (debt: inout AnnouncementDebt) throws(Errno) in
-                let write = WriteRequest(
-                    offset: Int64(toOffset), length: Int(clamping: UInt(bitPattern: length)), isMapped: false,
-                    dropsPrivileges: false, pid: server.caller(request).pid)
-                let source = try server.handle(info)
-                let count = try server.volume.copy(
-                    from: source, offset: Int64(offset), to: server.handle(toInfo), write, debt: &debt)
-                server.notifier.forgetAttributes(of: source.node)
-                return count
-            } _: {
-                $0.written($1)
-            }
+            Request(request)?.copy(node, from: info, at: Int64(offset), to: toInfo, at: Int64(toOffset), length)
         }
-        operations.poll = { request, node, info, poll in
-            guard let request else { return }
-            Server.of(request).poll(request, node, info, poll)
-        }
+        operations.poll = { Request($0)?.poll($1, $2, $3) }
     }
 }
 
-extension Server {
+extension Request {
     /// Larger reads are spliced; for smaller ones a copy is cheaper.
     private static let spliceSize = 64 << 10
 
-    func read(_ reply: consuming Reply, _ descriptor: Int32, size: Int, offset: Int64) {
-        if size >= Self.spliceSize { return reply.file(descriptor, offset: offset, size: size) }
-        let pending = reply.later()
+    fileprivate func read(_ node: fuse_ino_t, size: Int, offset: Int64, _ info: FileInfo?) {
+        if self.node(node).isControl { return readControl(info, size: size, offset: offset) }
+        if size < Self.spliceSize { return copyOut(info, size: size, offset: offset) }
+        answer { () throws(Errno) in
+            try handle(info).descriptor
+        } _: { reply, descriptor in
+            reply.file(descriptor, offset: offset, size: size)
+        }
+    }
+
+    private func copyOut(_ info: FileInfo?, size: Int, offset: Int64) {
         withUnsafeTemporaryAllocation(byteCount: size, alignment: 4096) { buffer in
-            do throws(Errno) {
-                let count = try System.pread(descriptor, buffer, offset: offset)
-                pending.take()?.bytes(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            } catch {
-                pending.take()?.error(error)
+            answer { () throws(Errno) in
+                try System.pread(handle(info).descriptor, buffer, offset: offset)
+            } _: { reply, count in
+                reply.bytes(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             }
         }
+    }
+
+    fileprivate func write(_ node: fuse_ino_t, _ data: UnsafeRawBufferPointer, offset: Int64, _ info: FileInfo?) {
+        if self.node(node).isControl { return writeControl(info, data) }
+        let write = WriteRequest(
+            offset: offset, length: data.count, isMapped: info?.pointee.writepage != 0,
+            dropsPrivileges: RawRequest.current.writeDropsPrivileges, pid: tid)
+        answer(purging: { (debt: inout AnnouncementDebt) throws(Errno) in
+            try volume.write(handle(info), write, debt: &debt) { (fd, bytes) throws(Errno) in
+                let part = UnsafeRawBufferPointer(rebasing: data[bytes])
+                return try System.pwriteAll(fd, part, offset: offset + Int64(bytes.lowerBound))
+            }
+        }) { $0.written($1) }
+    }
+
+    fileprivate func sync(_ node: fuse_ino_t, dataOnly: Bool, _ info: FileInfo?) {
+        if self.node(node).isControl { return reply().done() }
+        done { () throws(Errno) in try volume.sync(handle(info), dataOnly: dataOnly) }
+    }
+
+    fileprivate func allocate(_ node: fuse_ino_t, mode: Int32, offset: Int64, length: Int64, _ info: FileInfo?) {
+        if self.node(node).isControl { return fail(.notSupported) }
+        let allocation = AllocationRequest(mode: mode, offset: offset, length: length, pid: tid)
+        answer(purging: { (debt: inout AnnouncementDebt) throws(Errno) in
+            try volume.allocate(handle(info), allocation, debt: &debt)
+        }) { reply, _ in reply.done() }
+    }
+
+    fileprivate func seek(_ node: fuse_ino_t, offset: Int64, whence: Int32, _ info: FileInfo?) {
+        if self.node(node).isControl { return fail(.invalid) }
+        answer { () throws(Errno) in
+            try volume.seek(handle(info), offset: offset, whence: whence)
+        } _: {
+            $0.offset($1)
+        }
+    }
+
+    fileprivate func copy(
+        _ node: fuse_ino_t, from info: FileInfo?, at offset: Int64, to toInfo: FileInfo?, at toOffset: Int64,
+        _ length: Int
+    ) {
+        if self.node(node).isControl { return fail(.notSupported) }
+        let write = WriteRequest(
+            offset: toOffset, length: Int(clamping: UInt(bitPattern: length)), isMapped: false,
+            dropsPrivileges: false, pid: tid)
+        answer(purging: { (debt: inout AnnouncementDebt) throws(Errno) in
+            let source = try handle(info)
+            let count = try volume.copy(from: source, offset: offset, to: handle(toInfo), write, debt: &debt)
+            server.notifier.forgetAttributes(of: source.node)
+            return count
+        }) { $0.written($1) }
     }
 }
 

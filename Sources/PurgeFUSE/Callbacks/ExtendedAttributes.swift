@@ -7,40 +7,36 @@ import PurgeVolume
 extension fuse_lowlevel_ops {
     static func addExtendedAttributes(_ operations: inout fuse_lowlevel_ops) {
         operations.getxattr = { request, node, name, size in
-            guard let request else { return }
-            let server = Server.of(request)
-            Reply.to(request) { () throws(Errno) in
-                try server.volume.extendedAttribute(
-                    of: server.node(node), named: Server.name(name), caller: server.caller(request))
+            guard let request = Request(request) else { return }
+            request.answer { () throws(Errno) in
+                try request.volume.extendedAttribute(
+                    of: request.node(node), named: request.name(name), caller: request.caller)
             } _: {
                 $0.value($1, size: size)
             }
         }
         operations.setxattr = { request, node, name, value, size, flags in
-            guard let request else { return }
-            let server = Server.of(request)
-            Reply.done(request) { () throws(Errno) in
-                try server.volume.setExtendedAttribute(
-                    of: server.node(node), named: Server.name(name),
+            guard let request = Request(request) else { return }
+            request.done { () throws(Errno) in
+                try request.volume.setExtendedAttribute(
+                    of: request.node(node), named: request.name(name),
                     to: [UInt8](UnsafeRawBufferPointer(start: value, count: size)), flags: flags,
-                    caller: server.caller(request))
+                    caller: request.caller)
             }
         }
         operations.listxattr = { request, node, size in
-            guard let request else { return }
-            let server = Server.of(request)
-            Reply.to(request) { () throws(Errno) in
-                try server.volume.extendedAttributeNames(of: server.node(node), caller: server.caller(request))
+            guard let request = Request(request) else { return }
+            request.answer { () throws(Errno) in
+                try request.volume.extendedAttributeNames(of: request.node(node), caller: request.caller)
             } _: {
                 $0.value($1, size: size)
             }
         }
         operations.removexattr = { request, node, name in
-            guard let request else { return }
-            let server = Server.of(request)
-            Reply.done(request) { () throws(Errno) in
-                try server.volume.removeExtendedAttribute(
-                    of: server.node(node), named: Server.name(name), caller: server.caller(request))
+            guard let request = Request(request) else { return }
+            request.done { () throws(Errno) in
+                try request.volume.removeExtendedAttribute(
+                    of: request.node(node), named: request.name(name), caller: request.caller)
             }
         }
     }

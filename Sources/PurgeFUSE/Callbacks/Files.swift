@@ -8,82 +8,83 @@ import PurgeVolume
 // OPEN, CREATE, RELEASE.
 extension fuse_lowlevel_ops {
     static func addFiles(_ operations: inout fuse_lowlevel_ops) {
-        operations.open = { request, node, info in
-            guard let request, let info else { return }
-            let server = Server.of(request)
-            let node = server.node(node)
-            if node.isControl {
-                if info.pointee.flags & O_ACCMODE == O_WRONLY {
-                    server.retries.finishOld()
-                } else {
-                    server.retries.finishNameless()
-                }
-                return server.openControl(request, node, flags: info.pointee.flags)
-            }
-            Reply.to(request) { () throws(Errno) in
-                let features = shim_features()
-                let caller = server.caller(request)
-                let handle = try server.volume.open(
-                    node, flags: info.pointee.flags, caller: caller, offersPassthrough: features.passthrough != 0)
-                if RawRequest.current.openDropsPrivileges {
-                    do throws(Errno) { try server.volume.dropPrivileges(handle, pid: caller.pid) } catch {
-                        server.volume.close(handle)
-                        throw error
-                    }
-                }
-                return handle
-            } _: { reply, handle in
-                let (flags, backing) = server.flags(of: handle, request)
-                if !reply.open(handle.address, flags: flags, backing: backing) { server.release(handle, nil) }
+        operations.open = { Request($0)?.open($1, $2) }
+        operations.create = { Request($0)?.create($2, in: $1, mode: $3, $4) }
+        operations.release = { Request($0)?.release($1, $2) }
+    }
+}
+
+extension Request {
+    fileprivate func open(_ node: fuse_ino_t, _ info: FileInfo?) {
+        guard let info else { return fail(.badDescriptor) }
+        let (node, flags) = (self.node(node), info.pointee.flags)
+        if node.isControl { return openControl(node, flags: flags) }
+        answer { () throws(Errno) in
+            try open(node, flags: flags)
+        } _: { reply, handle in
+            let (flags, backing) = server.flags(of: handle, raw)
+            if !reply.open(handle.address, flags: flags, backing: backing) { server.release(handle, nil) }
+        }
+    }
+
+    private func open(_ node: Node, flags: Int32) throws(Errno) -> Handle {
+        let handle = try volume.open(
+            node, flags: flags, caller: caller, offersPassthrough: shim_features().passthrough != 0)
+        guard RawRequest.current.openDropsPrivileges else { return handle }
+        do throws(Errno) { try volume.dropPrivileges(handle, pid: tid) } catch {
+            volume.close(handle)
+            throw error
+        }
+        return handle
+    }
+
+    fileprivate func create(_ name: UnsafePointer<CChar>?, in parent: fuse_ino_t, mode: mode_t, _ info: FileInfo?) {
+        guard let info else { return fail(.badDescriptor) }
+        answer { () throws(Errno) in
+            try create(name, in: node(parent), mode: mode, flags: info.pointee.flags)
+        } _: { reply, made in
+            let (entry, handle) = made
+            server.describe(handle, to: info, raw)
+            if !reply.created(entry, &info.pointee) {
+                server.release(handle, nil)
+                server.volume.forget(entry.node, count: 1)
             }
         }
-        operations.create = { request, parent, name, mode, info in
-            guard let request, let info else { return }
-            let server = Server.of(request)
-            Reply.to(request) { () throws(Errno) in
-                let caller = server.caller(request)
-                if RawRequest.current.isTemporary {
-                    return try server.volume.makeTemporary(
-                        in: server.node(parent), mode: mode, flags: info.pointee.flags, caller: caller)
-                }
-                return try server.volume.create(
-                    Server.name(name), in: server.node(parent), mode: mode, flags: info.pointee.flags,
-                    caller: caller, offersPassthrough: false)
-            } _: { reply, made in
-                info.pointee.fh = made.1.address
-                let (flags, _) = server.flags(of: made.1, request)
-                info.pointee.direct_io = flags & UInt32(SHIM_FOPEN_DIRECT_IO) != 0 ? 1 : 0
-                info.pointee.keep_cache = flags & UInt32(SHIM_FOPEN_KEEP_CACHE) != 0 ? 1 : 0
-                info.pointee.noflush = 1
-                if !reply.created(made.0, &info.pointee) {
-                    server.release(made.1, nil)
-                    server.volume.forget(made.0.node, count: 1)
-                }
-            }
+    }
+
+    private func create(
+        _ name: UnsafePointer<CChar>?, in parent: Node, mode: mode_t, flags: Int32
+    ) throws(Errno) -> (Entry, Handle) {
+        if RawRequest.current.isTemporary {
+            return try volume.makeTemporary(in: parent, mode: mode, flags: flags, caller: caller)
         }
-        operations.release = { request, node, info in
-            guard let request else { return }
-            let server = Server.of(request)
-            let isControl = server.node(node).isControl
-            Reply.done(request) { () throws(Errno) in
-                if isControl {
-                    let handle = try server.control(info)
-                    server.volume.controlFiles.close(handle)
-                    Unmanaged.passUnretained(handle).release()
-                } else {
-                    server.release(try server.handle(info), request)
-                }
-            }
+        return try volume.create(
+            self.name(name), in: parent, mode: mode, flags: flags, caller: caller, offersPassthrough: false)
+    }
+
+    fileprivate func release(_ node: fuse_ino_t, _ info: FileInfo?) {
+        let isControl = self.node(node).isControl
+        done { () throws(Errno) in
+            if isControl { try closeControl(object(info)) } else { server.release(try handle(info), raw) }
         }
     }
 }
 
 extension Server {
-    /// - Parameter request: nil if it has been answered (BackingFiles.release).
+    /// - Parameter request: nil when it has been answered (BackingFiles.release).
     func release(_ handle: Handle, _ request: fuse_req_t?) {
         if handle.mode.isPassed { backings.release(handle, request) }
         if handle.mode == .passthroughDirect { notifier.forgetAttributes(of: handle.node) }
         volume.close(handle)
+    }
+
+    /// What the answer to FUSE_CREATE says of the new descriptor.
+    func describe(_ handle: Handle, to info: FileInfo, _ request: fuse_req_t) {
+        let (flags, _) = flags(of: handle, request)
+        info.pointee.fh = handle.address
+        info.pointee.direct_io = flags & UInt32(SHIM_FOPEN_DIRECT_IO) != 0 ? 1 : 0
+        info.pointee.keep_cache = flags & UInt32(SHIM_FOPEN_KEEP_CACHE) != 0 ? 1 : 0
+        info.pointee.noflush = 1
     }
 
     /// FOPEN flags and backing id of a new descriptor. No flush: nothing waits for close(2), and
@@ -106,18 +107,6 @@ extension Server {
             if handle.mode == .passthroughDirect { notifier.forgetAttributes(of: handle.node) }
             let passthrough = UInt32(SHIM_FOPEN_PASSTHROUGH) | noFlush
             return (handle.mode == .passthrough ? passthrough : passthrough | UInt32(SHIM_FOPEN_DIRECT_IO), id)
-        }
-    }
-
-    func openControl(_ request: fuse_req_t, _ node: Node, flags: Int32) {
-        Reply.to(request) { () throws(Errno) in
-            try volume.controlFiles.open(node, flags: flags)
-        } _: { reply, handle in
-            _ = Unmanaged.passRetained(handle)
-            if !reply.open(handle.address, flags: UInt32(SHIM_FOPEN_DIRECT_IO)) {
-                volume.controlFiles.close(handle)
-                Unmanaged.passUnretained(handle).release()
-            }
         }
     }
 }

@@ -4,113 +4,107 @@ import PurgeSystem
 import PurgeTree
 import PurgeVolume
 
-// LOOKUP, FORGET and the requests that make, move and remove names.
+// LOOKUP, FORGET, READLINK.
 extension fuse_lowlevel_ops {
-    static func addNames(_ operations: inout fuse_lowlevel_ops) {
-        operations.lookup = { request, parent, name in
-            guard let request else { return }
-            let server = Server.of(request)
-            let parent = server.node(parent)
-            do throws(Errno) {
-                // Determined before a Reply is created, because a Reply that is not sent becomes EIO.
-                let caller = server.caller(request)
-                let entry = try server.retries.lookup(caller.pid) { () throws(Errno) in
-                    try server.volume.lookup(Server.name(name), in: parent, caller: caller)
-                }
-                Reply(request).entry(entry)
-            } catch .noEntry {
-                Reply(request).absent(mayBeCached: server.volume.mayCacheAbsence(name, in: parent))
-            } catch {
-                Reply(request).error(error)
-            }
-        }
+    static func addLookups(_ operations: inout fuse_lowlevel_ops) {
+        operations.lookup = { Request($0)?.lookup($2, in: $1) }
         operations.forget = { request, node, count in
-            guard let request else { return }
-            let server = Server.of(request)
-            server.volume.forget(server.node(node), count: count)
-            Reply(request).none()
+            guard let request = Request(request) else { return }
+            request.volume.forget(request.node(node), count: count)
+            request.reply().none()
         }
         operations.forget_multi = { request, count, list in
-            guard let request else { return }
-            let server = Server.of(request)
+            guard let request = Request(request) else { return }
             for item in UnsafeBufferPointer(start: list, count: count) {
-                server.volume.forget(server.node(item.ino), count: item.nlookup)
+                request.volume.forget(request.node(item.ino), count: item.nlookup)
             }
-            Reply(request).none()
-        }
-        operations.mkdir = { request, parent, name, mode in
-            guard let request else { return }
-            let server = Server.of(request)
-            Reply.to(request) { () throws(Errno) in
-                try server.volume.makeDirectory(
-                    Server.name(name), in: server.node(parent), mode: mode, caller: server.caller(request))
-            } _: {
-                $0.entry($1)
-            }
-        }
-        operations.mknod = { request, parent, name, mode, device in
-            guard let request else { return }
-            let server = Server.of(request)
-            Reply.to(request) { () throws(Errno) in
-                try server.volume.makeNode(
-                    Server.name(name), in: server.node(parent), mode: mode, device: device,
-                    caller: server.caller(request))
-            } _: {
-                $0.entry($1)
-            }
-        }
-        operations.symlink = { request, target, parent, name in
-            guard let request else { return }
-            let server = Server.of(request)
-            Reply.to(request) { () throws(Errno) in
-                try server.volume.makeSymbolicLink(
-                    to: Server.name(target), Server.name(name), in: server.node(parent),
-                    caller: server.caller(request))
-            } _: {
-                $0.entry($1)
-            }
-        }
-        operations.link = { request, node, parent, name in
-            guard let request else { return }
-            let server = Server.of(request)
-            Reply.to(request) { () throws(Errno) in
-                try server.volume.link(
-                    server.node(node), as: Server.name(name), in: server.node(parent), caller: server.caller(request))
-            } _: {
-                $0.entry($1)
-            }
-        }
-        operations.unlink = { request, parent, name in
-            guard let request else { return }
-            let server = Server.of(request)
-            Reply.done(request) { () throws(Errno) in
-                try server.volume.unlink(Server.name(name), in: server.node(parent), caller: server.caller(request))
-            }
-        }
-        operations.rmdir = { request, parent, name in
-            guard let request else { return }
-            let server = Server.of(request)
-            Reply.done(request) { () throws(Errno) in
-                try server.volume.removeDirectory(Server.name(name), in: server.node(parent))
-            }
-        }
-        operations.rename = { request, parent, name, newParent, newName, flags in
-            guard let request else { return }
-            let server = Server.of(request)
-            Reply.done(request) { () throws(Errno) in
-                try server.volume.rename(
-                    Server.name(name), in: server.node(parent), to: Server.name(newName), in: server.node(newParent),
-                    flags: flags)
-            }
+            request.reply().none()
         }
         operations.readlink = { request, node in
-            guard let request else { return }
-            let server = Server.of(request)
-            Reply.to(request) { () throws(Errno) in
-                try server.volume.readLink(server.node(node))
+            guard let request = Request(request) else { return }
+            request.answer { () throws(Errno) in
+                try request.volume.readLink(request.node(node))
             } _: {
                 $0.link($1)
             }
+        }
+    }
+}
+
+extension Request {
+    fileprivate func lookup(_ name: UnsafePointer<CChar>?, in parent: fuse_ino_t) {
+        let (caller, parent, volume) = (caller, node(parent), volume)
+        do throws(Errno) {
+            // Found before a reply is made: a reply that is not sent answers EIO.
+            let found = try server.retries.lookup(tid) { () throws(Errno) in
+                try volume.lookup(self.name(name), in: parent, caller: caller)
+            }
+            entry { () throws(Errno) in found }
+        } catch .noEntry {
+            reply().absent(mayBeCached: volume.mayCacheAbsence(name, in: parent))
+        } catch {
+            fail(error)
+        }
+    }
+}
+
+// What makes, moves and removes names.
+extension fuse_lowlevel_ops {
+    static func addNames(_ operations: inout fuse_lowlevel_ops) {
+        operations.mkdir = { Request($0)?.makeDirectory($2, in: $1, $3) }
+        operations.mknod = { Request($0)?.makeNode($2, in: $1, $3, $4) }
+        operations.symlink = { Request($0)?.makeSymbolicLink(to: $1, $3, in: $2) }
+        operations.link = { Request($0)?.link($1, as: $3, in: $2) }
+        operations.unlink = { Request($0)?.unlink($2, in: $1) }
+        operations.rmdir = { Request($0)?.removeDirectory($2, in: $1) }
+        operations.rename = { Request($0)?.rename($2, in: $1, to: $4, in: $3, flags: $5) }
+    }
+}
+
+extension Request {
+    fileprivate func makeDirectory(_ name: UnsafePointer<CChar>?, in parent: fuse_ino_t, _ mode: mode_t) {
+        entry { () throws(Errno) in
+            try volume.makeDirectory(self.name(name), in: node(parent), mode: mode, caller: caller)
+        }
+    }
+
+    fileprivate func makeNode(
+        _ name: UnsafePointer<CChar>?, in parent: fuse_ino_t, _ mode: mode_t, _ device: dev_t
+    ) {
+        entry { () throws(Errno) in
+            try volume.makeNode(self.name(name), in: node(parent), mode: mode, device: device, caller: caller)
+        }
+    }
+
+    fileprivate func makeSymbolicLink(
+        to target: UnsafePointer<CChar>?, _ name: UnsafePointer<CChar>?, in parent: fuse_ino_t
+    ) {
+        entry { () throws(Errno) in
+            try volume.makeSymbolicLink(to: self.name(target), self.name(name), in: node(parent), caller: caller)
+        }
+    }
+
+    fileprivate func link(_ node: fuse_ino_t, as name: UnsafePointer<CChar>?, in parent: fuse_ino_t) {
+        entry { () throws(Errno) in
+            try volume.link(self.node(node), as: self.name(name), in: self.node(parent), caller: caller)
+        }
+    }
+
+    fileprivate func unlink(_ name: UnsafePointer<CChar>?, in parent: fuse_ino_t) {
+        done { () throws(Errno) in try volume.unlink(self.name(name), in: node(parent), caller: caller) }
+    }
+
+    fileprivate func removeDirectory(_ name: UnsafePointer<CChar>?, in parent: fuse_ino_t) {
+        done { () throws(Errno) in try volume.removeDirectory(self.name(name), in: node(parent)) }
+    }
+
+    fileprivate func rename(
+        _ name: UnsafePointer<CChar>?, in parent: fuse_ino_t, to newName: UnsafePointer<CChar>?,
+        in newParent: fuse_ino_t, flags: UInt32
+    ) {
+        done { () throws(Errno) in
+            try volume.rename(
+                self.name(name), in: node(parent), to: self.name(newName), in: node(newParent), flags: flags)
         }
     }
 }

@@ -4,11 +4,10 @@ import Glibc
 import PurgeSystem
 import PurgeVolume
 
-/// Requests from /dev/fuse: the only place that knows how they are transported.
+/// Requests of the kernel, as they come from its channel.
 final class KernelRequests: RequestSource, @unchecked Sendable {
-    // @unchecked: libfuse's session may be used by several threads at once; it is not changed here. Only the
-    // leader uses `failures`.
-    private let session: OpaquePointer
+    // @unchecked: only the leader uses `failures`; the rest is not changed.
+    private let channel: Channel
     private let server: Server
     /// How many reads have failed in a row.
     private var failures = 0
@@ -23,8 +22,8 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
     /// Copying this much takes longer than waking another reader.
     private static let largeData = 128 << 10
 
-    init(session: OpaquePointer, server: Server) {
-        self.session = session
+    init(channel: Channel, server: Server) {
+        self.channel = channel
         self.server = server
     }
 
@@ -35,16 +34,19 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
     }
 
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
-        let count = shim_receive(session, buffer.baseAddress, buffer.count)
-        switch Int32(-count) {
-        case EINTR, EAGAIN, ENOENT: return 0  // ENOENT: the caller was interrupted first
-        case ENODEV, ECONNABORTED: return nil  // unmounted; aborted
-        default:
-            guard count >= Self.headerSize else { return retry(after: count < 0 ? Errno(Int32(-count)) : Errno(EIO)) }
+        do throws(Errno) {
+            let count = try channel.receive(into: buffer)
+            guard count >= Self.headerSize else { throw .input }
+            failures = 0
+            note(buffer, count)
+            return count
+        } catch {
+            switch error {
+            case .interrupted, .tryAgain, .noEntry: return 0  // ENOENT: the caller was interrupted first
+            case .noDevice, .connectionAborted: return nil  // unmounted; aborted
+            default: return retry(after: error)
+            }
         }
-        failures = 0
-        note(buffer, count)
-        return count
     }
 
     /// The mount still exists, and programs in it wait. Returns 0 to try again, nil if that has not helped.
@@ -55,7 +57,7 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
             usleep(10_000)
             return 0
         }
-        shim_fail(error.code)
+        Channel.fail(error)
         return nil
     }
 
@@ -87,7 +89,7 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
         }
         RawRequest.current = request
         if request.usesRoom { server.retries.finishOld(except: request.thread) }
-        shim_process(session, buffer.baseAddress, length)
+        channel.process(buffer, length)
     }
 }
 

@@ -177,10 +177,12 @@ final class Worker {
     /// For code that is about to be slow; does nothing on threads that do not serve requests.
     static func willBeSlow() {
         guard let pointer = current.pointer else { return }
+        // Unmanaged: the thread keeps its worker until it has taken the pointer away.
         Unmanaged<Worker>.fromOpaque(pointer).takeUnretainedValue().handOver()
     }
 
     fileprivate static func setCurrent(_ worker: Worker?) {
+        // Unmanaged: no reference is taken; `work` keeps the worker until it sets nil.
         current.pointer = worker.map { Unmanaged.passUnretained($0).toOpaque() }
     }
 

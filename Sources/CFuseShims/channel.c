@@ -1,0 +1,126 @@
+#define _GNU_SOURCE
+#include "channel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+// Written by channel_open, before any other thread uses them.
+static int device = -1;
+// Readable once nothing more is to be served.
+static int stop_event = -1;
+static _Atomic int failure;
+
+int channel_open(int fd) {
+    stop_event = eventfd(0, EFD_CLOEXEC);
+    if (stop_event < 0) return -errno;
+    device = fd;
+    return fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+void channel_stop(void) {
+    uint64_t one = 1;
+    if (write(stop_event, &one, sizeof one) < 0) return;  // it is readable already
+}
+
+void channel_fail(int error) {
+    failure = error;
+    channel_stop();
+}
+int channel_failure(void) { return failure; }
+
+// Closing the last descriptor of /dev/fuse makes everything that waits for it fail. Its number gets a
+// descriptor that polls as POLLERR, from which fuse_session_unmount learns that the mount is no longer its
+// own: another mount may be at the path by now.
+void channel_cut_off(void) {
+    struct pollfd p = {.fd = stop_event, .events = POLLIN};
+    int ends[2];
+    if (poll(&p, 1, 0) <= 0 || pipe2(ends, O_CLOEXEC) < 0) return;
+    dup3(ends[1], device, O_CLOEXEC);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+// Waking a sleeping reader on another CPU costs several times as much as a request, and the next request
+// usually comes at once. So the reader looks again for a moment before it sleeps, and yields the CPU
+// meanwhile. If that has not paid off recently, it does so only from time to time.
+enum { LOOK_NANOSECONDS = 40000, GIVEN_AWAY_NANOSECONDS = 20000, CREDIT_MAX = 16, PROBE_EVERY = 64 };
+// Both belong to the one thread that reads, and are passed on with the lead.
+static int credit = CREDIT_MAX;
+static unsigned skipped;
+
+static int64_t monotonic(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+ssize_t channel_receive(void *buffer, size_t size) {
+    while (1) {
+        ssize_t count = read(device, buffer, size);
+        if (count >= 0) return count;
+        if (errno != EAGAIN) return -errno;
+        if (credit > 0 || ++skipped % PROBE_EVERY == 0) {
+            int64_t now = monotonic(), end = now + LOOK_NANOSECONDS;
+            do {
+                sched_yield();
+                count = read(device, buffer, size);
+                if (count >= 0) {
+                    if (credit < CREDIT_MAX) credit++;
+                    return count;
+                }
+                if (errno != EAGAIN) return -errno;
+                int64_t before = now;
+                now = monotonic();
+                if (now - before > GIVEN_AWAY_NANOSECONDS) {
+                    // Others need this CPU: a sleeping reader is woken sooner than one that waits in their queue.
+                    credit = 0;
+                    break;
+                }
+            } while (now < end);
+            if (credit > 0) credit -= 2;
+        }
+        struct pollfd p[] = {{.fd = device, .events = POLLIN}, {.fd = stop_event, .events = POLLIN}};
+        poll(p, 2, -1);
+        if (p[1].revents) return -ENODEV;
+    }
+}
+
+// libfuse frees a request whose answer the kernel has not accepted, and its caller would wait for ever: it gets EIO.
+// If the kernel has found the request, it ends the request with EIO itself, and no longer knows it (ENOENT).
+static void answer_error(uint64_t unique, int error) {
+    struct fuse_out_header header = {.len = sizeof header, .error = -EIO, .unique = unique};
+    fprintf(stderr, "purgefs: error: the kernel did not take an answer (%s); its caller gets EIO\n", strerror(error));
+    for (int attempt = 0; attempt < 100; attempt++) {
+        if (write(device, &header, sizeof header) >= 0 || errno == ENOENT || errno == ENODEV) return;
+        error = errno;
+        usleep(1000);
+    }
+    channel_fail(error);
+}
+
+// ENOENT: the caller was interrupted, and no longer waits. Notifications have no unique.
+static ssize_t checked(ssize_t result, uint64_t unique) {
+    if (result >= 0 || errno == ENOENT || !unique) return result;
+    int error = errno;
+    answer_error(unique, error);
+    errno = error;
+    return result;
+}
+
+ssize_t channel_send(struct iovec *iov, int count) {
+    const struct fuse_out_header *header = iov[0].iov_base;
+    uint64_t unique = iov[0].iov_len >= sizeof *header ? header->unique : 0;
+    return checked(writev(device, iov, count), unique);
+}
+
+ssize_t channel_splice(int pipe, off_t *offset, size_t size, unsigned flags, uint64_t unique) {
+    return checked(splice(pipe, offset, device, NULL, size, flags), unique);
+}

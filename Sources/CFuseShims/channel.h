@@ -1,0 +1,26 @@
+// The connection to the kernel, of which a process has one: every request comes by channel_receive, and every
+// answer and notification goes by channel_send or channel_splice. Nothing else reads or writes it.
+#ifndef CHANNEL_H
+#define CHANNEL_H
+
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+// `fd` is /dev/fuse, mounted. 0, or -errno.
+int channel_open(int fd);
+// One request; its length, or -errno. Of one thread at a time. -ENODEV after channel_stop.
+ssize_t channel_receive(void *buffer, size_t size);
+// An answer or a notification, as writev(2): -1 and errno on failure.
+ssize_t channel_send(struct iovec *iov, int count);
+// An answer with data out of a pipe, as splice(2). `unique` is that of the request.
+ssize_t channel_splice(int pipe, off_t *offset, size_t size, unsigned flags, uint64_t unique);
+
+// Anybody may call these, at any time.
+void channel_stop(void);
+void channel_fail(int error);
+int channel_failure(void);
+// After channel_stop.
+void channel_cut_off(void);
+
+#endif

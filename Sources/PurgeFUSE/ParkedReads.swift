@@ -1,0 +1,74 @@
+import CFuse
+import PurgeSystem
+import PurgeVolume
+import Synchronization
+
+/// Reads of `events` that wait for an event. None of them occupies a worker.
+final class ParkedReads: Sendable {
+    private final class Parked: Sendable {
+        let pending: PendingReply
+        let reader: EventReader
+        let size: Int
+        init(_ pending: PendingReply, _ reader: EventReader, _ size: Int) {
+            self.pending = pending
+            self.reader = reader
+            self.size = size
+        }
+    }
+    private let parked = Mutex<[ObjectIdentifier: [Parked]]>([:])
+
+    func park(_ pending: PendingReply, _ request: fuse_req_t, _ reader: EventReader, size: Int) {
+        let entry = Parked(pending, reader, size)
+        // libfuse's interrupt callback, which may come at any time until the answer, only compares it.
+        fuse_req_interrupt_func(
+            request,
+            { request, data in
+                guard let request, let data else { return }
+                Server.of(request).streams.interrupt(data)
+                // Unmanaged: no reference is taken, since only the address is compared.
+            }, Unmanaged.passUnretained(entry).toOpaque())
+        let isInterrupted = parked.withLock { parked in
+            if fuse_req_interrupted(request) != 0 { return true }
+            parked[ObjectIdentifier(reader), default: []].append(entry)
+            return false
+        }
+        if isInterrupted { return entry.pending.take()?.error(.interrupted) ?? () }
+        reader.onData { [weak self] in self?.resume(reader) }
+        if reader.isReadable { resume(reader) }
+    }
+
+    private func resume(_ reader: EventReader) {
+        while true {
+            let entry = parked.withLock { parked -> Parked? in
+                guard reader.isReadable, var waiting = parked[ObjectIdentifier(reader)], !waiting.isEmpty else {
+                    return nil
+                }
+                let first = waiting.removeFirst()
+                parked[ObjectIdentifier(reader)] = waiting.isEmpty ? nil : waiting
+                return first
+            }
+            guard let entry else { return }
+            if let bytes = reader.take(limit: entry.size) {
+                entry.pending.take()?.bytes(bytes)
+            } else {
+                parked.withLock { $0[ObjectIdentifier(reader), default: []].insert(entry, at: 0) }
+                return
+            }
+        }
+    }
+
+    private func interrupt(_ data: UnsafeMutableRawPointer) {
+        let entry = parked.withLock { parked -> Parked? in
+            for (reader, waiting) in parked {
+                // Unmanaged: no reference is taken, since only the address is compared.
+                guard let at = waiting.firstIndex(where: { Unmanaged.passUnretained($0).toOpaque() == data })
+                else { continue }
+                let entry = waiting[at]
+                parked[reader]?.remove(at: at)
+                return entry
+            }
+            return nil
+        }
+        entry?.pending.take()?.error(.interrupted)
+    }
+}

@@ -1,0 +1,113 @@
+import CFuse
+import Glibc
+import PurgeSystem
+import PurgeTree
+import PurgeVolume
+
+/// A request of the kernel while it is served: what it says, and the ways in which it ends.
+///
+/// A callback decodes, calls the volume and answers with one of the functions below. They also end what is remembered
+/// for a call until its answer is sent, so that a `Reply` only replies.
+struct Request {
+    let raw: fuse_req_t
+    let server: Server
+
+    /// libfuse always hands one on.
+    init?(_ request: fuse_req_t?) {
+        guard let request else { return nil }
+        raw = request
+        server = Server.of(request)
+    }
+
+    var volume: Volume { server.volume }
+    var caller: Caller {
+        let context = fuse_req_ctx(raw).pointee
+        return Caller(owner: context.uid, group: context.gid, pid: context.pid, umask: context.umask)
+    }
+    /// FUSE names the calling thread, not its process.
+    var tid: pid_t { fuse_req_ctx(raw).pointee.pid }
+
+    func node(_ id: fuse_ino_t) -> Node { server.node(id) }
+}
+
+// Answers.
+extension Request {
+    /// Runs `body`; its error is the answer, its value goes to `send` with the reply.
+    func answer<Value>(_ body: () throws(Errno) -> Value, _ send: (consuming Reply, Value) -> Void) {
+        do throws(Errno) {
+            let value = try body()
+            send(reply(), value)
+        } catch {
+            fail(error)
+        }
+    }
+
+    /// The same for a call that may purge. The answer, even an error, is sent when the purged names are gone for
+    /// every process.
+    func answer<Value: Sendable>(
+        purging body: (inout AnnouncementDebt) throws(Errno) -> Value,
+        _ send: @escaping @Sendable (consuming Reply, Value) -> Void
+    ) {
+        volume.answering(body).pay { outcome in
+            answer({ () throws(Errno) in try outcome.get() }, send)
+        } later: {
+            let pending = later()
+            return { pending.end($0, send) }
+        }
+    }
+
+    func done(_ body: () throws(Errno) -> Void) { answer(body) { reply, _ in reply.done() } }
+
+    /// If the kernel has not accepted the entry, for example because the request was interrupted, it has
+    /// no reference either.
+    func entry(_ body: () throws(Errno) -> Entry) {
+        let volume = volume  // the answer frees the request
+        answer(body) { reply, entry in
+            if !reply.entry(entry) { volume.forget(entry.node, count: 1) }
+        }
+    }
+
+    func fail(_ error: Errno) {
+        let reply = reply()
+        // The kernel looks the name up anew, and then makes the call again.
+        if error == .stale { server.retries.begin(tid) }
+        reply.error(error)
+    }
+
+    /// To be created when the work is done: what was kept for a second attempt at the call is released here.
+    func reply() -> Reply {
+        server.retries.finish(RawRequest.current)
+        return Reply(raw)
+    }
+
+    /// For an answer that another thread will give.
+    func later() -> PendingReply {
+        server.retries.finish(RawRequest.current)
+        return PendingReply(self)
+    }
+}
+
+/// An answer that travels with work. It too is given only once, and is EIO if it is forgotten.
+// @unchecked: `request` is taken once, by whoever answers.
+final class PendingReply: @unchecked Sendable {
+    private var request: Request?
+
+    init(_ request: Request) { self.request = request }
+
+    func take() -> Reply? {
+        defer { request = nil }
+        return request.map { Reply($0.raw) }
+    }
+
+    func end<Value>(_ result: Result<Value, Errno>, _ send: (consuming Reply, Value) -> Void) {
+        guard let request, let reply = take() else { return }
+        switch result {
+        case .success(let value): send(reply, value)
+        case .failure(let error):
+            if error == .stale { request.server.retries.begin(request.tid) }
+            reply.error(error)
+        }
+    }
+
+    deinit { _ = take() }
+}
