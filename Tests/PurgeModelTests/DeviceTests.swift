@@ -74,6 +74,12 @@ import Testing
                 ThresholdSettings.change(veryLow: 100, low: 501, nearLow: 502, desired: 600)),
             [told(free: 500), level(.normal, .low, free: 500), .save, .purge(.pressure)]),
         Row(
+            "the largest total", device(used: 500), .total(.to(ByteCount(1 << 60))),
+            [told(free: (1 << 48) - 500), .save]),
+        Row(
+            "the largest others", device(used: 500), .others(.to(ByteCount(1 << 60))),
+            [told(free: 0), level(.normal, .veryLow, free: 0), .purge(.capacity), .save, .purge(.pressure)]),
+        Row(
             "no thresholds end all pressure", device(used: 960), .thresholds(ThresholdSettings.none),
             [told(free: 40), level(.veryLow, .normal, free: 40), .save]),
     ]

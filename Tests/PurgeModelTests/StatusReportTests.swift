@@ -51,6 +51,36 @@ import Testing
                 """)
     }
 
+    /// As it is rendered from a device and the ledger of a container on it.
+    @Test func isRenderedFromDeviceAndLedger() throws {
+        var device = Device(containerID: "2B9B0D5C-6A4E-4B59-8B0E-0D9A6F3F1C11")
+        (device.total, device.others, device.othersPurgeable) = (ByteCount(409_600), ByteCount(40960), ByteCount(8192))
+        (device.boots, device.clock, device.state) = (3, 60, .locked)
+        device.notePurged(files: 3, bytes: ByteCount(12288))
+        device.noteRefused()
+        device.ledgers[0].enter(ByteCount(4096), as: .init(tier: .temporary))
+        device.ledgers[0].enter(ByteCount(8192), as: .init(tier: .caches, isMarked: true))
+        device.ledgers[0].enter(ByteCount(299_008), as: .init(tier: .persistent, isExcluded: true))
+        device.ledgers[0].offer(ByteCount(12288))
+        _ = device.judgePressure()
+        let report = StatusReport(
+            device: device, ledger: device.ledgers[0], mountpoint: "/m", store: "/s", purging: false)
+        #expect(
+            try json(report) == """
+                {"app":{"container":"2B9B0D5C-6A4E-4B59-8B0E-0D9A6F3F1C11","running":true},\
+                "counters":{"protectionDenied":0,"purgedBytes":12288,"purgedFiles":3,"refusedWrites":1},\
+                "device":{"boots":3,"clock":60,"state":"locked"},\
+                "marked":{"excludedFromBackup":{"bytes":299008,"files":1},"purgeable":{"bytes":8192,"files":1}},\
+                "mountpoint":"/m","pressure":"normal","profile":"documented","purging":false,\
+                "storage":{"available":57344,"important":77824,"opportunistic":16384,"others":40960,\
+                "othersPurgeable":8192,"reclaimable":20480,"total":409600,"used":311296},\
+                "store":"/s",\
+                "thresholds":{"desired":45056,"low":40960,"nearLow":45056,"veryLow":20480},\
+                "tiers":{"caches":{"bytes":8192,"files":1},"persistent":{"bytes":299008,"files":1},\
+                "temporary":{"bytes":4096,"files":1}},"version":1}
+                """)
+    }
+
     @Test func readsBack() throws {
         let text = try json(report(mountpoint: nil))
         let read = try JSONDecoder().decode(StatusReport.self, from: Data(text.utf8))
