@@ -12,16 +12,6 @@ public enum Tier: String, CaseIterable, Codable, Sendable {
 
     /// The tier of a file with several names: the most durable one.
     public static func mostDurable(_ a: Tier, _ b: Tier) -> Tier { a.durability >= b.durability ? a : b }
-
-    /// The tier of an entry called `name` in a directory. `tmp` and `Library/Caches` have a
-    /// tier of their own; everything else has that of its directory.
-    public static func ofEntry(
-        named isName: (StaticString) -> Bool, parent: Tier, parentIsRoot: Bool, parentIsLibrary: Bool
-    ) -> Tier {
-        if parentIsRoot && isName("tmp") { return .temporary }
-        if parentIsLibrary && isName("Caches") { return .caches }
-        return parent
-    }
 }
 
 /// How soon a purgeable file is purged: low first (docs/RULES.md, Order of purging).

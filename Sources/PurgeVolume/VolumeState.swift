@@ -54,13 +54,13 @@ struct VolumeState: ~Copyable, Sendable {
 
     /// The settings, the pressure, and the numbers of the files.
     var device: Device {
-        get { tree.device }
+        _read { yield tree.device }
         _modify { yield &tree.device }
     }
     /// The ledger of the container; there is only one today.
     var ledger: Ledger {
-        get { device.ledgers[0] }
-        _modify { yield &device.ledgers[0] }
+        _read { yield tree.device.ledgers[0] }
+        _modify { yield &tree.device.ledgers[0] }
     }
     var capacity: Capacity { device.capacity }
 }

@@ -3,8 +3,14 @@ import Testing
 
 @Suite struct TierTests {
     private func tier(of name: StaticString, in parent: Tier, root: Bool = false, library: Bool = false) -> Tier {
-        Tier.ofEntry(
-            named: { $0.description == name.description }, parent: parent, parentIsRoot: root, parentIsLibrary: library)
+        let elsewhere: Place =
+            switch parent {
+            case .temporary: .temporary
+            case .caches: .caches
+            case .persistent: .persistent
+            }
+        let place = root ? .root : library ? .library : elsewhere
+        return place.entry { $0.description == name.description }.tier
     }
 
     @Test(
