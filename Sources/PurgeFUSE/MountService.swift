@@ -58,7 +58,7 @@ public enum MountService {
         let volume = try Volume(
             store: store, device: settings, journal: journal, mountpoint: mountpoint,
             untouched: request.untouched, hooks: hooks(notifier), progress: ScanProgress().report)
-        for warning in volume.takeRecordWarnings() { note("purgefs: warning: \(warning)") }
+        for warning in volume.scan.takeRecordWarnings() { note("purgefs: warning: \(warning)") }
         if request.warnsOfSmallDisk { warnOfSmallDisk(volume, store) }
         let server = Server(volume: volume, notifier: notifier, commands: WorkQueue())
         do throws(Errno) {

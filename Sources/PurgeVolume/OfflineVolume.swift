@@ -19,11 +19,11 @@ public final class OfflineVolume {
 
     /// The problems of the records of charged blocks; with `repairing` they are repaired.
     public func recordProblems(repairing: Bool) throws(StoreError) -> [StoreProblem] {
-        try volume.recordProblems(repairing: repairing)
+        try volume.scan.recordProblems(repairing: repairing)
     }
 
     /// What could not be read, since permissions are not changed for reading.
-    public func unreadableWarnings() -> [String] { volume.unreadableWarnings() }
+    public func unreadableWarnings() -> [String] { volume.scan.unreadableWarnings() }
 
     /// What `MOUNT/.purgefs/NAME` would read.
     public func read(_ name: String) throws(Errno) -> String {

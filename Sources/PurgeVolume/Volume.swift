@@ -5,17 +5,18 @@ import PurgeSystem
 import PurgeTree
 import Synchronization
 
-/// The live file system over one store: the tree, the ledger, and the operations on them, by family in
-/// `Volume+….swift`. It is independent of FUSE.
+/// The live file system over one store: a facade over the families of operations, which share
+/// `VolumeCore`. It is independent of FUSE.
 public final class Volume: VolumeFamily {
     let core: VolumeCore
     let keeper: StoreKeeper
     let threads = VolumeThreads()
-    let findings = Mutex(ScanFindings())
-    /// Whether the store's file system keeps POSIX access control lists.
-    public let keepsAccessControlLists: Bool
+    /// The problems that the scan found in the store.
+    public let scan: StoreScan
 
     public var root: Node { core.root }
+    /// Whether the store's file system keeps POSIX access control lists.
+    public var keepsAccessControlLists: Bool { core.keepsAccessControlLists }
     public var control: ControlTree { core.control }
     public var events: EventLog { core.events }
     public var budget: DescriptorBudget { core.budget }
@@ -24,6 +25,8 @@ public final class Volume: VolumeFamily {
     public var controlFiles: ControlFiles {
         ControlFiles(core: core, keeper: keeper, reclaimer: reclaimer)
     }
+    public var directories: Directories { Directories(core: core) }
+    public var extendedAttributes: ExtendedAttributes { ExtendedAttributes(core: core) }
     var reclaimer: Reclaimer { Reclaimer(core: core) }
 
     /// How many milliseconds a call that is short of room only because files are being changed waits for them at most.
@@ -46,16 +49,9 @@ public final class Volume: VolumeFamily {
             throw StoreError("\(error)", path: store.path + "/container", advice: "Check that it can be read.")
         }
         keeper = StoreKeeper(core: core, journal: journal, wake: wakeKeeper, device: settings)
-        keepsAccessControlLists = Self.keepsAccessControlLists(store)
-        try scan(progress: progress)
+        scan = StoreScan(core: core)
+        try scan.run(lastUses: try journal.lastUses(), progress: progress)
         change { $0.isScanned = true }
-    }
-
-    private static func keepsAccessControlLists(_ store: Store) -> Bool {
-        do throws(Errno) {
-            _ = try store.attribute(of: store.container.raw, nil, "system.posix_acl_access")
-            return true
-        } catch { return false }
     }
 
     public var device: Device { read { $0.device } }

@@ -22,6 +22,8 @@ final class VolumeCore: Sendable {
     let backingDevice: UInt64
     /// Whether it can be detected that a file that was passed through is still mapped.
     let tellsMappings: Bool
+    /// Whether the store's file system keeps POSIX access control lists.
+    let keepsAccessControlLists: Bool
     /// How many milliseconds a write waits for files that are being changed.
     let patience: Int64
     /// Guards the state and every Node and Handle. Never held across I/O, a reply or a notification.
@@ -72,6 +74,7 @@ final class VolumeCore: Sendable {
         backingDevice = UInt64(status.st_dev)
         root = Node(inode: UInt64(status.st_ino), kind: .directory, name: Name(""))
         tellsMappings = mountpoint != nil && geteuid() == 0 && System.tellsMappings(in: store.container.raw)
+        keepsAccessControlLists = Self.keepsAccessControlLists(store)
         control = ControlTree(owner: getuid(), group: getgid(), made: clock.now)
         state = Mutex(VolumeState(device: device, descriptorLimit: budget.directories))
         root.ensuredIO.descriptor = store.container
@@ -81,6 +84,13 @@ final class VolumeCore: Sendable {
     deinit {
         state.withLock { $0.descriptors.removeAll() }
         root.io?.descriptor = nil
+    }
+
+    private static func keepsAccessControlLists(_ store: Store) -> Bool {
+        do throws(Errno) {
+            _ = try store.attribute(of: store.container.raw, nil, "system.posix_acl_access")
+            return true
+        } catch { return false }
     }
 
     /// Reads what the lock guards. Nothing can change, so pressure is not judged.
@@ -160,6 +170,10 @@ extension VolumeFamily {
     var purger: Purger { Purger(core: core) }
     var purgedNames: PurgedNames { PurgedNames(core: core) }
     var selections: PurgeSelections { PurgeSelections(core: core) }
+    var lookups: Lookups { Lookups(core: core) }
+    var names: NameChanges { NameChanges(core: core) }
+    var creation: FileCreation { FileCreation(core: core) }
+    var extendedAttributes: ExtendedAttributes { ExtendedAttributes(core: core) }
 }
 
 extension VolumeFamily {

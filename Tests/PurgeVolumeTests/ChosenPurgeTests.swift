@@ -189,7 +189,7 @@ struct ChosenPurgeTests {
             for path in ["tmp/held", "tmp/free"] { try live.make(path, blocks: 1) }
             let volume = live.volume
             let tmp = try live.node("tmp")
-            let found = try volume.heldEntry(Name("held"), in: tmp)
+            let found = try volume.lookups.heldEntry(Name("held"), in: tmp)
             let node = try #require(found)
             let request = bytes("paths\0tmp/held\0tmp/free")
             let handle = ControlHandle(file: .storageReclaim, reader: nil)
@@ -320,7 +320,7 @@ struct ChosenPurgeTests {
             for path in ["tmp/held", "tmp/free"] { try live.make(path, blocks: 1) }
             let volume = live.volume
             let tmp = try live.node("tmp")
-            let found = try volume.heldEntry(Name("held"), in: tmp)
+            let found = try volume.lookups.heldEntry(Name("held"), in: tmp)
             let node = try #require(found)
             let request = Array("paths\0tmp/held\0tmp/free\0".utf8)
             let handle = ControlHandle(file: .storageReclaim, reader: nil)

@@ -20,7 +20,7 @@ struct ControlTextTests {
             try live.make("Documents/c", blocks: 4)
             try live.make("Documents/d", blocks: 1)
             try live.mark("Documents/d", "low")
-            try live.volume.setExtendedAttribute(
+            try live.volume.extendedAttributes.set(
                 of: live.node("Documents/c"), named: "com.apple.MobileBackup", to: [1], flags: 0,
                 caller: LiveVolume.caller)
             try body(live)
@@ -134,9 +134,9 @@ struct ControlTextTests {
         try withVolume { live in
             #expect(
                 live.exists(".purgefs/storage.total") && !live.exists(".purgefs/none") && !live.exists("tmp/.purgefs"))
-            let handle = try live.volume.openDirectory(live.volume.root)
+            let handle = try live.volume.directories.open(live.volume.root)
             var names: [String] = []
-            try live.volume.readDirectory(handle, offset: 0, withAttributes: false) { entry in
+            try live.volume.directories.read(handle, offset: 0, withAttributes: false) { entry in
                 names.append(String(cString: entry.name))
                 return true
             }

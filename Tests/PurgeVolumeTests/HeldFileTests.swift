@@ -12,7 +12,7 @@ import Testing
 struct HeldFileTests {
     private func held(_ live: LiveVolume, _ name: String) throws -> Node {
         let key = name.withCString { Name($0) }
-        let node = try live.volume.heldEntry(key, in: try live.node("tmp"))
+        let node = try live.volume.lookups.heldEntry(key, in: try live.node("tmp"))
         return try #require(node)
     }
 
@@ -51,7 +51,7 @@ struct HeldFileTests {
             }
             // what is not held is found at once, and leaves the write where it is
             for _ in 0..<20 {
-                let folder = try volume.heldEntry(Name("tmp"), in: volume.root)
+                let folder = try volume.lookups.heldEntry(Name("tmp"), in: volume.root)
                 volume.access.unhold(try #require(folder))
             }
             #expect(volume.core.released.generation == seen && isDone.value == 0)

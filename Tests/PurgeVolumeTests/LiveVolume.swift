@@ -195,11 +195,11 @@ extension LiveVolume {
     }
     /// An extended attribute by its whole name, or by what follows `user.purgefs.`.
     func set(_ name: String, of path: String, to value: String) throws(Errno) {
-        try volume.setExtendedAttribute(
+        try volume.extendedAttributes.set(
             of: try node(path), named: Self.attribute(name), to: Array(value.utf8), flags: 0, caller: Self.caller)
     }
     func remove(_ name: String, from path: String) throws(Errno) {
-        try volume.removeExtendedAttribute(of: try node(path), named: Self.attribute(name), caller: Self.caller)
+        try volume.extendedAttributes.remove(of: try node(path), named: Self.attribute(name), caller: Self.caller)
     }
     private static func attribute(_ name: String) -> String { name.contains(".") ? name : "user.purgefs." + name }
     /// st_blocks x 512.

@@ -115,13 +115,13 @@ struct SavedStateTests {
             try live.make("Documents/a/f", blocks: 2)
             try live.mark("Documents/a", "medium")
             let name = "com.apple.metadata:com_apple_backup_excludeItem"
-            try live.volume.setExtendedAttribute(
+            try live.volume.extendedAttributes.set(
                 of: live.node("Documents/a"), named: name, to: [1], flags: 0, caller: LiveVolume.caller)
             live.volume.end()
             live = try LiveVolume(after: live)
             #expect(try live.blocks(.storageReclaimable) == 2)
             #expect(live.volume.status().marked.excludedFromBackup.bytes == ByteCount(blocks: 2))
-            let value = try live.volume.extendedAttribute(
+            let value = try live.volume.extendedAttributes.value(
                 of: live.node("Documents/a"), named: name, caller: LiveVolume.caller)
             #expect(value == AttributeNameTests.applesList)
         }

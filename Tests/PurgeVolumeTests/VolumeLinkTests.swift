@@ -44,7 +44,7 @@ struct VolumeLinkTests {
             try live.link("Documents/a/f", "Documents/b/f")
             func excluded() -> Int64 { live.volume.status().marked.excludedFromBackup.bytes.bytes / 4096 }
             func exclude(_ path: String, _ value: String) throws(Errno) {
-                try live.volume.setExtendedAttribute(
+                try live.volume.extendedAttributes.set(
                     of: try live.node(path), named: "user.purgefs.isExcludedFromBackup", to: Array(value.utf8),
                     flags: 0, caller: LiveVolume.caller)
             }

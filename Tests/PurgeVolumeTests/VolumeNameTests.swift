@@ -104,10 +104,12 @@ struct VolumeNameTests {
             #expect(status.st_mode & 0o7777 == 0o600 && status.st_nlink == 0)
             #expect(status.st_mtim.tv_sec == 5 && status.st_mtim.tv_nsec == 6)
             if node.isDirectory {
-                try live.volume.setExtendedAttribute(
+                try live.volume.extendedAttributes.set(
                     of: node, named: "user.a", to: [1], flags: 0, caller: LiveVolume.caller)
                 #expect(
-                    try live.volume.extendedAttribute(of: node, named: "user.a", caller: LiveVolume.caller) == [1])
+                    try live.volume.extendedAttributes.value(of: node, named: "user.a", caller: LiveVolume.caller) == [
+                        1
+                    ])
             }
             #expect(live.used == 0 && live.volume.status().tiers.temporary.files == 0)
             live.volume.forget(node, count: 1)

@@ -16,7 +16,7 @@ struct VolumePlacementTests {
         #expect(status.marked.purgeable.bytes.bytes / 4096 == marked, sourceLocation: location)
     }
     private func tier(_ live: LiveVolume, _ path: String) throws -> String {
-        let value = try live.volume.extendedAttribute(
+        let value = try live.volume.extendedAttributes.value(
             of: try live.node(path), named: "user.purgefs.tier", caller: LiveVolume.caller)
         return String(decoding: value, as: UTF8.self)
     }

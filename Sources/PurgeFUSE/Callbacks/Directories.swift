@@ -10,7 +10,7 @@ extension fuse_lowlevel_ops {
         operations.opendir = { request, node, _ in
             guard let request = Request(request) else { return }
             request.answer { () throws(Errno) in
-                try request.volume.openDirectory(request.node(node))
+                try request.volume.directories.open(request.node(node))
             } _: {
                 let flags = UInt32(SHIM_FOPEN_KEEP_CACHE | SHIM_FOPEN_CACHE_DIR)
                 if !$0.open(Server.retained($1), flags: flags) { Server.release($1) }
@@ -24,7 +24,7 @@ extension fuse_lowlevel_ops {
         }
         operations.fsyncdir = { request, node, _, _ in
             guard let request = Request(request) else { return }
-            request.done { () throws(Errno) in try request.volume.syncDirectory(request.node(node)) }
+            request.done { () throws(Errno) in try request.volume.directories.sync(request.node(node)) }
         }
     }
 }
@@ -35,12 +35,12 @@ extension Request {
             var listing = Listing(request: raw, buffer: buffer, isPlus: isPlus)
             answer { () throws(Errno) in
                 let handle: DirectoryHandle = try object(info)
-                try volume.readDirectory(handle, offset: offset, withAttributes: isPlus) { listing.add($0) }
+                try volume.directories.read(handle, offset: offset, withAttributes: isPlus) { listing.add($0) }
                 return handle
             } _: { reply, handle in
                 let isTaken = reply.bytes(listing.entries)
                 guard isPlus else { return }
-                if isTaken { return volume.warmUp(handle, after: listing.count) }
+                if isTaken { return volume.directories.warmUp(handle, after: listing.count) }
                 // The kernel has no references to entries that it has not accepted.
                 listing.forEachNode { volume.forget(node($0), count: 1) }
             }

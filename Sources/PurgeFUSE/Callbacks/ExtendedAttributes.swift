@@ -9,7 +9,7 @@ extension fuse_lowlevel_ops {
         operations.getxattr = { request, node, name, size in
             guard let request = Request(request) else { return }
             request.answer { () throws(Errno) in
-                try request.volume.extendedAttribute(
+                try request.volume.extendedAttributes.value(
                     of: request.node(node), named: request.name(name), caller: request.caller)
             } _: {
                 $0.value($1, size: size)
@@ -18,7 +18,7 @@ extension fuse_lowlevel_ops {
         operations.setxattr = { request, node, name, value, size, flags in
             guard let request = Request(request) else { return }
             request.done { () throws(Errno) in
-                try request.volume.setExtendedAttribute(
+                try request.volume.extendedAttributes.set(
                     of: request.node(node), named: request.name(name),
                     to: [UInt8](UnsafeRawBufferPointer(start: value, count: size)), flags: flags,
                     caller: request.caller)
@@ -27,7 +27,7 @@ extension fuse_lowlevel_ops {
         operations.listxattr = { request, node, size in
             guard let request = Request(request) else { return }
             request.answer { () throws(Errno) in
-                try request.volume.extendedAttributeNames(of: request.node(node), caller: request.caller)
+                try request.volume.extendedAttributes.names(of: request.node(node), caller: request.caller)
             } _: {
                 $0.value($1, size: size)
             }
@@ -35,7 +35,7 @@ extension fuse_lowlevel_ops {
         operations.removexattr = { request, node, name in
             guard let request = Request(request) else { return }
             request.done { () throws(Errno) in
-                try request.volume.removeExtendedAttribute(
+                try request.volume.extendedAttributes.remove(
                     of: request.node(node), named: request.name(name), caller: request.caller)
             }
         }

@@ -20,7 +20,9 @@ extension Volume {
         do { try System.makeUmaskPrivate() } catch {}
         System.setUmask(0)
     }
+}
 
+extension VolumeCore {
     /// What this thread creates from now on belongs to the caller. Only root can do that.
     func actAs(_ caller: Caller) {
         let umask = keepsAccessControlLists ? caller.umask : 0

@@ -34,7 +34,7 @@ extension Volume {
 
     /// Removes what failed calls have left in the store, as soon as that is possible.
     func removeLeftovers() {
-        withdrawStrays()
+        names.withdrawStrays()
         store.removeLeftSidecars()
     }
 }

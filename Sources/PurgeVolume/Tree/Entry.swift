@@ -32,22 +32,6 @@ public struct Caller: Sendable {
     }
 }
 
-extension Volume {
-    /// The backing file's status as a caller sees it. `st_blocks` x 512 is the charge on every store, so that du, df
-    /// and the ledger agree (docs/RULES.md, Charged bytes).
-    func attributes(of node: Node, _ status: FileStatus) -> Attributes {
-        read { _ in node.attributes(status) }
-    }
-
-    /// The kernel has dropped `count` references.
-    public func forget(_ node: Node, count: UInt64) {
-        guard node !== root, !node.isControl else { return }
-        let isLast = change { state in state.tree.references.forget(node, count: count) }
-        // Unmanaged: `grant` retained it when the kernel got its first reference.
-        if isLast { Unmanaged.passUnretained(node).release() }
-    }
-}
-
 extension Node {
     /// What a caller sees of the backing's status; under the lock.
     func attributes(_ status: FileStatus) -> Attributes {

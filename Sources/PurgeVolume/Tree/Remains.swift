@@ -37,7 +37,7 @@ final class RemovedEntry: Sendable {
     deinit { Self.alive.subtract(1, ordering: .relaxed) }
 }
 
-extension Volume {
+extension StoreAccess {
     /// To be taken before the name is removed; nil if nothing is needed or can be had.
     func remains(of node: Node, _ name: Name, in directory: FileDescriptor) -> Remains? {
         if node.isRegular { return nil }

@@ -27,7 +27,7 @@ final class Strays: Sendable {
     }
 }
 
-extension Volume {
+extension NameChanges {
     /// Removes from the store what will not be in the tree.
     func withdrawEntry(_ name: Name, in parent: Node, at directory: Int32) {
         if !removeUnknown(name, at: directory) { core.strays.add(Dentry(directory: parent, name: name)) }

@@ -4,64 +4,12 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// A parsed name of an extended attribute, as the app gave it.
-enum AttributeName {
-    /// One of those in docs/XATTRS.md, under any of its names. `appleForm` is the value that it then has.
-    case storage(StorageAttribute, appleForm: [UInt8]?)
-    case computed(ComputedAttribute)
-    /// An unknown name in our own namespace.
-    case unknown
-    /// Everything else, with the name under which the store keeps it.
-    case plain(Name)
+/// Extended attributes: those of the app, those that the rules depend on, and those that are computed.
+public struct ExtendedAttributes: VolumeFamily {
+    let core: VolumeCore
 
-    private static let appleExclusion: StaticString = "com.apple.metadata:com_apple_backup_excludeItem"
-    private static let oldAppleExclusion: StaticString = "com.apple.MobileBackup"
-    private static let ownPrefix: StaticString = "user.purgefs."
-    /// The store's file system accepts only names with one of the four prefixes.
-    private static let rawPrefix: StaticString = "user.purgefs.raw."
-    private static let kernelPrefixes: [StaticString] = ["user.", "trusted.", "security.", "system."]
-
-    init(_ name: CName) {
-        let name = Name(name)
-        if name.isEqual(to: Self.appleExclusion) {
-            self = .storage(.isExcludedFromBackup, appleForm: Self.propertyList)
-        } else if name.isEqual(to: Self.oldAppleExclusion) {
-            self = .storage(.isExcludedFromBackup, appleForm: [1])
-        } else if name.hasPrefix(Self.ownPrefix) {
-            let own = name.dropping(Self.ownPrefix).text
-            if let attribute = StorageAttribute(rawValue: own) {
-                self = .storage(attribute, appleForm: nil)
-            } else if let attribute = ComputedAttribute(rawValue: own) {
-                self = .computed(attribute)
-            } else {
-                self = .unknown
-            }
-        } else if Self.kernelPrefixes.contains(where: name.hasPrefix) {
-            self = .plain(name)
-        } else {
-            self = .plain(name.prefixed(by: Self.rawPrefix))
-        }
-    }
-
-    /// The 61 bytes of the binary property list of `com.apple.backupd` (docs/XATTRS.md).
-    static let propertyList: [UInt8] =
-        Array("bplist00".utf8) + [0x5f, 0x10, 0x11] + Array("com.apple.backupd".utf8)
-        + [0x08, 0, 0, 0, 0, 0, 0, 0x01, 0x01, 0, 0, 0, 0, 0, 0, 0, 0x01] + [UInt8](repeating: 0, count: 15) + [0x1c]
-
-    /// What the app sees of a name in the store; nil for a name that only we use.
-    static func visible(_ stored: Name, byRoot: Bool) -> Name? {
-        if stored.hasPrefix(rawPrefix) { return stored.dropping(rawPrefix) }
-        if stored.hasPrefix(ownPrefix) {
-            return StorageAttribute(rawValue: stored.dropping(ownPrefix).text) == nil ? nil : stored
-        }
-        if stored.hasPrefix("trusted.") { return byRoot ? stored : nil }
-        return stored
-    }
-}
-
-extension Volume {
     /// The value of an attribute; with an empty buffer only its length.
-    public func extendedAttribute(of node: Node, named name: CName, caller: Caller) throws(Errno) -> [UInt8] {
+    public func value(of node: Node, named name: CName, caller: Caller) throws(Errno) -> [UInt8] {
         if node.isControl { throw .noData }
         switch AttributeName(name) {
         case .storage(let attribute, let appleForm):
@@ -93,7 +41,7 @@ extension Volume {
     }
 
     /// The names of attributes that were set, each with a zero at its end; computed ones are not listed.
-    public func extendedAttributeNames(of node: Node, caller: Caller) throws(Errno) -> [UInt8] {
+    public func names(of node: Node, caller: Caller) throws(Errno) -> [UInt8] {
         if node.isControl { return [] }
         let names = try access.reading(node) { (location) throws(Errno) in
             try location.with { (directory, name) throws(Errno) in
@@ -108,7 +56,7 @@ extension Volume {
         return list
     }
 
-    public func setExtendedAttribute(
+    public func set(
         of node: Node, named name: CName, to value: [UInt8], flags: Int32, caller: Caller
     ) throws(Errno) {
         if node.isControl { throw .notPermitted }
@@ -162,7 +110,7 @@ extension Volume {
         } catch { return false }
     }
 
-    public func removeExtendedAttribute(of node: Node, named name: CName, caller: Caller) throws(Errno) {
+    public func remove(of node: Node, named name: CName, caller: Caller) throws(Errno) {
         if node.isControl { throw .notPermitted }
         switch AttributeName(name) {
         case .storage(let attribute, let appleForm):
@@ -239,9 +187,9 @@ extension Volume {
     }
 
     private func creationDate(of node: Node) throws(Errno) -> String {
-        if let born = try birth(of: node) { return Instant(nanoseconds: born).iso8601 }
+        if let born = try lookups.birth(of: node) { return Instant(nanoseconds: born).iso8601 }
         // The time of the last modification is the best approximation.
-        let time = try attributes(of: node).status.st_mtim
+        let time = try lookups.attributes(of: node).status.st_mtim
         return Instant(time).iso8601
     }
 }

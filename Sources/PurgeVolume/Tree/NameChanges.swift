@@ -4,10 +4,12 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-// Making, linking, renaming and removing entries. The kernel holds the directory's lock during each of these, so there
-// is only one at a time for a name; only a purge can come between, and is waited for.
-extension Volume {
-    public func makeDirectory(
+/// Making, linking, renaming and removing entries. The kernel holds the directory's lock during each of these, so there
+/// is only one at a time for a name; only a purge can come between, and is waited for.
+struct NameChanges: VolumeFamily {
+    let core: VolumeCore
+
+    func makeDirectory(
         _ name: CName, in parent: Node, mode: mode_t, caller: Caller
     ) throws(Errno) -> Entry {
         try make(name, in: parent, caller: caller) { (directory) throws(Errno) in
@@ -15,7 +17,7 @@ extension Volume {
         }
     }
 
-    public func makeNode(
+    func makeNode(
         _ name: CName, in parent: Node, mode: mode_t, device: dev_t, caller: Caller
     ) throws(Errno) -> Entry {
         try make(name, in: parent, caller: caller) { (directory) throws(Errno) in
@@ -23,7 +25,7 @@ extension Volume {
         }
     }
 
-    public func makeSymbolicLink(
+    func makeSymbolicLink(
         to target: CName, _ name: CName, in parent: Node, caller: Caller
     ) throws(Errno) -> Entry {
         try make(name, in: parent, caller: caller) { (directory) throws(Errno) in
@@ -36,15 +38,15 @@ extension Volume {
     ) throws(Errno) -> Entry {
         try refuseReserved(name, in: parent, with: .exists)
         let key = Name(name)
-        guard try settledEntry(key, in: parent) == nil else { throw .exists }
+        guard try lookups.settledEntry(key, in: parent) == nil else { throw .exists }
         try makeWay(for: key, in: parent)
         let directory = try access.directoryDescriptor(parent)
-        actAs(caller)
+        core.actAs(caller)
         do throws(Errno) { try body(directory.raw) } catch { throw access.hostError(error, parent) }
         do throws(Errno) {
             let status = try System.status(at: directory.raw, name)
             let node = access.newNode(status, named: key)
-            let isProtected = try inheritProtection(node, from: parent, at: directory.raw, name)
+            let isProtected = try extendedAttributes.inheritProtection(node, from: parent, at: directory.raw, name)
             return insert(node, in: parent, EntryFacts(isProtected: isProtected), status)
         } catch {
             withdrawEntry(key, in: parent, at: directory.raw)
@@ -69,11 +71,11 @@ extension Volume {
         if parent === root, ControlTree.isReserved(name) { throw error }
     }
 
-    public func link(_ node: Node, as name: CName, in parent: Node, caller: Caller) throws(Errno) -> Entry {
+    func link(_ node: Node, as name: CName, in parent: Node, caller: Caller) throws(Errno) -> Entry {
         try refuseReserved(name, in: parent, with: .notPermitted)
         if node.isControl { throw .notPermitted }
         let key = Name(name)
-        guard try settledEntry(key, in: parent) == nil else { throw .exists }
+        guard try lookups.settledEntry(key, in: parent) == nil else { throw .exists }
         try makeWay(for: key, in: parent)
         let directory = try access.directoryDescriptor(parent)
         // From here on it has two names, so no purge takes it.
@@ -107,11 +109,21 @@ extension Volume {
         }
     }
 
-    public func unlink(_ name: CName, in parent: Node, caller: Caller) throws(Errno) {
+    /// A new name of the node, in the store.
+    private func linkBacking(_ node: Node, to directory: Int32, _ name: CName) throws(Errno) {
+        switch try access.locate(node) {
+        case .entry(let from, let old):
+            try old.withCName { (old) throws(Errno) in try System.link(at: from.raw, old, to: directory, name) }
+        case .open(let handle): try System.link(handle.descriptor, to: directory, name)
+        case .itself, .known: throw .noEntry
+        }
+    }
+
+    func unlink(_ name: CName, in parent: Node, caller: Caller) throws(Errno) {
         try refuseReserved(name, in: parent, with: .notPermitted)
         let key = Name(name)
         if purgedNames.isAnnouncer(caller) {
-            guard try settledEntry(key, in: parent) == nil else { throw .noEntry }
+            guard try lookups.settledEntry(key, in: parent) == nil else { throw .noEntry }
             return try purgedNames.endGhost(key, in: parent)
         }
         try remove(key, from: parent) { (directory) throws(Errno) in
@@ -119,7 +131,7 @@ extension Volume {
         }
     }
 
-    public func removeDirectory(_ name: CName, in parent: Node) throws(Errno) {
+    func removeDirectory(_ name: CName, in parent: Node) throws(Errno) {
         try refuseReserved(name, in: parent, with: .notPermitted)
         withdrawStrays()
         try remove(Name(name), from: parent) { (directory) throws(Errno) in
@@ -128,11 +140,11 @@ extension Volume {
     }
 
     private func remove(_ name: Name, from parent: Node, _ body: (Int32) throws(Errno) -> Void) throws(Errno) {
-        guard let node = try heldEntry(name, in: parent) else { throw .noEntry }
+        guard let node = try lookups.heldEntry(name, in: parent) else { throw .noEntry }
         let sidecar: String?
         do throws(Errno) {
             let directory = try access.directoryDescriptor(parent)
-            let left = remains(of: node, name, in: directory)
+            let left = access.remains(of: node, name, in: directory)
             sidecar = try access.moving { () throws(Errno) in
                 try body(directory.raw)
             } then: { state in

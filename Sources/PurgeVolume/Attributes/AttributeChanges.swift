@@ -27,9 +27,12 @@ public struct AttributeChange: Sendable {
     }
 }
 
-extension Volume {
+/// chmod, chown, truncate and utimens.
+struct AttributeChanges: VolumeFamily {
+    let core: VolumeCore
+
     /// chmod, chown, truncate and utimens. The kernel holds the inode's lock meanwhile.
-    public func setAttributes(
+    func set(
         of node: Node, handle: Handle?, _ change: AttributeChange, debt: inout AnnouncementDebt
     ) throws(Errno) -> Attributes {
         if node.isControl {
@@ -47,7 +50,7 @@ extension Volume {
                 // The next read must reach the backing file, to move atime as with relatime.
                 core.change { _ in node.cacheIsStale = true }
             }
-            return attributes(of: node, try location.status())
+            return lookups.attributes(of: node, try location.status())
         }
     }
 

@@ -3,9 +3,12 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-extension Volume {
+/// Finds entries, and reads what they are.
+struct Lookups: VolumeFamily {
+    let core: VolumeCore
+
     /// The entry `name` of a directory. A missing name needs no access to the store, because the tree is complete.
-    public func lookup(_ name: CName, in parent: Node, caller: Caller) throws(Errno) -> Entry {
+    func lookup(_ name: CName, in parent: Node, caller: Caller) throws(Errno) -> Entry {
         if parent.isControl { return try control.lookup(name, in: parent) }
         if parent === root, let directory = control.directory(named: name) { return directory }
         for _ in 0..<1000 {
@@ -16,7 +19,7 @@ extension Volume {
 
     /// Whether the kernel may cache that there is no such name: not while a purged one is still to be announced, since
     /// the announcement goes through the kernel's own look-up.
-    public func mayCacheAbsence(_ name: CName?, in parent: Node) -> Bool {
+    func mayCacheAbsence(_ name: CName?, in parent: Node) -> Bool {
         guard let name else { return false }
         let key = VolumeState.GhostKey(directory: ObjectIdentifier(parent), name: Name(name))
         return read { state in state.ghosts[key] == nil }
@@ -78,14 +81,14 @@ extension Volume {
         }
     }
 
-    public func attributes(of node: Node) throws(Errno) -> Attributes {
+    func attributes(of node: Node) throws(Errno) -> Attributes {
         if node.isControl { return control.attributes(of: node) }
         let status = try access.reading(node) { (location) throws(Errno) in try location.status() }
         return attributes(of: node, status)
     }
 
     /// In nanoseconds since 1970; nil if the store's file system keeps none.
-    public func birth(of node: Node) throws(Errno) -> Int64? {
+    func birth(of node: Node) throws(Errno) -> Int64? {
         if node.isControl { return nil }
         return try access.reading(node) { (location) throws(Errno) in
             try location.with { (directory, name) throws(Errno) in
@@ -97,7 +100,7 @@ extension Volume {
         }
     }
 
-    public func readLink(_ node: Node) throws(Errno) -> [CChar] {
+    func readLink(_ node: Node) throws(Errno) -> [CChar] {
         try access.reading(node) { (location) throws(Errno) in
             try location.with { (directory, name) throws(Errno) in
                 if let name { return try System.readLink(at: directory, name) }
@@ -107,5 +110,19 @@ extension Volume {
                 }
             }
         }
+    }
+
+    /// The backing file's status as a caller sees it. `st_blocks` x 512 is the charge on every store, so that du, df
+    /// and the ledger agree (docs/RULES.md, Charged bytes).
+    func attributes(of node: Node, _ status: FileStatus) -> Attributes {
+        read { _ in node.attributes(status) }
+    }
+
+    /// The kernel has dropped `count` references.
+    func forget(_ node: Node, count: UInt64) {
+        guard node !== root, !node.isControl else { return }
+        let isLast = change { state in state.tree.references.forget(node, count: count) }
+        // Unmanaged: `grant` retained it when the kernel got its first reference.
+        if isLast { Unmanaged.passUnretained(node).release() }
     }
 }

@@ -2,29 +2,25 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-extension Volume {
-    /// RENAME_NOREPLACE and RENAME_EXCHANGE of renameat2(2).
-    public static let renameNoReplace: UInt32 = 1
-    public static let renameExchange: UInt32 = 2
-
-    public func rename(
+extension NameChanges {
+    func rename(
         _ name: CName, in parent: Node, to newName: CName, in newParent: Node, flags: UInt32
     ) throws(Errno) {
         try refuseReserved(name, in: parent, with: .notPermitted)
         try refuseReserved(newName, in: newParent, with: .notPermitted)
-        if flags & ~(Self.renameNoReplace | Self.renameExchange) != 0 { throw .invalid }
+        if flags & ~(Volume.renameNoReplace | Volume.renameExchange) != 0 { throw .invalid }
         let from = Dentry(directory: parent, name: Name(name))
         let to = Dentry(directory: newParent, name: Name(newName))
         try makeWay(for: to.name, in: newParent)
-        guard let node = try heldEntry(from.name, in: parent) else { throw .noEntry }
+        guard let node = try lookups.heldEntry(from.name, in: parent) else { throw .noEntry }
         var target: Node?
         let sidecar: String?
         do throws(Errno) {
-            target = try heldEntry(to.name, in: newParent)
+            target = try lookups.heldEntry(to.name, in: newParent)
             let source = try access.directoryDescriptor(parent)
             let destination = try access.directoryDescriptor(newParent)
             let found = target
-            let left = found.flatMap { remains(of: $0, to.name, in: destination) }
+            let left = found.flatMap { access.remains(of: $0, to.name, in: destination) }
             sidecar = try access.moving { () throws(Errno) in
                 try System.rename(at: source.raw, name, to: destination.raw, newName, flags: flags)
             } then: { state -> String? in
@@ -40,7 +36,6 @@ extension Volume {
         }
         if let sidecar { store.removeSidecar(sidecar) }
     }
-
 }
 
 extension VolumeState {

@@ -13,7 +13,7 @@ struct ScanFindings {
     var unreadable: [Node] = []
 }
 
-extension Volume {
+extension StoreScan {
     /// A sidecar belongs to one file: a second file that names it (a copy of the first) has none.
     func claimedRecord(of directory: Int32, _ name: CName) throws(ExtentDamage) -> ExtentRecord? {
         guard let record = try store.extentRecord(of: directory, name) else { return nil }

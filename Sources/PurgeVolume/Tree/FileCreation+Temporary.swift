@@ -3,16 +3,16 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-// Files that are created without a name (O_TMPFILE); `link` may give them their first.
-extension Volume {
+// Files that are created without a name (O_TMPFILE); link(2) may give them their first.
+extension FileCreation {
     /// Creates and opens a file without a name. It is charged like an entry of `directory`.
-    public func makeTemporary(
+    func makeTemporary(
         in directory: Node, mode: mode_t, flags: Int32, caller: Caller
     ) throws(Errno) -> (Entry, Handle) {
         if directory.isControl { throw .notPermitted }
         try openFiles.admit()
         let place = try access.directoryDescriptor(directory)
-        actAs(caller)
+        core.actAs(caller)
         let kept = flags & ~OpenFiles.strippedFlags | System.openTemporary | O_CLOEXEC | untouched.fileFlags
         let descriptor: Int32
         do { descriptor = try System.open(at: place.raw, ".", kept, mode: mode) } catch {
@@ -29,7 +29,7 @@ extension Volume {
     ) throws(Errno) -> (Entry, Handle) {
         let status = try System.status(descriptor)
         let node = access.newNode(status, named: Name(""))
-        _ = try inheritProtection(node, from: directory, at: descriptor, nil)
+        _ = try extendedAttributes.inheritProtection(node, from: directory, at: descriptor, nil)
         let now = clock.now
         return change { state in
             state.tree.insertNameless(node, asIn: directory, EntryFacts(opens: 1))
@@ -37,16 +37,6 @@ extension Volume {
             let handle = state.handle(for: node, descriptor, flags, offersPassthrough: false)
             state.grant(node)
             return (Entry(node: node, attributes: node.attributes(status)), handle)
-        }
-    }
-
-    /// A new name of the node, in the store.
-    func linkBacking(_ node: Node, to directory: Int32, _ name: CName) throws(Errno) {
-        switch try access.locate(node) {
-        case .entry(let from, let old):
-            try old.withCName { (old) throws(Errno) in try System.link(at: from.raw, old, to: directory, name) }
-        case .open(let handle): try System.link(handle.descriptor, to: directory, name)
-        case .itself, .known: throw .noEntry
         }
     }
 }

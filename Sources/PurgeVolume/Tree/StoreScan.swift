@@ -3,6 +3,7 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 import PurgeTree
+import Synchronization
 
 /// What a scan reads about one entry of the store.
 private struct Scanned {
@@ -25,10 +26,15 @@ private struct LinkedFiles {
     var found: [Key: (node: Node, links: Int)] = [:]
 }
 
-extension Volume {
+/// The scan of the store that makes the tree, and the problems that it found.
+public final class StoreScan: VolumeFamily {
+    let core: VolumeCore
+    let findings = Mutex(ScanFindings())
+
+    init(core: VolumeCore) { self.core = core }
+
     /// Builds the tree and the ledger from the store. `progress` gets the number of entries so far.
-    func scan(progress: (Int) -> Void) throws(StoreError) {
-        let uses = try keeper.journal.lastUses()
+    func run(lastUses uses: [UInt64: Journal.LastUse], progress: (Int) -> Void) throws(StoreError) {
         var linked = LinkedFiles()
         var pending = [root]
         var count = 0
@@ -192,58 +198,10 @@ extension Volume {
     }
 }
 
-/// Linux's SEEK_DATA and SEEK_HOLE, which Glibc's module hides.
-public let SEEK_DATA_NUMBER = 3
-public let SEEK_HOLE_NUMBER = 4
-
-extension BackingKind {
-    /// XFS shows written blocks as holes until they are on disk; overlayfs may lie on XFS.
-    var mustSyncBeforeSeek: Bool { self == .xfs || self == .overlay }
-    /// btrfs makes a block of data when a file grows from within a hole.
-    var fillsGrownTail: Bool { self == .btrfs || self == .overlay }
-}
-
 extension EntryFacts {
     fileprivate init(_ attributes: StoredAttributes, of node: Node) {
         self.init(isProtected: attributes.hasProtection && node.isDirectory)
         mark = attributes.mark
         isExcluded = attributes.isExcluded
-    }
-}
-
-extension FileStatus {
-    var isDirectory: Bool { st_mode & S_IFMT == S_IFDIR }
-    var isRegular: Bool { st_mode & S_IFMT == S_IFREG }
-    /// In bytes; never below zero, whatever the file system reports.
-    var size: Int64 { max(0, Int64(st_size)) }
-    var nodeKind: NodeKind {
-        switch st_mode & S_IFMT {
-        case S_IFREG: .regular
-        case S_IFDIR: .directory
-        case S_IFLNK: .symbolicLink
-        default: .special
-        }
-    }
-}
-
-extension Instant {
-    init(_ time: timespec) { self.init(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec)) }
-}
-
-/// A file's birth time in 32 bits, which is enough to distinguish two files with one inode number and takes no extra
-/// memory in a node. 0 stands for an unknown birth time.
-enum BirthMark {
-    static func of(_ birth: Int64?) -> UInt32 {
-        guard let birth else { return 0 }
-        // Birth times advance in steps of some milliseconds.
-        return max(1, UInt32(truncatingIfNeeded: birth / 1_000_000))
-    }
-
-    /// For a file that has just been made: the kernel uses one time for its birth and its modification.
-    static func of(new status: stat) -> UInt32 { of(Instant(status.st_mtim).nanoseconds) }
-
-    /// Whether the journal's record may belong to the file.
-    static func isSame(_ recorded: Int64, _ birth: Int64?) -> Bool {
-        recorded == 0 || birth == nil || recorded == Int64(of(birth))
     }
 }

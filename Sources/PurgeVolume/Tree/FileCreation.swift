@@ -3,20 +3,23 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-extension Volume {
+/// Creates files that are open from the beginning, with a name or without one.
+struct FileCreation: VolumeFamily {
+    let core: VolumeCore
+
     /// Creates and opens a file, or opens it if it exists and the flags allow that.
-    public func create(
+    func create(
         _ name: CName, in parent: Node, mode: mode_t, flags: Int32, caller: Caller, offersPassthrough: Bool
     ) throws(Errno) -> (Entry, Handle) {
-        try refuseReserved(name, in: parent, with: .exists)
+        try names.refuseReserved(name, in: parent, with: .exists)
         let key = Name(name)
-        try makeWay(for: key, in: parent)
+        try names.makeWay(for: key, in: parent)
         while true {
             if let place = try placeOfNew(key, in: parent) {
-                actAs(caller)
+                core.actAs(caller)
                 return try make(name, key, in: parent, place, mode: mode, flags: flags)
             }
-            if try settledEntry(key, in: parent) != nil {
+            if try lookups.settledEntry(key, in: parent) != nil {
                 if flags & O_EXCL != 0 { throw .exists }
                 return try openExisting(
                     name, in: parent, flags: flags, caller: caller, offersPassthrough: offersPassthrough)
@@ -46,14 +49,17 @@ extension Volume {
     private func openExisting(
         _ name: CName, in parent: Node, flags: Int32, caller: Caller, offersPassthrough: Bool
     ) throws(Errno) -> (Entry, Handle) {
-        let entry = try lookup(name, in: parent, caller: caller)
+        let entry = try lookups.lookup(name, in: parent, caller: caller)
         do throws(Errno) {
             // An answer to CREATE cannot pass a file through; when it is looked up again, the file comes with OPEN.
             openFiles.settleMapping(of: entry.node)
             if read({ _ in entry.node.isPassed }) { throw .stale }
-            return (entry, try open(entry.node, flags: flags, caller: caller, offersPassthrough: offersPassthrough))
+            return (
+                entry,
+                try openFiles.open(entry.node, flags: flags, caller: caller, offersPassthrough: offersPassthrough)
+            )
         } catch {
-            forget(entry.node, count: 1)
+            lookups.forget(entry.node, count: 1)
             throw error
         }
     }
@@ -70,7 +76,7 @@ extension Volume {
         }
         do throws(Errno) { return try adopt(descriptor, key, in: parent, place, flags) } catch {
             System.close(descriptor)
-            withdrawEntry(key, in: parent, at: place.directory.raw)
+            names.withdrawEntry(key, in: parent, at: place.directory.raw)
             throw access.hostError(error, parent)
         }
     }
@@ -84,7 +90,7 @@ extension Volume {
         var facts = EntryFacts(opens: 1)
         if place.inheritsProtection {
             facts.isProtected = try name.withCName { (name) throws(Errno) in
-                try inheritProtection(node, from: parent, at: place.directory.raw, name)
+                try extendedAttributes.inheritProtection(node, from: parent, at: place.directory.raw, name)
             }
         }
         let known = facts

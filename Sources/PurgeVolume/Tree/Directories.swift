@@ -1,0 +1,99 @@
+import Glibc
+import PurgeSystem
+import PurgeTree
+
+/// One entry for a reader of a directory.
+public struct DirectoryEntry {
+    public let name: CName
+    public let inode: UInt64
+    /// The cookie of the next entry.
+    public let next: Int64
+    /// DT_REG and so on.
+    public let type: UInt8
+    /// With attributes if they were requested; the kernel then holds a reference.
+    public let entry: Entry?
+}
+
+/// Lists directories, and syncs them.
+public struct Directories: VolumeFamily {
+    let core: VolumeCore
+
+    public func open(_ node: Node) throws(Errno) -> DirectoryHandle {
+        if node.isControl { return DirectoryHandle(node: node, descriptor: nil) }
+        try openFiles.admit()
+        return DirectoryHandle(node: node, descriptor: try readable(node))
+    }
+
+    /// fsync(2) of a directory.
+    public func sync(_ node: Node) throws(Errno) {
+        hooks.beforeSlowWork()
+        let descriptor = try readable(node)
+        do throws(Errno) { try System.sync(descriptor.raw) } catch { throw access.hostError(error, node) }
+    }
+
+    /// A directory opened for reading, beside the cached descriptor that only names it.
+    private func readable(_ node: Node) throws(Errno) -> FileDescriptor {
+        let directory = node === root ? store.container : try access.directoryDescriptor(node)
+        let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | untouched.directoryFlags
+        return FileDescriptor(adopting: try OpenFiles.openPatiently(directory.raw, ".", flags))
+    }
+
+    /// Passes entries from cookie `offset` on to `body`, until that returns false or the end. An entry with attributes
+    /// that `body` has not taken is forgotten again.
+    public func read(
+        _ handle: DirectoryHandle, offset: Int64, withAttributes: Bool, _ body: (DirectoryEntry) -> Bool
+    ) throws(Errno) {
+        if handle.node.isControl { return control.read(handle.node, offset: offset, body) }
+        try handle.forEach(from: offset) { record, name in
+            give(record, name, of: handle, withAttributes, body)
+        }
+    }
+
+    /// Brings what will be requested next into the caches of the file system below, while the reader is busy with the
+    /// `count` entries that it has got.
+    public func warmUp(_ handle: DirectoryHandle, after count: Int) {
+        handle.warmUp(count) { hooks.beforeSlowWork() }
+    }
+
+    private func give(
+        _ record: DirectoryRecord, _ name: CName, of handle: DirectoryHandle, _ withAttributes: Bool,
+        _ body: (DirectoryEntry) -> Bool
+    ) -> Bool {
+        let directory = handle.node
+        // The name is that of the control directory, which is not listed.
+        if directory === root && ControlTree.isReserved(name) { return true }
+        var entry: Entry?
+        if withAttributes && !DirectoryBlock.isDot(name) {
+            do throws(Errno) { entry = try lookup(name, listedBy: handle) } catch {
+                // It was removed after the directory was read; the listing shows that moment.
+                if error == .noEntry { return true }
+            }
+        }
+        var inode = record.inode
+        if name[0] == 0x2e, name[1] == 0x2e, name[2] == 0 {
+            inode = core.read { _ in directory.parent?.inode ?? directory.inode }
+        }
+        let taken = body(
+            DirectoryEntry(name: name, inode: inode, next: record.next, type: record.type, entry: entry))
+        if !taken, let entry { lookups.forget(entry.node, count: 1) }
+        return taken
+    }
+
+    /// With one look at the tree if nothing moves meanwhile; otherwise the inode number could be another file's.
+    private func lookup(_ name: CName, listedBy handle: DirectoryHandle) throws(Errno) -> Entry {
+        let began = core.moves.load(ordering: .acquiring)
+        let isQuiet = core.movesEnded.load(ordering: .acquiring) == began
+        let status = try handle.status(of: name)
+        let isReserved = handle.node === root && ControlTree.isReserved(name)
+        if isQuiet, !isReserved, let entry = lookups.lookup(Name(name), status, in: handle.node) {
+            if core.moves.load(ordering: .acquiring) == began { return entry }
+            lookups.forget(entry.node, count: 1)
+        }
+        return try lookups.lookup(name, in: handle.node, caller: .nobody)
+    }
+}
+
+extension Caller {
+    /// For uses in which the caller does not matter.
+    static let nobody = Caller(owner: 0, group: 0, pid: 0, umask: 0)
+}

@@ -1,0 +1,89 @@
+import Glibc
+import PurgeSystem
+import PurgeTree
+
+// Entries and their attributes, for whoever serves the volume.
+extension Volume {
+    /// The entry `name` of a directory. Absence needs no look at the store: the tree is complete.
+    public func lookup(_ name: CName, in parent: Node, caller: Caller) throws(Errno) -> Entry {
+        try lookups.lookup(name, in: parent, caller: caller)
+    }
+
+    /// Whether the kernel may remember that there is no such name: not while a purged one is
+    /// still to be announced, since the announcement goes through the kernel's own look-up.
+    public func mayCacheAbsence(_ name: CName?, in parent: Node) -> Bool {
+        lookups.mayCacheAbsence(name, in: parent)
+    }
+
+    /// The kernel has dropped `count` references.
+    public func forget(_ node: Node, count: UInt64) { lookups.forget(node, count: count) }
+
+    public func attributes(of node: Node) throws(Errno) -> Attributes { try lookups.attributes(of: node) }
+
+    /// In nanoseconds since 1970; nil where the store's file system keeps none.
+    public func birth(of node: Node) throws(Errno) -> Int64? { try lookups.birth(of: node) }
+
+    public func readLink(_ node: Node) throws(Errno) -> [CChar] { try lookups.readLink(node) }
+
+    /// chmod, chown, truncate and utimens. The kernel holds the inode's lock meanwhile.
+    public func setAttributes(
+        of node: Node, handle: Handle?, _ change: AttributeChange, debt: inout AnnouncementDebt
+    ) throws(Errno) -> Attributes {
+        try AttributeChanges(core: core).set(of: node, handle: handle, change, debt: &debt)
+    }
+
+    public func makeDirectory(
+        _ name: CName, in parent: Node, mode: mode_t, caller: Caller
+    ) throws(Errno) -> Entry {
+        try names.makeDirectory(name, in: parent, mode: mode, caller: caller)
+    }
+
+    public func makeNode(
+        _ name: CName, in parent: Node, mode: mode_t, device: dev_t, caller: Caller
+    ) throws(Errno) -> Entry {
+        try names.makeNode(name, in: parent, mode: mode, device: device, caller: caller)
+    }
+
+    public func makeSymbolicLink(
+        to target: CName, _ name: CName, in parent: Node, caller: Caller
+    ) throws(Errno) -> Entry {
+        try names.makeSymbolicLink(to: target, name, in: parent, caller: caller)
+    }
+
+    public func link(_ node: Node, as name: CName, in parent: Node, caller: Caller) throws(Errno) -> Entry {
+        try names.link(node, as: name, in: parent, caller: caller)
+    }
+
+    public func unlink(_ name: CName, in parent: Node, caller: Caller) throws(Errno) {
+        try names.unlink(name, in: parent, caller: caller)
+    }
+
+    public func removeDirectory(_ name: CName, in parent: Node) throws(Errno) {
+        try names.removeDirectory(name, in: parent)
+    }
+
+    /// RENAME_NOREPLACE and RENAME_EXCHANGE of renameat2(2).
+    public static let renameNoReplace: UInt32 = 1
+    public static let renameExchange: UInt32 = 2
+
+    public func rename(
+        _ name: CName, in parent: Node, to newName: CName, in newParent: Node, flags: UInt32
+    ) throws(Errno) {
+        try names.rename(name, in: parent, to: newName, in: newParent, flags: flags)
+    }
+
+    /// Makes and opens a file; opens it when it is there and the flags allow.
+    public func create(
+        _ name: CName, in parent: Node, mode: mode_t, flags: Int32, caller: Caller, offersPassthrough: Bool
+    ) throws(Errno) -> (Entry, Handle) {
+        try creation.create(
+            name, in: parent, mode: mode, flags: flags, caller: caller, offersPassthrough: offersPassthrough)
+    }
+
+    /// Makes and opens a file without a name (O_TMPFILE). It is charged as an entry of `directory` would be.
+    public func makeTemporary(
+        in directory: Node, mode: mode_t, flags: Int32, caller: Caller
+    ) throws(Errno) -> (Entry, Handle) {
+        try creation.makeTemporary(in: directory, mode: mode, flags: flags, caller: caller)
+    }
+}
