@@ -181,7 +181,7 @@ int shim_poll_in_or_signal(int fd, shim_signals signals, int milliseconds) {
 static pid_t bound_child;
 static const char *bound_mountpoint, *bound_message;
 
-// A daemon that was killed leaves its mount, of which every call says ENOTCONN.
+// A daemon that was killed leaves its mount, where every call fails with ENOTCONN.
 static void take_dead_mount_away(void) {
     struct stat status;
     if (stat(bound_mountpoint, &status) == 0 || errno != ENOTCONN) return;

@@ -110,7 +110,7 @@ extension System {
     }
     /// From now on each of `signals`, unless it is ignored, first ends the child `pid`, says `message`, and then ends
     /// this process with 128+N. A child that does not end is killed, and a dead mount that it leaves at `mountpoint` is
-    /// taken away. They are no longer blocked when this returns.
+    /// removed. They are no longer blocked when this returns.
     public static func end(
         with pid: pid_t, mountpoint: String, on signals: SignalSet, message: String
     ) throws(Errno) {

@@ -7,8 +7,8 @@ public enum TimeLimit {
         let gate = Gate()
     }
 
-    /// What `work` returns, on a thread of its own; nil if it takes longer than `milliseconds`. The thread is then left
-    /// to itself.
+    /// Runs `work` on a thread of its own and returns its result; nil if that takes longer than `milliseconds`. The
+    /// thread then goes on by itself.
     public static func run<Value: Sendable>(
         milliseconds: Int64, _ work: @escaping @Sendable () -> Value
     ) throws(Errno) -> Value? {

@@ -1,4 +1,4 @@
-"""Checks the shape of the source tree, and says what it counted.
+"""Checks the shape of the source tree, and prints what it counted.
 
     python3 Tests/House            from anywhere; `make check` runs it
     python3 Tests/House --largest  the largest types and functions too

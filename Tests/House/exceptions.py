@@ -1,4 +1,4 @@
-"""What the rules let pass: rule -> name -> why. An exception that is not needed any more is a finding itself."""
+"""Exceptions to the rules: rule -> name -> why. An exception that is no longer needed is a finding itself."""
 
 EXCEPTIONS = {
     "types": {

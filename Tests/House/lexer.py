@@ -42,7 +42,7 @@ class Source:
         self._keep(len(self.text))
 
     def _skip(self, found):
-        """Where what begins at `found` is over."""
+        """Where the element that begins at `found` ends."""
         if found[0] == "//":
             return self._line_comment(found.start())
         if found[0] == "/*":

@@ -1,4 +1,4 @@
-"""What the compiler does not check is counted, and each place says why it is safe."""
+"""What the compiler does not check is counted, and each place must say why it is safe."""
 import re
 from collections import Counter
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from finding import Finding
 
 # The comment is at most so many lines above, or below.
 ABOVE, BELOW = 3, 2
-# The words, and what a proof of each speaks of. A comment about something else is none.
+# The words, and what a proof of each must mention. A comment about something else is not a proof.
 WORDS = {
     "@unchecked": (r"@unchecked\b", r"@unchecked|lock|mutex|guard|under|alone|only|once|thread|shar|chang|condition"),
     "Unmanaged": (r"\bUnmanaged\b", r"unmanaged|retain|releas|reference|own|alive|lives?\b|outlive|keep|kept|hold|held"),
@@ -56,7 +56,7 @@ def outermost(code):
 
 
 def is_proved(source, line, about):
-    """A comment near the line speaks of what must hold."""
+    """Whether a comment near the line mentions what must hold."""
     near = {line + distance for distance in range(-ABOVE, BELOW + 1)}
     return any(re.search(about, comment.text, re.IGNORECASE) for comment in source.comments if comment.line in near)
 

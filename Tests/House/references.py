@@ -7,14 +7,14 @@ import tokenize
 
 from finding import Finding
 
-# Documents that a clone has not got: what rests on them belongs into docs/.
+# Documents that are not in a clone: what rests on them belongs in docs/.
 CITATIONS = re.compile(r"\bSPEC\b|\bFACTS\b|\b(?:FUSE|STYLE|ATTACK|RING)\.md\b")
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([\w-]+))?\)")
 PAGE = re.compile(r"\b(?:docs/)?([A-Z]{3,}\.md)\b(?:\]\([^)]*\)\))?(?:, ([A-Z`][^.;:)\n]*))?")
 BELOW = re.compile(r"\((?:below|above), ([A-Z][^.;:)\n]*)\)")
 NAMED = re.compile(r"(?<![\w/.*<-])(?!linux/|sys/)((?:[\w.+-]+/)*[A-Za-z][\w+-]*\.(?:swift|c|h|py))\b")
 OURS = re.compile(r"(?<![\w/.-])(?:\./)?((?:Sources|Tests|docs|mount-scripts)/[\w./+@*-]*[\w*])")
-# This folder says what must not be said.
+# This folder contains the forbidden names themselves.
 SELF = "Tests/House/"
 
 
@@ -71,11 +71,11 @@ def paths(tree, path, text):
 
 def pointers(tree, path, prose):
     """`docs/X.md, Heading` and `docs/X.md`; in a page `(below, Heading)`; the names of source files."""
-    joined = prose.replace("\n", " ")  # same length: a pointer may go over the end of a line
+    joined = prose.replace("\n", " ")  # same length: a pointer may continue on the next line
     place = lambda at: f"{path}:{prose.count(chr(10), 0, at) + 1}"
     for found in PAGE.finditer(joined):
         if CITATIONS.match(found[1]):
-            continue  # which `citations` tells
+            continue  # which `citations` reports
         page = page_of(tree, found[1])
         if page is None:
             yield Finding("references", found[1], place(found.start()), f"there is no {found[1]}")

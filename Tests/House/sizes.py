@@ -11,7 +11,7 @@ CALLBACKS = "Sources/PurgeFUSE/Callbacks/"
 
 
 class Type:
-    """A type, or what is added to one of somebody else's, with all its extensions."""
+    """A type of ours, or the extensions of a foreign one, with all its extensions."""
 
     def __init__(self, name):
         self.name, self.lines, self.methods, self.places = name, 0, 0, []
@@ -44,7 +44,7 @@ def declarations(files):
 
 
 def owner(declared, path, body):
-    """What tells the type that `body` declares or extends from others of its name."""
+    """What distinguishes the type that `body` declares or extends from others of the same name."""
     target, places = target_of(path), declared.get(body.name, [])
     if body.kind != "extension":
         return (path if body.is_private else target, body.name)

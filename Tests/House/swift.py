@@ -1,8 +1,8 @@
 """What a Swift file declares: imports, types, extensions, functions, stored variables.
 
-This is no compiler: it follows braces and keywords in text that has lost its strings and comments (lexer.py).
-A function is whatever has a body of statements: `func`, `init`, `deinit`, `subscript`, the accessors of a
-variable, and a closure that stands in a declaration.
+This is not a compiler: it follows braces and keywords in text that has lost its strings and comments (lexer.py).
+A function is anything that has a body of statements: `func`, `init`, `deinit`, `subscript`, the accessors of a
+variable, and a closure in a declaration.
 """
 import re
 from dataclasses import dataclass, field
@@ -53,7 +53,7 @@ class Variable:
 class TypeBody:
     """A declaration of a type, or an extension of one."""
     kind: str
-    name: str  # as it stands there, with the types it is in
+    name: str  # as it is written, with the types that it is in
     first: int
     is_private: bool
     last: int = 0

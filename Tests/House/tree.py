@@ -19,7 +19,7 @@ class Tree:
                 if path.endswith(".py") or text.startswith("#!/usr/bin/env python3")}
 
     def _listed(self):
-        """What git knows or would take up; all there is where there is no git."""
+        """The files that git tracks or would add; all files if there is no git."""
         git = subprocess.run(["git", "-C", self.root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                              capture_output=True, text=True)
         if git.returncode == 0:

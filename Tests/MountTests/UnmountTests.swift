@@ -61,7 +61,8 @@ extension Mounts {
             }
         }
 
-        /// Another mount namespace has a copy of the mount: that is said at once, and --force ends the daemon all the same.
+        /// Another mount namespace has a copy of the mount: that is reported at once, and --force ends the daemon
+        /// nevertheless.
         @Test func whatAnotherNamespaceKeeps() throws {
             try withDaemon { mount, daemon in
                 let keeper = try Program.start(["unshare", "--mount", "--propagation", "private", "sleep", "1000"])
@@ -86,7 +87,7 @@ extension Mounts {
             }
         }
 
-        /// The same with one step, of a mount that is in use here too, by a daemon that does not listen.
+        /// The same with one step, of a mount that is in use here too, by a daemon that does not react.
         @Test func whatAnotherNamespaceKeepsByForce() throws {
             try withDaemon { mount, daemon in
                 let keeper = try Program.start(
@@ -98,7 +99,7 @@ extension Mounts {
             }
         }
 
-        /// A container that somebody else has mounted at this place, in a mount namespace of his own, is none of ours.
+        /// A container that another process has mounted at this place, in a mount namespace of its own, is not ours.
         @Test func whatIsMountedThereInAnotherNamespace() throws {
             try withMount(mounted: false) { mount in
                 let script = "\"$0\" mount --total 64M \(mount.store) \(mount.root) && echo ready && sleep 1000"

@@ -1,4 +1,4 @@
-"""Other people's test suites, each on a plain directory and on a mount.
+"""Test suites of other projects, each in a plain directory and on a mount.
 
     python3 Tests/Suites [SUITE...]      all if none is named
     make suites SUITES="fio postgres"
@@ -8,7 +8,7 @@ Suites:
   stress      stress-ng's file system class with --verify, in turn and all at once
   cpython     CPython's own tests, the temporary directory on the mount
   postgres    initdb, pgbench, kill -9 of everything, recovery, pg_amcheck, pg_checksums
-  operations  a million mixed operations: no descriptor, memory or reference lost
+  operations  a million mixed operations: no descriptor, memory or reference is leaked
   files       100,000 files, the daemon with 256 descriptors
 
 A result that differs from that in the plain directory is a failure, as is anything that the mount
@@ -111,7 +111,7 @@ def collect(suite, place):
 
 
 def enter_own_namespace():
-    """So that no mount of ours is copied into, and kept alive by, another's namespace."""
+    """So that no mount of ours is copied into another mount namespace, which would keep it alive."""
     if os.environ.get("PURGEFS_SUITES_UNSHARED"):
         return
     os.environ["PURGEFS_SUITES_UNSHARED"] = "1"

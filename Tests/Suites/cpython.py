@@ -33,7 +33,7 @@ def run_suite(place):
 
 
 def run_module(module, work, outside, **identity):
-    """What became of each of its tests."""
+    """The outcome of each of its tests."""
     results = os.path.join(outside, f"{module}.xml")
     environment = {**os.environ, "TMPDIR": work, "PYTHONDONTWRITEBYTECODE": "1"}
     for name in ("PYTHONPATH", "PYTHONHOME"):

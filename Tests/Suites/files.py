@@ -60,7 +60,7 @@ def listed(work):
 
 
 def change(work):
-    """From folder to folder, so that no directory stays the one in use."""
+    """From folder to folder, so that no directory stays in use."""
     places = folders(work)
     for at, folder in enumerate(places):
         other = places[(at * 7 + 3) % len(places)]
@@ -82,7 +82,7 @@ def change(work):
 
 
 def deep(work):
-    """Folders in folders, the bottom reached anew each time."""
+    """Nested folders; the innermost is looked up from the top each time."""
     path = os.path.join(work, "deep")
     for level in range(DEPTH):
         path = os.path.join(path, f"level-{level}")
@@ -98,7 +98,7 @@ def deep(work):
 
 
 def many_open(place):
-    """Whoever holds all the descriptors that the daemon can give must not keep others from using
+    """A program that holds all the descriptors that the daemon can give must not keep others from using
     names. In a plain directory none is refused."""
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, limits[1]), limits[1]))

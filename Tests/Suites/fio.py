@@ -21,7 +21,7 @@ CASES = {
     "read beside": ["--rw=randrw", "--bsrange=512-32k", "--numjobs=4", "--ioengine=psync", "--verify_backlog=128",
                     "--verify_async=2"],
 }
-# What verifies while it writes cannot be verified alone.
+# A case that verifies while it writes cannot be verified separately.
 ONCE = ["read beside"]
 
 
@@ -33,7 +33,7 @@ def run_suite(place):
 
 
 def fio(place, case, options):
-    """How it ended, and how much it has read back; what was read and wrong ends it at once."""
+    """How it ended, and how much it has read back; wrong data ends it at once."""
     done = run(["fio", f"--name={case.replace(' ', '-')}", f"--directory={place.work}", f"--size={SIZE}m", *COMMON,
                 *CASES[case], *options, "--output-format=json"], cwd=place.outside)
     said, brace, _ = done.stdout.partition("{")  # remarks come before the report

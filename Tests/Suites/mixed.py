@@ -2,7 +2,7 @@
 
     python3 mixed.py DIRECTORY SEED OPERATIONS
 
-Prints how many calls it made and a digest of all that it saw, which is the same on every file
+Prints how many calls it made and a digest of all results, which is the same on every file
 system. Ends with 1 at the first wrong answer.
 """
 import hashlib
@@ -161,7 +161,7 @@ class Mixed:
         self.expect(found, sorted(path.rpartition("/")[2] for path in inside), "listdir")
 
     def hold(self):
-        """Opens a file that stays open, also when its name goes."""
+        """Opens a file that stays open, even when its name is removed."""
         path = self.pick()
         if path is None or len(self.open) >= 20:
             return self.let_go()

@@ -1,5 +1,5 @@
 """A million mixed operations (mixed.py), twice: the first million warms up, and what the second
-leaves behind in the daemon is lost. Numbers in threes are before, after the first, after the second."""
+leaves behind in the daemon is a leak. Groups of three numbers are before, after the first, after the second."""
 import os
 import subprocess
 import sys
@@ -11,7 +11,7 @@ PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.execu
 PROCESSES = 2
 TIME_LIMIT = 1800
 # glibc makes a heap for each thread, up to eight for a processor, and each takes millions of
-# operations to reach its size. A single one shows what is lost.
+# operations to reach its size. A single heap shows what is leaked.
 ENVIRONMENT = {"MALLOC_ARENA_MAX": "1"}
 #: Two bytes for an operation: the heap may come to its full size in the second million only.
 ALLOWED_GROWTH = 2 << 20
@@ -66,7 +66,7 @@ class Sample:
 
 
 def settled(place):
-    """A sample after the kernel has dropped what it knew and the daemon has let go of files that are gone."""
+    """A sample after the kernel has dropped its caches and the daemon has released removed files."""
     os.sync()
     drop_caches()
     wait_until(lambda: place.census()["known"] == 0, 10)

@@ -37,7 +37,7 @@ def scaled(full, least=1):
 
 
 def drop_caches():
-    """Names and inodes that nobody uses; again and again, since those used of late survive the first time."""
+    """Drops names and inodes that are not in use; repeated, since recently used ones survive the first time."""
     for _ in range(3):
         with open("/proc/sys/vm/drop_caches", "w") as file:
             file.write("2")
@@ -49,7 +49,7 @@ def remove(path):
 
 
 class Scratch:
-    """The one directory in which anything is left while a run lasts."""
+    """The only directory in which a run leaves anything while it lasts."""
 
     def __enter__(self):
         self.root = tempfile.mkdtemp(prefix="pfs.", dir=os.environ.get("PURGEFS_SUITES_DIR", "/var/tmp"))
@@ -110,7 +110,7 @@ class MountedPlace(Place):
         self.store = os.path.join(scratch.root, suite, "mount", "store")
         self.point = scratch.folder(suite, "mount", "point")
         self.log = os.path.join(self.outside, "daemon.log")
-        #: How many the daemon may have, if not as many as we.
+        #: How many descriptors the daemon may have, if not as many as this process.
         self.descriptors = descriptors
         self.environment = {**os.environ, **(environment or {})}
         self.end = Result("was never unmounted")
@@ -212,7 +212,7 @@ class MountedPlace(Place):
         return len(os.listdir(f"/proc/{self.daemon.pid}/fd"))
 
     def census(self):
-        """What the daemon says that is alive in it (SIGUSR1)."""
+        """How many objects are alive in the daemon, by its own report (SIGUSR1)."""
         before = self.census_lines()
         self.daemon.send_signal(signal.SIGUSR1)
         if not wait_until(lambda: len(self.census_lines()) > len(before)):

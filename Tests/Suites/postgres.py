@@ -113,7 +113,7 @@ class Server:
     # A crash while transactions are being committed.
 
     def killed_under_load(self, kill):
-        """Keeps what the server said it had committed in `promised`."""
+        """Collects in `promised` what the server has reported as committed."""
         self.promised = int(self.sql("select coalesce(max(n), 0) from promises"))
         writer = threading.Thread(target=self.promise)
         writer.start()

@@ -82,7 +82,7 @@ def end_children(keep=None):
 
 @contextlib.contextmanager
 def uninterrupted():
-    """Ctrl-C and the like have no effect within: for what takes things down."""
+    """Ctrl-C and similar signals have no effect inside: for clean-up."""
     ignored = {number: signal.signal(number, signal.SIG_IGN)
                for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:

@@ -6,13 +6,13 @@ from typing import Union
 
 @dataclass
 class Result:
-    """What a case came to: a line, or a line for each of many tests."""
+    """The outcome of a case: a line, or a line for each of many tests."""
     value: Union[str, dict]
     seconds: float = 0
 
 
 def shorten(value):
-    """One line: of many tests, how many came to the same."""
+    """One line: how many of many tests had the same outcome."""
     if isinstance(value, dict):
         kinds = collections.Counter(line.split(":")[0] for line in value.values())
         return ", ".join(f"{count} {kind}" if count > 1 or not kind.startswith("exit") else kind
@@ -33,7 +33,7 @@ BROKEN = "broken off"
 
 
 class Table:
-    """What each case came to, and what it is to be taken for."""
+    """The outcome of each case, and how it is to be judged."""
 
     def __init__(self):
         self.rows = []
@@ -49,7 +49,7 @@ class Table:
             elif a is None:  # of the mount alone: must be in order
                 said = shorten(b.value)
                 found = [] if said.startswith("ok") else [said]
-            elif b is None and BROKEN in mounted:  # said once, there
+            elif b is None and BROKEN in mounted:  # reported once, there
                 found = []
             else:
                 found = differences(a.value, b.value if b else "nothing")
@@ -67,7 +67,7 @@ class Table:
             self.details += [f"{suite}, {case}: {line}\n    known: {known[case, line]}" for line in excused]
 
     def summary(self):
-        """Everything once more, side by side."""
+        """All results again, side by side."""
         print(f"\n{'suite':11} {'case':14} {'':8} {'plain s':>8} {'mount s':>8}  result")
         for suite, case, verdict, plain, mounted, result in self.rows:
             times = [f"{value:8.1f}" if value is not None else " " * 8 for value in (plain, mounted)]

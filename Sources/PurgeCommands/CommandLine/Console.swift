@@ -22,7 +22,7 @@ final class Console {
         Console(isTerminal: isatty(STDOUT_FILENO) == 1) { (text) throws(Errno) in
             try Self.write(text, STDOUT_FILENO)
         } messages: { text in
-            do { try Self.write(text, STDERR_FILENO) } catch {}  // there is nobody left to tell
+            do { try Self.write(text, STDERR_FILENO) } catch {}  // there is no other way to report it
         }
     }
 

@@ -1,4 +1,4 @@
-/// The table of exit statuses, of which help is made; a test compares docs/CLI.md, Exit statuses, with it.
+/// The table of exit statuses, from which help is made; a test compares docs/CLI.md, Exit statuses, with it.
 enum ExitStatus {
     static let done: Int32 = 0
     static let failed: Int32 = 1

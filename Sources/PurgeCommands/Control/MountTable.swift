@@ -23,7 +23,7 @@ struct MountEntry: Hashable, Sendable {
     /// All mounts, the newest last; none if /proc is not mounted.
     static func all() -> [MountEntry] { all(of: "self") }
 
-    /// Those in the mount namespace of a process.
+    /// The mounts in the mount namespace of a process.
     static func all(of process: String) -> [MountEntry] {
         do throws(Errno) {
             let table = try FileDescriptor.open("/proc/\(process)/mountinfo", O_RDONLY).readToEnd()

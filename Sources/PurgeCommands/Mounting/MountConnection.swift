@@ -45,6 +45,6 @@ struct MountConnection {
         do throws(Errno) {
             try FileDescriptor.open("/sys/fs/fuse/connections/\(number)/abort", O_WRONLY).writeAll(Array("1".utf8))
             return true
-        } catch { return false }  // fusectl is not mounted there, in a container for one
+        } catch { return false }  // fusectl is not mounted there, for example in a container
     }
 }

@@ -90,7 +90,7 @@ struct MountDaemon {
         do throws(Errno) { return try System.waitReadable(line.raw, milliseconds: 0) } catch { return true }
     }
 
-    /// The mount is ready: the waiting process is told, and the daemon lets go of its working directory and terminal.
+    /// The mount is ready: the waiting process is told, and the daemon leaves its working directory and its terminal.
     private func becomeReady() {
         do throws(Errno) {
             if line != nil || log != nil { try redirect() }

@@ -1,18 +1,18 @@
 import PurgeModel
 
-/// Why a file was not purged, in words for a person.
+/// Why a file was not purged, in words.
 enum RefusalText {
     static func reason(_ cause: PurgeRefusal, users: [FileUser]) -> String {
         switch cause {
         case .noEntry: "no such file or folder"
         case .special: "it is a device, a pipe or a socket; only files and links are purged"
-        case .notPurgeable: "it lies neither in tmp nor in Library/Caches, and is not marked purgeable"
-        case .severalNames: "it has several names (hard links), so that nothing would come back"
-        case .linkedOutside: "it has a name outside of the container, so that nothing would come back"
-        case .empty: "it takes no space, so that nothing would come back"
+        case .notPurgeable: "it is neither in tmp nor in Library/Caches, and is not marked purgeable"
+        case .severalNames: "it has several names (hard links), so purging it would free nothing"
+        case .linkedOutside: "it has a name outside the container, so purging it would free nothing"
+        case .empty: "it takes no space, so purging it would free nothing"
         case .open: users.isEmpty ? "it is open" : "it is in use by \(list(users))"
-        case .busy: "something was changing it all the while"
-        case .failed: "the store would not let go of it"
+        case .busy: "it was being changed all the time"
+        case .failed: "it could not be removed from the store"
         }
     }
 
@@ -20,16 +20,16 @@ enum RefusalText {
     static func advice(_ cause: PurgeRefusal, users: [FileUser], isRoot: Bool) -> String {
         switch cause {
         case .noEntry: "Check the path."
-        case .special: "Leave devices, pipes and sockets out."
+        case .special: "Leave out devices, pipes and sockets."
         case .notPurgeable: "`purgefs mark --purgeable PATH` makes it purgeable."
         case .severalNames: "Remove its other names first: `find CONTAINER -samefile PATH` lists them."
         case .linkedOutside: "Remove that name first: `find DIR -samefile PATH` around the store lists it."
-        case .empty: "Name it, or purge all of its place."
+        case .empty: "Name the file itself, or purge the whole place that it is in."
         case .open where users.isEmpty:
             isRoot
-                ? "Whoever had it has ended, or is not to be seen from here: try again."
-                : "Run this as root to see by whom, or try again when it is closed."
-        case .open: "What is open is never purged: have it closed first."
+                ? "The process that had it open has ended, or cannot be seen from here: try again."
+                : "Run this as root to see which process has it open, or try again when it is closed."
+        case .open: "Open files are never purged: close it first."
         case .busy: "Try again."
         case .failed: "The log of the daemon, and `purgefs check STORE` after an unmount, may tell why."
         }

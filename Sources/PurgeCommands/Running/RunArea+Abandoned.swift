@@ -39,7 +39,7 @@ extension RunArea {
     }
 }
 
-// What was made by a run is told from a copy of it, which may be all that somebody has of its data.
+// What a run has made is distinguished from a copy of it, which may be the only copy of the data.
 extension RunArea {
     private static let markName = "user.purgefs.run"
 

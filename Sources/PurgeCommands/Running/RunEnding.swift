@@ -49,7 +49,7 @@ struct RunEnding {
 
     private func report(_ mount: Unmounting) {
         let users = mount.users()
-        guard !users.isEmpty else { return }  // they have just let go of it
+        guard !users.isEmpty else { return }  // they have just closed it
         console.warn(
             "run: COMMAND has ended, but the container is still in use; it is unmounted nevertheless"
                 + users.map { "\n  \($0)" }.joined())

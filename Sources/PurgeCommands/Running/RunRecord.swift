@@ -10,7 +10,7 @@ final class RunRecord: Sendable {
     private typealias Line = ArraySlice<UInt8>
     /// How the line of an event (`Event`) begins; its number follows.
     private static let beginning = Array("{\"seq\":".utf8)
-    /// How long the end of a run waits for a reader of the `--events` file that takes nothing, in nanoseconds.
+    /// How long the end of a run waits for a reader of the `--events` file that accepts nothing, in nanoseconds.
     private static let patience: Int64 = 5_000_000_000
     /// This many lines are kept as they came, because decoding each of them at once would be too slow.
     private static let batch = 512
@@ -47,7 +47,7 @@ final class RunRecord: Sendable {
         do throws(Errno) {
             file = try path.map { (path) throws(Errno) in
                 let file = try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
-                // A pipe whose reader has stopped must not hold this process up for ever.
+                // A pipe whose reader has stopped must not block this process for ever.
                 if try System.status(file.raw).st_mode & S_IFMT != S_IFREG { try System.makeNonblocking(file.raw) }
                 return file
             }
@@ -65,7 +65,7 @@ final class RunRecord: Sendable {
         } catch { throw CommandFailure("cannot follow events", path: mountpoint, error) }
     }
 
-    /// COMMAND has ended: from now on a reader of the `--events` file that takes nothing is given up on.
+    /// COMMAND has ended: from now on, a reader of the `--events` file that accepts nothing is abandoned.
     func startEnding() { state.withLock { $0.ending = System.uptime() } }
 
     /// The daemon has ended: returns what it has reported.

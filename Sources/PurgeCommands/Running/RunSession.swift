@@ -123,7 +123,8 @@ struct RunSession {
         var hostRefusals: Int
     }
 
-    /// nil if the daemon does not answer; the inner value is nil if it has just ended, and the summary does without.
+    /// nil if the daemon does not answer; the inner value is nil if it has just ended, and the summary is then printed
+    /// without it.
     private func state() -> After?? {
         let control = MountedControl(place: prepared.mountpoint)
         return answer { () throws(CommandFailure) in

@@ -44,7 +44,7 @@ private enum RunVerb {
             try MountChecks.runForCommand(
                 store: invocation.arguments.text(.store), eventsFile: invocation.arguments.text(.eventsFile),
                 allowsOther: request.allowsOther)
-            // The file may be a FIFO that nobody reads yet: signals must still end a process that waits for that.
+            // The file may be a FIFO that has no reader yet: signals must still end a process that waits for one.
             let record = try RunRecord(path: invocation.arguments.text(.eventsFile))
             let mask = try blockSignals(invocation)
             return try RunSession(invocation, mask: mask).run(record: record)

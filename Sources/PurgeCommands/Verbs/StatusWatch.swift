@@ -12,7 +12,7 @@ struct StatusWatch {
     private var target: Target
     /// Whether each status is drawn over the last one.
     private let isLive: Bool
-    /// Whether the cursor stands in a status that was drawn.
+    /// Whether the cursor is in a status that has been drawn.
     private var isDrawn = false
     private var console: Console { form.console }
 
@@ -25,7 +25,7 @@ struct StatusWatch {
 
     mutating func run() throws(CommandFailure) -> Int32 {
         let result = Result { () throws(CommandFailure) in try watch() }
-        // What is said now comes below what was drawn.
+        // Messages from now on are printed below what was drawn.
         if isDrawn { try console.print("") }
         try console.flush()
         if let signal = try result.get() { return ExitStatus.signal + signal }
@@ -33,7 +33,7 @@ struct StatusWatch {
         return ExitStatus.done
     }
 
-    /// The signal that has ended it; nil when the container has been unmounted.
+    /// Returns the signal that has ended it; nil when the container has been unmounted.
     private mutating func watch() throws(CommandFailure) -> Int32? {
         var isFirst = true
         while try showUnlessUnmounted(warnings: isFirst ? console : nil) {

@@ -84,7 +84,7 @@ private enum UnmountVerb {
             "another mount namespace (a sandbox, a container) has a copy of the mount, so the daemon"
                 + (pids.isEmpty ? "" : " (process \(pids))") + " still has the store",
             advice: (processes.map { "The copy is in the mount namespace of \($0)." } + [
-                "End that process, or end the daemon, with errors for whoever uses the copy: "
+                "End that process, or end the daemon (programs that use the copy get errors): "
                     + "purgefs unmount --force \(VisibleText.of(path))"
             ]).joined(separator: "\n  "))
     }

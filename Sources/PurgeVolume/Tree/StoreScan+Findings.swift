@@ -84,7 +84,7 @@ extension StoreScan {
             what: node.isDirectory
                 ? "the folder cannot be read; what is in it is not counted"
                 : "the file cannot be read; its size is counted, without its marks and holes",
-            advice: "A mount opens up what belongs to its user, for the moment; looking changes no permissions. "
+            advice: "Commands that only read change no permissions; a mount does, for a moment, for files of its user. "
                 + "As its owner: chmod u+rX",
             isRepairable: false)
     }

@@ -1,7 +1,7 @@
-"""Purging calls on a file beside rename over it, rename of it, unlink of it, link to it, each of which
+"""Purging calls on a file, beside renaming over it, renaming it, unlinking it and linking to it, each of which
 holds the directory of the purged files and waits for the file.
 
-deadlock.py MOUNT PARTNER CALL ROUNDS: prints how many answers were given before the purge had been
+deadlock.py MOUNT PARTNER CALL ROUNDS: prints how many answers were sent before the purge had been
 announced. The container has nothing in it, and no thresholds."""
 import ctypes
 import mmap
@@ -25,7 +25,7 @@ def control(name, text=None):
 
 
 class Round:
-    """The file, and the directory of the victims: for unlink the same as the file's. Where the file
+    """The file, and the directory of the victims: for unlink the same as the file's. If the file
     comes into that directory it is to stay one that may purge."""
 
     def __init__(self):
@@ -86,7 +86,7 @@ class Round:
             os.link(self.file, self.others[2])
 
     def check(self):
-        """Gone for everybody, whatever the kernel remembered."""
+        """Gone for every process, whatever the kernel had cached."""
         for number in range(VICTIMS):
             try:
                 os.stat(f"{self.victims}/{number}")

@@ -3,7 +3,7 @@
 extremes.py MOUNTED PLAIN REPORT [CONTROL]
 
 Each call is made on both sides; what they return and how long the file is afterwards must agree, or be one
-of the differences that `expected` knows. CONTROL is the mount's `.purgefs`, for whoever may use it.
+of the differences that `expected` knows. CONTROL is the mount's `.purgefs`, if the caller may use it.
 The report is a JSON object: calls, failures.
 """
 import ctypes
@@ -18,7 +18,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 I64, SIZE, INT, VOID = ctypes.c_int64, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p
 END = (2**32 - 1) * 4096  # no file is longer, as on ext4
 LARGEST = 2**63 - 1
-#: More than this the plain side would really allocate.
+#: The plain side would really allocate more than this.
 REAL = 1 << 20
 BUFFER = ctypes.create_string_buffer(1 << 17)
 ADDRESS = ctypes.addressof(BUFFER)
@@ -96,7 +96,7 @@ class Sweep:
             self.fail(label, f"{outcomes[0]} on the mount, {outcomes[1]} beside it")
 
     def mounted(self, label, body, allowed):
-        """What is not done on the plain side: it would fill the disk, or has no such file."""
+        """Calls that are not made on the plain side: it would fill the disk, or has no such file."""
         side = self.sides[0]
         side.reset()
         self.calls += 1
@@ -143,7 +143,7 @@ class Sweep:
                 return call("copy_file_range", s.source, ctypes.byref(start), s.file, ctypes.byref(end),
                             SIZE(length), ctypes.c_uint(0))
             self.both(f"copy_file_range {length} from {at} to {to}", body,
-                      # of nothing to copy the kernel does not tell FUSE
+                      # if there is nothing to copy, the kernel does not call FUSE
                       lambda mounted, plain: mounted in (0, "EINVAL") and plain == "EFBIG" and to > END)
         for at, length in itertools.product(OFFSETS, LENGTHS):
             def send(s):

@@ -1,4 +1,4 @@
-"""failing_answers.py MOUNT ROUNDS: calls of all kinds while the daemon cannot send some of its answers. Each ends, and
+"""failing_answers.py MOUNT ROUNDS: calls of all kinds while the daemon cannot send some of its answers. Each call ends, and
 none with another error than EIO. Prints how many failed."""
 import errno
 import mmap
@@ -16,7 +16,7 @@ def attempt(call, *arguments, **options):
     try:
         return call(*arguments, **options)
     except OSError as error:
-        # What an earlier call was to make or remove may be there or not.
+        # What an earlier call should have made or removed may exist or not.
         if error.errno not in (errno.EIO, errno.ENOENT, errno.EEXIST, errno.ENODATA, errno.ENOTEMPTY):
             raise
         failed += error.errno == errno.EIO
@@ -30,7 +30,7 @@ for number in range(rounds):
         if fd is None:
             continue
         attempt(os.pwrite, fd, b"x" * 300000, 0)
-        # So that the daemon is asked, and not the page cache, which would ask a second time.
+        # So that the daemon gets the request, and not the page cache, which would send a second one.
         direct = attempt(os.open, file, os.O_RDONLY | os.O_DIRECT)
         if direct is not None:
             for length in (294912, 4096):

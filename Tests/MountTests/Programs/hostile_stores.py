@@ -1,4 +1,4 @@
-"""Makes stores that somebody means harm with, and gives each to purgefs.
+"""Makes stores as an attacker could make them, and gives each to purgefs.
 
 usage: hostile_stores.py PURGEFS DIRECTORY SEED COUNT MOUNT_EVERY [NUMBER]
 
@@ -16,7 +16,7 @@ DEADLINE = 30
 sys.setrecursionlimit(10_000)  # os.walk of deep folders
 RECORD = b"user.purgefs.extents"
 findings = 0
-done = []  # what makes the store at hand hostile
+done = []  # what makes the current store hostile
 
 
 def finding(number, text):
@@ -26,7 +26,7 @@ def finding(number, text):
 
 
 def run(words, number, allowed=(0, 1)):
-    """The exit status of a verb and what it said; None when it had to be ended."""
+    """The exit status of a verb and its messages; None if it had to be ended."""
     try:
         ended = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=DEADLINE)
     except subprocess.TimeoutExpired:
@@ -59,7 +59,7 @@ class Mount:
                 return False
         try:
             os.stat(self.point + "/.purgefs/status.json")
-        except PermissionError:  # of a container that may not be looked into: an answer all the same
+        except PermissionError:  # also of a container that may not be read
             return True
         except OSError:
             return False
@@ -165,13 +165,13 @@ def copy(source, target):
 
 
 def outside():
-    """What lies beside the stores: its content, times and names."""
+    """What is beside the stores: its content, times and names."""
     folder = os.path.join(place, "outside")
     return {name: digest(os.path.join(folder, name)) for name in sorted(os.listdir(folder))}
 
 
 def is_odd(path):
-    """Whether something that is no file has been put there before, which to open could wait, or lead elsewhere."""
+    """Whether something other than a file has been put there before: opening it could block, or lead elsewhere."""
     return os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode)
 
 
@@ -217,7 +217,7 @@ class Hostile:
             done.append(change.__name__)
             try:
                 change(self)
-            except Exception as error:  # what an earlier change has left does not take this one
+            except Exception as error:  # what an earlier change has left does not accept this one
                 done.append(f"({error})")
 
     def path(self, *names):

@@ -1,4 +1,4 @@
-"""Tells `purgefs run`, `purgefs mount` and `purgefs mount --foreground` to end, at moments from 0 to 150 ms after their
+"""Signals `purgefs run`, `purgefs mount` and `purgefs mount --foreground` to end, at moments from 0 to 150 ms after their
 start: by ^C and ^\\ at their terminal, by SIGINT to their process group, by a signal to them alone. Each must end at once
 and not with 0 (in the foreground, before it has mounted), and leave nothing behind.
 
@@ -71,7 +71,7 @@ class Attempt:
         self.pid, self.started = pid, time.monotonic()
 
     def tell(self):
-        """Whether it was still there to be told. `mount` is stopped meanwhile, so that this is certain."""
+        """Whether it still existed and got the signal. `mount` is stopped meanwhile, so that this is certain."""
         while time.monotonic() < self.started + self.delay:
             time.sleep(min(0.0002, max(0, self.started + self.delay - time.monotonic())))
         os.kill(self.pid, signal.SIGSTOP if self.verb == "mount" else 0)
@@ -143,7 +143,7 @@ class Attempt:
         was_told = self.tell()
         status = self.end()
         if not was_told:
-            # Who makes a mount namespace at this moment has a copy of the mount, which keeps the daemon for a while:
+            # A process that makes a mount namespace at this moment has a copy of the mount, which keeps the daemon for a while:
             # that does not count.
             os.spawnv(os.P_WAIT, BINARY, ["purgefs", "unmount", self.mountpoint])
             return "done before", ([] if status == 0 else [f"status {status}"]) + self.mounts()

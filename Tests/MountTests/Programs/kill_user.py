@@ -1,5 +1,5 @@
 """kill_user.py FOLDER MANNER: uses what is in FOLDER until the file system fails, and prints with what error.
-What somebody else has made or removed is no failure."""
+What another process has made or removed is not a failure."""
 import errno
 import os
 import random

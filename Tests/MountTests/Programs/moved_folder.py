@@ -1,7 +1,7 @@
-"""A folder of purged names is moved while the kernel cannot be told of them.
+"""A folder of purged names is moved while the kernel cannot be told about them.
 
 moved_folder.py MOUNT: prints how many names are left for open(2) with O_PATH, and how many a watcher of
-the folder was told of. Somebody writes a file from memory that does not come (userfaultfd), and a rename
+the folder was told about. A process writes a file from memory that never arrives (userfaultfd), and a rename
 over that file from out of the folder waits for it, with the folder's lock."""
 import ctypes
 import errno

@@ -7,7 +7,7 @@
 Both directories must be empty. A check whose outcomes differ fails, unless the section
 "Differences" of the table names it; one that the table names and that does not differ fails too.
 `--readonly prepare` makes the tree for the checks of posix_readonly.py in both directories,
-`--readonly check` runs those alone, on a mount that is read-only by now.
+`--readonly check` runs those alone, on a mount that is then read-only.
 """
 import argparse
 import importlib

@@ -1,4 +1,4 @@
-"""POSIX access control lists: inheritance, the mask, umask, chmod, who they let in."""
+"""POSIX access control lists: inheritance, the mask, umask, chmod, and which users they admit."""
 import os
 import struct
 import subprocess

@@ -1,7 +1,7 @@
 """What the checks of posix_*.py share: the list of checks, and calls whose outcome is a plain value.
 
 A check is a function that runs with a fresh, empty directory as its working directory, in a
-process of its own, and returns a value that JSON can hold and that says nothing of absolute times,
+process of its own, and returns a value that JSON can hold and that contains no absolute times,
 inode numbers or paths. It runs once on a mount and once in a plain directory; both must agree.
 """
 import ctypes
@@ -13,7 +13,7 @@ import stat
 import time
 
 CHECKS = {}
-#: Two users without any privilege, and groups; nobody has to know them by name.
+#: Two users without any privilege, and groups; they need no names.
 ALICE, BOB, STAFF, CREW = 65001, 65002, 65101, 65102
 
 
@@ -69,7 +69,7 @@ def call(name, *arguments):
     function.restype = ctypes.c_long
     ready = [ctypes.c_long(item) if isinstance(item, int) else item for item in arguments]
     result = function(*ready)
-    if result in (-1, 0xFFFFFFFF):  # what returns an int leaves the upper half of the register alone
+    if result in (-1, 0xFFFFFFFF):  # a function that returns an int does not set the upper half of the register
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
     return result

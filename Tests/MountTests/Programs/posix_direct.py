@@ -75,7 +75,7 @@ def direct_unaligned_is_refused():
 
 @check
 def direct_unaligned_does_no_harm():
-    """Refused, or done as it should be; nothing in between."""
+    """It is either refused or done correctly."""
     before, result = bytes(range(250)) * 40, {}
     for name, (at, length, by) in UNALIGNED.items():
         put("f", before)
@@ -126,7 +126,7 @@ class Asynchronous:
         call("syscall", self.SETUP, 64, ctypes.byref(self.context))
 
     def run(self, descriptor, requests):
-        """What came of each (operation, memory, offset)."""
+        """The outcome of each (operation, memory, offset)."""
         blocks, anchors = [], []
         for number, (operation, memory, offset) in enumerate(requests):
             anchors.append(ctypes.c_char.from_buffer(memory))

@@ -103,7 +103,7 @@ def listing_of_ten_thousand_while_it_changes():
 
 @check
 def listing_with_telldir_and_seekdir():
-    """A place stays good while others go: from it on come the same entries."""
+    """A position stays valid while other entries are removed: the same entries follow it."""
     fill(10000)
     stream, places, order = Stream(), [], []
     while True:
@@ -199,7 +199,7 @@ def listing_by_several_processes_while_it_changes():
 
 @check
 def listing_ends_though_each_entry_is_renamed():
-    """What comes in behind the reader does not keep it reading for ever."""
+    """Entries that are added behind the reader do not keep it reading for ever."""
     fill(3000)
     stream, count = Stream(), 0
     while (record := stream.read()) and count < 100_000:

@@ -48,14 +48,14 @@ SHAPES = [
 
 
 def matrix(operation):
-    """The outcome of the operation for each shape, in a tree that is as new for each."""
+    """The outcome of the operation for each shape, each in a fresh tree."""
     outcomes = {}
     is_fresh = False
     for shape in SHAPES:
         if not is_fresh or shape == b"chain39":
             fixture(shape)
         os.chdir("t")
-        # A root that was left alone: operations take `/` for what it is, and it must not be changed.
+        # The root is left out: operations would really use `/`, and it must not be changed.
         outcome = value(operation, shape) if shape != b"/" or operation in SAFE_ON_ROOT else "not tried"
         os.chdir("..")
         key = shape.decode() if len(shape) < 40 else f"{len(shape)}:{shape[:1].decode()}..{shape[-2:].decode()}"

@@ -139,7 +139,7 @@ class Exerciser:
         self.open[at] = os.open("f", os.O_RDONLY if at == 2 else os.O_RDWR)
 
     def reopen_all(self):
-        """With no descriptor left the next may be one that the kernel reads by itself."""
+        """With no descriptor left, the next one may be passed through to the kernel."""
         for descriptor in self.open + [self.direct]:
             os.close(descriptor)
         self.open[2] = os.open("f", os.O_RDONLY)

@@ -119,7 +119,7 @@ NAMES = [
 
 @check
 def name_of_any_bytes():
-    """Each name can be made, found, listed, renamed, linked, and is no other's."""
+    """Each name can be made, found, listed, renamed and linked, and is distinct from all others."""
     made = []
     for number, name in enumerate(NAMES):
         made.append(got(put, name, b"%d" % number))
@@ -137,7 +137,7 @@ def name_of_any_bytes():
 
 @check
 def name_of_each_single_byte():
-    """All but the slash and the end of a string, the dot being there already."""
+    """All bytes but the slash and zero; the dot exists already."""
     each = [bytes([number]) for number in range(1, 256) if number != 0x2F]
     made = [got(put, name, name) for name in each]
     found = sorted(os.listdir(b"."))

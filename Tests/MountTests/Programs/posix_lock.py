@@ -22,7 +22,7 @@ def lock(descriptor, kind, start=0, length=0, command=fcntl.F_SETLK, whence=0):
 
 
 def holder(descriptor, kind, start=0, length=0, command=fcntl.F_GETLK):
-    """(kind, start, length) of what is in the way; the pid is another every time."""
+    """(kind, start, length) of the conflicting lock; the pid differs each time."""
     answer = struct.unpack("hhqqi4x", fcntl.fcntl(descriptor, command, struct.pack("hhqqi4x", kind, 0, start, length, 0)))
     return [answer[0], answer[2], answer[3]] if answer[0] != UNLOCK else "free"
 

@@ -103,7 +103,7 @@ def map_keep(descriptor, length, prot=3, flags=mmap.MAP_SHARED):
 
 @check
 def map_stored_beyond_the_end_then_grown():
-    """What a mapping has stored behind the end, not yet written back, when the file grows over it."""
+    """What a mapping has stored past the end, not yet written back, when the file grows over it."""
     def grow(how):
         descriptor = opened(PAGE + 100)
         raw = map_keep(descriptor, 2 * PAGE)

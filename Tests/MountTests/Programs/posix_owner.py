@@ -1,4 +1,4 @@
-"""chmod and chown: who may, and what they clear."""
+"""chmod and chown: which users may call them, and what they clear."""
 import os
 
 from posix_check import ALICE, BOB, CREW, STAFF, as_user, call, check, describe, got, mode, put
@@ -54,7 +54,7 @@ def chown_by_an_owner_to_groups():
 
 @check(root=True)
 def chmod_setgid_of_a_group_of_others():
-    """Stays off unless the owner is in the file's group, as its own or among the further ones."""
+    """Stays off unless the owner is in the file's group, as primary or supplementary group."""
     os.chmod(".", 0o777)
     result = {}
     for group, groups in ((CREW, ()), (STAFF, ()), (CREW, (65200,)), (CREW, (65200, STAFF)), (CREW, tuple(range(70_000, 70_300)) + (STAFF,))):

@@ -1,10 +1,10 @@
-"""Who may do what: modes against owner, group, supplementary group and others; sticky directories."""
+"""Permissions: modes against owner, group, supplementary group and others; sticky directories."""
 import os
 import shutil
 
 from posix_check import ALICE, BOB, CREW, STAFF, as_user, check, describe, got, mode, names, put, value
 
-#: Who calls, seen from a file of ALICE and STAFF: user, group, supplementary groups.
+#: The caller, relative to a file of ALICE and STAFF: user, group, supplementary groups.
 CALLERS = {
     "owner": (ALICE, CREW, ()),
     "owner_in_group": (ALICE, STAFF, ()),
@@ -187,7 +187,7 @@ def permission_new_entries_have_the_callers_ids():
 
 @check(root=True)
 def permission_protected_links():
-    """fs.protected_hardlinks and its kin hold here as there."""
+    """fs.protected_hardlinks and similar settings apply on both sides."""
     put("theirs", mode=0o600)
     os.chmod(".", 0o777)
     os.mkdir("tmp")

@@ -1,4 +1,4 @@
-"""rename(2) and renameat2(2) in every corner: itself, hard links, over what is there, into itself, flags."""
+"""rename(2) and renameat2(2), every case: itself, hard links, over existing entries, into itself, flags."""
 import os
 import select
 import shutil
@@ -224,7 +224,7 @@ def rename_exchange_leaves_no_gap():
 
 @check
 def rename_of_the_working_directory_meanwhile():
-    """getcwd(3) and `..` are right at every moment, whatever a directory above is called just then."""
+    """getcwd(3) and `..` are right at every moment, whatever name a directory above has at that moment."""
     os.makedirs("a/b/c")
 
     top = os.open(".", os.O_PATH)

@@ -127,7 +127,7 @@ def setid_directory_inherits_its_group():
 
 @check(root=True)
 def setid_capability_is_lost_by_a_write():
-    """security.capability goes with the first change of content, whoever makes it."""
+    """security.capability is removed by the first change of content, by any user."""
     result = {}
     changes = {name: CHANGES[name] for name in ("write", "truncate", "open_only", "utime", "fallocate")}
     changes["chown"] = lambda path: os.chown(path, ALICE, STAFF)

@@ -20,7 +20,7 @@ def opened(data=b"", flags=os.O_RDWR):
 
 
 def synchronize(path):
-    """Some file systems count blocks only when they give them."""
+    """Some file systems count blocks only when they allocate them."""
     descriptor = os.open(path, os.O_RDONLY)
     os.fsync(descriptor)
     os.close(descriptor)
@@ -170,7 +170,7 @@ def large_file_offsets():
 
 @check
 def large_offsets_that_are_too_large():
-    """Past what ext4 can hold, EFBIG; past what an offset can say, EINVAL."""
+    """Past what ext4 can hold, EFBIG; past the largest offset, EINVAL."""
     descriptor = opened(b"x")
     most = (1 << 44) - 4096
     return [value(os.pwrite, descriptor, b"abcdef", most - 3), got(os.pwrite, descriptor, b"x", most), got(os.pwrite, descriptor, b"x", (1 << 63) - 1),
@@ -249,7 +249,7 @@ def statfs_counts_files():
 
 @check
 def statfs_follows_what_is_written():
-    """The plain side's disk is others' too, so the numbers need not agree at the first look."""
+    """Other programs use the plain side's disk too, so the numbers need not agree at the first attempt."""
     def agrees():
         before = os.statvfs(".")
         put("f", b"x" * 4 * MIB)

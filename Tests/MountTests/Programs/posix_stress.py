@@ -162,7 +162,7 @@ def together_in_one(number):
 
 @check
 def random_trees_in_one_place_stay_sound():
-    """Nobody knows the result, but links are counted right, and everything listed is there."""
+    """The result is not known in advance, but links are counted right, and every listed entry exists."""
     os.mkdir("t")
     os.chdir("t")
     done = together(4, together_in_one)

@@ -1,4 +1,4 @@
-"""Extended attributes: sizes, flags, name spaces, who may, what keeps them."""
+"""Extended attributes: sizes, flags, name spaces, permissions, what preserves them."""
 import os
 
 from posix_check import ALICE, BOB, STAFF, as_user, call, check, content, got, put, readable, value

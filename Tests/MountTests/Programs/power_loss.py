@@ -1,4 +1,4 @@
-"""Takes the power away from the disk under a store, at many moments, and looks at what is left.
+"""Simulates a loss of power of the disk under a store, at many moments, and checks what is left.
 
 usage: power_loss.py PURGEFS RECORDED_DISK DIRECTORY FILE_SYSTEM SEED STATES ROUNDS EVERY
 
@@ -215,7 +215,7 @@ def inspect(moment, facts, files, others, isUsed):
     try:
         made = mount_disk(device, at("disk"))
         if made.returncode:
-            # What the file system itself does not survive says nothing of us.
+            # What the file system itself does not survive says nothing about purgefs.
             unmountable.append(moment)
             return
         try:
@@ -260,7 +260,7 @@ def checked(moment, store, when=""):
     """What status says of the storage of a store without damage."""
     check = run(purgefs, "check", store, check=False)
     problems = [line for line in check.stdout.decode().splitlines() if line.startswith(store + "/")]
-    # A list that was never named is only in the way.
+    # A list that was never named does no harm.
     if bad := [line for line in problems if "belongs to no file" not in line]:
         finding(moment, f"check{when}: {bad}")
     if check.stderr:
@@ -333,7 +333,7 @@ class Use:
         charge += self.put("Documents/new", 0, random_source.randbytes(random_source.randint(1, 60_000)))
         self.expect_used(charge, "used after a new file")
         for name in self.files:
-            # In place, so at no charge.
+            # In place, so nothing new is charged.
             self.put(name, 0, b"again")
         os.rename(os.path.join(self.point, "Documents/new"), os.path.join(self.point, "Library/new"))
         self.written["Library/new"] = self.written.pop("Documents/new")
@@ -363,7 +363,7 @@ class Use:
             self.expect_used(charge, f"used after removing {name}")
 
     def put(self, name, offset, data):
-        """Writes and syncs; answers the bytes of a new file's blocks."""
+        """Writes and syncs; returns the bytes of a new file's blocks."""
         file = os.open(os.path.join(self.point, name), os.O_RDWR | os.O_CREAT, 0o644)
         os.pwrite(file, data, offset)
         os.fsync(file)

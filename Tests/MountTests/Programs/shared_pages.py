@@ -15,7 +15,7 @@ PAGE = 4096
 
 
 def meet(turns, own, page):
-    """Both begin with a page at the same moment."""
+    """Both start on a page at the same moment."""
     turns[own] = page + 1
     spins = 0
     while turns[1 - own] <= page:
