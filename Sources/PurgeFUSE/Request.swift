@@ -12,7 +12,7 @@ struct Request {
     let raw: fuse_req_t
     let server: Server
 
-    /// libfuse always hands one on.
+    /// libfuse always passes one.
     init?(_ request: fuse_req_t?) {
         guard let request else { return nil }
         raw = request
@@ -69,7 +69,7 @@ extension Request {
 
     func fail(_ error: Errno) {
         let reply = reply()
-        // The kernel looks the name up anew, and then makes the call again.
+        // The kernel looks the name up again, and then makes the call again.
         if error == .stale { server.retries.begin(tid) }
         reply.error(error)
     }
@@ -88,7 +88,7 @@ extension Request {
 }
 
 /// An answer that travels with work. It too is given only once, and is EIO if it is forgotten.
-// @unchecked: `request` is taken once, by whoever answers.
+// @unchecked: `request` is taken once, by the thread that answers.
 final class PendingReply: @unchecked Sendable {
     private var request: Request?
 

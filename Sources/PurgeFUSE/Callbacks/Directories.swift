@@ -92,7 +92,7 @@ private struct Listing {
         return fuse_add_direntry_plus(request, place, room, entry.name, &parameters, Int(entry.next))
     }
 
-    /// Those that an answer to READDIRPLUS gives references to.
+    /// Entries to which an answer to READDIRPLUS gives references.
     func forEachNode(_ body: (fuse_ino_t) -> Void) {
         // struct fuse_direntplus: a fuse_entry_out, which begins with the nodeid, then a fuse_dirent, whose name
         // follows.

@@ -4,8 +4,8 @@ import PurgeSystem
 
 /// The connection to the kernel: the only place where requests are received and answers are sent.
 ///
-/// Another transport takes its place here, and in CFuseShims/channel.c, which has the other half: libfuse encodes an
-/// answer on the thread that gives it, and hands the bytes on to `channel_send` or `channel_splice`.
+/// Another transport would replace this type and its other half, CFuseShims/channel.c: libfuse encodes an answer on the
+/// thread that gives it, and passes the bytes to `channel_send` or `channel_splice`.
 struct Channel: @unchecked Sendable {
     // @unchecked: libfuse's session may be used by several threads at once, and is not changed here.
     let session: OpaquePointer
