@@ -2,15 +2,15 @@ import Glibc
 import PurgeSystem
 import PurgeTree
 
-// Entries and their attributes, for whoever serves the volume.
+// Entries and their attributes, for the code that serves the volume.
 extension Volume {
-    /// The entry `name` of a directory. Absence needs no look at the store: the tree is complete.
+    /// The entry `name` of a directory. A missing name needs no access to the store, because the tree is complete.
     public func lookup(_ name: CName, in parent: Node, caller: Caller) throws(Errno) -> Entry {
         try lookups.lookup(name, in: parent, caller: caller)
     }
 
-    /// Whether the kernel may remember that there is no such name: not while a purged one is
-    /// still to be announced, since the announcement goes through the kernel's own look-up.
+    /// Whether the kernel may cache that there is no such name: not while a purged one is still to be announced, since
+    /// the announcement goes through the kernel's own look-up.
     public func mayCacheAbsence(_ name: CName?, in parent: Node) -> Bool {
         lookups.mayCacheAbsence(name, in: parent)
     }
@@ -20,7 +20,7 @@ extension Volume {
 
     public func attributes(of node: Node) throws(Errno) -> Attributes { try lookups.attributes(of: node) }
 
-    /// In nanoseconds since 1970; nil where the store's file system keeps none.
+    /// In nanoseconds since 1970; nil if the store's file system keeps none.
     public func birth(of node: Node) throws(Errno) -> Int64? { try lookups.birth(of: node) }
 
     public func readLink(_ node: Node) throws(Errno) -> [CChar] { try lookups.readLink(node) }
@@ -72,7 +72,7 @@ extension Volume {
         try names.rename(name, in: parent, to: newName, in: newParent, flags: flags)
     }
 
-    /// Makes and opens a file; opens it when it is there and the flags allow.
+    /// Creates and opens a file, or opens it if it exists and the flags allow that.
     public func create(
         _ name: CName, in parent: Node, mode: mode_t, flags: Int32, caller: Caller, offersPassthrough: Bool
     ) throws(Errno) -> (Entry, Handle) {
@@ -80,7 +80,7 @@ extension Volume {
             name, in: parent, mode: mode, flags: flags, caller: caller, offersPassthrough: offersPassthrough)
     }
 
-    /// Makes and opens a file without a name (O_TMPFILE). It is charged as an entry of `directory` would be.
+    /// Creates and opens a file without a name (O_TMPFILE). It is charged like an entry of `directory`.
     public func makeTemporary(
         in directory: Node, mode: mode_t, flags: Int32, caller: Caller
     ) throws(Errno) -> (Entry, Handle) {
