@@ -118,6 +118,12 @@ class SizeRuleTests(unittest.TestCase):
         self.assertEqual([(name, lines) for _, name, _, lines in sizes.callbacks(found)], [("open", 9), ("init", 1)])
         self.assertEqual(len(list(sizes.find_callbacks(found))), 1)
 
+    def test_callbacks_that_hand_on(self):
+        table = "func add() {\n operations.open = { Request($0)?.open($1, Int($2)) }\n}"
+        method = "extension Request {\n func open() {" + "\n" * 10 + "}\n}"
+        found = tree_of({"Sources/PurgeFUSE/Callbacks/A.swift": table, "Sources/PurgeFUSE/Callbacks/B.swift": method})
+        self.assertEqual(list(sizes.callbacks(found)), [("Sources/PurgeFUSE/Callbacks/B.swift", "open", 2, 9)])
+
 
 class ProofRuleTests(unittest.TestCase):
     def check(self, text):

@@ -2,11 +2,11 @@ import Glibc
 import PurgeSystem
 
 /// The program: finds the verb, runs it, and reports what went wrong.
-public enum Program {
-    public static let version = "0.1.0"
+package enum Program {
+    package static let version = "0.1.0"
 
     /// For main.swift: runs this process's command line and returns its exit status.
-    public static func runCommandLine() -> Int32 {
+    package static func runCommandLine() -> Int32 {
         openStandardDescriptors()
         return run(System.arguments(), console: .standard())
     }
