@@ -100,7 +100,7 @@ def callbacks(tree):
     methods = {}
     for path, file in files.items():
         for each in file.functions:
-            methods.setdefault(each.name.split(".")[-1], []).append((path, each.first, each.lines - 2))
+            methods.setdefault(each.name.split(".")[-1], []).append((path, each.first, each.body_lines))
     for path, file in files.items():
         code = file.source.code
         for found in re.finditer(r"\b\w+\.(`?\w+`?) = (\{)", code):

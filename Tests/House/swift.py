@@ -34,11 +34,16 @@ class Import:
 class Function:
     name: str  # with the types that it is in: `Volume.write`
     first: int  # the line of `func`, not of an attribute above it
+    opens: int  # the line of its brace
     last: int
 
     @property
     def lines(self):
         return self.last - self.first + 1
+
+    @property
+    def body_lines(self):
+        return max(1, self.last - self.opens - 1)
 
 
 @dataclass
@@ -239,7 +244,7 @@ class Parser:
 
     def body(self, name, first, owner):
         """Statements in braces. Types among them are measured like all others."""
-        depth = 0
+        depth, opens = 0, self.line()
         while self.at < len(self.tokens):
             word = self.word()
             if self.is_local_type():
@@ -249,7 +254,7 @@ class Parser:
             self.at += 1
             if depth == 0:
                 if not owner or owner.kind != "protocol":
-                    self.file.functions.append(Function(name, first, self.line(self.at - 1)))
+                    self.file.functions.append(Function(name, first, opens, self.line(self.at - 1)))
                 return
         raise Unbalanced(f"{self.source.path}: {name} is not closed")
 

@@ -92,7 +92,9 @@ class TypeTests(unittest.TestCase):
 
 class FunctionTests(unittest.TestCase):
     def test_lines_reach_from_func_to_the_brace(self):
-        self.assertEqual(functions("@Test(arguments: [\n  1,\n])\nfunc a(\n  b: Int = { 1 }()\n) -> (Int, [B]) {\n}"), {"a": 4})
+        text = "@Test(arguments: [\n  1,\n])\nfunc a(\n  b: Int = { 1 }()\n) -> (Int, [B]) {\n  c\n}"
+        self.assertEqual(functions(text), {"a": 5})
+        self.assertEqual([each.body_lines for each in parse("x.swift", text).functions], [1])
 
     def test_a_local_function_is_part_of_the_outer_one(self):
         self.assertEqual(functions("func a() {\n  func b() {\n  }\n}"), {"a": 4})

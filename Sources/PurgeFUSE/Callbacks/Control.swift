@@ -45,12 +45,10 @@ extension Request {
         }
     }
 
+    /// Also of other files: ENOSYS would end all polling of this mount, including that of the control files.
     func poll(_ node: fuse_ino_t, _ info: FileInfo?, _ poll: OpaquePointer?) {
         let waiter = poll.map { PollWaiter($0) }
-        guard self.node(node).isControl else {
-            // ENOSYS would end all polling of this mount, including that of the control files.
-            return reply().poll(UInt32(POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM))
-        }
+        guard self.node(node).isControl else { return reply().poll(UInt32(POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM)) }
         answer { () throws(Errno) in
             try object(info, ControlHandle.self)
         } _: { reply, handle in

@@ -34,15 +34,9 @@ extension Request {
         withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer in
             var listing = Listing(request: raw, buffer: buffer, isPlus: isPlus)
             answer { () throws(Errno) in
-                let handle: DirectoryHandle = try object(info)
-                try volume.directories.read(handle, offset: offset, withAttributes: isPlus) { listing.add($0) }
-                return handle
+                try listing.fill(from: object(info), at: offset, of: volume)
             } _: { reply, handle in
-                let isTaken = reply.bytes(listing.entries)
-                guard isPlus else { return }
-                if isTaken { return volume.directories.warmUp(handle, after: listing.count) }
-                // The kernel has no references to entries that it has not accepted.
-                listing.forEachNode { volume.forget(node($0), count: 1) }
+                listing.send(of: handle, reply, server)
             }
         }
     }
@@ -63,6 +57,21 @@ private struct Listing {
     }
 
     var entries: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<used]) }
+
+    mutating func fill(
+        from handle: DirectoryHandle, at offset: Int64, of volume: Volume
+    ) throws(Errno) -> DirectoryHandle {
+        try volume.directories.read(handle, offset: offset, withAttributes: isPlus) { add($0) }
+        return handle
+    }
+
+    func send(of handle: DirectoryHandle, _ reply: consuming Reply, _ server: Server) {
+        let isTaken = reply.bytes(entries)
+        guard isPlus else { return }
+        if isTaken { return server.volume.directories.warmUp(handle, after: count) }
+        // The kernel has no references to entries that it has not accepted.
+        forEachNode { server.volume.forget(server.node($0), count: 1) }
+    }
 
     /// false if there is no room for it.
     mutating func add(_ entry: DirectoryEntry) -> Bool {

@@ -17,10 +17,9 @@ extension fuse_lowlevel_ops {
 extension Request {
     fileprivate func open(_ node: fuse_ino_t, _ info: FileInfo?) {
         guard let info else { return fail(.badDescriptor) }
-        let (node, flags) = (self.node(node), info.pointee.flags)
-        if node.isControl { return openControl(node, flags: flags) }
+        if self.node(node).isControl { return openControl(self.node(node), flags: info.pointee.flags) }
         answer { () throws(Errno) in
-            try open(node, flags: flags)
+            try open(self.node(node), flags: info.pointee.flags)
         } _: { reply, handle in
             let (flags, backing) = server.flags(of: handle, raw)
             if !reply.open(handle.address, flags: flags, backing: backing) { server.release(handle, nil) }
@@ -43,12 +42,7 @@ extension Request {
         answer { () throws(Errno) in
             try create(name, in: node(parent), mode: mode, flags: info.pointee.flags)
         } _: { reply, made in
-            let (entry, handle) = made
-            server.describe(handle, to: info, raw)
-            if !reply.created(entry, &info.pointee) {
-                server.release(handle, nil)
-                server.volume.forget(entry.node, count: 1)
-            }
+            server.send(made.0, made.1, info, raw, reply)
         }
     }
 
@@ -71,6 +65,16 @@ extension Request {
 }
 
 extension Server {
+    /// The answer to CREATE. What the kernel has not accepted it does not release either.
+    fileprivate func send(
+        _ entry: Entry, _ handle: Handle, _ info: FileInfo, _ request: fuse_req_t, _ reply: consuming Reply
+    ) {
+        describe(handle, to: info, request)
+        guard !reply.created(entry, &info.pointee) else { return }
+        release(handle, nil)
+        volume.forget(entry.node, count: 1)
+    }
+
     /// - Parameter request: nil when it has been answered (BackingFiles.release).
     func release(_ handle: Handle, _ request: fuse_req_t?) {
         if handle.mode.isPassed { backings.release(handle, request) }

@@ -33,17 +33,24 @@ extension fuse_lowlevel_ops {
 
 extension Request {
     fileprivate func lookup(_ name: UnsafePointer<CChar>?, in parent: fuse_ino_t) {
-        let (caller, parent, volume) = (caller, node(parent), volume)
+        let parent = node(parent)
         do throws(Errno) {
             // Found before a reply is made: a reply that is not sent answers EIO.
-            let found = try server.retries.lookup(tid) { () throws(Errno) in
-                try volume.lookup(self.name(name), in: parent, caller: caller)
-            }
+            let found = try server.find(name, in: parent, for: self)
             entry { () throws(Errno) in found }
         } catch .noEntry {
             reply().absent(mayBeCached: volume.mayCacheAbsence(name, in: parent))
-        } catch {
-            fail(error)
+        } catch { fail(error) }
+    }
+}
+
+extension Server {
+    /// The entry of a name. A request whose last attempt was answered ESTALE gets what it finds kept for its call.
+    fileprivate func find(
+        _ name: UnsafePointer<CChar>?, in parent: Node, for request: Request
+    ) throws(Errno) -> Entry {
+        try retries.lookup(request.tid) { () throws(Errno) in
+            try volume.lookup(request.name(name), in: parent, caller: request.caller)
         }
     }
 }
