@@ -32,6 +32,7 @@ public final class Handle: @unchecked Sendable {
     /// Whether the kernel may keep its cached pages of the file.
     public internal(set) var keepsCache = true
     var isNoted = false
+    // Unmanaged: a handle is in the list only while the kernel or `lingering` holds a reference to it.
     var next: Unmanaged<Handle>?
     var previous: Unmanaged<Handle>?
 
@@ -49,5 +50,6 @@ public final class Handle: @unchecked Sendable {
     }
 
     public var canWrite: Bool { access != O_RDONLY }
+    /// Unmanaged: the address alone retains nothing.
     public var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
 }

@@ -193,6 +193,7 @@ struct OpenFiles: VolumeFamily {
             noteRelease(handle)
         }
         let passed = handle.mode.isPassed ? handle.node : nil
+        // Unmanaged: the kernel's reference, retained by `link`.
         Unmanaged.passUnretained(handle).release()
         if let passed { endClosing(of: passed) }
     }

@@ -66,6 +66,7 @@ extension VolumeState {
     mutating func link(_ handle: Handle) {
         let io = handle.node.ensuredIO
         openFiles += 1
+        // Unmanaged: the kernel's reference, released by `OpenFiles.close`.
         handle.next = io.firstHandle
         io.firstHandle = Unmanaged.passRetained(handle)
         handle.next?._withUnsafeGuaranteedRef { $0.previous = io.firstHandle }
