@@ -12,7 +12,8 @@ struct TreeLedgerTests {
         #expect(
             run.done.isSuperset(of: [
                 "make", "nameless", "folder", "link", "relink", "gone", "unlink", "rename", "replace", "exchange",
-                "mark", "exclude", "open", "close", "hold", "unhold", "sparse", "free", "recharge", "resize", "charge",
+                "mark", "exclude", "use", "open", "close", "hold", "unhold", "sparse", "free", "recharge", "resize",
+                "charge",
                 "choose",
                 "detach", "reinstate",
             ]))
