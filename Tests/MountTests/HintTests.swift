@@ -16,7 +16,9 @@ extension Mounts {
                     mknod -m 666 fuse c 10 229; mount --bind fuse /dev/fuse
                     $U $P mount --total 64M store point && $U chmod 0 point || exit 99
                     \(script)
-                    status=$?; $U fusermount3 -u point || $U fusermount3 -u -z point; exit $status
+                    status=$?; $U fusermount3 -u point || $U fusermount3 -u -z point
+                    # The daemon writes to the store until it releases its lock.
+                    [ ! -d store ] || flock -w 30 store true; exit $status
                     """
                 return try Program.run(
                     ["unshare", "--mount", "--propagation", "private", "sh", "-c", prepare], in: scratch.path,

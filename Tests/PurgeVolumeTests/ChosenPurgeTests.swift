@@ -10,6 +10,24 @@ import Testing
 
 /// Purges of the files that a command names, or that are where it says.
 struct ChosenPurgeTests {
+    /// A path is looked up from the root under the lock, so files in deep folders are judged a few at a time.
+    @Test func longPathsAreJudgedInSmallParts() {
+        func files(_ count: Int, pathBytes: Int) -> [FoundFile] {
+            (0..<count).map { _ in
+                FoundFile(
+                    node: Node(inode: 1, kind: .regular, name: Name("f")),
+                    path: [UInt8](repeating: UInt8(ascii: "a"), count: pathBytes))
+            }
+        }
+        #expect(files(0, pathBytes: 10).parts(ofAtMost: 4).isEmpty)
+        #expect(files(10, pathBytes: 10).parts(ofAtMost: 4).map(\.count) == [4, 4, 2])
+        #expect(files(8, pathBytes: 10).parts(ofAtMost: 4).map(\.count) == [4, 4])
+        #expect(files(7, pathBytes: 30_000).parts(ofAtMost: 4).map(\.count) == [3, 3, 1])
+        #expect(files(3, pathBytes: 1 << 20).parts(ofAtMost: 4).map(\.count) == [1, 1, 1])
+        let parts = files(1000, pathBytes: 100).parts(ofAtMost: 512)
+        #expect(parts.map(\.startIndex) == [0, 512] && parts.last?.endIndex == 1000)
+    }
+
     private func bytes(_ path: String) -> [UInt8] { Array(path.utf8) }
 
     /// `path reason` of what went, `path !cause` of what was refused.

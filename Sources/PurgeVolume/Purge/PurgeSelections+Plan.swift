@@ -9,7 +9,7 @@ import PurgeTree
 // out.
 extension PurgeSelections {
     /// How many files are visited while the lock is held.
-    private static let slice = 512
+    static let slice = 512
 
     /// The plan of a purge, of everything or only at a path and below it.
     func plan(_ goal: PurgeGoal, below place: [UInt8] = []) -> PurgePlan<FoundFile> {
@@ -110,6 +110,25 @@ extension PurgeSelections {
 struct FoundFile {
     var node: Node
     var path: [UInt8]
+}
+
+extension [FoundFile] {
+    /// Bytes of the paths that are looked up anew while the lock is held once. Paths can be as long as folders are
+    /// deep.
+    private static let pathBytes = 64 << 10
+
+    /// All of them in their order, in parts of at most `count` files. A part ends early when its paths are long.
+    func parts(ofAtMost count: Int) -> [ArraySlice<FoundFile>] {
+        var parts: [ArraySlice<FoundFile>] = []
+        var (start, bytes) = (startIndex, 0)
+        for (index, file) in enumerated() {
+            bytes += file.path.count
+            guard index + 1 - start == count || bytes >= Self.pathBytes || index + 1 == endIndex else { continue }
+            parts.append(self[start...index])
+            (start, bytes) = (index + 1, 0)
+        }
+        return parts
+    }
 }
 
 extension [UInt8] {

@@ -79,11 +79,16 @@ extension PurgeSelections {
 
     /// What a purge would do to them.
     func plan(_ selection: Selection) -> PurgeAnswer {
-        let lines = inSlices(selection.files) { file -> PlanLine? in
-            guard let cause = refusal(of: file) else {
-                return PlanLine(path: file.path, reason: file.node.purgeReason, bytes: file.node.charged)
+        var lines: [PlanLine] = []
+        for part in selection.files.parts(ofAtMost: Self.slice) {
+            lines += read { _ in
+                part.compactMap { file -> PlanLine? in
+                    guard let cause = refusal(of: file) else {
+                        return PlanLine(path: file.path, reason: file.node.purgeReason, bytes: file.node.charged)
+                    }
+                    return selection.namesRefused ? PlanLine(path: file.path, refused: cause) : nil
+                }
             }
-            return selection.namesRefused ? PlanLine(path: file.path, refused: cause) : nil
         }
         var answer = PurgeAnswer(selection)
         answer.purged = lines.filter { $0.refused == nil }
@@ -115,8 +120,7 @@ extension PurgeSelections {
         _ files: [FoundFile], _ pid: pid_t, _ debt: inout AnnouncementDebt, _ answer: inout PurgeAnswer
     ) -> [Refused] {
         var refused: [Refused] = []
-        for start in stride(from: 0, to: files.count, by: Purger.batch) {
-            let batch = files[start..<min(start + Purger.batch, files.count)]
+        for batch in files.parts(ofAtMost: Purger.batch) {
             let (job, chosen) = choose(batch, pid, &refused)
             guard let job else { continue }
             purger.carryOut(job, &debt) { answer.add($0.events) }
