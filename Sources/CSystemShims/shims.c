@@ -22,6 +22,23 @@
 
 _Thread_local void *shim_call_watch_;
 
+// The header's numbers are those that _GNU_SOURCE gives.
+#define SAME(name) _Static_assert(SHIM_##name == name, #name)
+SAME(O_PATH);
+SAME(O_TMPFILE);
+SAME(O_NOATIME);
+SAME(O_DIRECT);
+SAME(SEEK_DATA);
+SAME(SEEK_HOLE);
+SAME(FALLOC_FL_KEEP_SIZE);
+SAME(FALLOC_FL_PUNCH_HOLE);
+SAME(FALLOC_FL_ZERO_RANGE);
+SAME(RENAME_NOREPLACE);
+SAME(RENAME_EXCHANGE);
+SAME(XATTR_REPLACE);
+SAME(UTIME_NOW);
+SAME(UTIME_OMIT);
+
 int shim_openat(int dir, const char *name, int flags, mode_t mode) { return ANSWER(openat(dir, name, flags, mode)); }
 int shim_open_in_mount(int dir, const char *path, int flags) {
     struct open_how how = {

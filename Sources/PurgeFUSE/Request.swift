@@ -22,7 +22,7 @@ struct Request {
     var volume: Volume { server.volume }
     var caller: Caller {
         let context = fuse_req_ctx(raw).pointee
-        return Caller(owner: context.uid, group: context.gid, pid: context.pid, umask: context.umask)
+        return Caller(owner: context.uid, group: context.gid, tid: context.pid, umask: context.umask)
     }
     /// FUSE names the calling thread, not its process.
     var tid: pid_t { fuse_req_ctx(raw).pointee.pid }

@@ -139,8 +139,8 @@ struct StoreDirectory: Sendable {
     private static func absolute(_ path: String) throws(StoreError) -> String {
         do throws(Errno) {
             return try System.resolvedOrParent(path)
-        } catch .illegalSequence {
-            throw .failed("the store cannot be opened", path: path, .illegalSequence)
+        } catch .illegalByteSequence {
+            throw .failed("the store cannot be opened", path: path, .illegalByteSequence)
         } catch { return path }  // opening it will show why
     }
 }

@@ -21,8 +21,8 @@ public struct Errno: Error, Equatable, Sendable, CustomStringConvertible {
 
     public static let notPermitted = Errno(EPERM)
     public static let noEntry = Errno(ENOENT)
-    public static let input = Errno(EIO)
-    public static let badDescriptor = Errno(EBADF)
+    public static let ioError = Errno(EIO)
+    public static let badFileDescriptor = Errno(EBADF)
     public static let tryAgain = Errno(EAGAIN)
     public static let accessDenied = Errno(EACCES)
     public static let busy = Errno(EBUSY)
@@ -35,16 +35,16 @@ public struct Errno: Error, Equatable, Sendable, CustomStringConvertible {
     public static let range = Errno(ERANGE)
     public static let noData = Errno(ENODATA)
     public static let notSupported = Errno(EOPNOTSUPP)
-    public static let notImplemented = Errno(ENOSYS)
+    public static let noFunction = Errno(ENOSYS)
     public static let stale = Errno(ESTALE)
     public static let readOnly = Errno(EROFS)
     public static let interrupted = Errno(EINTR)
     public static let noDevice = Errno(ENODEV)
-    public static let noAddress = Errno(ENXIO)
-    public static let tooBig = Errno(E2BIG)
+    public static let noSuchAddressOrDevice = Errno(ENXIO)
+    public static let argListTooLong = Errno(E2BIG)
     public static let notEmpty = Errno(ENOTEMPTY)
     public static let nameTooLong = Errno(ENAMETOOLONG)
-    public static let tooManyOpen = Errno(EMFILE)
+    public static let tooManyOpenFiles = Errno(EMFILE)
 
     /// The text of strerror(3).
     public var description: String {

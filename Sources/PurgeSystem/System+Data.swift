@@ -29,7 +29,7 @@ extension System {
     }
     /// Allocates blocks for this many bytes from `offset` on; neither the file's size nor its content changes.
     public static func reserve(_ fd: Int32, from offset: Int64, bytes: Int64) throws(Errno) {
-        try allocate(fd, mode: 1, offset: offset, length: bytes)  // FALLOC_FL_KEEP_SIZE
+        try allocate(fd, mode: allocateKeepSize, offset: offset, length: bytes)
     }
     public static func dropCache(_ fd: Int32, offset: Int64, length: Int64) throws(Errno) {
         try SystemCall.done(.fadvise) { shim_posix_fadvise_dontneed(fd, offset, length) }

@@ -15,7 +15,7 @@ extension System {
         let bytes = try path.withCString { path in
             Result { () throws(Errno) in try resolvedText(path) }
         }.get()
-        guard let text = String(path: bytes) else { throw .illegalSequence }
+        guard let text = String(path: bytes) else { throw .illegalByteSequence }
         return text
     }
 
@@ -34,7 +34,7 @@ extension System {
     public static func resolvedOrParent(_ path: String) throws(Errno) -> String {
         do throws(Errno) {
             return try resolved(path)
-        } catch .illegalSequence { throw .illegalSequence } catch {
+        } catch .illegalByteSequence { throw .illegalByteSequence } catch {
             guard let name = path.pathNames.last else { throw error }
             let above = try resolved(path.parentPath)
             return above == "/" ? "/\(name)" : "\(above)/\(name)"
@@ -55,7 +55,7 @@ extension System {
         var pattern = Array((prefix + "XXXXXX").utf8CString)
         try SystemCall.done(.mkdtemp) { shim_make_temporary_directory(&pattern) }
         let path = pattern.dropLast().map(UInt8.init(bitPattern:))
-        guard let made = String(validating: path, as: UTF8.self) else { throw .illegalSequence }
+        guard let made = String(validating: path, as: UTF8.self) else { throw .illegalByteSequence }
         return made
     }
 

@@ -7,11 +7,6 @@ public typealias FileStatus = stat
 /// One wrapper for each system call. Names are relative to a directory descriptor, and symbolic
 /// links are never followed.
 public enum System {
-    public static let openPath = SHIM_O_PATH
-    public static let openNoAccessTime = SHIM_O_NOATIME
-    public static let openDirect = SHIM_O_DIRECT
-    public static let openTemporary = SHIM_O_TMPFILE
-
     public static func open(at dir: Int32, _ name: CName, _ flags: Int32, mode: mode_t = 0) throws(Errno) -> Int32 {
         try SystemCall.run(.openat) { shim_openat(dir, name, flags, mode) }
     }
@@ -31,7 +26,7 @@ public enum System {
     public static func openWithoutWaiting(at dir: Int32, _ name: CName, _ flags: Int32) throws(Errno) -> Int32 {
         do throws(Errno) {
             return try open(at: dir, name, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
-        } catch .noAddress {
+        } catch .noSuchAddressOrDevice {
             throw .invalid
         } catch .tryAgain {
             // A process has a lease on the file, which only plain files can have; it gives the lease up when we wait.

@@ -26,8 +26,8 @@ extension Volume {
     public func noteRelease(_ handle: Handle) { openFiles.noteRelease(handle) }
 
     /// open(2) with O_TRUNC by a caller that may not keep set-user-ID and set-group-ID.
-    public func dropPrivileges(_ handle: Handle, pid: pid_t) throws(Errno) {
-        try Privileges.drop(from: handle.descriptor, pid: pid)
+    public func dropPrivileges(_ handle: Handle, tid: pid_t) throws(Errno) {
+        try Privileges.drop(from: handle.descriptor, tid: tid)
     }
 
     /// Closes the backing file once nothing uses it.

@@ -62,10 +62,6 @@ extension Volume {
         try names.removeDirectory(name, in: parent)
     }
 
-    /// RENAME_NOREPLACE and RENAME_EXCHANGE of renameat2(2).
-    public static let renameNoReplace: UInt32 = 1
-    public static let renameExchange: UInt32 = 2
-
     public func rename(
         _ name: CName, in parent: Node, to newName: CName, in newParent: Node, flags: UInt32
     ) throws(Errno) {

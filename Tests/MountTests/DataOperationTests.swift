@@ -54,7 +54,7 @@ extension Mounts {
                 #expect(throws: (any Error).self) { try file.allocate(2, 0, 4096) }  // PUNCH_HOLE alone
                 #expect(throws: Errno.notSupported) { try file.allocate(8, 0, 4096) }  // COLLAPSE_RANGE
                 #expect(throws: (any Error).self) { try file.allocate(Allocate.plain, 0, 1 << 62) }
-                #expect(throws: Errno.badDescriptor) {
+                #expect(throws: Errno.badFileDescriptor) {
                     try OpenFile(mount.path("Documents/f"), O_RDONLY).allocate(Allocate.plain, 0, 1 << 20)
                 }
                 #expect(try file.status().st_size == 8192 && mount.number("storage.used") == 8192)
@@ -72,8 +72,8 @@ extension Mounts {
                     try file.seek(8 * 4096, Seek.hole) == 9 * 4096 && file.seek(8 * 4096 + 5, Seek.data) == 8 * 4096 + 5
                 )
                 #expect(try file.seek(9 * 4096, Seek.data) == 20 * 4096 && file.seek(20 * 4096, Seek.hole) == 21 * 4096)
-                #expect(throws: Errno.noAddress) { try file.seek(21 * 4096, Seek.data) }
-                #expect(throws: Errno.noAddress) { try file.seek(40 * 4096, Seek.hole) }
+                #expect(throws: Errno.noSuchAddressOrDevice) { try file.seek(21 * 4096, Seek.data) }
+                #expect(throws: Errno.noSuchAddressOrDevice) { try file.seek(40 * 4096, Seek.hole) }
                 #expect(try file.status().st_blocks == 16)
                 file.close()
                 try mount.remount()

@@ -14,8 +14,8 @@ extension Mounts {
                 let reader = try EventReader(mount)
                 try mount.make("Library/Caches/kept", size: 4096)
                 let file = try OpenFile(mount.path("Documents/f"))
-                #expect(throws: Errno.input) { try file.fill(16 << 20) }
-                #expect(throws: Errno.input) { try file.allocate(Allocate.plain, 0, 32 << 20) }
+                #expect(throws: Errno.ioError) { try file.fill(16 << 20) }
+                #expect(throws: Errno.ioError) { try file.allocate(Allocate.plain, 0, 32 << 20) }
                 try reader.wait("an event") { $0.contains { $0.type == "hostFull" } }
                 reader.close()
                 #expect(mount.exists("Library/Caches/kept"), "purging does not help the disk")
@@ -51,10 +51,10 @@ extension Mounts {
             try withMount(["--total", "64M"], on: .tmpfs, tmpfsSize: "4M") { mount in
                 mount.expectWarnings()
                 let file = try OpenFile(mount.path("Documents/f"))
-                #expect(throws: Errno.input) { try file.fill(16 << 20) }
+                #expect(throws: Errno.ioError) { try file.fill(16 << 20) }
                 // The last page too.
                 try Program.shell("head -c 1M /dev/zero >> '\(mount.path("Documents/f"))'", in: mount.scratch)
-                #expect(throws: Errno.input) { try mount.write("1M", to: "storage.others") }
+                #expect(throws: Errno.ioError) { try mount.write("1M", to: "storage.others") }
                 #expect(try mount.number("storage.others") == 1 << 20)
                 let set = try PurgefsBinary.run("set", mount.root, "others=1M")
                 #expect(set.status == 1 && set.errors.contains("It is in force"), "\(set)")
@@ -87,7 +87,7 @@ extension Mounts {
                         do {
                             _ = try file.write(1 + random.below(200_000), at: Int64(random.below(400_000)))
                         } catch {
-                            guard (error as? Errno) == .input else { throw error }
+                            guard (error as? Errno) == .ioError else { throw error }
                             refused.add()
                             try file.truncate(Int64(random.below(100_000)))
                         }

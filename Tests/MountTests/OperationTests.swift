@@ -83,7 +83,7 @@ extension Mounts {
                 let appending = try OpenFile(path, O_WRONLY | O_APPEND)
                 #expect(try appending.write(5) == 5)
                 #expect(try Files.size(path) == 10_005)
-                #expect(throws: Errno.badDescriptor) { try appending.read(1) }
+                #expect(throws: Errno.badFileDescriptor) { try appending.read(1) }
                 let truncated = try OpenFile(path, O_RDWR | O_TRUNC)
                 #expect(try truncated.status().st_size == 0 && truncated.status().st_blocks == 0)
                 #expect(try appending.write(1) == 1)

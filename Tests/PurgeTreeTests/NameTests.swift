@@ -47,6 +47,6 @@ struct NameTests {
     }
 
     @Test func failuresPassThrough() {
-        #expect(throws: Errno.input) { try Name("x").withCName { (_) throws(Errno) in throw Errno.input } }
+        #expect(throws: Errno.ioError) { try Name("x").withCName { (_) throws(Errno) in throw Errno.ioError } }
     }
 }

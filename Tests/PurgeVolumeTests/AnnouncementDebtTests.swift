@@ -42,7 +42,7 @@ struct AnnouncementDebtTests {
             let handle = try live.create("Documents/f")
             defer { live.volume.close(handle) }
             let request = WriteRequest(
-                offset: 0, length: 60 * 4096, isMapped: false, dropsPrivileges: false, pid: LiveVolume.pid)
+                offset: 0, length: 60 * 4096, isMapped: false, dropsPrivileges: false, tid: LiveVolume.tid)
             let unpaid = live.volume.answering { (debt) throws(Errno) in
                 try live.volume.write(handle, request, debt: &debt) { (_, bytes) throws(Errno) in
                     try perform(bytes.count)
@@ -72,11 +72,11 @@ struct AnnouncementDebtTests {
 
     @Test func soDoesAnError() throws {
         let log = Log()
-        try withPurge(log, perform: { (_) throws(Errno) in throw .input }) { _, unpaid in
+        try withPurge(log, perform: { (_) throws(Errno) in throw .ioError }) { _, unpaid in
             pay(unpaid, log)
             #expect(log.outcomes.withLock { $0 } == [])
             log.tell()
-            #expect(log.outcomes.withLock { $0 } == [.failure(.input)])
+            #expect(log.outcomes.withLock { $0 } == [.failure(.ioError)])
         }
     }
 
@@ -122,7 +122,7 @@ struct AnnouncementDebtTests {
             let waiting = Workers.start(1) { _ in
                 #expect(throws: Errno.tryAgain) {
                     try volume.controlFiles.write(
-                        ControlHandle(file: .storageReclaim, reader: nil), Array("40K".utf8), pid: LiveVolume.pid)
+                        ControlHandle(file: .storageReclaim, reader: nil), Array("40K".utf8), pid: LiveVolume.tid)
                 }
                 #expect(volume.mayCacheAbsence("a", in: tmp))
             }

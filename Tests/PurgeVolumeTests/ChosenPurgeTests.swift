@@ -45,7 +45,7 @@ struct ChosenPurgeTests {
         let handle = ControlHandle(file: file, reader: nil)
         let request = bytes(text)
         let outcome = Result { () throws(Errno) in
-            try live.volume.controlFiles.write(handle, request, pid: LiveVolume.pid)
+            try live.volume.controlFiles.write(handle, request, pid: LiveVolume.tid)
         }
         if case .failure(let error) = outcome {
             guard error == .tryAgain else { throw error }
@@ -118,7 +118,7 @@ struct ChosenPurgeTests {
             #expect(events.map(\.reason) == reasons)
             for event in events {
                 #expect(event.trigger == .command)
-                #expect(event.pid == LiveVolume.pid)
+                #expect(event.pid == LiveVolume.tid)
             }
             for path in request.purged { #expect(!live.exists(path)) }
             #expect(live.exists("tmp/d/e"), "folders stay")
@@ -213,7 +213,7 @@ struct ChosenPurgeTests {
             let handle = ControlHandle(file: .storageReclaim, reader: nil)
             let isDone = Tally()
             let purging = Workers.start(1) { _ in
-                try volume.controlFiles.write(handle, request, pid: LiveVolume.pid)
+                try volume.controlFiles.write(handle, request, pid: LiveVolume.tid)
                 isDone.add()
             }
             try eventually("the other") { !live.exists("tmp/free") }
@@ -240,7 +240,7 @@ struct ChosenPurgeTests {
         try withVolume { live in
             try live.make("tmp/a", blocks: 1)
             let text = "paths\0tmp/a\0" + String(repeating: "tmp/b\0", count: 50_000)
-            #expect(throws: Errno.tooBig) { try live.command(.storageReclaim, text) }
+            #expect(throws: Errno.argListTooLong) { try live.command(.storageReclaim, text) }
             #expect(throws: Errno.invalid) { try live.command(.storageReclaim, "paths\0tmp/a\0\0") }
             #expect(live.exists("tmp/a"))
         }
@@ -279,7 +279,7 @@ struct ChosenPurgeTests {
             #expect(requests.count == 2)
             for request in requests {
                 let handle = ControlHandle(file: .storageReclaim, reader: nil)
-                try live.volume.controlFiles.write(handle, request.bytes, pid: LiveVolume.pid)
+                try live.volume.controlFiles.write(handle, request.bytes, pid: LiveVolume.tid)
             }
             let gone = try live.events(.purge).compactMap(\.path)
             #expect(gone == paths)
@@ -305,7 +305,7 @@ struct ChosenPurgeTests {
             #expect(plan.purged.map(words) == ["tmp/d/b temporary"])
             #expect(plan.refused.map(words) == refused)
             let answer = live.volume.purgedNames.awaitingAnnouncements {
-                live.volume.selections.purge(selection, pid: LiveVolume.pid, &$0)
+                live.volume.selections.purge(selection, pid: LiveVolume.tid, &$0)
             }
             #expect(answer.purged.map(words) == ["tmp/d/b temporary"])
             #expect(answer.refused.map(words) == refused)
@@ -324,7 +324,7 @@ struct ChosenPurgeTests {
             try live.rename("tmp/d/a", "tmp/a")
             try live.rename("tmp/d/x", "tmp/x")
             let answer = live.volume.purgedNames.awaitingAnnouncements {
-                live.volume.selections.purge(selection, pid: LiveVolume.pid, &$0)
+                live.volume.selections.purge(selection, pid: LiveVolume.tid, &$0)
             }
             #expect(answer.purged.map(words) == ["tmp/d/b temporary", "tmp/d/y command"])
             #expect(answer.refused.isEmpty)
@@ -343,7 +343,7 @@ struct ChosenPurgeTests {
             let request = Array("paths\0tmp/held\0tmp/free\0".utf8)
             let handle = ControlHandle(file: .storageReclaim, reader: nil)
             let purging = Workers.start(1) { _ in
-                do { try volume.controlFiles.write(handle, request, pid: LiveVolume.pid) } catch {}
+                do { try volume.controlFiles.write(handle, request, pid: LiveVolume.tid) } catch {}
             }
             try eventually("the other") { !live.exists("tmp/free") }
             try live.rename("tmp/held", "Library/Caches/kept")

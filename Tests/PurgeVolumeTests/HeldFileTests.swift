@@ -41,7 +41,7 @@ struct HeldFileTests {
             let isDone = Tally()
             let writing = Workers.start(1) { _ in
                 let request = WriteRequest(
-                    offset: 0, length: 4096, isMapped: false, dropsPrivileges: false, pid: LiveVolume.pid)
+                    offset: 0, length: 4096, isMapped: false, dropsPrivileges: false, tid: LiveVolume.tid)
                 _ = try volume.answering { (debt) throws(Errno) in
                     try volume.write(handle, request, debt: &debt) { (fd, bytes) throws(Errno) in
                         try LiveVolume.put(fd, bytes.count, 0)
@@ -72,7 +72,7 @@ struct HeldFileTests {
             #expect(throws: Errno.noSpace) { try live.write(handle, at: 0, 2 * 4096) }
             let refused = try live.events(.refused)
             #expect(refused.map(\.path) == ["Documents/f"] && refused.map(\.bytes) == [ByteCount(blocks: 2)])
-            #expect(refused.map(\.reason) == ["important"] && refused.map(\.pid) == [LiveVolume.pid])
+            #expect(refused.map(\.reason) == ["important"] && refused.map(\.pid) == [LiveVolume.tid])
             #expect(live.volume.status().counters.refusedWrites == 1)
             live.volume.access.unhold(node)
             #expect(live.exists("tmp/a"))
@@ -171,7 +171,7 @@ struct LargePurgeTests {
             try live.make("tmp/empty", blocks: 0)
             for command in ["\(300 * 4096)", "caches", "all"] {
                 let handle = ControlHandle(file: .storagePlan, reader: nil)
-                try live.volume.controlFiles.write(handle, Array(command.utf8), pid: LiveVolume.pid)
+                try live.volume.controlFiles.write(handle, Array(command.utf8), pid: LiveVolume.tid)
                 let planned = String(decoding: handle.content, as: UTF8.self).split(separator: "\n")
                     .compactMap { $0.split(separator: "\"").dropFirst(3).first.map(String.init) }
                 let before = try live.events(.purge).count

@@ -93,7 +93,7 @@ extension LedgerRun {
         let taken = try inputErrorIsNil { () throws(Errno) in
             try live.write(open.handle, at: offset, Int(length)) { (fd, _) throws(Errno) in
                 let count = try LiveVolume.put(fd, done, offset)
-                if fails { throw .input }
+                if fails { throw .ioError }
                 return count
             }
         }

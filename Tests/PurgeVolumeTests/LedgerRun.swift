@@ -158,7 +158,7 @@ extension LedgerRun {
         do {
             return try body()
         } catch {
-            guard error == .input else { throw error }
+            guard error == .ioError else { throw error }
             return nil
         }
     }

@@ -8,7 +8,7 @@ import Support
 extension LiveVolume {
     /// One write(2) to a control file.
     func command(_ file: ControlFile, _ text: String) throws(Errno) {
-        try volume.controlFiles.write(ControlHandle(file: file, reader: nil), Array(text.utf8), pid: Self.pid)
+        try volume.controlFiles.write(ControlHandle(file: file, reader: nil), Array(text.utf8), pid: Self.tid)
     }
     /// A number of a control file.
     func bytes(_ file: ControlFile) throws -> Int64 {

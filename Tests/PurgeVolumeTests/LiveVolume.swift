@@ -44,8 +44,8 @@ final class LiveVolume {
     }
 
     /// Above any that a thread can have.
-    static let pid: pid_t = 5_000_000
-    static let caller = Caller(owner: geteuid(), group: getegid(), pid: pid, umask: 0o022)
+    static let tid: pid_t = 5_000_000
+    static let caller = Caller(owner: geteuid(), group: getegid(), tid: tid, umask: 0o022)
 
     /// Where the store keeps it.
     func stored(_ path: String) -> String { "\(storePath)/container/\(path)" }
@@ -140,7 +140,7 @@ extension LiveVolume {
     @discardableResult
     func write(_ handle: Handle, at offset: Int64, _ count: Int, isMapped: Bool = false) throws(Errno) -> Int {
         let request = WriteRequest(
-            offset: offset, length: count, isMapped: isMapped, dropsPrivileges: false, pid: Self.pid)
+            offset: offset, length: count, isMapped: isMapped, dropsPrivileges: false, tid: Self.tid)
         return try announcing { (debt) throws(Errno) in
             try volume.write(handle, request, debt: &debt) { (fd, bytes) throws(Errno) in
                 try Self.put(fd, bytes.count, offset + Int64(bytes.lowerBound))
@@ -153,7 +153,7 @@ extension LiveVolume {
         perform: (Int32, Int) throws(Errno) -> Int
     ) throws(Errno) -> Int {
         let request = WriteRequest(
-            offset: offset, length: count, isMapped: isMapped, dropsPrivileges: dropsPrivileges, pid: Self.pid)
+            offset: offset, length: count, isMapped: isMapped, dropsPrivileges: dropsPrivileges, tid: Self.tid)
         return try announcing { (debt) throws(Errno) in
             try volume.write(handle, request, debt: &debt) { (fd, bytes) throws(Errno) in
                 try perform(fd, bytes.count)
@@ -167,7 +167,7 @@ extension LiveVolume {
     }
 
     func allocate(_ handle: Handle, _ mode: Int32, _ offset: Int64, _ length: Int64) throws(Errno) {
-        let request = AllocationRequest(mode: mode, offset: offset, length: length, pid: Self.pid)
+        let request = AllocationRequest(mode: mode, offset: offset, length: length, tid: Self.tid)
         try announcing { (debt) throws(Errno) in try volume.allocate(handle, request, debt: &debt) }
     }
     func truncate(_ path: String, _ size: Int64) throws(Errno) { try truncate(try node(path), nil, size) }
@@ -184,7 +184,7 @@ extension LiveVolume {
     }
     func copy(_ from: Handle, _ offset: Int64, to: Handle, _ toOffset: Int64, _ length: Int) throws(Errno) {
         let request = WriteRequest(
-            offset: toOffset, length: length, isMapped: false, dropsPrivileges: false, pid: Self.pid)
+            offset: toOffset, length: length, isMapped: false, dropsPrivileges: false, tid: Self.tid)
         _ = try announcing { (debt) throws(Errno) in
             try volume.copy(from: from, offset: offset, to: to, request, debt: &debt)
         }

@@ -16,7 +16,7 @@ struct StuckFileTests {
             let handle = try live.create("Documents/f")
             defer { live.volume.close(handle) }
             try Immutable.with(live.stored("tmp")) {
-                #expect(throws: Errno.input) {
+                #expect(throws: Errno.ioError) {
                     try live.write(handle, at: 0, 30 * 4096) { (_, granted) throws(Errno) in
                         Issue.record("it was written")
                         return granted
@@ -87,7 +87,7 @@ struct StuckFileTests {
             let handle = try live.create("Documents/f")
             defer { live.volume.close(handle) }
             try Immutable.with(live.stored("tmp/d")) {
-                #expect(throws: Errno.input) { try live.allocate(handle, 0, 0, 64 * 4096) }
+                #expect(throws: Errno.ioError) { try live.allocate(handle, 0, 0, 64 * 4096) }
             }
             #expect(live.exists("tmp/d/stuck") && !live.exists("tmp/free"))
             #expect(live.used == 10)

@@ -9,7 +9,7 @@ import Testing
 
 /// Blocks that are charged though the backing shows no data in them, and numbers at the end of the range.
 struct VolumeExtentTests {
-    private static let keepSize = AllocationRequest.keepSize
+    private static let keepSize = System.allocateKeepSize
 
     private func expectScanned(_ live: LiveVolume, _ blocks: Int64, _ location: SourceLocation = #_sourceLocation)
         throws
@@ -105,8 +105,8 @@ struct VolumeExtentTests {
             let reader = try live.volume.open(
                 try live.node("Documents/f"), flags: O_RDONLY, caller: LiveVolume.caller, offersPassthrough: true)
             let handle = try live.open("Documents/f")
-            #expect(throws: Errno.input) {
-                try live.write(handle, at: 40 * 4096, 4096) { (_, _) throws(Errno) in throw .input }
+            #expect(throws: Errno.ioError) {
+                try live.write(handle, at: 40 * 4096, 4096) { (_, _) throws(Errno) in throw .ioError }
             }
             #expect(try System.status(handle.descriptor).st_size == size)
             try expectScanned(live, 32)
@@ -122,8 +122,8 @@ struct VolumeExtentTests {
             try live.write(handle, at: 0, 4096)
             let before = handle.node.lastUse
             for offset in [0, 4096, 81920] as [Int64] {
-                #expect(throws: Errno.input) {
-                    try live.write(handle, at: offset, 4096) { (_, _) throws(Errno) in throw .input }
+                #expect(throws: Errno.ioError) {
+                    try live.write(handle, at: offset, 4096) { (_, _) throws(Errno) in throw .ioError }
                 }
                 #expect(handle.node.lastUse == before)
             }

@@ -11,14 +11,14 @@ import Testing
 /// The announcing thread still finds a purged name, and only it (docs/INTERNALS.md, Telling the kernel
 /// of a purge).
 struct VolumeGhostTests {
-    static let announcer = Caller(owner: 0, group: 0, pid: 99, umask: 0)
+    static let announcer = Caller(owner: 0, group: 0, tid: 99, umask: 0)
 
     /// Keeps what is to be announced until it is told to go on.
     final class Announcements: Sendable {
         private let waiting = Mutex<[@Sendable () -> Void]>([])
         var hooks: VolumeHooks {
             var hooks = VolumeHooks()
-            hooks.announcer = { VolumeGhostTests.announcer.pid }
+            hooks.announcer = { VolumeGhostTests.announcer.tid }
             hooks.announce = { announcement in self.waiting.withLock { $0.append(announcement.finish) } }
             return hooks
         }
@@ -98,7 +98,7 @@ struct VolumeGhostTests {
             let handle = try live.create("Documents/g")
             defer { live.volume.close(handle) }
             let request = WriteRequest(
-                offset: 0, length: 60 * 4096, isMapped: false, dropsPrivileges: false, pid: 1)
+                offset: 0, length: 60 * 4096, isMapped: false, dropsPrivileges: false, tid: 1)
             let unpaid = live.volume.answering { (debt) throws(Errno) in
                 try live.volume.write(handle, request, debt: &debt) { (fd, bytes) throws(Errno) in
                     try LiveVolume.put(fd, bytes.count, 0)

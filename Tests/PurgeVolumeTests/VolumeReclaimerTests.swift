@@ -46,7 +46,7 @@ struct VolumeReclaimerTests {
             #expect(told.map(\.type) == [.pressure, .purge, .purge, .pressure])
             #expect(told.map(\.reason) == ["low", "temporary", "temporary", "normal"])
             #expect(told.map(\.cause) == ["Documents/f", "Documents/f", "Documents/f", nil])
-            #expect(told.map(\.pid) == [LiveVolume.pid, LiveVolume.pid, LiveVolume.pid, nil])
+            #expect(told.map(\.pid) == [LiveVolume.tid, LiveVolume.tid, LiveVolume.tid, nil])
         }
     }
 
@@ -62,7 +62,7 @@ struct VolumeReclaimerTests {
             try live.make("tmp/a", blocks: 5)
             try live.command(.storageOthers, "\(30 * 4096)")
             let last = try #require(try live.events(.purge).last)
-            #expect(last.path == "tmp/a" && last.cause == nil && last.pid == LiveVolume.pid)
+            #expect(last.path == "tmp/a" && last.cause == nil && last.pid == LiveVolume.tid)
         }
     }
 

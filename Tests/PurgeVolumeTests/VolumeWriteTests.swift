@@ -39,15 +39,15 @@ struct VolumeWriteTests {
             let handle = try live.create("Documents/f")
             defer { live.volume.close(handle) }
             try live.write(handle, at: 0, 4096)
-            #expect(throws: Errno.input) {
-                try live.write(handle, at: 40960, 8192) { (_, _) throws(Errno) in throw .input }
+            #expect(throws: Errno.ioError) {
+                try live.write(handle, at: 40960, 8192) { (_, _) throws(Errno) in throw .ioError }
             }
             try expectScanned(live, 1)
             // half of it came through before the error
-            #expect(throws: Errno.input) {
+            #expect(throws: Errno.ioError) {
                 try live.write(handle, at: 40960, 8192) { (fd, _) throws(Errno) in
                     _ = try LiveVolume.put(fd, 4096, 40960)
-                    throw .input
+                    throw .ioError
                 }
             }
             try expectScanned(live, 2)
@@ -94,8 +94,8 @@ struct VolumeWriteTests {
             try live.make("tmp/a", blocks: 40)
             let handle = try live.create("Documents/f")
             defer { live.volume.close(handle) }
-            #expect(throws: Errno.input) {
-                try live.write(handle, at: 0, 30 * 4096) { (_, _) throws(Errno) in throw .input }
+            #expect(throws: Errno.ioError) {
+                try live.write(handle, at: 0, 30 * 4096) { (_, _) throws(Errno) in throw .ioError }
             }
             #expect(!live.exists("tmp/a"))
             #expect(try live.blocks(.storageAvailable) == 64)
@@ -173,7 +173,7 @@ struct VolumeWriteTests {
             #expect(live.volume.controlFiles.text(of: .storageStat).contains("refused.writes 3\n"))
             let event = try #require(try live.events(.refused).first)
             #expect(event.path == "tmp/f" && event.bytes == ByteCount(3 * 4096) && event.tier == .temporary)
-            #expect(event.reason == "opportunistic" && event.pid == LiveVolume.pid)
+            #expect(event.reason == "opportunistic" && event.pid == LiveVolume.tid)
         }
     }
 }

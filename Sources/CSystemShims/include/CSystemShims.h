@@ -89,5 +89,15 @@ void shim_umask(mode_t mask);
 #define SHIM_O_TMPFILE 020200000
 #define SHIM_O_NOATIME 01000000
 #define SHIM_O_DIRECT 040000
+#define SHIM_SEEK_DATA 3
+#define SHIM_SEEK_HOLE 4
+#define SHIM_FALLOC_FL_KEEP_SIZE 1
+#define SHIM_FALLOC_FL_PUNCH_HOLE 2
+#define SHIM_FALLOC_FL_ZERO_RANGE 16
+#define SHIM_RENAME_NOREPLACE 1u
+#define SHIM_RENAME_EXCHANGE 2u
+#define SHIM_XATTR_REPLACE 2
+#define SHIM_UTIME_NOW 0x3fffffff
+#define SHIM_UTIME_OMIT 0x3ffffffe
 
 #endif

@@ -42,11 +42,11 @@ extension CommandFailure {
         case .accessDenied: AccessAdvice.text(path)
         case .notPermitted: geteuid() == 0 ? AccessAdvice.rootToo : "Run this as the user who owns it, or as root."
         case .noEntry, .notDirectory, .nameTooLong: "Check the path."
-        case Errno.notConnected: "Its daemon has ended. Remove the mount with `purgefs unmount MOUNTPOINT`."
+        case Errno.socketNotConnected: "Its daemon has ended. Remove the mount with `purgefs unmount MOUNTPOINT`."
         case .isDirectory: "Name a file."
-        case .illegalSequence:
+        case .illegalByteSequence:
             "purgefs accepts only paths in UTF-8: rename the file or folder that is not (mv)."
-        case .tooManyOpen, .tooManyFiles:
+        case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
             "Raise the limit of open files (ulimit -n 4096), or close some, and try again."
         case .noSpace: "The disk is full: make room there, then try again."
         default: ""

@@ -16,7 +16,7 @@ package enum Program {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
             do throws(Errno) {
                 _ = try System.status(descriptor)
-            } catch .badDescriptor {
+            } catch .badFileDescriptor {
                 do throws(Errno) {
                     _ = try System.open(at: AT_FDCWD, "/dev/null", O_RDWR)  // takes the lowest free number
                 } catch {}  // without /dev/null it stays closed

@@ -38,7 +38,7 @@ final class EventStream {
                 let bytes = try file.readSome(1 << 16)
                 if bytes.isEmpty { return nil }
                 rest += bytes
-            } catch .notConnected, .connectionAborted {
+            } catch .socketNotConnected, .connectionAbort {
                 return nil
             } catch { throw CommandFailure("cannot follow events", path: path, error) }
         }

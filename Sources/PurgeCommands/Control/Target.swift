@@ -58,7 +58,7 @@ extension Target {
         } else if let mount = getenv("PURGEFS_MOUNT"), mount.pointee != 0 {
             let origin = " (from $PURGEFS_MOUNT)"
             guard let path = String(validatingCString: mount) else {
-                throw CommandFailure("no container", path: String(cString: mount) + origin, Errno.illegalSequence)
+                throw CommandFailure("no container", path: String(cString: mount) + origin, Errno.illegalByteSequence)
             }
             self = try .at(path, from: origin)
         } else {
@@ -79,7 +79,7 @@ extension Target {
     static func part(named operand: RawText?) throws(CommandFailure) -> (target: Target, inner: String) {
         guard let operand else { return (try Target(nil), "") }
         guard let text = String(path: operand.dropLast().map { UInt8(bitPattern: $0) }) else {
-            throw CommandFailure("no container", path: Places.text(operand), Errno.illegalSequence)
+            throw CommandFailure("no container", path: Places.text(operand), Errno.illegalByteSequence)
         }
         let path = Places.resolved(text)
         if let path, try mount(holding: path) == nil, let stored = StoredPlace(path.utf8) {
@@ -128,7 +128,7 @@ extension Target {
             do throws(Errno) {
                 _ = try System.status(ofPath: (directory == "/" ? "" : directory) + "/.purgefs/status.json")
                 return directory
-            } catch let error where error == .notConnected {
+            } catch let error where error == .socketNotConnected {
                 throw CommandFailure("no container", path: directory, error)
             } catch let error where error == .accessDenied {
                 if let mount = MountEntry.container(at: directory) { throw noWay(into: mount, error) }

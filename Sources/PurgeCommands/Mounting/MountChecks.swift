@@ -45,7 +45,7 @@ enum MountChecks {
                 isLink ? "is a symbolic link to something that does not exist" : "the mount point does not exist",
                 advice: isLink
                     ? "Remove the link, or make the directory that it points to." : "Make it: mkdir -p \(path)")
-        } catch .notConnected {
+        } catch .socketNotConnected {
             throw deadMount(path)
         } catch { throw CommandFailure(what, path: path, error) }
         guard status.st_mode & S_IFMT == S_IFDIR else {

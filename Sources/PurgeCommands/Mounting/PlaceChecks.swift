@@ -66,8 +66,8 @@ struct PlaceChecks {
     private static func absolute(_ path: String) throws(CommandFailure) -> String? {
         do throws(Errno) {
             return try System.resolvedOrParent(path)
-        } catch .illegalSequence {
-            throw CommandFailure(what, path: path, Errno.illegalSequence)
+        } catch .illegalByteSequence {
+            throw CommandFailure(what, path: path, Errno.illegalByteSequence)
         } catch { return nil }
     }
 }

@@ -25,7 +25,7 @@ enum Places {
             // Attributes may be cached; this is not.
             _ = try System.fileSystemStatus(try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY).raw)
             return false
-        } catch { return error == .notConnected }
+        } catch { return error == .socketNotConnected }
     }
 
     /// An executable of that name in PATH.

@@ -25,7 +25,7 @@ struct RunningCommand {
         let isNowhere = error == .accessDenied && !name.contains("/") && !Places.isInPath(name)
         let isMissing = isNowhere || error == .noEntry || error == .notDirectory
         let advice =
-            error == .noExecutable
+            error == .execFormatError
             ? "It is neither a program for this machine nor a script that begins with #!."
             : isMissing
                 ? (isShell(name) ? "To run a command of the shell: sh -c '...'" : "Check the name, or PATH.")

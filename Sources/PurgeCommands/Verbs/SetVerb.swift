@@ -149,7 +149,7 @@ private struct Assignment {
             } catch {
                 let before = assignments[..<index].map { "\($0.name.rawValue)=\($0.value)" }
                 let word = "\(assignment.name.rawValue)=\(assignment.value)"
-                guard error != .input else {
+                guard error != .ioError else {
                     throw CommandFailure(
                         "cannot save \(word)", path: control.place, "\(error)",
                         advice: control.isMounted

@@ -56,7 +56,7 @@ extension AttributeChange {
         if valid & FUSE_SET_ATTR_UID != 0 { owner = values.st_uid }
         if valid & FUSE_SET_ATTR_GID != 0 { group = values.st_gid }
         if valid & FUSE_SET_ATTR_SIZE != 0 { size = Int64(values.st_size) }
-        let now = timespec(tv_sec: 0, tv_nsec: utimeNow)
+        let now = timespec(tv_sec: 0, tv_nsec: System.timeNow)
         if valid & FUSE_SET_ATTR_ATIME_NOW != 0 {
             accessTime = now
         } else if valid & FUSE_SET_ATTR_ATIME != 0 {

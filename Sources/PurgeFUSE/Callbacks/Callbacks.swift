@@ -32,7 +32,7 @@ extension Request {
 
     /// The object that an open file of the kernel stands for.
     func object<Object: AnyObject>(_ info: FileInfo?, _ type: Object.Type = Object.self) throws(Errno) -> Object {
-        guard let info, let object = Server.object(info.pointee.fh, type) else { throw .badDescriptor }
+        guard let info, let object = Server.object(info.pointee.fh, type) else { throw .badFileDescriptor }
         return object
     }
 

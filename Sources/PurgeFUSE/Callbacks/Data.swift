@@ -50,7 +50,7 @@ extension Request {
         if self.node(node).isControl { return writeControl(info, data) }
         let write = WriteRequest(
             offset: offset, length: data.count, isMapped: info?.pointee.writepage != 0,
-            dropsPrivileges: RawRequest.current.writeDropsPrivileges, pid: tid)
+            dropsPrivileges: RawRequest.current.writeDropsPrivileges, tid: tid)
         answer(purging: { (debt: inout AnnouncementDebt) throws(Errno) in
             try volume.write(handle(info), write, debt: &debt) { (fd, bytes) throws(Errno) in
                 let part = UnsafeRawBufferPointer(rebasing: data[bytes])
@@ -66,7 +66,7 @@ extension Request {
 
     fileprivate func allocate(_ node: fuse_ino_t, mode: Int32, offset: Int64, length: Int64, _ info: FileInfo?) {
         if self.node(node).isControl { return fail(.notSupported) }
-        let allocation = AllocationRequest(mode: mode, offset: offset, length: length, pid: tid)
+        let allocation = AllocationRequest(mode: mode, offset: offset, length: length, tid: tid)
         answer(purging: { (debt: inout AnnouncementDebt) throws(Errno) in
             try volume.allocate(handle(info), allocation, debt: &debt)
         }) { reply, _ in reply.done() }
@@ -88,7 +88,7 @@ extension Request {
         if self.node(node).isControl { return fail(.notSupported) }
         let write = WriteRequest(
             offset: toOffset, length: Int(clamping: UInt(bitPattern: length)), isMapped: false,
-            dropsPrivileges: false, pid: tid)
+            dropsPrivileges: false, tid: tid)
         answer(purging: { (debt: inout AnnouncementDebt) throws(Errno) in
             let source = try handle(info)
             let count = try volume.copy(from: source, offset: offset, to: handle(toInfo), write, debt: &debt)

@@ -16,7 +16,7 @@ extension fuse_lowlevel_ops {
 
 extension Request {
     fileprivate func open(_ node: fuse_ino_t, _ info: FileInfo?) {
-        guard let info else { return fail(.badDescriptor) }
+        guard let info else { return fail(.badFileDescriptor) }
         if self.node(node).isControl { return openControl(self.node(node), flags: info.pointee.flags) }
         answer { () throws(Errno) in
             try open(self.node(node), flags: info.pointee.flags)
@@ -30,7 +30,7 @@ extension Request {
         let handle = try volume.open(
             node, flags: flags, caller: caller, offersPassthrough: shim_features().passthrough != 0)
         guard RawRequest.current.openDropsPrivileges else { return handle }
-        do throws(Errno) { try volume.dropPrivileges(handle, pid: tid) } catch {
+        do throws(Errno) { try volume.dropPrivileges(handle, tid: tid) } catch {
             volume.close(handle)
             throw error
         }
@@ -38,7 +38,7 @@ extension Request {
     }
 
     fileprivate func create(_ name: UnsafePointer<CChar>?, in parent: fuse_ino_t, mode: mode_t, _ info: FileInfo?) {
-        guard let info else { return fail(.badDescriptor) }
+        guard let info else { return fail(.badFileDescriptor) }
         answer { () throws(Errno) in
             try create(name, in: node(parent), mode: mode, flags: info.pointee.flags)
         } _: { reply, made in

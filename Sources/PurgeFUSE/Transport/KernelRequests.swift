@@ -36,14 +36,14 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         do throws(Errno) {
             let count = try channel.receive(into: buffer)
-            guard count >= Self.headerSize else { throw .input }
+            guard count >= Self.headerSize else { throw .ioError }
             failures = 0
             note(buffer, count)
             return count
         } catch {
             switch error {
             case .interrupted, .tryAgain, .noEntry: return 0  // ENOENT: the caller was interrupted first
-            case .noDevice, .connectionAborted: return nil  // unmounted; aborted
+            case .noDevice, .connectionAbort: return nil  // unmounted; aborted
             default: return retry(after: error)
             }
         }

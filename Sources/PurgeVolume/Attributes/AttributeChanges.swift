@@ -13,11 +13,11 @@ public struct AttributeChange: Sendable {
     public var modificationTime: timespec?
     /// A change of size by a caller that may not keep set-user-ID and set-group-ID.
     public var dropsPrivileges = false
-    public var pid: pid_t
+    public var tid: pid_t
     public var caller: uid_t
 
     public init(caller: Caller) {
-        pid = caller.pid
+        tid = caller.tid
         self.caller = caller.owner
     }
 
@@ -57,7 +57,7 @@ struct AttributeChanges: VolumeFamily {
     /// Everything but the size.
     private func apply(_ change: AttributeChange, to location: Location) throws(Errno) {
         if change.changesOwner {
-            try Privileges.dropGroup(location, pid: change.pid)
+            try Privileges.dropGroup(location, tid: change.tid)
             try location.changeOwner(change.owner ?? uid_t.max, change.group ?? gid_t.max)
         } else if change.isEmpty {
             try renewOwner(location, change)
@@ -66,7 +66,7 @@ struct AttributeChanges: VolumeFamily {
             try core.permissions.withLock { (_) throws(Errno) in try location.changeMode(mode & 0o7777) }
         }
         if change.accessTime != nil || change.modificationTime != nil {
-            let omit = timespec(tv_sec: 0, tv_nsec: utimeOmit)
+            let omit = timespec(tv_sec: 0, tv_nsec: System.timeOmit)
             try location.setTimes(change.accessTime ?? omit, change.modificationTime ?? omit)
         }
     }
@@ -76,7 +76,7 @@ struct AttributeChanges: VolumeFamily {
     private func renewOwner(_ location: Location, _ change: AttributeChange) throws(Errno) {
         let owner = try location.status().st_uid
         guard change.caller == 0 || change.caller == owner else { return }
-        try Privileges.dropGroup(location, pid: change.pid)
+        try Privileges.dropGroup(location, tid: change.tid)
         try location.changeOwner(uid_t.max, gid_t.max)
     }
 
@@ -86,19 +86,15 @@ struct AttributeChanges: VolumeFamily {
     ) throws(Errno) {
         guard node.isRegular else { throw node.isDirectory ? .isDirectory : .invalid }
         if let handle, handle.canWrite {
-            try fileSpace.truncate(node, handle.descriptor, to: size, pid: change.pid, debt: &debt)
-            if change.dropsPrivileges { try Privileges.drop(from: handle.descriptor, pid: change.pid) }
+            try fileSpace.truncate(node, handle.descriptor, to: size, pid: change.tid, debt: &debt)
+            if change.dropsPrivileges { try Privileges.drop(from: handle.descriptor, tid: change.tid) }
             return
         }
         let file = try location.openForWriting()
-        try fileSpace.truncate(node, file.raw, to: size, pid: change.pid, debt: &debt)
-        if change.dropsPrivileges { try Privileges.drop(from: file.raw, pid: change.pid) }
+        try fileSpace.truncate(node, file.raw, to: size, pid: change.tid, debt: &debt)
+        if change.dropsPrivileges { try Privileges.drop(from: file.raw, tid: change.tid) }
     }
 }
-
-/// UTIME_NOW and UTIME_OMIT of utimensat(2).
-public let utimeNow = (1 << 30) - 1
-public let utimeOmit = (1 << 30) - 2
 
 extension Location {
     func openForWriting() throws(Errno) -> FileDescriptor {

@@ -13,8 +13,8 @@ struct CallerCredentials {
     }
 
     /// A caller that cannot be seen (because it has ended, or is in another PID namespace) has neither.
-    init(of pid: Int32) {
-        guard pid > 0, let file = try? FileDescriptor.open("/proc/\(pid)/status", 0),
+    init(of tid: Int32) {
+        guard tid > 0, let file = try? FileDescriptor.open("/proc/\(tid)/status", 0),
             let bytes = try? file.readToEnd()
         else { return }
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
@@ -25,15 +25,15 @@ struct CallerCredentials {
             case "Groups:": groups.formUnion(words.dropFirst().compactMap { UInt32($0) })
             case "CapEff:":
                 let capabilities = words.last.flatMap { UInt64($0, radix: 16) } ?? 0
-                keepsPrivileges = capabilities & 1 << 4 != 0 && Self.isInInitialNamespace(pid)
+                keepsPrivileges = capabilities & 1 << 4 != 0 && Self.isInInitialNamespace(tid)
             default: break
             }
         }
     }
 
     /// Its number is fixed: USER_NS_INIT_INO of <linux/nsfs.h>. A namespace that cannot be seen counts as another one.
-    private static func isInInitialNamespace(_ pid: Int32) -> Bool {
-        do throws(Errno) { return try System.status(ofPath: "/proc/\(pid)/ns/user").st_ino == 0xEFFF_FFFD } catch {
+    private static func isInInitialNamespace(_ tid: Int32) -> Bool {
+        do throws(Errno) { return try System.status(ofPath: "/proc/\(tid)/ns/user").st_ino == 0xEFFF_FFFD } catch {
             return false
         }
     }

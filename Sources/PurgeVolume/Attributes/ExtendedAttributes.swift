@@ -67,7 +67,7 @@ public struct ExtendedAttributes: VolumeFamily {
             var flags = flags
             if appleForm != nil, try storedValue(of: node, attribute.storeKey) == [UInt8(ascii: "0")] {
                 // Under Apple's names a flag that is `0` does not exist.
-                if flags & xattrReplace != 0 { throw .noData }
+                if flags & System.attributeReplace != 0 { throw .noData }
                 flags = 0
             }
             try setStorageAttribute(attribute, of: node, to: canonical, flags: flags, caller: caller)
@@ -79,7 +79,7 @@ public struct ExtendedAttributes: VolumeFamily {
                     try setStored(key, of: node, at: location, to: value, flags: flags)
                 }
                 if key.isEqual(to: "system.posix_acl_access") {
-                    try Privileges.dropGroupWithList(location, pid: caller.pid)
+                    try Privileges.dropGroupWithList(location, tid: caller.tid)
                 }
             }
         }
@@ -98,7 +98,7 @@ public struct ExtendedAttributes: VolumeFamily {
             }
         } catch {
             // ext4 reports the same error when a file has more attributes than fit.
-            if error == .noSpace, hostHasRoom() { throw .tooBig }
+            if error == .noSpace, hostHasRoom() { throw .argListTooLong }
             throw access.hostError(error, node)
         }
     }
@@ -117,7 +117,7 @@ public struct ExtendedAttributes: VolumeFamily {
             let value = try storedValue(of: node, attribute.storeKey)
             guard let value, appleForm == nil || value == [UInt8(ascii: "1")] else { throw .noData }
             try removeStored(attribute.storeKey, of: node)
-            remember(attribute, nil, of: node, pid: caller.pid)
+            remember(attribute, nil, of: node, pid: caller.tid)
         case .computed: throw .notPermitted
         case .unknown: throw .invalid
         case .plain(let key):
@@ -141,7 +141,7 @@ public struct ExtendedAttributes: VolumeFamily {
         try access.changing(node) { (location) throws(Errno) in
             try setStored(attribute.storeKey, of: node, at: location, to: Array(canonical.utf8), flags: flags)
         }
-        remember(attribute, canonical, of: node, pid: caller.pid)
+        remember(attribute, canonical, of: node, pid: caller.tid)
     }
 
     /// Notes in the tree that a flag has been set or, with nil, removed.
@@ -193,6 +193,3 @@ public struct ExtendedAttributes: VolumeFamily {
         return Instant(time).iso8601
     }
 }
-
-/// XATTR_REPLACE of setxattr(2).
-private let xattrReplace: Int32 = 2

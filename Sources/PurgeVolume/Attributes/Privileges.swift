@@ -6,17 +6,17 @@ import PurgeSystem
 /// request when it is due, but not for fallocate, copy_file_range and chown.
 enum Privileges {
     /// Clears both on an open file: the kernel has said that the caller may not keep them.
-    static func drop(from descriptor: Int32, pid: pid_t) throws(Errno) {
+    static func drop(from descriptor: Int32, tid: pid_t) throws(Errno) {
         let status = try System.status(descriptor)
         guard status.hasPrivileges else { return }
-        try drop(from: descriptor, status, by: CallerCredentials(of: pid))
+        try drop(from: descriptor, status, by: CallerCredentials(of: tid))
     }
 
     /// The same for fallocate and copy_file_range, where the kernel does not say.
-    static func dropUnlessCapable(from descriptor: Int32, pid: pid_t) throws(Errno) {
+    static func dropUnlessCapable(from descriptor: Int32, tid: pid_t) throws(Errno) {
         let status = try System.status(descriptor)
         guard status.hasPrivileges else { return }
-        let caller = CallerCredentials(of: pid)
+        let caller = CallerCredentials(of: tid)
         if !caller.keepsPrivileges { try drop(from: descriptor, status, by: caller) }
     }
 
@@ -29,19 +29,19 @@ enum Privileges {
     }
 
     /// chown(2) of a file without group execution: the backing file system's own chown clears the rest.
-    static func dropGroup(_ location: Location, pid: pid_t) throws(Errno) {
+    static func dropGroup(_ location: Location, tid: pid_t) throws(Errno) {
         let status = try location.status()
         guard status.isRegular, status.st_mode & S_IXGRP == 0 else { return }
-        try dropGroup(location, status, pid: pid)
+        try dropGroup(location, status, tid: tid)
     }
 
     /// For an access control list, as with chmod(2) regardless of the caller, and also for a directory.
-    static func dropGroupWithList(_ location: Location, pid: pid_t) throws(Errno) {
-        try dropGroup(location, location.status(), pid: pid)
+    static func dropGroupWithList(_ location: Location, tid: pid_t) throws(Errno) {
+        try dropGroup(location, location.status(), tid: tid)
     }
 
-    private static func dropGroup(_ location: Location, _ status: FileStatus, pid: pid_t) throws(Errno) {
-        guard status.st_mode & S_ISGID != 0, !CallerCredentials(of: pid).mayKeepGroupPrivilege(of: status)
+    private static func dropGroup(_ location: Location, _ status: FileStatus, tid: pid_t) throws(Errno) {
+        guard status.st_mode & S_ISGID != 0, !CallerCredentials(of: tid).mayKeepGroupPrivilege(of: status)
         else { return }
         try location.changeMode(status.st_mode & 0o7777 & ~S_ISGID)
     }

@@ -24,7 +24,7 @@ struct StoredAttributes {
         let present: [String]
         do throws(Errno) {
             present = try StoredAttributes.names(of: directory, name).map(\.text)
-        } catch .tooBig, .range { present = Self.keys }
+        } catch .argListTooLong, .range { present = Self.keys }
         for key in present {
             switch key {
             case StorageAttribute.isPurgeable.storeKey:

@@ -7,7 +7,7 @@ extension ControlFiles {
     /// One write(2) to a control file is one command. It may take as long as the purge that it calls for, so it must
     /// not run on a thread that serves requests.
     public func write(_ handle: ControlHandle, _ bytes: [UInt8], pid: pid_t) throws(Errno) {
-        guard bytes.count <= PurgeRequest.longest else { throw .tooBig }
+        guard bytes.count <= PurgeRequest.longest else { throw .argListTooLong }
         var text = Substring(String(decoding: bytes, as: UTF8.self))
         if text.last == "\n" { text.removeLast() }
         guard !text.isEmpty else { throw .invalid }
@@ -51,7 +51,7 @@ extension ControlFiles {
             }
         }
         keeper.awaitJournal()
-        guard isSaved else { throw .input }
+        guard isSaved else { throw .ioError }
     }
 
     private static func request(_ bytes: [UInt8]) throws(Errno) -> PurgeRequest {

@@ -113,7 +113,7 @@ extension ChargedBlocks {
         guard let full else { return false }
         do throws(Errno) {
             if full.size > 0 {
-                let hole = try System.seek(descriptor, 0, Int32(SEEK_HOLE_NUMBER))
+                let hole = try System.seek(descriptor, 0, System.seekHole)
                 guard hole >= full.size else { return false }
             }
             try access.asOwner(of: descriptor) { () throws(Errno) in
@@ -139,12 +139,12 @@ extension ChargedBlocks {
         }
         while offset < end {
             let data: Int64
-            do { data = try System.seek(file, offset, Int32(SEEK_DATA_NUMBER)) } catch .noAddress {
+            do { data = try System.seek(file, offset, System.seekData) } catch .noSuchAddressOrDevice {
                 break
             }
             guard data < end else { break }
-            let hole = try System.seek(file, data, Int32(SEEK_HOLE_NUMBER))
-            guard hole > data else { throw .input }
+            let hole = try System.seek(file, data, System.seekHole)
+            guard hole > data else { throw .ioError }
             found.insert(data / block..<min(range.upperBound, ByteCount(hole).blocks))
             offset = hole
         }

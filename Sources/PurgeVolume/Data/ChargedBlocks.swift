@@ -10,7 +10,7 @@ struct Demand {
     var blocks: Range<Int64>
     /// Whether a part of them is of use too.
     var takesPart: Bool
-    var pid: pid_t
+    var tid: pid_t
 }
 
 /// Blocks that have been charged before they are written.
@@ -41,7 +41,7 @@ struct ChargedBlocks: VolumeFamily {
             openFiles.settleMappings()
         }
         let now = clock.now
-        let reservation = try purger.makingRoom(pid: demand.pid) { (room, state) throws(Errno) -> Reservation? in
+        let reservation = try purger.makingRoom(pid: demand.tid) { (room, state) throws(Errno) -> Reservation? in
             let standing = node.standing
             let missing = node.missing(in: demand.blocks)
             let available = state.capacity.available(for: standing.writeClass).wholeBlocks
@@ -53,14 +53,14 @@ struct ChargedBlocks: VolumeFamily {
                     need = node.missing(in: demand.blocks.lowerBound..<end)
                 }
                 if !demand.takesPart || end == demand.blocks.lowerBound {
-                    state.refuse(node, missing, by: demand.pid)
+                    state.refuse(node, missing, by: demand.tid)
                     throw .deviceFull
                 }
             }
             if need > 0 {
                 let short = state.capacity.shortage(for: ByteCount(blocks: need))
                 guard state.cover(short, &room) else { return nil }
-                state.charge(node, demand.blocks.lowerBound..<end, by: demand.pid)
+                state.charge(node, demand.blocks.lowerBound..<end, by: demand.tid)
             }
             var reservation = Reservation(
                 blocks: demand.blocks, end: end, sparseSize: node.io?.extents?.size, job: room.job)
@@ -68,7 +68,7 @@ struct ChargedBlocks: VolumeFamily {
             return reservation
         }
         if let reservation { return reservation }
-        change { $0.refuse(node, node.missing(in: demand.blocks), by: demand.pid) }
+        change { $0.refuse(node, node.missing(in: demand.blocks), by: demand.tid) }
         throw .deviceFull
     }
 
@@ -122,7 +122,7 @@ struct ChargedBlocks: VolumeFamily {
     /// Carries out the purge that a reservation asks for. EIO if files could not be removed from the store.
     func carryOut(_ reservation: Reservation, _ debt: inout AnnouncementDebt) throws(Errno) {
         guard let job = reservation.job else { return }
-        if purger.carryOut(job, &debt).hasFailed { throw .input }
+        if purger.carryOut(job, &debt).hasFailed { throw .ioError }
     }
 }
 
@@ -132,7 +132,7 @@ extension VolumeState {
         guard node.io?.unsettled == nil, !node.wouldSkip(before: request.blocks.lowerBound) else { return nil }
         let missing = node.missing(in: request.blocks)
         guard missing == 0 || hasRoom(for: missing, of: node) else { return nil }
-        if missing > 0 { charge(node, request.blocks, by: request.pid) }
+        if missing > 0 { charge(node, request.blocks, by: request.tid) }
         let sparseSize = node.io?.extents?.size
         return Reservation(
             blocks: request.blocks, end: request.blocks.upperBound, sparseSize: sparseSize,

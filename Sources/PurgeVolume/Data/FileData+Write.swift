@@ -12,14 +12,14 @@ public struct WriteRequest: Sendable {
     public var isMapped: Bool
     /// The caller may not keep set-user-ID and set-group-ID.
     public var dropsPrivileges: Bool
-    public var pid: pid_t
+    public var tid: pid_t
 
-    public init(offset: Int64, length: Int, isMapped: Bool, dropsPrivileges: Bool, pid: pid_t) {
+    public init(offset: Int64, length: Int, isMapped: Bool, dropsPrivileges: Bool, tid: pid_t) {
         self.offset = offset
         self.length = length
         self.isMapped = isMapped
         self.dropsPrivileges = dropsPrivileges
-        self.pid = pid
+        self.tid = tid
     }
 
     var end: Int64 { (ByteCount(offset) + ByteCount(Int64(length))).bytes }
@@ -101,7 +101,7 @@ extension FileData {
         let hole = try charges.readyForHole(node, fd, before: request.blocks.lowerBound)
         let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound
         let sizeBefore = hole == nil ? nil : try System.status(fd).size
-        let demand = Demand(blocks: blocks, takesPart: !request.isMapped && hole == nil, pid: request.pid)
+        let demand = Demand(blocks: blocks, takesPart: !request.isMapped && hole == nil, tid: request.tid)
         var reservation = try charges.reserve(demand, for: node, wrote: true)
         reservation.hole = hole
         reservation.sizeBefore = sizeBefore
@@ -117,7 +117,7 @@ extension FileData {
         do throws(Errno) {
             try charges.charges.carryOut(reservation, &debt)
             if let hole = reservation.hole { try charges.fill(hole, fd) }
-            if request.dropsPrivileges { try Privileges.drop(from: fd, pid: request.pid) }
+            if request.dropsPrivileges { try Privileges.drop(from: fd, tid: request.tid) }
             let granted = Int(min(request.end, ByteCount(blocks: reservation.end).bytes) - request.offset)
             let count = try perform(fd, 0..<granted)
             if count < granted { charges.settle(node, fd, reservation.blocks) }

@@ -8,7 +8,7 @@ struct FileData: VolumeFamily {
     let core: VolumeCore
 
     func seek(_ handle: Handle, offset: Int64, whence: Int32) throws(Errno) -> Int64 {
-        guard whence == SEEK_DATA_NUMBER || whence == SEEK_HOLE_NUMBER else { throw .invalid }
+        guard whence == System.seekData || whence == System.seekHole else { throw .invalid }
         return try System.seek(handle.descriptor, offset, whence)
     }
 
@@ -32,7 +32,7 @@ struct FileData: VolumeFamily {
         request.length = Int(max(0, min(Int64(request.length), rest.bytes)))
         let start = request.offset
         return try write(target, request, debt: &debt) { (fd, bytes) throws(Errno) in
-            try Privileges.dropUnlessCapable(from: fd, pid: request.pid)
+            try Privileges.dropUnlessCapable(from: fd, tid: request.tid)
             let granted = bytes.upperBound
             var copied = bytes.lowerBound
             while copied < granted {

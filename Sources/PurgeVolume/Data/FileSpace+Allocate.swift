@@ -6,24 +6,20 @@ import PurgeTree
 
 /// A parsed call of fallocate(2).
 public struct AllocationRequest: Sendable {
-    public static let keepSize: Int32 = 1
-    public static let punchHole: Int32 = 2
-    public static let zeroRange: Int32 = 16
-
     public var mode: Int32
     public var offset: Int64
     public var length: Int64
-    public var pid: pid_t
+    public var tid: pid_t
 
-    public init(mode: Int32, offset: Int64, length: Int64, pid: pid_t) {
+    public init(mode: Int32, offset: Int64, length: Int64, tid: pid_t) {
         self.mode = mode
         self.offset = offset
         self.length = length
-        self.pid = pid
+        self.tid = tid
     }
 
     var end: Int64 { (ByteCount(offset) + ByteCount(length)).bytes }
-    var keepsSize: Bool { mode & Self.keepSize != 0 }
+    var keepsSize: Bool { mode & System.allocateKeepSize != 0 }
     var blocks: Range<Int64> { ByteCount(offset).wholeBlocks..<ByteCount(end).blocks }
 }
 
@@ -35,14 +31,14 @@ extension FileSpace {
         guard request.length > 0, request.offset >= 0 else { throw .invalid }
         try checkEnd(request.end)
         hooks.beforeSlowWork()
-        try Privileges.dropUnlessCapable(from: handle.descriptor, pid: request.pid)
+        try Privileges.dropUnlessCapable(from: handle.descriptor, tid: request.tid)
         try openFiles.apartFromUse(of: handle.node) { () throws(Errno) in
             try dataOrder.alone(with: handle.node) { () throws(Errno) in
                 charges.settleAgain(handle.node, handle.descriptor)
-                switch request.mode & ~AllocationRequest.keepSize {
+                switch request.mode & ~System.allocateKeepSize {
                 case 0: try reserveBlocks(handle, request, zeroes: false, &debt)
-                case AllocationRequest.zeroRange: try reserveBlocks(handle, request, zeroes: true, &debt)
-                case AllocationRequest.punchHole where request.keepsSize: try punch(handle, request)
+                case System.allocateZeroRange: try reserveBlocks(handle, request, zeroes: true, &debt)
+                case System.allocatePunchHole where request.keepsSize: try punch(handle, request)
                 default: throw .notSupported
                 }
             }
@@ -62,7 +58,7 @@ extension FileSpace {
         let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound
         let fresh = read { _ in node.gaps(in: blocks) }
         let reservation = try charges.reserve(
-            Demand(blocks: blocks, takesPart: false, pid: request.pid), for: node, wrote: false)
+            Demand(blocks: blocks, takesPart: false, tid: request.tid), for: node, wrote: false)
         do throws(Errno) {
             try charges.charges.carryOut(reservation, &debt)
             try charges.changeRecord(node, fd) { $0.insert(request.blocks) }
@@ -92,7 +88,7 @@ extension FileSpace {
     private func free(_ blocks: Range<Int64>, _ fd: Int32) throws(Errno) {
         let (start, end) = (ByteCount(blocks: blocks.lowerBound), ByteCount(blocks: blocks.upperBound))
         try System.allocate(
-            fd, mode: AllocationRequest.punchHole | AllocationRequest.keepSize, offset: start.bytes,
+            fd, mode: System.allocatePunchHole | System.allocateKeepSize, offset: start.bytes,
             length: (end - start).bytes)
     }
 
@@ -105,7 +101,7 @@ extension FileSpace {
         let length = end - request.offset
         guard zeroes else { return try System.allocate(fd, mode: 0, offset: request.offset, length: length) }
         do {
-            try System.allocate(fd, mode: AllocationRequest.zeroRange, offset: request.offset, length: length)
+            try System.allocate(fd, mode: System.allocateZeroRange, offset: request.offset, length: length)
         } catch .notSupported {
             try writeZeroes(fd, request.offset..<end)
         }

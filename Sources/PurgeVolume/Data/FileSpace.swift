@@ -20,7 +20,7 @@ struct FileSpace: VolumeFamily {
             if let hole = try charges.readyForHole(node, fd, before: end) {
                 // The file is passed through: what would be a hole is allocated, either completely or not at all.
                 let reservation = try charges.reserve(
-                    Demand(blocks: hole, takesPart: false, pid: pid), for: node, wrote: false)
+                    Demand(blocks: hole, takesPart: false, tid: pid), for: node, wrote: false)
                 try grow(node, fd, from: oldSize, to: size) { () throws(Errno) in
                     try charges.charges.carryOut(reservation, &debt)
                     try charges.fill(hole, fd)
@@ -55,7 +55,7 @@ struct FileSpace: VolumeFamily {
         guard isHole, oldSize % ByteCount.block.bytes != 0 else { return }
         do throws(Errno) {
             try System.allocate(
-                fd, mode: AllocationRequest.punchHole | AllocationRequest.keepSize,
+                fd, mode: System.allocatePunchHole | System.allocateKeepSize,
                 offset: last * ByteCount.block.bytes, length: ByteCount.block.bytes)
         } catch { charges.settle(node, fd, last..<last + 1) }
     }

@@ -83,7 +83,7 @@ struct OpenFiles: VolumeFamily {
     /// are kept for mappings which no longer exist.
     func admitting<Value>(_ body: (inout VolumeState) throws(Errno) -> Value) throws(Errno) -> Value {
         do throws(Errno) { return try change(body) } catch {
-            guard error == .tooManyFiles else { throw error }
+            guard error == .tooManyOpenFilesInSystem else { throw error }
             settleMappings()
             return try change(body)
         }

@@ -8,7 +8,7 @@ extension VolumeState {
     mutating func admit(within budget: DescriptorBudget) throws(Errno) {
         let files =
             openFiles + DirectoryHandle.alive.load(ordering: .relaxed) + RemovedEntry.alive.load(ordering: .relaxed)
-        guard files < budget.files else { throw .tooManyFiles }
+        guard files < budget.files else { throw .tooManyOpenFilesInSystem }
         let room = budget.directories(beside: files + 1)
         if room != descriptors.limit { descriptors.setLimit(room) }
     }

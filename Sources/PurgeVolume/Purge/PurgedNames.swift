@@ -57,7 +57,7 @@ struct PurgedNames: VolumeFamily {
 // The kernel is told about a purged name by an unlink(2) through the mount on a thread of our own, which also wakes
 // watchers (docs/ARCHITECTURE.md, Telling the kernel of a purge).
 extension PurgedNames {
-    func isAnnouncer(_ caller: Caller) -> Bool { caller.pid != 0 && caller.pid == hooks.announcer() }
+    func isAnnouncer(_ caller: Caller) -> Bool { caller.tid != 0 && caller.tid == hooks.announcer() }
 
     /// For the announcing thread a purged name still exists.
     func ghost(_ name: Name, in parent: Node, caller: Caller) -> Entry? {

@@ -95,5 +95,5 @@ public struct Directories: VolumeFamily {
 
 extension Caller {
     /// For uses in which the caller does not matter.
-    static let nobody = Caller(owner: 0, group: 0, pid: 0, umask: 0)
+    static let nobody = Caller(owner: 0, group: 0, tid: 0, umask: 0)
 }

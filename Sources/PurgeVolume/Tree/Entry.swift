@@ -21,13 +21,13 @@ public struct Caller: Sendable {
     public var owner: uid_t
     public var group: gid_t
     /// The calling thread; 0 for RELEASE and the like.
-    public var pid: pid_t
+    public var tid: pid_t
     public var umask: mode_t
 
-    public init(owner: uid_t, group: gid_t, pid: pid_t, umask: mode_t) {
+    public init(owner: uid_t, group: gid_t, tid: pid_t, umask: mode_t) {
         self.owner = owner
         self.group = group
-        self.pid = pid
+        self.tid = tid
         self.umask = umask
     }
 }

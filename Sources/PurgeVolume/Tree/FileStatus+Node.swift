@@ -22,10 +22,6 @@ extension Instant {
     init(_ time: timespec) { self.init(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec)) }
 }
 
-/// Linux's SEEK_DATA and SEEK_HOLE, which Glibc's module hides.
-public let SEEK_DATA_NUMBER = 3
-public let SEEK_HOLE_NUMBER = 4
-
 extension BackingKind {
     /// XFS shows written blocks as holes until they are on disk; overlayfs may lie on XFS.
     var mustSyncBeforeSeek: Bool { self == .xfs || self == .overlay }

@@ -8,7 +8,7 @@ extension NameChanges {
     ) throws(Errno) {
         try refuseReserved(name, in: parent, with: .notPermitted)
         try refuseReserved(newName, in: newParent, with: .notPermitted)
-        if flags & ~(Volume.renameNoReplace | Volume.renameExchange) != 0 { throw .invalid }
+        if flags & ~(System.renameNoReplace | System.renameExchange) != 0 { throw .invalid }
         let from = Dentry(directory: parent, name: Name(name))
         let to = Dentry(directory: newParent, name: Name(newName))
         try makeWay(for: to.name, in: newParent)
@@ -41,7 +41,7 @@ extension NameChanges {
 extension VolumeState {
     /// The store has changed already.
     fileprivate mutating func rename(_ node: Node, _ from: Dentry, _ target: Node?, _ to: Dentry, _ flags: UInt32) {
-        if flags & Volume.renameExchange != 0 { return tree.exchange(from, to) }
+        if flags & System.renameExchange != 0 { return tree.exchange(from, to) }
         if let target, target !== node, target.isDirectory { descriptors.remove(target) }
         tree.rename(from, to: to)
     }

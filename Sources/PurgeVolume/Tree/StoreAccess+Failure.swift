@@ -11,7 +11,7 @@ extension StoreAccess {
         guard error.code == ENOSPC || error.code == EDQUOT else { return error }
         core.hostRefusals.wrappingAdd(1, ordering: .relaxed)
         events.append([Event(type: .hostFull, path: read { _ in node.path().text })])
-        return .input
+        return .ioError
     }
 
     /// Reports a problem with a file in the log.

@@ -59,6 +59,6 @@ extension NameChanges {
     func makeWay(for name: Name, in parent: Node) throws(Errno) {
         guard !core.strays.isEmpty else { return }
         withdrawStrays()
-        if core.strays.contains(Dentry(directory: parent, name: name)) { throw .input }
+        if core.strays.contains(Dentry(directory: parent, name: name)) { throw .ioError }
     }
 }
