@@ -1,19 +1,19 @@
 /// A name of a node: an entry `name` in `directory`.
-package struct Dentry: Hashable, Sendable {
-    package var directory: Node
-    package var name: Name
+public struct Dentry: Hashable, Sendable {
+    public var directory: Node
+    public var name: Name
 
-    package init(directory: Node, name: Name) {
+    public init(directory: Node, name: Name) {
         self.directory = directory
         self.name = name
     }
 
     /// The node with this name.
-    package var node: Node? { directory.part?.entries[name] }
+    public var node: Node? { directory.part?.entries[name] }
 
-    package static func == (a: Dentry, b: Dentry) -> Bool { a.directory === b.directory && a.name == b.name }
+    public static func == (a: Dentry, b: Dentry) -> Bool { a.directory === b.directory && a.name == b.name }
 
-    package func hash(into hasher: inout Hasher) {
+    public func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(directory))
         hasher.combine(name)
     }

@@ -1,12 +1,12 @@
 /// The references that the kernel holds to nodes of the tree, which it has looked up and not forgotten yet.
-package struct KernelReferences: Sendable {
+public struct KernelReferences: Sendable {
     /// How many nodes it holds references to.
-    package private(set) var nodes = 0
+    public private(set) var nodes = 0
     /// How many references it has returned without having had them.
-    package private(set) var overdrawn = 0
+    public private(set) var overdrawn = 0
 
     /// One more. Returns whether it is the first one of the node.
-    package mutating func grant(_ node: Node) -> Bool {
+    public mutating func grant(_ node: Node) -> Bool {
         let isFirst = node.lookups == 0
         if isFirst { nodes += 1 }
         // A node that has reached the end of the count stays for good.
@@ -15,7 +15,7 @@ package struct KernelReferences: Sendable {
     }
 
     /// The kernel has dropped `count`. Returns whether it has none left.
-    package mutating func forget(_ node: Node, count: UInt64) -> Bool {
+    public mutating func forget(_ node: Node, count: UInt64) -> Bool {
         guard count <= node.lookups else {
             overdrawn += 1
             return false

@@ -1,25 +1,25 @@
 import Glibc
 
 /// The name of a directory entry or of an attribute: any bytes but zero, stored with a zero at the end.
-package struct Name: Hashable, Sendable {
+public struct Name: Hashable, Sendable {
     @usableFromInline let bytes: [CChar]
     /// NAME_MAX, which every store's file system accepts.
-    package static let maximumLength = 255
+    public static let maximumLength = 255
     /// Without the zero.
-    package var length: Int { bytes.count - 1 }
+    public var length: Int { bytes.count - 1 }
 
-    package init(_ name: UnsafePointer<CChar>) {
+    public init(_ name: UnsafePointer<CChar>) {
         bytes = Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1))
     }
 
-    package init(utf8 name: some Sequence<UInt8>) { bytes = name.map { CChar(bitPattern: $0) } + [0] }
+    public init(utf8 name: some Sequence<UInt8>) { bytes = name.map { CChar(bitPattern: $0) } + [0] }
 
-    package init(_ text: StaticString) {
+    public init(_ text: StaticString) {
         bytes = text.withUTF8Buffer { $0.map { CChar(bitPattern: $0) } } + [0]
     }
 
     // The methods of [CChar] work byte by byte.
-    package static func == (left: Name, right: Name) -> Bool {
+    public static func == (left: Name, right: Name) -> Bool {
         left.bytes.withUnsafeBytes { left in
             right.bytes.withUnsafeBytes { right in
                 guard left.count == right.count, let first = left.baseAddress, let second = right.baseAddress
@@ -31,7 +31,7 @@ package struct Name: Hashable, Sendable {
 
     /// Whether it comes first when paths are compared byte by byte. If the path goes on, the name is a
     /// directory's and a slash follows it; no name contains a slash or a zero.
-    package func precedes(_ other: Name, goesOn: Bool = false, otherGoesOn: Bool = false) -> Bool {
+    public func precedes(_ other: Name, goesOn: Bool = false, otherGoesOn: Bool = false) -> Bool {
         bytes.withUnsafeBytes { mine in
             other.bytes.withUnsafeBytes { theirs in
                 let common = min(mine.count, theirs.count) - 1
@@ -47,40 +47,40 @@ package struct Name: Hashable, Sendable {
         }
     }
 
-    package func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+    public func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
 
     /// Specialized at each use, because every access to the store goes through it.
-    @inlinable package func withCName<Result, Failure: Error>(
+    @inlinable public func withCName<Result, Failure: Error>(
         _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         // An array of CChar with a zero at its end is a C string.
         try body(bytes)
     }
 
-    package func hasPrefix(_ text: StaticString) -> Bool {
+    public func hasPrefix(_ text: StaticString) -> Bool {
         text.withUTF8Buffer { other in utf8.starts(with: other) }
     }
 
     /// Without this prefix, which it must have.
-    package func dropping(_ prefix: StaticString) -> Name {
+    public func dropping(_ prefix: StaticString) -> Name {
         Name(bytes: Array(bytes.dropFirst(prefix.utf8CodeUnitCount)))
     }
 
-    package func prefixed(by prefix: StaticString) -> Name {
+    public func prefixed(by prefix: StaticString) -> Name {
         Name(bytes: prefix.withUTF8Buffer { $0.map { CChar(bitPattern: $0) } } + bytes)
     }
 
     private init(bytes: [CChar]) { self.bytes = bytes }
 
-    package func isEqual(to text: StaticString) -> Bool {
+    public func isEqual(to text: StaticString) -> Bool {
         text.withUTF8Buffer { other in
             other.count == bytes.count - 1 && zip(other, bytes).allSatisfy { CChar(bitPattern: $0) == $1 }
         }
     }
 
     /// Without the zero.
-    package var utf8: some Sequence<UInt8> { bytes.dropLast().lazy.map { UInt8(bitPattern: $0) } }
+    public var utf8: some Sequence<UInt8> { bytes.dropLast().lazy.map { UInt8(bitPattern: $0) } }
 
     /// Bytes that are not UTF-8 become U+FFFD.
-    package var text: String { String(decoding: utf8.map { $0 }, as: UTF8.self) }
+    public var text: String { String(decoding: utf8.map { $0 }, as: UTF8.self) }
 }

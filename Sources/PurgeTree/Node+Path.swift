@@ -1,6 +1,6 @@
 extension Node {
     /// Path in the container, without a leading slash; under the lock.
-    package func path() -> [Name] {
+    public func path() -> [Name] {
         var names: [Name] = []
         var node = self
         while let parent = node.parent {
@@ -18,7 +18,7 @@ extension Node {
     }
 
     /// Whether its path, byte by byte, comes before that of another node of the tree; under the lock.
-    package func pathPrecedes(_ other: Node) -> Bool {
+    public func pathPrecedes(_ other: Node) -> Bool {
         var (mine, theirs) = (self, other)
         let (depth, otherDepth) = (depth, other.depth)
         for _ in 0..<max(0, depth - otherDepth) { mine = mine.parent ?? mine }
@@ -32,6 +32,6 @@ extension Node {
 }
 
 extension [Name] {
-    package var text: String { map(\.text).joined(separator: "/") }
-    package var bytes: [UInt8] { Array<UInt8>(map { Array<UInt8>($0.utf8) }.joined(separator: [UInt8(ascii: "/")])) }
+    public var text: String { map(\.text).joined(separator: "/") }
+    public var bytes: [UInt8] { Array<UInt8>(map { Array<UInt8>($0.utf8) }.joined(separator: [UInt8(ascii: "/")])) }
 }

@@ -2,13 +2,13 @@ import PurgeModel
 
 extension Node {
     /// Another call or purge is working on it now.
-    package var isBusy: Bool { holds > 0 || isGoing }
+    public var isBusy: Bool { holds > 0 || isGoing }
 
     /// Whether a purge with this aim may take it.
-    package func verdict(for aim: PurgeAim) -> PurgeVerdict { PurgeRule.verdict(on: purgeFacts, for: aim) }
+    public func verdict(for aim: PurgeAim) -> PurgeVerdict { PurgeRule.verdict(on: purgeFacts, for: aim) }
 
     /// The facts on which the rule of purging depends.
-    package var purgeFacts: PurgeFacts {
+    public var purgeFacts: PurgeFacts {
         var facts = PurgeFacts(kind: factsKind, tier: standing.tier, mark: standing.mark, blocks: blocks)
         facts.isGone = parent == nil
         facts.hasSeveralNames = hasSeveralNames

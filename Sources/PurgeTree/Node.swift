@@ -13,39 +13,39 @@ public enum NodeKind: UInt8, Sendable {
 // @unchecked: every `var` is guarded by the lock of the tree's owner.
 public final class Node: @unchecked Sendable {
     /// Of all trees of this process; for the census.
-    package static let alive = Atomic<Int>(0)
+    public static let alive = Atomic<Int>(0)
 
     public let inode: UInt64
     public let kind: NodeKind
     /// Its position among the roots of the tree, and that of its ledger among the device's.
-    package internal(set) var container: UInt8 = 0
-    package internal(set) var flags: NodeFlags = []
-    package internal(set) var standing = Standing()
+    public internal(set) var container: UInt8 = 0
+    public internal(set) var flags: NodeFlags = []
+    public internal(set) var standing = Standing()
     /// The value of isPurgeable of the node itself.
-    package internal(set) var ownMark = PackedMark()
+    public internal(set) var ownMark = PackedMark()
     /// How many operations are changing its names or attributes now.
-    package internal(set) var holds: UInt16 = 0
+    public internal(set) var holds: UInt16 = 0
     /// How many descriptors and mappings are open.
-    package internal(set) var opens: UInt32 = 0
+    public internal(set) var opens: UInt32 = 0
     /// How many references the kernel holds.
-    package internal(set) var lookups: UInt32 = 0
+    public internal(set) var lookups: UInt32 = 0
     /// The node's position among its directory's victims, or -1.
-    package internal(set) var heapIndex: Int32 = -1
+    public internal(set) var heapIndex: Int32 = -1
     /// Distinguishes the file from a later one with the same inode number; 0 if that is not known.
-    package let birthMark: UInt32
+    public let birthMark: UInt32
     /// The directory of the first name, nil once the last name is gone (and for the root).
-    package internal(set) var parent: Node?
-    package internal(set) var name: Name
+    public internal(set) var parent: Node?
+    public internal(set) var name: Name
     /// Charged 4 KiB blocks, of a regular file.
-    package internal(set) var blocks: Int64 = 0
-    package internal(set) var lastUse = Instant.distantPast
+    public internal(set) var blocks: Int64 = 0
+    public internal(set) var lastUse = Instant.distantPast
     /// What the volume keeps about the node for its I/O. The tree never looks at it; most nodes have none.
-    package var attachment: AnyObject?
+    public var attachment: AnyObject?
     /// What only some nodes have: entries of a directory, holes, further names.
     var part: NodePart?
 
     /// A node that is in no tree yet.
-    package init(inode: UInt64, kind: NodeKind, name: Name, birthMark: UInt32 = 0, isOnOtherDevice: Bool = false) {
+    public init(inode: UInt64, kind: NodeKind, name: Name, birthMark: UInt32 = 0, isOnOtherDevice: Bool = false) {
         self.inode = inode
         self.kind = kind
         self.name = name
@@ -70,24 +70,24 @@ final class NodePart {
 }
 
 extension Node {
-    package var isDirectory: Bool { kind == .directory }
-    package var isRegular: Bool { kind == .regular }
+    public var isDirectory: Bool { kind == .directory }
+    public var isRegular: Bool { kind == .regular }
     public var isControl: Bool { kind == .controlDirectory || kind == .controlFile }
     /// The last name of a file or directory is gone.
-    package var isUnlinked: Bool { flags.contains(.unlinked) }
+    public var isUnlinked: Bool { flags.contains(.unlinked) }
     /// A purge has chosen it.
-    package var isGoing: Bool { flags.contains(.purging) }
-    package var charged: ByteCount { ByteCount(blocks: blocks) }
-    package var age: PurgeAge { PurgeAge(lastUse: lastUse, charged: charged) }
-    package var hasSeveralNames: Bool { part?.names != nil }
+    public var isGoing: Bool { flags.contains(.purging) }
+    public var charged: ByteCount { ByteCount(blocks: blocks) }
+    public var age: PurgeAge { PurgeAge(lastUse: lastUse, charged: charged) }
+    public var hasSeveralNames: Bool { part?.names != nil }
     /// How many names it has, at least one.
-    package var nameCount: Int { part?.names?.count ?? 1 }
+    public var nameCount: Int { part?.names?.count ?? 1 }
     /// It is open, or being changed.
-    package var isInUse: Bool { opens > 0 || holds > 0 }
+    public var isInUse: Bool { opens > 0 || holds > 0 }
 
     /// Of a directory.
-    package var entries: [Name: Node] { part?.entries ?? [:] }
-    package func entry(named name: Name) -> Node? { part?.entries[name] }
+    public var entries: [Name: Node] { part?.entries ?? [:] }
+    public func entry(named name: Name) -> Node? { part?.entries[name] }
 
     /// Made when it is first needed.
     var ensuredPart: NodePart {
@@ -99,7 +99,7 @@ extension Node {
 
     /// The kernel must drop its pages at the next open: the file may have been changed behind its cache, or the next
     /// read must reach the backing file. This belongs to the volume's I/O, and no number follows from it.
-    package var cacheIsStale: Bool {
+    public var cacheIsStale: Bool {
         get { flags.contains(.cacheIsStale) }
         set { flags.set(.cacheIsStale, to: newValue) }
     }

@@ -30,21 +30,21 @@ extension Tree {
     }
 
     /// Charges the blocks of `range` that are not charged yet.
-    package mutating func charge(_ node: Node, _ range: Range<Int64>) {
+    public mutating func charge(_ node: Node, _ range: Range<Int64>) {
         let missing = node.missing(in: range)
         node.part?.extents?.insert(range)
         add(missing, to: node)
     }
 
     /// A dense file has this many blocks.
-    package mutating func resize(_ node: Node, toBlocks blocks: Int64) {
+    public mutating func resize(_ node: Node, toBlocks blocks: Int64) {
         guard node.isDense else { return }
         add(blocks - node.blocks, to: node)
     }
 
     /// In a range of a file that is not dense exactly these blocks are charged, none if it has been freed. Blocks of
     /// the runs beyond the range are charged too.
-    package mutating func recharge(_ node: Node, _ range: Range<Int64>, as runs: [Range<Int64>] = []) {
+    public mutating func recharge(_ node: Node, _ range: Range<Int64>, as runs: [Range<Int64>] = []) {
         guard let part = node.part, part.extents != nil else { return }
         part.extents?.remove(range)
         for run in runs { part.extents?.insert(run) }
@@ -52,10 +52,10 @@ extension Tree {
     }
 
     /// A dense file may now get holes, and blocks past its end.
-    package mutating func makeSparse(_ node: Node) {
+    public mutating func makeSparse(_ node: Node) {
         if node.isDense { node.ensuredPart.extents = ExtentSet(0..<max(0, node.blocks)) }
     }
 
     /// A file has every block up to its end and none beyond.
-    package mutating func makeDense(_ node: Node) { node.part?.extents = nil }
+    public mutating func makeDense(_ node: Node) { node.part?.extents = nil }
 }

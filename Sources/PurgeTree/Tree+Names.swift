@@ -3,7 +3,7 @@ import PurgeModel
 // Names are added, removed and moved. What follows from them changes in the same step (Tree+Placement.swift).
 extension Tree {
     /// A new entry of a directory, under the name that the node has.
-    package mutating func insert(_ node: Node, in directory: Node, _ facts: EntryFacts = EntryFacts()) {
+    public mutating func insert(_ node: Node, in directory: Node, _ facts: EntryFacts = EntryFacts()) {
         node.take(facts)
         node.container = directory.container
         node.parent = directory
@@ -13,7 +13,7 @@ extension Tree {
     }
 
     /// A file that is created without a name, and counts like an entry of `directory`.
-    package mutating func insertNameless(_ node: Node, asIn directory: Node, _ facts: EntryFacts) {
+    public mutating func insertNameless(_ node: Node, asIn directory: Node, _ facts: EntryFacts) {
         node.take(facts)
         node.container = directory.container
         node.parent = directory
@@ -24,7 +24,7 @@ extension Tree {
     }
 
     /// One more name for a file, or the first for one that has none.
-    package mutating func link(_ node: Node, as dentry: Dentry) {
+    public mutating func link(_ node: Node, as dentry: Dentry) {
         dentry.directory.ensuredPart.entries[dentry.name] = node
         guard node.isUnlinked else { return addName(dentry, to: node) }
         withdraw(node)
@@ -39,7 +39,7 @@ extension Tree {
     }
 
     /// One name less. A file without names stays charged until nothing uses it: see `close` and `unhold`.
-    package mutating func unlink(_ dentry: Dentry) {
+    public mutating func unlink(_ dentry: Dentry) {
         guard let node = dentry.directory.part?.entries.removeValue(forKey: dentry.name) else { return }
         if node.hasSeveralNames { return removeName(dentry, from: node) }
         retract(node)
@@ -49,7 +49,7 @@ extension Tree {
 
     /// A name has changed to another, and replaces the entry that had that one. Two names of one file stay as they are:
     /// rename(2).
-    package mutating func rename(_ from: Dentry, to: Dentry) {
+    public mutating func rename(_ from: Dentry, to: Dentry) {
         guard let node = from.node, node !== to.node else { return }
         unlink(to)
         from.directory.part?.entries[from.name] = nil
@@ -58,7 +58,7 @@ extension Tree {
     }
 
     /// Two names are exchanged.
-    package mutating func exchange(_ one: Dentry, _ other: Dentry) {
+    public mutating func exchange(_ one: Dentry, _ other: Dentry) {
         guard let node = one.node, let otherNode = other.node, node !== otherNode else { return }
         one.directory.ensuredPart.entries[one.name] = otherNode
         other.directory.ensuredPart.entries[other.name] = node

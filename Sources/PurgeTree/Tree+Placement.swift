@@ -3,7 +3,7 @@ import PurgeModel
 // Tier, mark and exclusion follow from the names, and from the attributes of the entry and the directories above it.
 extension Tree {
     /// The value of an attribute of the entry itself has changed.
-    package mutating func set(_ attribute: OwnAttribute, of node: Node) {
+    public mutating func set(_ attribute: OwnAttribute, of node: Node) {
         switch attribute {
         case .mark(let mark): node.ownMark = PackedMark(mark)
         case .exclusion(let isExcluded): node.flags.set(.ownExclusion, to: isExcluded)
@@ -43,7 +43,7 @@ extension Tree {
 }
 
 /// An attribute of an entry itself.
-package enum OwnAttribute: Sendable {
+public enum OwnAttribute: Sendable {
     /// The value of isPurgeable.
     case mark(PurgeMark?)
     /// Whether it is excluded from backup.

@@ -3,13 +3,13 @@ import PurgeModel
 // Uses of a node: by descriptors, and by operations that change it.
 extension Tree {
     /// One descriptor or mapping more.
-    package mutating func open(_ node: Node) {
+    public mutating func open(_ node: Node) {
         retract(node)
         node.opens += 1
     }
 
     /// One less. Returns whether the file is gone now.
-    package mutating func close(_ node: Node) -> Bool {
+    public mutating func close(_ node: Node) -> Bool {
         node.opens -= 1
         guard node.opens == 0 else { return false }
         if node.isUnlinked { return letGo(node) }
@@ -18,7 +18,7 @@ extension Tree {
     }
 
     /// From here until `unhold` no purge chooses the node, though it counts as reclaimable if it did.
-    package mutating func hold(_ node: Node) {
+    public mutating func hold(_ node: Node) {
         if node.holds == 0, node.flags.contains(.reclaimable) {
             queue.remove(node)
             self[ledgerOf: node].hold(node.charged)
@@ -27,7 +27,7 @@ extension Tree {
     }
 
     /// Returns whether a file without a name is gone now.
-    package mutating func unhold(_ node: Node) -> Bool {
+    public mutating func unhold(_ node: Node) -> Bool {
         node.holds -= 1
         guard node.holds == 0 else { return false }
         if node.flags.contains(.reclaimable) {
@@ -47,7 +47,7 @@ extension Tree {
         return true
     }
 
-    package mutating func noteUse(_ node: Node, at instant: Instant) {
+    public mutating func noteUse(_ node: Node, at instant: Instant) {
         let wasOffered = node.flags.contains(.reclaimable)
         if wasOffered { retract(node) }
         node.lastUse = max(node.lastUse, instant)
@@ -56,7 +56,7 @@ extension Tree {
     }
 
     /// A use that has failed; `before` is the previous one.
-    package mutating func takeBackUse(of node: Node, at instant: Instant, before: Instant) {
+    public mutating func takeBackUse(of node: Node, at instant: Instant, before: Instant) {
         // The file is open, so it is not among the victims, which are ordered by last use.
         if node.lastUse == instant, node.heapIndex < 0 { node.lastUse = before }
     }

@@ -26,37 +26,37 @@ extension Tree {
     }
 
     /// Something that the rule of purging depends on has changed with time.
-    package mutating func judgeAnew(_ node: Node) {
+    public mutating func judgeAnew(_ node: Node) {
         retract(node)
         offer(node)
     }
 
     /// Removes the next victim, of one step or of any. A rank is passed over once its least recently used file was used
     /// within `spared`.
-    package mutating func popVictim(
+    public mutating func popVictim(
         step: PurgeStep?, spared: ClosedRange<Instant>? = nil
     ) -> PurgeCandidate<Node>? {
         queue.popFirst(step: step, spared: spared)
     }
 
     /// All files that may be purged, by directory and rank.
-    package var victims: [VictimGroup] { queue.groups }
+    public var victims: [VictimGroup] { queue.groups }
 
     /// A purge has chosen the file: from here on it counts in no number, and its name is about to be removed.
-    package mutating func choose(_ node: Node) {
+    public mutating func choose(_ node: Node) {
         node.flags.insert(.purging)
         withdraw(node)
     }
 
     /// The purge does not take place. A file that is stuck is not chosen again.
-    package mutating func reinstate(_ node: Node, isStuck: Bool = false) {
+    public mutating func reinstate(_ node: Node, isStuck: Bool = false) {
         node.flags.remove(.purging)
         if isStuck { node.flags.insert(.stuck) }
         enter(node)
     }
 
     /// A chosen file has been removed from the store.
-    package mutating func detach(_ node: Node, from dentry: Dentry) {
+    public mutating func detach(_ node: Node, from dentry: Dentry) {
         if dentry.node === node { dentry.directory.part?.entries[dentry.name] = nil }
         node.parent = nil
         node.flags.insert(.unlinked)
@@ -67,7 +67,7 @@ extension Tree {
     }
 
     /// The file has a name outside of the container.
-    package mutating func noteLinkedOutside(_ node: Node) {
+    public mutating func noteLinkedOutside(_ node: Node) {
         retract(node)
         node.flags.insert(.linkedOutside)
     }

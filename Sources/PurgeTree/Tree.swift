@@ -5,20 +5,20 @@ import PurgeModel
 /// Its mutating functions are the only way to change a node. Each keeps the ledger of the node's container in step.
 /// That is why the tree holds the device: no caller can forget the ledger, or pass another container's. It does no I/O,
 /// reads no clock and takes no lock. It cannot be copied, since a copy would share its nodes.
-package struct Tree: ~Copyable, Sendable {
-    package var device: Device
+public struct Tree: ~Copyable, Sendable {
+    public var device: Device
     /// One for each container, in the order of the device's ledgers.
-    package private(set) var roots: [Node] = []
-    package var references = KernelReferences()
-    package var uses = UnsavedUses()
+    public private(set) var roots: [Node] = []
+    public var references = KernelReferences()
+    public var uses = UnsavedUses()
     /// Whether the hold on a reclaimable file has ended since `takeReleases`.
     private var hasReleased = false
     var queue = VictimQueue()
 
-    package init(device: Device) { self.device = device }
+    public init(device: Device) { self.device = device }
 
     /// Adds a further, empty container, whose root is not in any tree yet.
-    package mutating func addContainer(root: Node, _ facts: EntryFacts = EntryFacts()) {
+    public mutating func addContainer(root: Node, _ facts: EntryFacts = EntryFacts()) {
         root.container = UInt8(clamping: roots.count)
         roots.append(root)
         if device.ledgers.count < roots.count { device.ledgers.append(Ledger()) }
@@ -33,7 +33,7 @@ package struct Tree: ~Copyable, Sendable {
     }
 
     /// Whether the hold on a reclaimable file has ended since the last call.
-    package mutating func takeReleases() -> Bool {
+    public mutating func takeReleases() -> Bool {
         defer { hasReleased = false }
         return hasReleased
     }
@@ -46,18 +46,18 @@ package struct Tree: ~Copyable, Sendable {
 }
 
 /// What is known about an entry when it is added to the tree.
-package struct EntryFacts: Sendable {
-    package var mark: PurgeMark?
-    package var isExcluded = false
+public struct EntryFacts: Sendable {
+    public var mark: PurgeMark?
+    public var isExcluded = false
     /// Whether it is a directory that passes on its protection class.
-    package var isProtected = false
-    package var blocks: Int64 = 0
+    public var isProtected = false
+    public var blocks: Int64 = 0
     /// The blocks that are charged, of a file that is not dense.
-    package var extents: ExtentSet?
-    package var lastUse = Instant.distantPast
-    package var opens: UInt32 = 0
+    public var extents: ExtentSet?
+    public var lastUse = Instant.distantPast
+    public var opens: UInt32 = 0
 
-    package init(isProtected: Bool = false, opens: UInt32 = 0) {
+    public init(isProtected: Bool = false, opens: UInt32 = 0) {
         self.isProtected = isProtected
         self.opens = opens
     }

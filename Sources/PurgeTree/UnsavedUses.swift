@@ -1,7 +1,7 @@
 import PurgeModel
 
 /// Last uses that are not in the journal yet.
-package struct UnsavedUses: Sendable {
+public struct UnsavedUses: Sendable {
     /// Nodes whose last use is newer than in the journal.
     private var nodes: [Node] = []
     /// Inode numbers whose last use the journal no longer needs.
@@ -24,7 +24,7 @@ package struct UnsavedUses: Sendable {
     }
 
     /// Takes what must be written to the journal.
-    package mutating func take() -> (gone: [UInt64], used: [Node]) {
+    public mutating func take() -> (gone: [UInt64], used: [Node]) {
         let used = nodes.filter { !$0.isUnlinked }
         for node in nodes { node.flags.remove(.useUnsaved) }
         defer { self = UnsavedUses() }
@@ -33,14 +33,14 @@ package struct UnsavedUses: Sendable {
 
     /// These could not be written to the journal. A record that stays there for a file that is gone does no harm: a
     /// later file with the same inode number has another birth time.
-    package mutating func restore(gone inodes: [UInt64], used: [Node]) {
+    public mutating func restore(gone inodes: [UInt64], used: [Node]) {
         if inodes.count + gone.count < Self.goneLimit { gone = inodes + gone }
         for node in used { keep(node) }
     }
 
     /// Releases nodes of files that are gone once they are half of the list, because a program may make and remove
     /// files faster than the journal is written. The caller must free them outside of the lock.
-    package mutating func dropGone() -> [Node] {
+    public mutating func dropGone() -> [Node] {
         guard goneNodes * 2 >= nodes.count, goneNodes > 0 else { return [] }
         var dropped: [Node] = []
         nodes.removeAll { node in

@@ -94,7 +94,7 @@ struct VictimQueue: Sendable {
 }
 
 /// The victims of one rank in one directory. Belongs to the directory's `NodePart`.
-package final class VictimGroup: @unchecked Sendable {
+public final class VictimGroup: @unchecked Sendable {
     // @unchecked: the vars are guarded by the lock of the tree's owner.
     fileprivate let rank: PurgeRank
     fileprivate var files = IndexedHeap<VictimFile>()
@@ -110,7 +110,7 @@ package final class VictimGroup: @unchecked Sendable {
     }
 
     /// In no particular order.
-    package var nodes: [Node] { files.members.map { $0.node.takeUnretainedValue() } }
+    public var nodes: [Node] { files.members.map { $0.node.takeUnretainedValue() } }
 }
 
 // Neither retains what it points to: the tree holds the node, and its directory's part holds the group, as long as they
