@@ -71,7 +71,7 @@ format: ## format the Swift sources in place
 	@SWIFT=$(SWIFT) $(DEPS) build
 	$(SWIFT) format -i -r $(SOURCES)
 
-suites: build ## suites by others, on a mount and in an ordinary directory (SUITES="fio postgres" for some; as root)
+suites: build ## third-party suites, on a mount and in an ordinary directory (SUITES="fio postgres" for some; as root)
 	@SWIFT=$(SWIFT) $(DEPS) suites
 	@PURGEFS=$(BINARY) python3 Tests/Suites $(SUITES)
 

@@ -4,7 +4,7 @@
 /// the journal and the threads; no clock is read here. `device.json` is this value in its Codable form. The
 /// ledgers and the level are not in the file, because they follow from the files of the store.
 ///
-/// Settings change only through `apply` and `take`, which enforce the rules.
+/// Outside of tests, settings change only through `apply` and `take`, which enforce the rules.
 public struct Device: Hashable, Sendable {
     public package(set) var profile = Profile.documented
     public package(set) var total = ByteCount(64 << 30) { didSet { resolveLimits() } }

@@ -44,7 +44,8 @@ public enum PurgeGoal: Hashable, Sendable {
     }
 }
 
-/// What a purge takes, in order. `purge --dry-run` prints this very value.
+/// What a purge takes, in order. `purge --dry-run` prints this value; a purge takes the same files in the same order, in
+/// steps.
 public struct PurgePlan<ID: Sendable>: Sendable {
     /// Taken from others.purgeable (and from others with it).
     public var fromOthers: ByteCount

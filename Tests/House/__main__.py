@@ -13,6 +13,8 @@ Rules:
               that says why it is safe
   references  files and headings that comments and pages name are there
   citations   no document is cited that is not in the repository
+  documents   types and members that the pages about the source name exist, docs/TESTING.md has a row for each test
+              target, and code in pages is fenced
 
 Exceptions are in exceptions.py, each with why. Ends with 1 if there is a finding.
 """
@@ -20,6 +22,7 @@ import os
 import sys
 
 sys.dont_write_bytecode = True
+import documents
 import imports
 import proofs
 import references
@@ -29,7 +32,8 @@ from exceptions import EXCEPTIONS
 from finding import sift
 from tree import Tree
 
-RULES = [imports.find, sizes.find_types, sizes.find_functions, sizes.find_callbacks, proofs.find, references.find]
+RULES = [imports.find, sizes.find_types, sizes.find_functions, sizes.find_callbacks, proofs.find, references.find,
+         documents.find]
 
 
 def main(words):

@@ -1,6 +1,7 @@
 import unittest
 from types import SimpleNamespace
 
+import documents
 import imports
 import proofs
 import references
@@ -8,7 +9,6 @@ import sizes
 from finding import Finding, sift
 from lexer import Source
 from swift import parse
-
 
 
 def tree_of(texts):
@@ -187,6 +187,49 @@ class ReferenceRuleTests(unittest.TestCase):
 
     def test_examples_are_no_prose(self):
         self.assertEqual(self.check("docs/B.md", "```\ncc b.c\n```"), [])
+
+
+class DocumentRuleTests(unittest.TestCase):
+    SOURCES = {
+        "Sources/M/A.swift": "struct Store {\n  let a, b: Int\n  func open() { let inside = 1 }\n}\ntypealias Short = Store",
+        "Sources/M/Store+More.swift": "extension Store {\n  private(set) var c: Int { 1 }\n}",
+        "Sources/CShims/a.c": "int shim_a(void) { return 0; }  // shim_b"}
+
+    def check(self, page, path="docs/INTERNALS.md", **others):
+        return whats(documents.find(tree_of({**self.SOURCES, path: page, **others})))
+
+    def test_types(self):
+        self.assertEqual(self.check("`Store`, `Short`, `EIO`, `file` and Unknown"), [])
+        self.assertEqual(self.check("`Stores`"), ["there is no type Stores"])
+        self.assertEqual(self.check("```\n`Stores`\n```"), [])
+        self.assertEqual(self.check("`Stores`", path="docs/RULES.md"), [])
+
+    def test_members(self):
+        self.assertEqual(self.check("`Store.a`, `Store.open`, `Store.c`, `Other.swift`"), [])
+        self.assertEqual(self.check("`Store.opens`, `Store.Int`"), ["Store has no opens", "Store has no Int"])
+        self.assertEqual(self.check("`Short.a`"), ["Short has no a"])
+
+    def test_names_in_a_target(self):
+        self.assertEqual(self.check("`shim_a` in CShims, `shim_b` in no target"), [])
+        self.assertEqual(self.check("`shim_b` in CShims"), ["there is no shim_b in CShims"])
+
+    def test_files_of_extensions(self):
+        self.assertEqual(self.check("`Store+More` and `Store+Less`"), ["there is no file Store+Less.swift"])
+
+    def test_each_test_target_has_a_row(self):
+        package = '.testTarget(\n  name: "ATests"), .testTarget(name: "BTests"), .target(name: "C")'
+        page = "| folder |\n|---|\n| ATests | `a` |\n| Support | |\n| CTests | |"
+        self.assertEqual(self.check(page, path="docs/TESTING.md", **{"Package.swift": package}),
+                         ["the table has no row for BTests", "Package.swift has no CTests"])
+
+    def test_code_is_fenced(self):
+        def lines(page):
+            return [found.place for found in documents.unfenced("a.md", page)]
+        self.assertEqual(lines("a\n\n    b\n"), ["a.md:3"])
+        self.assertEqual(lines("\tb\n"), ["a.md:1"])
+        self.assertEqual(lines("a\n    goes on\n\n```\n\n    b\n```\n"), [])
+        self.assertEqual(lines("- a\n\n  more\n\n    still more\n"), [])
+        self.assertEqual(lines("- a\n\n      b\n\nc\n\n    d\n"), ["a.md:3", "a.md:7"])
 
 
 class ExceptionTests(unittest.TestCase):

@@ -8,7 +8,8 @@ import Testing
 @testable import PurgeVolume
 
 #if DEBUG
-/// How often an operation takes the lock of the volume, which debug builds count: once to begin and once to end.
+/// How often an operation takes the lock of the volume, which debug builds count. An overwrite takes it twice: to begin
+/// and to end.
 struct LockCountTests {
     private func acquisitions(_ live: LiveVolume, _ body: () throws -> Void) rethrows -> Int {
         let before = live.volume.core.acquisitions

@@ -1,7 +1,7 @@
 import PurgeModel
 
-/// One option: how it is written, what value it takes, and what the help says about it. Parsing, help
-/// and completions come from one table of these.
+/// One option: how it is written, what value it takes, and what the help says about it. Parsing and
+/// help come from one table of these.
 struct OptionSpec: Hashable, Sendable {
     enum Value: Hashable, Sendable {
         case none

@@ -1,4 +1,4 @@
-/// A verb of the command line: everything that parsing, help and completions need, and the code that runs it.
+/// A verb of the command line: everything that parsing and help need, and the code that runs it.
 struct Verb: Sendable {
     let name: String
     /// Other names that are accepted for it.

@@ -30,7 +30,7 @@ struct StatusText {
             row("others", size(storage.others) + "  " + drawn(kept, then: storage.othersPurgeable) + purgeable),
             row("free", size(storage.available) + "  " + drawn(storage.available)),
             row("  important", size(storage.important) + "  with \(storage.reclaimable.inWords) that can be purged"),
-            row("  opportunistic", size(storage.opportunistic) + "  so that the device does not get low"),
+            row("  opportunistic", size(storage.opportunistic) + "  without bringing the device into low storage"),
         ]
     }
 

@@ -18,7 +18,12 @@ extension Verb {
         ],
         options: OptionSpec.mounting + [OptionSpec.foreground] + OptionSpec.daemon,
         operands: 2...2,
-        exitStatus: ExitStatus.plain,
+        exitStatus: [
+            ExitStatus.line(ExitStatus.done),
+            ExitStatus.line(ExitStatus.failed),
+            ExitStatus.signalLine("signal N ended purgefs before the mount was ready"),
+            ExitStatus.line(ExitStatus.usage),
+        ],
         examples: ["purgefs mount --total 64G --others 40G ./app.store ./app"]
     ) { (invocation) throws(CommandFailure) in try MountVerb.run(invocation) }
 }

@@ -21,7 +21,7 @@ public enum InputOutputMode: Sendable {
 
 /// One open file. The kernel's fh is this object's address, retained from open to release.
 public final class Handle: @unchecked Sendable {
-    // @unchecked: the vars are guarded by the lock of `Volume.state`; `descriptor` is not changed.
+    // @unchecked: the vars are guarded by the lock of `VolumeCore`; `descriptor` is not changed.
     /// In all volumes of this process; for the census.
     static let alive = Atomic<Int>(0)
     public let node: Node

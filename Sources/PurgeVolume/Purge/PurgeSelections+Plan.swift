@@ -5,8 +5,8 @@ import PurgeSystem
 import PurgeTree
 
 // What a purge would take, without taking it. The lock is held for a part of the files at a time, so beside other work
-// a plan may miss files that come or go meanwhile; if nothing else happens it is the very plan that a purge carries
-// out.
+// a plan may miss files that come or go meanwhile; if nothing else happens, a purge takes the same files in the same
+// order.
 extension PurgeSelections {
     /// How many files are visited while the lock is held.
     static let slice = 512
@@ -48,7 +48,7 @@ extension PurgeSelections {
         return values
     }
 
-    /// The very plan that `storage.reclaim` would carry out, as JSON lines.
+    /// What `storage.reclaim` would purge, as JSON lines.
     func planText(_ request: PurgeRequest) throws(Errno) -> String {
         guard case .byRule(let command, below: nil) = request else { return plan(try select(request)).text }
         let plan = plan(command.goal)
