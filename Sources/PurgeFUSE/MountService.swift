@@ -117,6 +117,7 @@ public enum MountService {
         hooks.beforeSlowWork = { Worker.willBeSlow() }
         hooks.announce = { notifier.announce($0) }
         hooks.announcer = { notifier.announcer }
+        hooks.forgetAttributes = { notifier.forgetAttributes(of: $0) }
         hooks.report = { note("purgefs: error: \($0)") }
         return hooks
     }

@@ -59,6 +59,12 @@ final class Notifier: Sendable {
         fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(node.address), -1, 0)
     }
 
+    /// The same for all of these nodes, which the kernel need not know any more.
+    func forgetAttributes(of nodes: [UInt64]) {
+        guard let session = OpaquePointer(bitPattern: session.withLock { $0 }) else { return }
+        for node in nodes { fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(node), -1, 0) }
+    }
+
     /// Makes the kernel ask for the attributes of a purged file before it uses the name; it is answered with ESTALE and
     /// looks the name up again. It also reads the directory again. None of this takes the directory's lock.
     private func forget(_ removals: [Removal]) {
@@ -114,7 +120,7 @@ final class Notifier: Sendable {
     /// How many moves of its directory a name is followed through.
     private static let moves = 16
 
-    /// unlink(2) through the mount wakes watchers and drops the name. Returns false if that is not permitted (in a
+    /// unlink(2) or rmdir(2) through the mount wakes watchers and drops the name. Returns false if that is not permitted (in a
     /// directory that the daemon's user cannot write), or the directory is elsewhere by now.
     private func unlink(_ name: PurgedName, _ directory: inout OpenDirectory) -> Bool {
         do throws(Errno) {
@@ -125,7 +131,14 @@ final class Notifier: Sendable {
                 directory.path = path
             }
             guard let descriptor = directory.descriptor else { return true }
-            try name.withName { (name) throws(Errno) in try System.unlink(at: descriptor.raw, name) }
+            let isDirectory = name.isDirectory
+            try name.withName { (name) throws(Errno) in
+                if isDirectory {
+                    try System.removeDirectory(at: descriptor.raw, name)
+                } else {
+                    try System.unlink(at: descriptor.raw, name)
+                }
+            }
             return true
         } catch { return false }
     }

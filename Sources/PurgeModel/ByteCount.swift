@@ -15,6 +15,9 @@ public struct ByteCount: Hashable, Comparable, Sendable {
     /// The limit of every file's size, as on ext4 with blocks of this size: 2^32 - 1 blocks.
     public static let largestFile = ByteCount(blocks: (1 << 32) - 1)
 
+    /// The largest size of a setting or a command: sums of a few of them stay in range. 1 EiB.
+    public static let largestSetting = ByteCount(1 << 60)
+
     /// The number of whole blocks, rounded down.
     public var wholeBlocks: Int64 { bytes / Self.block.bytes }
     /// The number of blocks that this many bytes fill or begin.
@@ -59,7 +62,7 @@ extension ByteCount {
         case malformed
         /// `0.3K`: a fraction that is not a whole number of bytes.
         case notWhole
-        /// Sums of a few sizes must stay in range, so sizes end at 1 EiB.
+        /// More than `largestSetting`.
         case tooLarge
     }
 
@@ -81,7 +84,7 @@ extension ByteCount {
     ) -> Result<ByteCount, Fault> {
         guard let units = Int64(whole) else { return .failure(.tooLarge) }
         let (product, overflow) = units.multipliedReportingOverflow(by: unit)
-        guard !overflow, product <= 1 << 60 else { return .failure(.tooLarge) }
+        guard !overflow, product <= largestSetting.bytes else { return .failure(.tooLarge) }
         var digits = fraction[...]
         while digits.last == "0" { digits.removeLast() }
         guard !digits.isEmpty else { return .success(ByteCount(product)) }
@@ -92,7 +95,7 @@ extension ByteCount {
         let (quotient, rest) = denominator.dividingFullWidth(numerator.multipliedFullWidth(by: UInt64(unit)))
         guard rest == 0 else { return .failure(.notWhole) }
         let sum = product + Int64(quotient)
-        return sum <= 1 << 60 ? .success(ByteCount(sum)) : .failure(.tooLarge)
+        return sum <= largestSetting.bytes ? .success(ByteCount(sum)) : .failure(.tooLarge)
     }
 
     private static let units: [String: Int64] = [

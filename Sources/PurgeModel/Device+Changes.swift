@@ -4,11 +4,13 @@ public enum DeviceChange: Hashable, Sendable {
     case others(SizeChange)
     case othersPurgeable(SizeChange)
     case thresholds(ThresholdChange)
+    /// The device's clock is advanced.
+    case clock(TimeSpan)
 }
 
 /// Why a change is refused; the device has not changed.
 public enum DeviceRefusal: Error, Hashable, Sendable {
-    /// The size would be below zero or above 1 EiB.
+    /// The size would be below zero or above 1 EiB, or the clock more than 2^32 seconds ahead.
     case outOfRange
     /// More than others, of which it is a part.
     case moreThanOthers
@@ -16,14 +18,20 @@ public enum DeviceRefusal: Error, Hashable, Sendable {
     case notRising
 }
 
-/// What a change of the device calls for.
+/// What a change of the device calls for, in the order in which it is carried out.
 public enum DeviceEffect: Hashable, Sendable {
     /// An event to be recorded and sent to readers.
     case event(Event)
     /// The level has changed: threads that wait for it are woken, and an event is recorded.
     case level(LevelChange)
+    /// From now on the device's clock is so many seconds ahead of real time.
+    case clock(secondsAhead: Int64)
     /// Purge until `Device.goal(for:)` asks for no more, or nothing is left.
     case purge(PurgeTrigger)
+    /// Everything in tmp goes, folders too, whatever uses it: the device reboots.
+    case emptyTemporary
+    /// The attributes of files that programs have been told are no longer true.
+    case forgetAttributes
     /// The change must survive a loss of power before it is acknowledged.
     case save
 }
@@ -46,18 +54,29 @@ public struct LevelChange: Hashable, Sendable {
 }
 
 extension Device {
-    /// Carries out a change. `text` is the command, and `pid` the process that gave it; both are in the event.
+    /// Carries out a change at a moment of the device's own time. `text` is the command, and `pid` the process that
+    /// gave it; all of that is in the event.
     public mutating func apply(
-        _ change: DeviceChange, as text: String, by pid: Int32
+        _ change: DeviceChange, as text: String, by pid: Int32, at now: Instant
     ) throws(DeviceRefusal) -> [DeviceEffect] {
+        var event = Event(time: now.iso8601, type: .capacity, reason: text, pid: pid)
         switch change {
         case .total(let size): try setTotal(size)
         case .others(let size): try setOthers(size)
         case .othersPurgeable(let size): try setOthersPurgeable(size)
         case .thresholds(let change): try setThresholds(change)
+        case .clock(let span):
+            try advanceClock(span)
+            event.type = .clock
+            return [.event(event), .clock(secondsAhead: clock), .forgetAttributes, .save]
         }
         revision += 1
-        var effects = [DeviceEffect.event(Event(type: .capacity, bytes: capacity.free, reason: text, pid: pid))]
+        event.bytes = capacity.free
+        return [.event(event)] + effectsOnCapacity()
+    }
+
+    private mutating func effectsOnCapacity() -> [DeviceEffect] {
+        var effects: [DeviceEffect] = []
         if let change = judgePressure() { effects.append(.level(change)) }
         if goal(for: .capacity) != nil { effects.append(.purge(.capacity)) }
         effects.append(.save)
@@ -83,6 +102,13 @@ extension Device {
     private mutating func setThresholds(_ change: ThresholdChange) throws(DeviceRefusal) {
         guard let new = thresholds.applying(change, total: total) else { throw .notRising }
         thresholds = new
+    }
+
+    private mutating func advanceClock(_ span: TimeSpan) throws(DeviceRefusal) {
+        let (new, overflow) = clock.addingReportingOverflow(span.seconds)
+        guard !overflow, new >= clock, new <= Self.mostSecondsAhead else { throw .outOfRange }
+        clock = new
+        revision += 1
     }
 
     private static func size(_ change: SizeChange, _ current: ByteCount) throws(DeviceRefusal) -> ByteCount {

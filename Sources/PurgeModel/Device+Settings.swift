@@ -24,8 +24,8 @@ public struct DeviceFault: Error, Hashable, Sendable {
 }
 
 extension Device {
-    /// Sums of a few sizes must stay in range, so sizes end at 1 EiB.
-    private static let largest = ByteCount(1 << 60)
+    /// How far the clock can be ahead, in seconds: 136 years.
+    static let mostSecondsAhead: Int64 = 1 << 32
 
     /// Total is rounded down to a block, the other sizes up. If others becomes smaller, so does othersPurgeable;
     /// an othersPurgeable that was given and is more than others is refused, and then nothing has changed.
@@ -48,14 +48,14 @@ extension Device {
         _ size: ByteCount?, _ name: SettingsChange.Size
     ) throws(SettingsChange.Refusal) -> ByteCount? {
         guard let size else { return nil }
-        guard size >= .zero && size <= largest else { throw .outOfRange(name, size) }
+        guard size >= .zero && size <= .largestSetting else { throw .outOfRange(name, size) }
         return size
     }
 
     /// Throws the first value that no device can have, for a device that was read from a file.
     public func validate() throws(DeviceFault) {
         for (name, size) in [("total", total), ("others", others), ("othersPurgeable", othersPurgeable)]
-        where size < .zero || size > Self.largest {
+        where size < .zero || size > ByteCount.largestSetting {
             throw DeviceFault(name: name, reason: "\(size.bytes) is not from 0 to 2^60")
         }
         if othersPurgeable > others {
@@ -63,7 +63,7 @@ extension Device {
                 name: "othersPurgeable", reason: "\(othersPurgeable.bytes) is more than others, \(others.bytes)")
         }
         for setting in [thresholds.veryLow, thresholds.low, thresholds.nearLow, thresholds.desired] {
-            guard setting.isInRange(upTo: Self.largest) else {
+            guard setting.isInRange(upTo: .largestSetting) else {
                 throw DeviceFault(
                     name: "thresholds", reason: "a size is not from 0 to 2^60, or a percentage not from 0 to 100")
             }
@@ -81,10 +81,10 @@ extension Device {
             throw DeviceFault(name: "counters", reason: "\(wrong) is less than 0")
         }
         // Far more than any device reaches, and far from an overflow.
-        if let wrong = (counts + [boots]).first(where: { $0 > Self.largest.bytes }) {
+        if let wrong = (counts + [boots]).first(where: { $0 > ByteCount.largestSetting.bytes }) {
             throw DeviceFault(name: wrong == boots ? "boots" : "counters", reason: "\(wrong) is more than 2^60")
         }
-        if clock < 0 || clock > 1 << 32 {
+        if clock < 0 || clock > Self.mostSecondsAhead {
             throw DeviceFault(name: "clock", reason: "\(clock) is not from 0 to 2^32 seconds")
         }
     }

@@ -47,3 +47,19 @@ public struct Event: Codable, Hashable, Sendable {
         self.cause = cause
     }
 }
+
+extension Event {
+    /// In place of so many events that are missing here. In the journal it is an event of its own; a reader that was
+    /// too slow gets it with the number of the last event that it has missed.
+    public static func dropped(_ count: Int, seq: Int64 = 0, time: String = "") -> Event {
+        Event(seq: seq, time: time, type: .dropped, reason: "\(count) events")
+    }
+
+    /// A flag has been set on an entry or, with nil, removed.
+    public static func mark(
+        _ attribute: StorageAttribute, _ value: String?, path: String, tier: Tier?, pid: Int32
+    ) -> Event {
+        Event(
+            type: .mark, path: path, tier: tier, reason: "\(attribute.rawValue)=\(value ?? "removed")", pid: pid)
+    }
+}

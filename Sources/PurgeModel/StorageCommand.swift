@@ -18,13 +18,13 @@ public enum SizeChange: Hashable, Sendable {
         }
     }
 
-    /// nil if the result would be below zero.
+    /// nil if the result would be below zero or above `ByteCount.largestSetting`.
     public func applied(to current: ByteCount) -> ByteCount? {
         switch self {
         case .to(let size): return size
         case .by(let difference):
             let sum = current.bytes.addingReportingOverflow(difference.bytes)
-            return sum.overflow || sum.partialValue < 0 || sum.partialValue > 1 << 60
+            return sum.overflow || sum.partialValue < 0 || sum.partialValue > ByteCount.largestSetting.bytes
                 ? nil : ByteCount(sum.partialValue)
         }
     }

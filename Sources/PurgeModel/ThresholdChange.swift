@@ -6,6 +6,17 @@ public enum ThresholdLevel: String, CaseIterable, Sendable {
     case desired
 }
 
+extension Thresholds {
+    public subscript(level: ThresholdLevel) -> ByteCount {
+        switch level {
+        case .veryLow: veryLow
+        case .low: low
+        case .nearLow: nearLow
+        case .desired: desired
+        }
+    }
+}
+
 /// A parsed write to storage.thresholds (docs/CONTROL.md).
 public struct ThresholdChange: Hashable, Sendable {
     /// The new limit of each named level.

@@ -17,19 +17,24 @@ extension Tree {
         return false
     }
 
-    /// From here until `unhold` no purge chooses the node, though it counts as reclaimable if it did.
-    public mutating func hold(_ node: Node) {
+    /// From here until `unhold` no purge chooses the node, though it counts as reclaimable if it did. With `isGoing` the
+    /// volume itself is about to remove a name of it, without the kernel's lock of the directory that would keep other
+    /// calls from that name: until `unhold` they wait, as for a purge.
+    public mutating func hold(_ node: Node, isGoing: Bool = false) {
         if node.holds == 0, node.flags.contains(.reclaimable) {
             queue.remove(node)
             self[ledgerOf: node].hold(node.charged)
         }
         node.holds += 1
+        if isGoing { node.flags.insert(.purging) }
     }
 
     /// Returns whether a file without a name is gone now.
     public mutating func unhold(_ node: Node) -> Bool {
         node.holds -= 1
         guard node.holds == 0 else { return false }
+        // No purge has chosen it, because it was held.
+        node.flags.remove(.purging)
         if node.flags.contains(.reclaimable) {
             noteReleased(node)
             offer(node)

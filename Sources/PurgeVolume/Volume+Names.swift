@@ -58,8 +58,8 @@ extension Volume {
         try names.unlink(name, in: parent, caller: caller)
     }
 
-    public func removeDirectory(_ name: CName, in parent: Node) throws(Errno) {
-        try names.removeDirectory(name, in: parent)
+    public func removeDirectory(_ name: CName, in parent: Node, caller: Caller) throws(Errno) {
+        try names.removeDirectory(name, in: parent, caller: caller)
     }
 
     public func rename(

@@ -23,8 +23,9 @@ public final class Volume: VolumeFamily {
     var mountpoint: String? { core.mountpoint }
 
     public var controlFiles: ControlFiles {
-        ControlFiles(core: core, keeper: keeper, reclaimer: reclaimer)
+        ControlFiles(core: core, keeper: keeper, deviceChanges: deviceChanges)
     }
+    var deviceChanges: DeviceChanges { DeviceChanges(core: core, keeper: keeper) }
     public var directories: Directories { Directories(core: core) }
     public var extendedAttributes: ExtendedAttributes { ExtendedAttributes(core: core) }
     var reclaimer: Reclaimer { Reclaimer(core: core) }
@@ -67,10 +68,16 @@ public struct VolumeHooks: Sendable {
     public var announce: @Sendable (Announcement) -> Void = { $0.finish() }
     /// The kernel thread id of the thread that announces; 0 if there is none.
     public var announcer: @Sendable () -> pid_t = { 0 }
+    /// Has the kernel ask again for the attributes of these nodes, which it knows by their nodeids. Called without any
+    /// lock, and not by a thread that serves requests.
+    public var forgetAttributes: @Sendable (_ nodes: [UInt64]) -> Void = { _ in }
     /// Reports a failure for which no caller is waiting.
     public var report: @Sendable (StoreError) -> Void = { _ in }
 
     public init() {}
+
+    /// The kernel's nodeid of the root.
+    static let rootID: UInt64 = 1
 }
 
 /// Purged names on their way to the kernel.
@@ -102,9 +109,9 @@ public struct Removal: Sendable {
     public let concernsKernel: Bool
 
     /// Its name and path.
-    public var purgedName: PurgedName { PurgedName(name: name, path: path) }
+    public var purgedName: PurgedName { PurgedName(name: name, path: path, isDirectory: node.isDirectory) }
     /// The kernel's nodeid of the directory.
-    public var directoryID: UInt64 { path.count == 1 ? 1 : directory.address }
+    public var directoryID: UInt64 { path.count == 1 ? VolumeHooks.rootID : directory.address }
 }
 
 /// What the kernel is told. It holds no node, because releasing the last reference to one closes descriptors, which the
@@ -112,10 +119,13 @@ public struct Removal: Sendable {
 public struct PurgedName: Sendable {
     private let name: Name
     private let path: [Name]
+    /// Whether rmdir(2) removes it, and not unlink(2).
+    public let isDirectory: Bool
 
-    init(name: Name, path: [Name]) {
+    init(name: Name, path: [Name], isDirectory: Bool) {
         self.name = name
         self.path = path
+        self.isDirectory = isDirectory
     }
 
     /// The path of the directory, below the mount point.

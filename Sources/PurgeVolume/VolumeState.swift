@@ -89,15 +89,6 @@ extension VolumeState {
         if isScanned, let change = device.judgePressure() { note(change) }
     }
 
-    /// Handles an effect in the step in which it occurs.
-    mutating func take(_ effect: DeviceEffect) {
-        switch effect {
-        case .event(let event): outbox.append(event)
-        case .level(let change): note(change)
-        case .purge, .save: break
-        }
-    }
-
     /// Records a change of the level, and notes which process has caused it.
     mutating func note(_ change: LevelChange) {
         guard change.isWorse else {

@@ -20,8 +20,12 @@ import Testing
     private static func blocks(_ count: Int64) -> SizeChange { .to(ByteCount(blocks: count)) }
     private static func more(_ count: Int64) -> SizeChange { .by(ByteCount(blocks: count)) }
 
+    private static let now = Instant(seconds: 1_795_348_800, nanoseconds: 0)
     private static func told(free: Int64) -> DeviceEffect {
-        .event(Event(type: .capacity, bytes: ByteCount(blocks: free), reason: "as told", pid: 7))
+        .event(
+            Event(
+                time: "2026-11-22T12:00:00.000Z", type: .capacity, bytes: ByteCount(blocks: free), reason: "as told",
+                pid: 7))
     }
     private static func level(_ old: PressureLevel, _ new: PressureLevel, free: Int64) -> DeviceEffect {
         .level(LevelChange(from: old, to: new, free: ByteCount(blocks: free)))
@@ -82,11 +86,17 @@ import Testing
         Row(
             "no thresholds end all pressure", device(used: 960), .thresholds(ThresholdSettings.none),
             [told(free: 40), level(.veryLow, .normal, free: 40), .save]),
+        Row(
+            "three days later", device(used: 960), .clock(TimeSpan(seconds: 259_200)),
+            [
+                .event(Event(time: "2026-11-22T12:00:00.000Z", type: .clock, reason: "as told", pid: 7)),
+                .clock(secondsAhead: 259_200), .forgetAttributes, .save,
+            ]),
     ]
 
     @Test(arguments: table) func whatAChangeCallsFor(row: Row) throws {
         var device = row.device
-        #expect(try device.apply(row.change, as: "as told", by: 7) == row.effects)
+        #expect(try device.apply(row.change, as: "as told", by: 7, at: Self.now) == row.effects)
         #expect(device.revision == row.device.revision + 1)
         let changesLevel = row.effects.contains { if case .level = $0 { true } else { false } }
         #expect(device.levelChanges == row.device.levelChanges + (changesLevel ? 1 : 0))
@@ -97,32 +107,41 @@ import Testing
             (.total(.by(ByteCount(-1 << 40))), .outOfRange), (.others(.by(ByteCount(-8193))), .outOfRange),
             (.total(.by(ByteCount(1 << 60))), .outOfRange), (.othersPurgeable(.to(ByteCount(8193))), .moreThanOthers),
             (.thresholds(ThresholdSettings.change(veryLow: 2, low: 1, nearLow: 3, desired: 4)), .notRising),
+            (.clock(TimeSpan(seconds: (1 << 32) + 1)), .outOfRange), (.clock(TimeSpan(seconds: -1)), .outOfRange),
+            (.clock(TimeSpan(seconds: .max)), .outOfRange),
         ] as [(DeviceChange, DeviceRefusal)])
     func aRefusedChangeLeavesAllAsItWas(change: DeviceChange, refusal: DeviceRefusal) {
         let before = Self.device(others: 2, purgeable: 1)
         var device = before
-        #expect(throws: refusal) { try device.apply(change, as: "", by: 0) }
+        #expect(throws: refusal) { try device.apply(change, as: "", by: 0, at: Self.now) }
         #expect(device == before)
     }
 
     @Test func totalIsRoundedDownAndTheOthersUp() throws {
         var device = Self.device()
-        _ = try device.apply(.total(.to(ByteCount(8191))), as: "", by: 0)
-        _ = try device.apply(.others(.to(ByteCount(4097))), as: "", by: 0)
-        _ = try device.apply(.othersPurgeable(.to(ByteCount(1))), as: "", by: 0)
+        _ = try device.apply(.total(.to(ByteCount(8191))), as: "", by: 0, at: Self.now)
+        _ = try device.apply(.others(.to(ByteCount(4097))), as: "", by: 0, at: Self.now)
+        _ = try device.apply(.othersPurgeable(.to(ByteCount(1))), as: "", by: 0, at: Self.now)
         #expect([device.total, device.others, device.othersPurgeable].map(\.bytes) == [4096, 8192, 4096])
     }
 
     @Test func purgeableOthersShrinkWithOthers() throws {
         var device = Self.device(others: 10, purgeable: 8)
-        _ = try device.apply(.others(Self.blocks(5)), as: "", by: 0)
+        _ = try device.apply(.others(Self.blocks(5)), as: "", by: 0, at: Self.now)
         #expect(device.othersPurgeable == ByteCount(blocks: 5))
+    }
+
+    @Test func theClockAdvancesFromWhereItIs() throws {
+        var device = Self.device()
+        _ = try device.apply(.clock(TimeSpan(seconds: 60)), as: "", by: 0, at: Self.now)
+        let effects = try device.apply(.clock(TimeSpan(seconds: 5)), as: "", by: 0, at: Self.now)
+        #expect(device.clock == 65 && effects.contains(.clock(secondsAhead: 65)))
     }
 
     @Test func percentagesFollowTheTotalAndAreOvertakenBySizes() throws {
         var device = Self.device()
         device.thresholds.low = .size(ByteCount(blocks: 100))
-        _ = try device.apply(.total(Self.blocks(100)), as: "", by: 0)
+        _ = try device.apply(.total(Self.blocks(100)), as: "", by: 0, at: Self.now)
         #expect(
             [device.limits.veryLow, device.limits.low, device.limits.nearLow, device.limits.desired].map(\.wholeBlocks)
                 == [5, 100, 100, 100])

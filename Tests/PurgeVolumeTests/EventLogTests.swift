@@ -190,7 +190,7 @@ struct EventLogTests {
             let found = try lines(kept)
             let missed = 2 * batches - (found.count - 1)
             #expect(missed > 0 && found.first?.type == "dropped")
-            #expect(String(decoding: kept, as: UTF8.self).contains("\"type\":\"dropped\",\"events\":\(missed)}\n"))
+            #expect(found.first?.seq == Int64(missed) && found.first?.reason == "\(missed) events")
             #expect(found.dropFirst().map(\.seq) == (Int64(missed + 1)...Int64(2 * batches)).map { $0 })
             #expect(reader.take(limit: 100) == nil)
             log.append([event("after")])
@@ -209,6 +209,33 @@ struct EventLogTests {
             let found = try lines(begin + #require(reader.take(limit: .max)))
             #expect(found.first?.reason == "first" && found[1].type == "dropped" && found.last?.reason == "last")
             #expect(found.count { $0.type == "dropped" } == 1)
+            #expect(found[1].seq == found[2].seq.map { $0 - 1 })
+        }
+    }
+
+    /// What a reader misses at its end are only the events before that.
+    @Test func droppedAtTheEnd() throws {
+        try withLog { (log, _) throws in
+            let (reader, other) = (log.addReader(), log.addReader())
+            log.append([event("first"), event("second")])
+            log.remove(reader)
+            log.append((0..<2000).map { _ in event(String(repeating: "x", count: 1000)) })
+            let found = try lines(reader.take(limit: .max))
+            #expect(found.map(\.type) == ["dropped"] && found.first?.seq == 2 && found.first?.reason == "2 events")
+            #expect(reader.take(limit: .max) == [])
+            log.remove(other)
+        }
+    }
+
+    /// A reader that comes late misses nothing that was before it.
+    @Test func aLaterReaderMissesOnlyWhatCameAfterIt() throws {
+        try withLog { (log, _) throws in
+            log.append((0..<5).map { event("\($0)") })
+            let reader = log.addReader()
+            log.append((0..<2000).map { _ in event(String(repeating: "x", count: 1000)) })
+            let found = try lines(reader.take(limit: .max))
+            let missed = try #require(found.first?.seq) - 5
+            #expect(found.first?.reason == "\(missed) events" && found[1].seq == 5 + missed + 1)
         }
     }
 

@@ -90,7 +90,7 @@ extension LiveVolume {
     }
     func removeDirectory(_ path: String) throws(Errno) {
         let (parent, name) = try place(path)
-        try volume.removeDirectory(name, in: parent)
+        try volume.removeDirectory(name, in: parent, caller: Self.caller)
     }
     func rename(_ old: String, _ new: String, flags: UInt32 = 0) throws(Errno) {
         let (from, to) = (try place(old), try place(new))

@@ -2,7 +2,6 @@ import Foundation
 
 /// One line of MOUNT/.purgefs/events, one row of the journal.
 public struct StoreEvent: Decodable, Equatable, Sendable {
-    /// nil for `dropped`, which the journal does not have.
     public let seq: Int64?
     public let time: String
     public let type: String

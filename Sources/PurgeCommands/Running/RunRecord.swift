@@ -125,11 +125,20 @@ final class RunRecord: Sendable {
             guard let failure = Self.decode(DaemonFailure.self, line)?.failure else { return }
             return state.withLock { $0.daemonFailures.append(failure) }
         }
+        if Self.isDropped(line) { return }
         let digits = line.dropFirst(Self.beginning.count).prefix { (0x30...0x39).contains($0) }
         let number = digits.reduce(Int64.zero) { $0 &* 10 &+ Int64($1 & 0xF) }
         let last = state.withLock { $0.last }
         if number > last + 1 { fill(last + 1..<number, journal) }
         note(line, number)
+    }
+
+    /// Whether a line stands for events that it misses: the number of the next event shows which those are.
+    private static func isDropped(_ line: Line) -> Bool {
+        let quote = UInt8(ascii: "\"")
+        // The number and the time come before the type.
+        let rest = line.dropFirst(beginning.count).drop { $0 != quote }.dropFirst("\"time\":\"".utf8.count)
+        return rest.drop { $0 != quote }.starts(with: "\",\"type\":\"dropped\"".utf8)
     }
 
     /// Events that came faster than this thread could receive them.

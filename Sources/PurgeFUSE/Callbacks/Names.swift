@@ -102,7 +102,7 @@ extension Request {
     }
 
     fileprivate func removeDirectory(_ name: UnsafePointer<CChar>?, in parent: fuse_ino_t) {
-        done { () throws(Errno) in try volume.removeDirectory(self.name(name), in: node(parent)) }
+        done { () throws(Errno) in try volume.removeDirectory(self.name(name), in: node(parent), caller: caller) }
     }
 
     fileprivate func rename(

@@ -154,9 +154,7 @@ public struct ExtendedAttributes: VolumeFamily {
             case .purgeAfter, .sizeLimit: break
             }
             state.outbox.append(
-                Event(
-                    type: .mark, path: node.path().text, tier: node.standing.tier,
-                    reason: "\(attribute.rawValue)=\(value ?? "removed")", pid: pid))
+                .mark(attribute, value, path: node.path().text, tier: node.standing.tier, pid: pid))
         }
     }
 

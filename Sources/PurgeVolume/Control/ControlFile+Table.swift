@@ -1,19 +1,32 @@
 import PurgeModel
+import PurgeStore
 
 extension ControlFile {
     /// What a control file contains, which determines how it is read and what a write to it means.
     enum Content {
-        /// One number of the device.
-        case number((Capacity) -> ByteCount)
-        /// One that can be set.
-        case size((Capacity) -> ByteCount, (SizeChange) -> DeviceChange)
-        case thresholds
-        /// What `ControlFiles.text` makes.
-        case report
+        /// What is true now.
+        case report((VolumeCore) -> String)
+        /// The same for something that can be set: a written text asks for a change of the device. nil if it is
+        /// malformed.
+        case setting(read: (VolumeCore) -> String, parse: (String) -> DeviceChange?)
         /// On the descriptor that wrote a request, its outcome: a purge, or only its plan.
         case answer(purges: Bool)
         /// Events from the moment at which it is opened.
         case stream
+
+        /// One number of the device.
+        static func number(_ number: @escaping (Capacity) -> ByteCount) -> Content { .report(text(of: number)) }
+
+        /// One that can be set.
+        static func size(
+            _ number: @escaping (Capacity) -> ByteCount, _ change: @escaping (SizeChange) -> DeviceChange
+        ) -> Content {
+            .setting(read: text(of: number), parse: { SizeChange(text: $0).map(change) })
+        }
+
+        private static func text(of number: @escaping (Capacity) -> ByteCount) -> (VolumeCore) -> String {
+            { core in "\(number(core.read { $0.capacity }).bytes)\n" }
+        }
     }
 
     struct Row {
@@ -55,13 +68,19 @@ extension ControlFile {
         case .storageReclaimable: Row(.number(\.reclaimable), reads: "what purging would free now")
         case .storageThresholds:
             Row(
-                .thresholds, reads: "`verylow`, `low`, `nearlow`, `desired`, in bytes",
+                .setting(read: { $0.thresholdText() }, parse: { ThresholdChange(text: $0).map { .thresholds($0) } }),
+                reads: "`verylow`, `low`, `nearlow`, `desired`, in bytes",
                 writes: "`name=size` or `name=percent%`, several of them separated by commas; all take effect or none; "
                     + "they must rise in this order; `off` sets all to 0",
                 set: "limits of the pressure levels: THRESHOLDS")
-        case .storagePressure: Row(.report, reads: "`normal`, `nearLow`, `low` or `veryLow`")
+        case .storagePressure:
+            Row(
+                .report { $0.read { $0.device.level }.rawValue + "\n" },
+                reads: "`normal`, `nearLow`, `low` or `veryLow`")
         case .storageStat:
-            Row(.report, reads: "bytes and files of each tier, marked files, refused writes, what was purged")
+            Row(
+                .report { $0.statisticsText() },
+                reads: "bytes and files of each tier, marked files, refused writes, what was purged")
         case .storageReclaim:
             Row(
                 .answer(purges: true), reads: "on the descriptor that wrote: what was purged, as JSON lines",
@@ -71,18 +90,17 @@ extension ControlFile {
             Row(
                 .answer(purges: false), reads: "on the descriptor that wrote: what would be purged, as JSON lines",
                 writes: "as for `storage.reclaim`")
-        case .status: Row(.report, reads: "everything above as one JSON object")
+        case .status:
+            Row(
+                .report { JSONText.encode($0.status(), pretty: true) + "\n" },
+                reads: "everything above as one JSON object")
         case .events: Row(.stream, reads: "events from now on, as JSON lines")
         }
     }
 
     /// The change of the device that a written text asks for; nil for a malformed text.
     func change(_ text: String) -> DeviceChange? {
-        switch row.content {
-        case .size(_, let change): SizeChange(text: text).map(change)
-        case .thresholds: ThresholdChange(text: text).map { .thresholds($0) }
-        case .number, .report, .answer, .stream: nil
-        }
+        if case .setting(_, let parse) = row.content { parse(text) } else { nil }
     }
 
     /// Whether reading it returns the outcome of the last write to the same descriptor.

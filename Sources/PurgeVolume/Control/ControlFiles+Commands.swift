@@ -16,42 +16,16 @@ extension ControlFiles {
         case .answer(purges: true): try reclaim(handle, try Self.request(bytes), pid)
         case .answer(purges: false):
             handle.content = Array(try selections.planText(try Self.request(bytes)).utf8)
-        case .size, .thresholds: try changeDevice(handle.file, String(text), pid)
-        case .number, .report, .stream: throw .invalid
+        case .setting(_, let parse): try set(handle.file, String(text), parse(String(text)), pid)
+        case .report, .stream: throw .invalid
         }
     }
 
-    private func changeDevice(_ file: ControlFile, _ text: String, _ pid: pid_t) throws(Errno) {
-        guard let wanted = file.change(text) else { throw .invalid }
+    /// A change is always accepted, and this returns when all the purging that it calls for is done.
+    private func set(_ file: ControlFile, _ text: String, _ wanted: DeviceChange?, _ pid: pid_t) throws(Errno) {
+        guard let wanted else { throw .invalid }
         let told = "\(file.rawValue)=\(text.split(separator: "\n").joined(separator: ", "))"
-        let effects = try change { (state) throws(Errno) in
-            state.actor = .init(pid: pid)
-            do throws(DeviceRefusal) {
-                let effects = try state.device.apply(wanted, as: told, by: pid)
-                for effect in effects { state.take(effect) }
-                return effects
-            } catch { throw .invalid }
-        }
-        try carryOut(effects, pid)
-    }
-
-    /// A change is always accepted; this returns when all the purging that it calls for, that of pressure too, is done.
-    /// What has been acknowledged survives a loss of power; a change that could not be saved is in force nevertheless.
-    private func carryOut(_ effects: [DeviceEffect], _ pid: pid_t) throws(Errno) {
-        var isSaved = true
-        for effect in effects {
-            switch effect {
-            case .event, .level: break  // handled under the lock
-            case .purge(.pressure): reclaimer.awaitIdle()
-            case .purge(let trigger):
-                purgedNames.awaitingAnnouncements { debt in
-                    _ = purger.purge(trigger: trigger, pid: pid, &debt) { state, _ in state.device.goal(for: trigger) }
-                }
-            case .save: isSaved = keeper.saveDevice(durably: true)
-            }
-        }
-        keeper.awaitJournal()
-        guard isSaved else { throw .ioError }
+        try deviceChanges.apply(wanted, as: told, by: pid)
     }
 
     private static func request(_ bytes: [UInt8]) throws(Errno) -> PurgeRequest {

@@ -9,7 +9,7 @@ import Synchronization
 public struct ControlFiles: VolumeFamily {
     let core: VolumeCore
     let keeper: StoreKeeper
-    let reclaimer: Reclaimer
+    let deviceChanges: DeviceChanges
 
     /// `flags` are those of open(2).
     public func open(_ node: Node, flags: Int32 = O_RDWR) throws(Errno) -> ControlHandle {
@@ -59,26 +59,21 @@ public struct ControlFiles: VolumeFamily {
     public func text(of file: ControlFile) -> String {
         openFiles.settleMappings()
         switch file.row.content {
-        case .number(let number), .size(let number, _): return "\(number(core.read { $0.capacity }).bytes)\n"
-        case .thresholds:
-            let limits = core.read { $0.device.limits }
-            return "verylow \(limits.veryLow.bytes)\nlow \(limits.low.bytes)\n"
-                + "nearlow \(limits.nearLow.bytes)\ndesired \(limits.desired.bytes)\n"
-        case .report: return report(file)
+        case .report(let read), .setting(let read, _): return read(core)
         case .answer, .stream: return ""
         }
     }
+}
 
-    private func report(_ file: ControlFile) -> String {
-        switch file {
-        case .storagePressure: core.read { $0.device.level }.rawValue + "\n"
-        case .storageStat: statText()
-        default: JSONText.encode(core.status(), pretty: true) + "\n"
-        }
+// What is more than one number.
+extension VolumeCore {
+    func thresholdText() -> String {
+        let limits = read { $0.device.limits }
+        return ThresholdLevel.allCases.map { "\($0.rawValue) \(limits[$0].bytes)\n" }.joined()
     }
 
-    private func statText() -> String {
-        let report = core.status()
+    func statisticsText() -> String {
+        let report = status()
         let lines: [(String, Int64)] = [
             ("temporary.bytes", report.tiers.temporary.bytes.bytes), ("temporary.files", report.tiers.temporary.files),
             ("caches.bytes", report.tiers.caches.bytes.bytes), ("caches.files", report.tiers.caches.files),
@@ -90,8 +85,8 @@ public struct ControlFiles: VolumeFamily {
             ("excluded.files", report.marked.excludedFromBackup.files),
             ("refused.writes", report.counters.refusedWrites),
             ("purged.files", report.counters.purgedFiles), ("purged.bytes", report.counters.purgedBytes),
-            ("host.refused", Int64(core.hostRefusals.load(ordering: .relaxed))),
-            ("announcements.late", Int64(core.lateAnnouncements.load(ordering: .relaxed))),
+            ("host.refused", Int64(hostRefusals.load(ordering: .relaxed))),
+            ("announcements.late", Int64(lateAnnouncements.load(ordering: .relaxed))),
         ]
         return lines.map { "\($0.0) \($0.1)\n" }.joined()
     }

@@ -70,11 +70,11 @@ public final class EventLog: Sendable {
         guard !events.isEmpty else { return }
         let time = clock.now.iso8601
         let (woken, isMuch) = state.withLock { state in
-            var lines: [[UInt8]] = []
+            var lines: [EventRing.Line] = []
             for event in events {
                 let numbered = Self.numbered(event, time, &state)
                 Self.keep(numbered, &state)
-                if !state.readers.isEmpty { lines.append(Array((JSONText.encode(numbered) + "\n").utf8)) }
+                if !state.readers.isEmpty { lines.append(.init(numbered)) }
             }
             if state.readers.isEmpty { ring.clear() } else { ring.append(lines) }
             return (Array(state.readers.values), state.waiting.events > Self.backlog && state.failure == nil)
@@ -87,7 +87,8 @@ public final class EventLog: Sendable {
         var event = event
         state.sequence += 1
         event.seq = state.sequence
-        event.time = time
+        // The device has said when it decided a change.
+        if event.time.isEmpty { event.time = time }
         event.path = event.path.map(shortened)
         event.reason = event.reason.map(shortened)
         event.cause = event.cause.map(shortened)
@@ -185,7 +186,7 @@ extension EventLog {
         let time = clock.now.iso8601
         return state.withLock { state in
             guard state.failure == nil, state.dropped > 0 else { return false }
-            let event = Event(type: .dropped, reason: "\(state.dropped) events")
+            let event = Event.dropped(state.dropped)
             state.dropped = 0
             Self.keep(Self.numbered(event, time, &state), &state)
             return true

@@ -1,4 +1,5 @@
 import PurgeModel
+import PurgeStore
 import PurgeSystem
 import Synchronization
 
@@ -66,8 +67,7 @@ public final class EventReader: Sendable {
     /// A line, or the record about events for which this reader was too slow; empty if there is none.
     private func nextRecord(_ state: inout State) -> ArraySlice<UInt8> {
         let (missed, line) = ring.next(&state.position, before: state.end)
-        guard missed > 0 else { return line?[...] ?? [] }
-        let time = clock.now.iso8601
-        return Array("{\"time\":\"\(time)\",\"type\":\"dropped\",\"events\":\(missed)}\n".utf8)[...]
+        guard let missed else { return line?[...] ?? [] }
+        return EventRing.Line(.dropped(missed.count, seq: missed.sequence, time: clock.now.iso8601)).text[...]
     }
 }

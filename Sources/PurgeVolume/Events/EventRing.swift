@@ -1,3 +1,5 @@
+import PurgeModel
+import PurgeStore
 import Synchronization
 
 /// The newest events as JSON lines, kept once for all readers of `.purgefs/events`: each reader has its own position in
@@ -8,27 +10,50 @@ final class EventRing: Sendable {
     /// How many bytes a line takes beside its text.
     private static let overhead = 64
 
+    struct Line {
+        /// The number of the event.
+        var sequence: Int64
+        /// With a newline at its end.
+        var text: [UInt8]
+
+        init(_ event: Event) {
+            sequence = event.seq
+            text = Array((JSONText.encode(event) + "\n").utf8)
+        }
+    }
     struct Position {
         /// The number of the line to be read next, counted from the first that was ever in the ring.
         var line: Int
+        /// The number of the event before that.
+        var sequence: Int64
+    }
+    /// Lines that are gone before they were read.
+    struct Missed {
+        var count: Int
+        /// The number of the last of these events.
+        var sequence: Int64
     }
     private struct State {
-        var lines: [[UInt8]?] = []
+        var lines: [Line?] = []
         /// Earlier ones are gone.
         var head = 0
         /// The number of the line at `head`.
         var first = 0
         var bytes = 0
+        /// The numbers of the event before `first`, and of the newest one.
+        var lastGone: Int64 = 0
+        var last: Int64 = 0
         var end: Int { first + lines.count - head }
     }
     private let state = Mutex(State())
 
     /// The oldest lines make room.
-    func append(_ lines: [[UInt8]]) {
+    func append(_ lines: [Line]) {
         state.withLock { state in
             for line in lines {
                 state.lines.append(line)
-                state.bytes += line.count + Self.overhead
+                state.last = line.sequence
+                state.bytes += line.text.count + Self.overhead
                 while state.bytes > Self.limit { Self.dropFirst(&state) }
             }
         }
@@ -39,29 +64,39 @@ final class EventRing: Sendable {
         state.withLock { state in
             guard state.end > state.first else { return }
             (state.first, state.lines, state.head, state.bytes) = (state.end, [], 0, 0)
+            state.lastGone = state.last
         }
     }
 
-    var end: Position { state.withLock { Position(line: $0.end) } }
+    var end: Position { state.withLock { Position(line: $0.end, sequence: $0.last) } }
 
     func has(_ position: Position, before end: Position?) -> Bool {
         state.withLock { position.line < min($0.end, end?.line ?? .max) }
     }
 
-    /// The line at `position`, which is advanced, and how many lines before it are gone.
-    func next(_ position: inout Position, before end: Position?) -> (missed: Int, line: [UInt8]?) {
+    /// The line at `position`, which is advanced; or which lines before it are gone.
+    func next(_ position: inout Position, before end: Position?) -> (missed: Missed?, line: [UInt8]?) {
         state.withLock { state in
-            let end = min(state.end, end?.line ?? .max)
-            let missed = max(0, min(state.first, end) - position.line)
-            position.line += missed
-            guard missed == 0, position.line < end else { return (missed, nil) }
-            defer { position.line += 1 }
-            return (0, state.lines[state.head + position.line - state.first])
+            let limit = min(state.end, end?.line ?? .max)
+            let missed = min(state.first, limit) - position.line
+            if missed > 0 {
+                position.line += missed
+                position.sequence = limit <= state.first ? end?.sequence ?? state.lastGone : state.lastGone
+                return (Missed(count: missed, sequence: position.sequence), nil)
+            }
+            guard position.line < limit, let line = state.lines[state.head + position.line - state.first] else {
+                return (nil, nil)
+            }
+            position = Position(line: position.line + 1, sequence: line.sequence)
+            return (nil, line.text)
         }
     }
 
     private static func dropFirst(_ state: inout State) {
-        state.bytes -= (state.lines[state.head]?.count ?? 0) + overhead
+        if let line = state.lines[state.head] {
+            state.bytes -= line.text.count + overhead
+            state.lastGone = line.sequence
+        }
         state.lines[state.head] = nil
         state.head += 1
         state.first += 1

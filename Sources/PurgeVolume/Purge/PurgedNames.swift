@@ -32,7 +32,8 @@ struct PurgedNames: VolumeFamily {
         read { _ in
             let directory = removal.directory
             guard directory === root || directory.parent != nil else { return nil }
-            return PurgedName(name: removal.name, path: directory.path() + [removal.name])
+            return PurgedName(
+                name: removal.name, path: directory.path() + [removal.name], isDirectory: removal.node.isDirectory)
         }
     }
 
@@ -62,15 +63,25 @@ extension PurgedNames {
     /// For the announcing thread a purged name still exists.
     func ghost(_ name: Name, in parent: Node, caller: Caller) -> Entry? {
         guard isAnnouncer(caller) else { return nil }
-        return change { state in
-            guard let node = state.ghosts[.init(directory: ObjectIdentifier(parent), name: name)] else { return nil }
-            state.grant(node)
-            var status = stat()
-            status.st_ino = UInt(node.inode)
-            status.st_mode = S_IFREG | 0o600
-            status.st_nlink = 1
-            return Entry(node: node, attributes: Attributes(status: status, mayBeCached: false))
+        let node = change { state -> Node? in
+            let ghost = state.ghosts[.init(directory: ObjectIdentifier(parent), name: name)]
+            if let ghost { state.grant(ghost) }
+            return ghost
         }
+        return node.map { Entry(node: $0, attributes: Attributes(status: ghostStatus($0), mayBeCached: false)) }
+    }
+
+    /// Of what is left of it (it is open, has another name, or is a folder that the kernel knows); otherwise what lets
+    /// the announcing thread remove it.
+    private func ghostStatus(_ node: Node) -> FileStatus {
+        var status = stat()
+        do throws(Errno) { status = try lookups.attributes(of: node).status } catch {
+            status.st_ino = UInt(node.inode)
+            status.st_mode = node.isDirectory ? S_IFDIR | 0o700 : S_IFREG | 0o600
+            (status.st_uid, status.st_gid) = (geteuid(), getegid())
+        }
+        status.st_nlink = max(1, status.st_nlink)
+        return status
     }
 
     /// The announcing thread removes it; ENOENT if the app has created the name again.

@@ -54,9 +54,13 @@ extension VolumeState {
 extension VolumeState {
     /// The name is gone; a ghost of it stays until the kernel has been told.
     mutating func removal(_ victim: PurgeJob.Victim, _ path: [Name]) -> Removal {
+        removal(of: victim.node, Dentry(directory: victim.directory, name: victim.name), path)
+    }
+
+    mutating func removal(of node: Node, _ dentry: Dentry, _ path: [Name]) -> Removal {
         let removal = Removal(
-            directory: victim.directory, node: victim.node, name: victim.name, path: path,
-            concernsKernel: victim.directory.parent == nil || victim.directory.lookups > 0)
+            directory: dentry.directory, node: node, name: dentry.name, path: path,
+            concernsKernel: dentry.directory.parent == nil || dentry.directory.lookups > 0)
         if removal.concernsKernel {
             ghosts[.init(directory: ObjectIdentifier(removal.directory), name: removal.name)] = removal.node
         }

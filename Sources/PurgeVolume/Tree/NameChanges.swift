@@ -122,21 +122,25 @@ struct NameChanges: VolumeFamily {
     func unlink(_ name: CName, in parent: Node, caller: Caller) throws(Errno) {
         try refuseReserved(name, in: parent, with: .notPermitted)
         let key = Name(name)
-        if purgedNames.isAnnouncer(caller) {
-            guard try lookups.settledEntry(key, in: parent) == nil else { throw .noEntry }
-            return try purgedNames.endGhost(key, in: parent)
-        }
+        if purgedNames.isAnnouncer(caller) { return try endGhost(key, in: parent) }
         try remove(key, from: parent) { (directory) throws(Errno) in
             try System.unlink(at: directory, name)
         }
     }
 
-    func removeDirectory(_ name: CName, in parent: Node) throws(Errno) {
+    func removeDirectory(_ name: CName, in parent: Node, caller: Caller) throws(Errno) {
         try refuseReserved(name, in: parent, with: .notPermitted)
+        if purgedNames.isAnnouncer(caller) { return try endGhost(Name(name), in: parent) }
         withdrawStrays()
         try remove(Name(name), from: parent) { (directory) throws(Errno) in
             try System.removeDirectory(at: directory, name)
         }
+    }
+
+    /// The announcing thread removes only what has been purged.
+    private func endGhost(_ name: Name, in parent: Node) throws(Errno) {
+        guard try lookups.settledEntry(name, in: parent) == nil else { throw .noEntry }
+        try purgedNames.endGhost(name, in: parent)
     }
 
     private func remove(_ name: Name, from parent: Node, _ body: (Int32) throws(Errno) -> Void) throws(Errno) {

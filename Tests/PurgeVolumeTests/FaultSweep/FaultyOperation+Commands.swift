@@ -44,6 +44,24 @@ extension FaultyOperation {
             try stage.live.command(.storageOthers, "\((free - 300) * 4096)")
             return { while stage.live.volume.reclaimer.reclaimOnce() {} }
         },
+        .init("tmp emptied") { stage in
+            try stage.victims()
+            try stage.sparseVictim()
+            try stage.live.makeDirectory("tmp/e")
+            try stage.live.makeDirectory("tmp/e/f")
+            try stage.live.symlink("tmp/e/f/link")
+            try stage.live.make("tmp/e/linked", blocks: 2)
+            try stage.live.link("tmp/e/linked", "Documents/linked")
+            try stage.live.make("tmp/e/open", blocks: 2)
+            stage.handles.append(try stage.live.open("tmp/e/open"))
+            return { try stage.live.volume.deviceChanges.make(by: 0) { _, _ in [.emptyTemporary] } }
+        },
+        .init("the clock advanced") { stage in
+            try stage.victims()
+            return {
+                try stage.live.volume.deviceChanges.apply(.clock(TimeSpan(seconds: 1)), as: "", by: LiveVolume.tid)
+            }
+        },
         .init("settings saved") { stage in
             try stage.victims()
             return { if !stage.live.volume.keeper.saveDevice(durably: true) { throw Errno(EIO) } }

@@ -1,0 +1,86 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeTree
+
+/// Changes of the device, and carrying out what they call for. Whoever changes the device does it here: the control
+/// files now, and any thread of the volume that acts for the device itself.
+struct DeviceChanges: VolumeFamily {
+    let core: VolumeCore
+    let keeper: StoreKeeper
+
+    /// Makes a change that `text` asks for, and returns when all that it calls for is done. EINVAL if the device refuses
+    /// it; EIO if it is in force and could not be saved, which is tried again every second.
+    func apply(_ wanted: DeviceChange, as text: String, by pid: pid_t) throws(Errno) {
+        try make(by: pid) { (device, now) throws(DeviceRefusal) in
+            try device.apply(wanted, as: text, by: pid, at: now)
+        }
+    }
+
+    /// The same for any change: `decide` makes it under the lock, at a moment of the device's own time, and returns what
+    /// it calls for. It may take as long as a purge, so it must not be called on a thread that serves requests.
+    func make(
+        by pid: pid_t, _ decide: (inout Device, Instant) throws(DeviceRefusal) -> [DeviceEffect]
+    ) throws(Errno) {
+        let effects = try change { (state) throws(Errno) in
+            state.actor = .init(pid: pid)
+            do throws(DeviceRefusal) {
+                let effects = try decide(&state.device, clock.now)
+                for effect in effects { state.take(effect, clock) }
+                return effects
+            } catch { throw .invalid }
+        }
+        try carryOut(effects, pid)
+    }
+
+    /// The part that is done without the lock, in order.
+    private func carryOut(_ effects: [DeviceEffect], _ pid: pid_t) throws(Errno) {
+        var isSaved = true
+        for effect in effects {
+            switch effect {
+            case .event, .level, .clock: break  // `VolumeState.take` has done it
+            case .purge(.pressure): Reclaimer(core: core).awaitIdle()
+            case .purge(let trigger): purge(trigger, pid)
+            case .emptyTemporary:
+                purgedNames.awaitingAnnouncements { debt in TemporaryFolder(core: core).empty(pid: pid, &debt) }
+            case .forgetAttributes: forgetAttributes()
+            case .save: isSaved = keeper.saveDevice(durably: true)
+            }
+        }
+        keeper.awaitJournal()
+        guard isSaved else { throw .ioError }
+    }
+
+    private func purge(_ trigger: PurgeTrigger, _ pid: pid_t) {
+        purgedNames.awaitingAnnouncements { debt in
+            _ = purger.purge(trigger: trigger, pid: pid, &debt) { state, _ in state.device.goal(for: trigger) }
+        }
+    }
+
+    /// Has the kernel ask again for the attributes of each entry that it knows, so that every answer is what is true
+    /// now. A file that has lost its name is not among them.
+    private func forgetAttributes() {
+        hooks.forgetAttributes([VolumeHooks.rootID])
+        var pending = [root]
+        while let folder = pending.popLast() {
+            let nodes = read { _ in Array(folder.entries.values) }
+            pending += nodes.filter(\.isDirectory)
+            let known = selections.inSlices(nodes) { $0.lookups > 0 ? $0.address : nil }
+            if !known.isEmpty { hooks.forgetAttributes(known) }
+        }
+    }
+}
+
+extension VolumeState {
+    /// The part of an effect that belongs to the step in which it occurs. This is the one place that sets the clock, so
+    /// for whoever has the lock it agrees with the device.
+    fileprivate mutating func take(_ effect: DeviceEffect, _ clock: DeviceClock) {
+        switch effect {
+        case .event(let event): outbox.append(event)
+        case .level(let change): note(change)
+        case .clock(let seconds): clock.set(secondsAhead: seconds)
+        case .purge, .emptyTemporary, .forgetAttributes, .save: break
+        }
+    }
+}

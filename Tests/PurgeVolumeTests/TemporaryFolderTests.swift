@@ -1,0 +1,143 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import Support
+import Synchronization
+import Testing
+
+@testable import PurgeVolume
+
+/// What the effect `emptyTemporary` does: everything in `tmp` goes.
+struct TemporaryFolderTests {
+    private final class Log: Sendable {
+        let names = Mutex<[String]>([])
+        let folders = Mutex<[String]>([])
+        let reports = Mutex<[String]>([])
+
+        var hooks: VolumeHooks {
+            var hooks = VolumeHooks()
+            hooks.announce = { announcement in
+                for removal in announcement.removals {
+                    let path = removal.path.text
+                    if removal.purgedName.isDirectory {
+                        self.folders.withLock { $0.append(path) }
+                    } else {
+                        self.names.withLock { $0.append(path) }
+                    }
+                }
+                announcement.finish()
+            }
+            hooks.report = { error in self.reports.withLock { $0.append("\(error)") } }
+            return hooks
+        }
+        func sortedNames() -> [String] { names.withLock { $0.sorted() } }
+    }
+
+    private func empty(_ live: LiveVolume) throws {
+        try live.volume.deviceChanges.make(by: LiveVolume.tid) { _, _ in [.emptyTemporary] }
+    }
+    private func stored(_ live: LiveVolume) throws -> [String] { try Files.names(in: live.stored("tmp")) }
+
+    @Test func everythingGoes() throws {
+        let log = Log()
+        try withVolume(hooks: log.hooks) { live in
+            try live.make("tmp/a", blocks: 2)
+            try live.make("tmp/empty", blocks: 0)
+            try live.symlink("tmp/link")
+            try live.makeFIFO("tmp/fifo")
+            for folder in ["tmp/d", "tmp/d/e", "tmp/d/none"] { try live.makeDirectory(folder) }
+            try live.make("tmp/d/e/deep", blocks: 3)
+            try live.make("Documents/kept", blocks: 4)
+            try live.make("Library/Caches/kept", blocks: 5)
+            try empty(live)
+            #expect(try stored(live).isEmpty && live.exists("tmp"))
+            #expect(live.used == 9)
+            #expect(try live.scannedBlocks() == 9)
+            #expect(
+                log.sortedNames() == ["tmp/a", "tmp/d/e/deep", "tmp/empty", "tmp/fifo", "tmp/link"])
+            #expect(log.folders.withLock { $0.sorted() } == ["tmp/d", "tmp/d/e", "tmp/d/none"])
+            #expect(log.reports.withLock { $0.isEmpty })
+            let purges = try live.events(.purge)
+            #expect(purges.compactMap(\.path).sorted() == log.sortedNames())
+            #expect(purges.allSatisfy { $0.reason == "reboot" && $0.trigger == .reboot && $0.tier == .temporary })
+            #expect(purges.reduce(0) { $0 + ($1.bytes?.wholeBlocks ?? 0) } == 5)
+            let counters = live.volume.status().counters
+            #expect(counters.purgedFiles == 5 && counters.purgedBytes == 5 * 4096)
+        }
+    }
+
+    /// It is charged until its last close, and its data can be read until then.
+    @Test func whatIsOpenGoesToo() throws {
+        try withVolume { live in
+            try live.make("tmp/a", blocks: 2)
+            let handle = try live.open("tmp/a")
+            try empty(live)
+            #expect(try stored(live).isEmpty && !live.exists("tmp/a"))
+            #expect(live.used == 2)
+            #expect(try live.charged(handle.node) == 2 * 4096)
+            #expect(try live.events(.purge).map(\.bytes) == [.zero])
+            try live.write(handle, at: 2 * 4096, 4096)
+            #expect(live.used == 3)
+            live.volume.close(handle)
+            #expect(live.used == 0)
+            #expect(try live.scannedBlocks() == 0)
+        }
+    }
+
+    @Test func aNameElsewhereStays() throws {
+        try withVolume { live in
+            try live.make("tmp/a", blocks: 2)
+            try live.link("tmp/a", "Documents/b")
+            try empty(live)
+            #expect(try stored(live).isEmpty && live.exists("Documents/b"))
+            #expect(live.volume.status().tiers.persistent.bytes.wholeBlocks == 2)
+            #expect(try live.scannedBlocks() == 2)
+        }
+    }
+
+    @Test func theNamesCanBeUsedAgain() throws {
+        try withVolume { live in
+            try live.makeDirectory("tmp/d")
+            try live.make("tmp/d/a", blocks: 2)
+            try empty(live)
+            try live.make("tmp/d", blocks: 1)
+            #expect(try stored(live) == ["d"])
+            #expect(live.used == 1)
+        }
+    }
+
+    /// The rest goes nevertheless, and the next time that too.
+    @Test func whatCannotBeRemovedStays() throws {
+        let log = Log()
+        try withVolume(hooks: log.hooks) { live in
+            try live.makeDirectory("tmp/d")
+            for name in ["a", "b", "c"] { try live.make("tmp/d/\(name)", blocks: 1) }
+            let outcome = SystemCallFaults(after: 0, of: .unlinkat, code: EIO).during { try empty(live) }
+            try outcome.result.get()
+            #expect(outcome.hits == 1)
+            #expect(try stored(live) == ["d"])
+            #expect(try Files.names(in: live.stored("tmp/d")).count == 1)
+            #expect(live.used == 1)
+            #expect(log.reports.withLock { $0.count } == 1)
+            try empty(live)
+            #expect(try stored(live).isEmpty)
+            #expect(live.used == 0)
+        }
+    }
+
+    @Test func pressureIsJudgedAsItGetsEmpty() throws {
+        try withVolume(settings: {
+            LiveVolume.small(&$0)
+            $0.thresholds = .documented
+        }) { live in
+            try live.make("Documents/a", blocks: 30)
+            try live.make("tmp/a", blocks: 26)
+            try live.command(.storageOthers, "\(5 * 4096)")
+            #expect(live.volume.device.level == .veryLow)
+            try empty(live)
+            #expect(live.volume.device.level == .normal)
+            let told = try live.journal().filter { $0.type == .purge || $0.type == .pressure }
+            #expect(told.suffix(2).map(\.type) == [.purge, .pressure])
+        }
+    }
+}
