@@ -18,8 +18,12 @@ public struct Tree: ~Copyable, Sendable {
     public init(device: Device) { self.device = device }
 
     /// Adds a further, empty container, whose root is not in any tree yet.
-    public mutating func addContainer(root: Node, _ facts: EntryFacts = EntryFacts()) {
-        root.container = UInt8(clamping: roots.count)
+    public mutating func addContainer(
+        root: Node, _ facts: EntryFacts = EntryFacts()
+    ) throws(TooManyContainers) {
+        // No two containers may have one number, because they would share a ledger.
+        guard let number = UInt8(exactly: roots.count) else { throw TooManyContainers() }
+        root.container = number
         roots.append(root)
         if device.ledgers.count < roots.count { device.ledgers.append(Ledger()) }
         root.take(facts)
@@ -44,6 +48,9 @@ public struct Tree: ~Copyable, Sendable {
         _modify { yield &device.ledgers[Int(node.container)] }
     }
 }
+
+/// A device has at most 256 containers.
+public struct TooManyContainers: Error, Hashable, Sendable {}
 
 /// What is known about an entry when it is added to the tree.
 public struct EntryFacts: Sendable {

@@ -25,7 +25,7 @@ struct TreeFixture: ~Copyable {
     init() {
         tree = Tree(device: Device(containerID: "00000000-0000-0000-0000-000000000000"))
         root = Node(inode: 1, kind: .directory, name: Name(""))
-        tree.addContainer(root: root)
+        do { try tree.addContainer(root: root) } catch { preconditionFailure("\(error)") }
         for path in ["tmp", "Documents", "Library", "Library/Caches"] { makeDirectory(path) }
     }
 

@@ -104,11 +104,24 @@ struct TreeUseTests {
         #expect(fixture.tree.references.nodes == 0)
     }
 
-    @Test func eachContainerHasItsNumbers() {
+    /// No two share a ledger.
+    @Test func containersAreLimited() throws {
+        var fixture = TreeFixture()
+        for number in 1..<256 as Range<UInt64> {
+            try fixture.tree.addContainer(root: Node(inode: 1000 + number, kind: .directory, name: Name("")))
+        }
+        do {
+            try fixture.tree.addContainer(root: Node(inode: 2000, kind: .directory, name: Name("")))
+            Issue.record("256 containers, and one more")
+        } catch { #expect(error == TooManyContainers()) }
+        #expect(Set(fixture.tree.roots.map(\.container)).count == 256 && fixture.tree.device.ledgers.count == 256)
+    }
+
+    @Test func eachContainerHasItsNumbers() throws {
         var fixture = TreeFixture()
         fixture.make("tmp/f", blocks: 2)
         let root = Node(inode: 500, kind: .directory, name: Name(""))
-        fixture.tree.addContainer(root: root)
+        try fixture.tree.addContainer(root: root)
         let tmp = Node(inode: 501, kind: .directory, name: Name("tmp"))
         fixture.tree.insert(tmp, in: root)
         let file = Node(inode: 502, kind: .regular, name: Name("g"))

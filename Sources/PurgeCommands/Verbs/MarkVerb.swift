@@ -39,7 +39,7 @@ extension Verb {
 }
 
 private enum MarkVerb {
-    typealias Mark = (attribute: StorageAttribute, value: String)
+    typealias Mark = OfflineMarks.Mark
     private static let what = "cannot mark"
 
     static func run(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
@@ -99,34 +99,16 @@ private enum MarkVerb {
             return try set(marks, on: place.inner.isEmpty ? mount : mount + "/" + place.innerText, path)
         }
         let store = try open(place.store)  // with its lock
-        let journal = try openJournal(of: store)
         try set(marks, on: resolved, path)
-        let now = time(in: store).iso8601
-        let last = journal.lastSequence
-        let events = marks.enumerated().map { index, mark in
-            Event(
-                seq: last + 1 + Int64(index), time: now, type: .mark, path: place.innerText,
-                reason: "\(mark.attribute.rawValue)=\(mark.value)", pid: getpid())
-        }
-        do throws(StoreError) { try journal.append(events) } catch { throw CommandFailure(what, error) }
-        journal.close()
-    }
-
-    private static func open(_ path: String) throws(CommandFailure) -> Store {
         do throws(StoreError) {
-            return try Store.open(path, creating: false)
+            try store.record(marks, at: place.inner)
         } catch { throw CommandFailure(what, error) }
     }
 
-    /// As the store's device has it; real time where its settings cannot be read, which a mark does not need.
-    private static func time(in store: Store) -> Instant {
-        do throws(StoreError) { return DeviceClock(of: try store.loadSettings()).now } catch {
-            return DeviceClock().now
-        }
-    }
-
-    private static func openJournal(of store: Store) throws(CommandFailure) -> Journal {
-        do throws(StoreError) { return try Journal.open(in: store) } catch { throw CommandFailure(what, error) }
+    private static func open(_ path: String) throws(CommandFailure) -> OfflineMarks {
+        do throws(StoreError) {
+            return try OfflineMarks(storePath: path)
+        } catch { throw CommandFailure(what, error) }
     }
 
     private static func set(_ marks: [Mark], on file: String, _ path: String) throws(CommandFailure) {

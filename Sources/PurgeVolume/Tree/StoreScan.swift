@@ -41,8 +41,7 @@ public final class StoreScan: VolumeFamily {
         // The directory that is being scanned.
         var place: (node: Node, name: Name?) = (root, nil)
         do throws(Errno) {
-            let attributes = try StoredAttributes(of: store.container.raw, nil)
-            change { $0.tree.addContainer(root: root, EntryFacts(attributes, of: root)) }
+            try addRoot()
             while let directory = pending.popLast() {
                 place = (directory, nil)
                 let descriptor = try access.directoryDescriptor(directory)
@@ -71,6 +70,13 @@ public final class StoreScan: VolumeFamily {
             throw .failed("the container cannot be read", path: pathInStore(of: place), error)
         }
         progress(count)
+    }
+
+    private func addRoot() throws(Errno) {
+        let facts = EntryFacts(try StoredAttributes(of: store.container.raw, nil), of: root)
+        try change { (state) throws(Errno) in
+            do throws(TooManyContainers) { try state.tree.addContainer(root: root, facts) } catch { throw .invalid }
+        }
     }
 
     /// A file with a name outside the container is not a victim: purging it would free nothing.
