@@ -140,7 +140,8 @@ public enum MountService {
         if request.allowsOther && !options.contains("allow_other") { options.append("allow_other") }
         let words = ["purgefs", "-o", options.joined(separator: ",")]
         var operations = fuse_lowlevel_ops.volume()
-        // Not released: the callbacks have no other reference to the server, and the process ends with its one mount.
+        // Unmanaged: never released, since the callbacks have no other reference to the server, and the process ends
+        // with its one mount.
         let userdata = Unmanaged.passRetained(server).toOpaque()
         guard
             let session = System.withPointers(

@@ -28,9 +28,9 @@ final class Server: Sendable {
     }
 
     /// The kernel's nodeid is the node's address; the root's is 1.
-    // Unmanaged: a node lives for as long as the kernel has references to it (`Node.lookups`).
     func node(_ id: fuse_ino_t) -> Node {
         guard id != FUSE_ROOT_ID, let pointer = UnsafeRawPointer(bitPattern: UInt(id)) else { return volume.root }
+        // Unmanaged: a node lives for as long as the kernel has references to it (`Node.lookups`).
         return Unmanaged<Node>.fromOpaque(pointer).takeUnretainedValue()
     }
 
@@ -40,10 +40,12 @@ final class Server: Sendable {
         UnsafeRawPointer(bitPattern: UInt(handle)).map { Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// The handle under which the kernel knows an object that it has open; it has a reference until `release`.
+    /// The handle under which the kernel knows an object that it has open.
+    // Unmanaged: the kernel's reference, which `release` returns.
     static func retained<Object: AnyObject>(_ object: Object) -> UInt64 {
         UInt64(UInt(bitPattern: Unmanaged.passRetained(object).toOpaque()))
     }
+
     // Unmanaged: the reference is that of `retained`, and the kernel releases a handle once.
     static func release<Object: AnyObject>(_ object: Object) { Unmanaged.passUnretained(object).release() }
 }

@@ -57,7 +57,7 @@ final class SystemCallWatch {
     /// Inside another watch, this one counts.
     func during<Value>(_ body: () throws -> Value) -> Result<Value, any Error> {
         let outer = shim_call_watch()
-        // Not retained: `self` is the caller's until the pointer has been put back.
+        // Unmanaged: no reference is taken, since the caller holds one until the pointer has been put back.
         shim_set_call_watch(Unmanaged.passUnretained(self).toOpaque())
         defer { shim_set_call_watch(outer) }
         return withExtendedLifetime(self) { Result { try body() } }
@@ -67,7 +67,7 @@ final class SystemCallWatch {
     @inline(never)
     static func fault(of name: SystemCall.Name) -> Int32 {
         guard let watch = shim_call_watch() else { return 0 }
-        // Not retained: set by `during`, which outlives every call that is made in it.
+        // Unmanaged: `during` has set it, and keeps the object until every call in it has returned.
         return Unmanaged<SystemCallWatch>.fromOpaque(watch).takeUnretainedValue().take(name)
     }
 

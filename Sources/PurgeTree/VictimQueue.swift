@@ -113,10 +113,8 @@ public final class VictimGroup: @unchecked Sendable {
     public var nodes: [Node] { files.members.map { $0.node.takeUnretainedValue() } }
 }
 
-// Neither retains what it points to: the tree holds the node, and its directory's part holds the group, as long as they
-// are here, because a node is removed from here before it is removed from the tree.
 private struct VictimFile: HeapMember, Sendable {
-    // Unmanaged: see above.
+    // Unmanaged: the tree holds the node for as long as it is here, since a node is removed from here first.
     let node: Unmanaged<Node>
 
     func goesBefore(_ other: VictimFile) -> Bool {
@@ -133,9 +131,9 @@ private struct VictimFile: HeapMember, Sendable {
 /// A directory's first victim of a rank.
 private struct VictimFolder: HeapMember, Sendable {
     let age: PurgeAge
-    // Unmanaged: see above.
+    // Unmanaged: the tree holds the node, and its directory's `NodePart` the group, for as long as they are here.
     let file: Unmanaged<Node>
-    let group: Unmanaged<VictimGroup>  // Unmanaged: see above.
+    let group: Unmanaged<VictimGroup>
 
     func goesBefore(_ other: VictimFolder) -> Bool {
         guard age == other.age else { return age < other.age }

@@ -9,8 +9,8 @@ Rules:
   types       no type has over 400 lines or 40 methods, all its extensions together
   functions   no function has over 40 lines
   callbacks   no callback of libfuse has over 8 lines
-  proofs      @unchecked, Unmanaged, nonisolated(unsafe) and static variables each have a comment near them
-              that says why it is safe
+  proofs      @unchecked, Unmanaged and nonisolated(unsafe) each have a comment at the line or right above it that
+              begins with the word and says why it is safe; variables that threads share have one about that
   references  files and headings that comments and pages name are there
   citations   no document is cited that is not in the repository
   documents   types and members that the pages about the source name exist, docs/TESTING.md has a row for each test

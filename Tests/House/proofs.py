@@ -5,15 +5,16 @@ from typing import NamedTuple
 
 from finding import Finding
 
-# The comment is at most so many lines above, or below.
-ABOVE, BELOW = 3, 2
-# The words, and what a proof of each must mention. A comment about something else is not a proof.
-WORDS = {
-    "@unchecked": (r"@unchecked\b", r"@unchecked|lock|mutex|guard|under|alone|only|once|thread|shar|chang|condition"),
-    "Unmanaged": (r"\bUnmanaged\b", r"unmanaged|retain|releas|reference|own|alive|lives?\b|outlive|keep|kept|hold|held"),
-    "nonisolated(unsafe)": (r"\bnonisolated\s*\(\s*unsafe\s*\)", r"nonisolated|lock|mutex|once|thread|chang|written|set"),
-}
-STATIC, C_STATIC, ABOUT_STATIC = "static var", "variables in C", r"\block|mutex|\bonce\b|thread|race|handler"
+# The word that is counted, and what its proof begins with.
+WORDS = {word: (pattern, re.compile(re.escape(word) + r": (?:\S+\s+){2,}\S")) for word, pattern in {
+    "@unchecked": r"@unchecked\b",
+    "Unmanaged": r"\bUnmanaged\b",
+    "nonisolated(unsafe)": r"\bnonisolated\s*\(\s*unsafe\s*\)",
+}.items()}
+STATIC, C_STATIC = "static var", "variables in C"
+ABOUT_STATIC = re.compile(r"\block|mutex|\bonce\b|thread|race|handler", re.IGNORECASE)
+OPENINGS = ("{", "(", ",", "=")
+TYPE_HEAD = re.compile(r"\b(?:class|struct|enum|actor|extension)\b.*\{\s*$")
 # At the outermost level of a C file: neither constant, nor atomic, nor one for each thread.
 C_VARIABLE = re.compile(r"^(?!extern|typedef|#)(?!.*\b(?:const|_Atomic|_Thread_local)\b)[A-Za-z_][\w *]*?(\w+)(?:\[\w*\])?(?: =[^;]*)?;",
                         re.MULTILINE)
@@ -28,9 +29,10 @@ class Use(NamedTuple):
 
 def uses(files):
     for path, file in files.items():
-        for word, (pattern, about) in WORDS.items():
+        for word, (pattern, proof) in WORDS.items():
             lines = {file.source.line(found.start()) for found in re.finditer(pattern, file.source.code)}
-            yield from (Use(word, path, line, is_proved(file.source, line, about)) for line in sorted(lines))
+            yield from (Use(word, path, line, is_proved(file.source, line, proof, pattern))
+                        for line in sorted(lines))
         for variable in file.variables:
             if variable.is_static:
                 yield Use(STATIC, path, variable.line, is_proved(file.source, variable.line, ABOUT_STATIC))
@@ -42,7 +44,7 @@ def c_uses(sources):
             continue
         for found in C_VARIABLE.finditer(outermost(source.code)):
             line = source.line(found.start())
-            yield Use(C_STATIC, path, line, is_proved(source, line, ABOUT_STATIC))
+            yield Use(C_STATIC, path, line, is_proved(source, line, ABOUT_STATIC, C_VARIABLE))
 
 
 def outermost(code):
@@ -55,10 +57,24 @@ def outermost(code):
     return "".join(kept)
 
 
-def is_proved(source, line, about):
-    """Whether a comment near the line mentions what must hold."""
-    near = {line + distance for distance in range(-ABOVE, BELOW + 1)}
-    return any(re.search(about, comment.text, re.IGNORECASE) for comment in source.comments if comment.line in near)
+def is_proved(source, line, proof, kin=None):
+    """Whether the comment at the line, right above it, or at the beginning of a type right below it is a proof.
+
+    Lines that stand together share it: those that match `kin`, and the head of a function or of a statement.
+    """
+    comments = {}
+    for comment in source.comments:
+        comments[comment.line] = " ".join(filter(None, [comments.get(comment.line), comment.text]))
+    code = [""] + source.code.split("\n")
+    above = line - 1
+    while above not in comments and (code[above].rstrip().endswith(OPENINGS) or kin and re.search(kin, code[above])):
+        above -= 1
+    block = ""
+    while above in comments and not code[above].strip():
+        block = comments[above] + " " + block
+        above -= 1
+    below = comments.get(line + 1, "") if TYPE_HEAD.search(code[line]) else ""
+    return any(proof.search(text) for text in (comments.get(line, ""), block, below))
 
 
 def all_uses(tree):

@@ -129,10 +129,27 @@ class ProofRuleTests(unittest.TestCase):
     def check(self, text):
         return [(use.word, use.has_proof) for use in proofs.uses(tree_of({"Sources/M/A.swift": text}).swift)]
 
-    def test_a_proof_is_near_and_speaks_of_it(self):
-        self.assertEqual(self.check("final class A: @unchecked Sendable {\n  // All under `lock`.\n}"), [("@unchecked", True)])
-        self.assertEqual(self.check("// About something else.\nfinal class A: @unchecked Sendable {}"), [("@unchecked", False)])
-        self.assertEqual(self.check("// A lock.\n\n\n\nfinal class A: @unchecked Sendable {}"), [("@unchecked", False)])
+    def test_a_proof_begins_with_the_word_and_says_something(self):
+        self.assertEqual(self.check("// @unchecked: all under `lock`.\nclass A: @unchecked Sendable {}"), [("@unchecked", True)])
+        for comment in ("", "// All under `lock`.", "// @unchecked: safe.", "// @unchecked: see above."):
+            self.assertEqual(self.check(comment + "\nclass A: @unchecked Sendable {}"), [("@unchecked", False)], comment)
+
+    def test_a_proof_is_at_the_line_or_right_above(self):
+        proof = "// Unmanaged: the caller\n// keeps it."
+        for text in (f"{proof}\nlet a: Unmanaged<B>", "let a: Unmanaged<B>  // Unmanaged: the caller keeps it.",
+                     f"{proof}\nfunc a() {{\n  Unmanaged<B>()\n}}"):
+            self.assertEqual(self.check(text), [("Unmanaged", True)], text)
+        for text in (f"{proof}\n\nlet a: Unmanaged<B>", f"{proof}\nlet b = 1\nlet a: Unmanaged<B>",
+                     f"let a: Unmanaged<B>\n{proof}"):
+            self.assertEqual(self.check(text), [("Unmanaged", False)], text)
+
+    def test_lines_that_stand_together_share_a_proof(self):
+        text = "// Unmanaged: the caller keeps both.\nlet a: Unmanaged<B>\nlet c: Unmanaged<B>"
+        self.assertEqual(self.check(text), [("Unmanaged", True)] * 2)
+
+    def test_a_type_may_have_it_as_its_first_line(self):
+        self.assertEqual(self.check("final class A: @unchecked Sendable {\n  // @unchecked: all under `lock`.\n}"),
+                         [("@unchecked", True)])
 
     def test_words_in_text_are_none(self):
         self.assertEqual(self.check('// Unmanaged\nlet a = "nonisolated(unsafe)"'), [])
@@ -141,9 +158,7 @@ class ProofRuleTests(unittest.TestCase):
         self.assertEqual(self.check("enum A {\n  static var a = 1\n  static let b = Mutex(1)\n}"), [("static var", False)])
 
     def test_variables_in_c(self):
-        text = """
-            // Written once.
-            """ + "\nstatic int a = 1;\n\n\n\n\nchar *b[4];\nstatic const int c = 1;\nstatic _Atomic int d;\nextern int e;\n" \
+        text = "// Written once.\nstatic int a = 1;\n\n\n\n\nchar *b[4];\nstatic const int c = 1;\nstatic _Atomic int d;\nextern int e;\n" \
             "int f(void);\nstruct g { int h; };\nint i(void) {\n    int j = 1;\n}\n_Thread_local int k;\n"
         found = list(proofs.c_uses(tree_of({"Sources/C/a.c": text}).c))
         self.assertEqual([(use.word, use.has_proof) for use in found], [("variables in C", True), ("variables in C", False)])

@@ -3,14 +3,15 @@ import PurgeSystem
 import Support
 
 /// One writer of CrashTests and its own books: which blocks of its file must be charged.
-final class CrashWriter: @unchecked Sendable {  // its thread alone uses it until it is joined
+final class CrashWriter: @unchecked Sendable {
+    // @unchecked: only its thread uses it until that has been joined.
     let path: String
     private let isSparse: Bool
     private var random: SeededGenerator
     private var file: OpenFile?
-    /// Charged blocks by all calls that have returned.
+    /// The blocks that are charged after all calls that have returned.
     private var charged: Set<Int64> = []
-    /// And if the call that is under way has its full effect.
+    /// The same if the call that is under way has its full effect.
     private var chargedNext: Set<Int64> = []
     private var synced: Int64 = 0
     private var size: Int64 = 0

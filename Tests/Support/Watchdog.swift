@@ -3,7 +3,8 @@ import Glibc
 
 /// Acts when a deadline passes, on a thread of its own: a test that hangs in a system call
 /// cannot do that itself.
-public final class Watchdog: @unchecked Sendable {  // everything mutable is under `condition`
+public final class Watchdog: @unchecked Sendable {
+    // @unchecked: everything that changes is guarded by `condition`.
     public static let shared = Watchdog()
     private let condition = NSCondition()
     private var alarms: [Int: (deadline: Deadline, action: @Sendable () -> Void)] = [:]

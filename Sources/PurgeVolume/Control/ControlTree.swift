@@ -112,7 +112,8 @@ public final class ControlHandle: Sendable {
         self.reader = reader
     }
 
-    /// What the kernel keeps for the open file: a reference that FUSE's open took and its release returns.
+    /// What the kernel keeps for the open file.
+    // Unmanaged: no reference is taken, only the address is read.
     public var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
 
     var content: [UInt8] {

@@ -66,8 +66,8 @@ extension VolumeState {
     mutating func link(_ handle: Handle) {
         let io = handle.node.ensuredIO
         openFiles += 1
-        // Unmanaged: the kernel's reference, released by `OpenFiles.close`.
         handle.next = io.firstHandle
+        // Unmanaged: the kernel's reference, released by `OpenFiles.close`.
         io.firstHandle = Unmanaged.passRetained(handle)
         handle.next?._withUnsafeGuaranteedRef { $0.previous = io.firstHandle }
     }
