@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// What a run has left that was killed together with its daemon: the next run removes that, and nothing else.
+    /// What a run leaves behind if it is killed together with its daemon: the next run removes that, and nothing else.
     @Suite struct AbandonedRunTests {
         /// A run in `scratch` that is killed with all that it has started; the name of what it leaves.
         private func killedRun(in scratch: String) throws -> String {
@@ -32,7 +32,7 @@ extension Mounts {
                 let tmp = "\(scratch.path)/tmp"
                 try Files.makeDirectory(tmp)
                 let left = try killedRun(in: scratch.path)
-                // Six letters, as those that mkdtemp(3) makes up, and attributes that are copied too.
+                // Six letters, like those that mkdtemp(3) chooses, and attributes that are copied too.
                 for copy in ["\(left).saved", "purgefs-run.backup"] {
                     try Program.shell(
                         "mkdir \(copy); cp -a \(left)/store \(copy)/; "

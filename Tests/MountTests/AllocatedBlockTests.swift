@@ -51,12 +51,13 @@ extension Mounts {
                 sparse.close()
                 try mount.remount(["--total", "64M"])
                 try expectLedger(mount, 8192)
-                // The disk has got back what it had given.
+                // The blocks on the disk are free again.
                 try mount.make("Documents/all", size: 6 << 20)
             }
         }
 
-        /// A file that the kernel reads past us, and a call that would leave a hole in it: ENOSPC changes nothing.
+        /// A file that is passed through to the kernel, and a call that would leave a hole in it: ENOSPC changes
+        /// nothing.
         @Test(arguments: ["write", "truncate", "fallocate"])
         func aHoleThatCannotBeHad(call: String) throws {
             try withMount { mount in

@@ -66,7 +66,7 @@ extension Mounts {
             ["status"], ["set", "storage.others=1M"], ["purge", "--all"], ["events"], ["check"],
             ["mark", "--purgeable"],
         ])
-        func aTargetThatIsNone(arguments: [String]) throws {
+        func invalidTargets(arguments: [String]) throws {
             try Self.withPlaces { store, mountpoint in
                 let verb = arguments[0]
                 let target = verb == "set" ? [mountpoint, arguments[1]] : Array(arguments[1...]) + [mountpoint]
@@ -113,7 +113,7 @@ extension Mounts {
             }
         }
 
-        @Test func mountPointsThatCannotBe() throws {
+        @Test func invalidMountPoints() throws {
             try Self.withPlaces { store, mountpoint in
                 try Self.refused(["mount", store, "\(mountpoint)/none"], status: 1, naming: ["\(mountpoint)/none"])
                 try Files.write("precious", to: "\(mountpoint)/file")

@@ -110,7 +110,7 @@ struct CapacityState {
         }
     }
 
-    /// What a threshold is worth is computed here, apart from the product.
+    /// The value of a threshold is computed here, independently of the code under test.
     private mutating func chooseThresholds() throws {
         switch random.below(3) {
         case 0: low = 0

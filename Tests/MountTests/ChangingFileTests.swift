@@ -12,7 +12,7 @@ extension Mounts {
             let (here, there) = (mount.path("tmp/a"), mount.path("tmp/b"))
             return Workers.start(2) { worker in
                 while !isDone() {
-                    // each fails once the file is gone, or is called otherwise just now
+                    // each fails once the file is gone, or has another name at that moment
                     if worker == 0 {
                         _ = try? Files.changeMode(here, 0o600)
                         _ = try? Files.changeMode(there, 0o644)

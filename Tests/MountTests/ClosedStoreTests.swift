@@ -4,8 +4,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// An ordinary user's store in which permissions are missing that its owner could give, and
-    /// what lies in a store by hand.
+    /// An ordinary user's store whose entries lack permissions that their owner could give, and things that were put
+    /// into a store by hand.
     @Suite struct ClosedStoreTests {
         /// Runs a script as an ordinary user who may mount, in a directory of that user's own.
         func asUser(_ script: String) throws -> Outcome {
@@ -94,7 +94,7 @@ extension Mounts {
             #expect(lines.prefix(6) == ["0", "8192", "555", "8192", "311", "8192"] && lines.last == "0", "\(outcome)")
         }
 
-        /// Looking neither opens up what is closed nor stops at it: it says what it has not seen.
+        /// Commands that only read change no permissions, go on past what they cannot read, and name it.
         @Test func lookingAtWhatIsClosed() throws {
             let outcome = try asUser(
                 """
@@ -129,7 +129,7 @@ extension Mounts {
             #expect(outcome.status == 0 && outcome.output == expected, "\(outcome)")
         }
 
-        /// As root does it in UnmountTests: of a mount in use, by force; of one whose daemon has been killed.
+        /// What UnmountTests does as root: a mount that is in use, with --force, and one whose daemon was killed.
         @Test func anOrdinaryUsersMountIsTakenAway() throws {
             let outcome = try asUser(
                 """

@@ -121,7 +121,7 @@ extension Mounts {
             }
         }
 
-        /// What did not come back is EAGAIN; what came back stays so.
+        /// EAGAIN if less was freed than was asked for; what was freed stays free.
         @Test func reclaimOfMoreThanThereIs() throws {
             try withMount { mount in
                 try mount.make("Library/Caches/f", size: 8192)
@@ -132,7 +132,7 @@ extension Mounts {
             }
         }
 
-        /// Of the mount's owner alone.
+        /// Only the owner of the mount may use them.
         @Test func nobodyElseMayLook() throws {
             try withMount(["--total", "64M", "--allow-other"]) { mount in
                 let script = "ls Documents && ! cat .purgefs/status.json && ! echo 1M > .purgefs/storage.others"

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// kill -9 of the daemon amid writers: what was acknowledged is there, and the ledger is what a scan finds.
+    /// kill -9 of the daemon while others write: what was acknowledged is there, and the ledger is what a scan finds.
     @Suite struct CrashTests {
         @Test func killedAmidEightWriters() throws {
             try withMount(["--total", "512M"], deadline: 300) { mount in

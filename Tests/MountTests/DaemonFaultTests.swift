@@ -4,8 +4,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// System calls of a daemon that fail, as strace makes them: every caller gets an answer, and ENOSPC of the disk below
-    /// is nobody's.
+    /// System calls of a daemon that fail, as strace makes them: every caller gets an answer, and none gets the ENOSPC
+    /// of the disk below.
     @Suite struct DaemonFaultTests {
         private static let program =
             URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -32,7 +32,7 @@ extension Mounts {
             }
         }
 
-        @Test func noRightToIt() throws {
+        @Test func noPermission() throws {
             try BadInputTests.withPlaces { store, mountpoint in
                 try Program.run("chown", "65534:65534", mountpoint).succeeded()
                 let node = "\(mountpoint)-fuse"

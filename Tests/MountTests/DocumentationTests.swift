@@ -8,12 +8,12 @@ extension Mounts {
     @Suite struct DocumentationTests {
         private static let runnable = DocumentedExample.all.filter(\.isRun)
 
-        @Test(arguments: runnable) func holds(example: DocumentedExample) throws {
+        @Test(arguments: runnable) func examplesWork(example: DocumentedExample) throws {
             try UserShell.with("example") { shell in try Self.run(example, shell) }
         }
 
         /// What the help pages show, with the files that their examples name.
-        @Test func helpHolds() throws {
+        @Test func helpExamplesWork() throws {
             for (verb, commands) in try Self.helpExamples() {
                 #expect(!commands.isEmpty, "\(verb)")
                 for command in commands {

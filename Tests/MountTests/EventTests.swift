@@ -23,7 +23,7 @@ extension Mounts {
             }
         }
 
-        /// Who was refused, and whose write purged.
+        /// Events name the process that was refused, and the one whose write purged.
         @Test func processesAreNamed() throws {
             try withMount { mount in
                 try mount.make("Library/Caches/f", size: 4096)
@@ -92,7 +92,7 @@ extension Mounts {
             }
         }
 
-        /// A reader that is interrupted while it waits goes away.
+        /// A reader can be interrupted while it waits.
         @Test func aWaitingReaderCanBeKilled() throws {
             try withMount { mount in
                 let readers = try (0..<30).map { _ in try Program.start(["cat", mount.control("events")]) }

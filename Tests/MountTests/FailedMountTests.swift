@@ -27,7 +27,7 @@ extension Mounts {
             ("few descriptors", "sh -c 'ulimit -n 13; $P mount --total 32M STORE point'"),
         ]
 
-        /// Of a store that is not there, of an empty directory, and of a store with files and settings.
+        /// A store that is not there, an empty directory, and a store with files and settings stay as they are.
         @Test(arguments: ways.map(\.name)) func nothingChanges(way: String) throws {
             let command = try #require(Self.ways.first { $0.name == way }).command
             try Scratch.with("failing") { scratch in

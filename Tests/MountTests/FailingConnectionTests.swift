@@ -23,7 +23,7 @@ extension Mounts {
             try Program.run([Program.python, Self.program, mount.root, "8"], timeout: 90)
         }
 
-        /// An answer that cannot be sent is EIO for the caller, and said.
+        /// An answer that cannot be sent is EIO for the caller, and is logged.
         @Test(arguments: ["writev:error=ENOMEM:when=15+9", "splice:error=ENOMEM:when=2+4"])
         func answersThatCannotBeSent(fault: String) throws {
             try withFailing(fault) { mount in

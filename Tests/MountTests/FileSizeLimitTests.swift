@@ -28,7 +28,7 @@ extension Mounts {
         /// COMMAND keeps the default action.
         @Test(arguments: [(0, 125), (100, 0)]) func aRunWithALimit(blocks: Int, status: Int32) throws {
             try Scratch.with("limit") { scratch in
-                // What it says must not come up against the limit itself.
+                // Its messages must not run into the limit themselves.
                 let outcome = try Program.shell(
                     "{ (ulimit -f \(blocks); exec '\(PurgefsBinary.path)' run --quiet --store store -- true); "
                         + "echo ended with $?; } 2>&1 | cat", in: scratch.path)

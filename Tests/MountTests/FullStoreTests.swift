@@ -32,7 +32,7 @@ extension Mounts {
                 try mount.write("tmp", to: "storage.reclaim")
                 #expect(try mount.number("storage.used") == 0)
                 try Program.shell("btrfs qgroup limit none 0/5 '\(mount.store)'").succeeded()
-                // What could not be written is made up for.
+                // What could not be written before is written now.
                 #expect(try mount.purgesAfterUnmount().paths == ["tmp/f"])
             }
         }

@@ -7,7 +7,7 @@ extension Mounts {
     @Suite struct HintTests {
         private static let user = "setpriv --reuid 65534 --regid 65534 --clear-groups"
 
-        /// Of a script in a mount namespace of its own, with a mount of an ordinary user's at `point`, which that one
+        /// The outcome of a script in a mount namespace of its own, with a mount of an ordinary user at `point`, which that user
         /// has closed. `$P` is the program, `$U` makes a command the user's.
         private func said(_ script: String) throws -> Outcome {
             try Scratch.with("hint") { scratch in
@@ -33,7 +33,7 @@ extension Mounts {
             #expect(outcome.errors.contains("chmod u+rwX") && !outcome.errors.contains("as that user"), "\(outcome)")
         }
 
-        /// A FUSE mount of a user's lets not even root in.
+        /// Not even root can enter a user's FUSE mount.
         @Test(arguments: ["$P mount new point/x", "$P mount point/new empty"]) func rootInAUsersMount(command: String)
             throws
         {
@@ -49,7 +49,7 @@ extension Mounts {
             #expect(outcome.status == 1 && outcome.errors.contains("run this as user 65534"), "\(outcome)")
         }
 
-        /// With its path.
+        /// The message has the path.
         @Test func aFileOfAnotherUser() throws {
             let outcome = try said(
                 "mkdir closed; echo x > closed/f; chmod 700 closed; $U $P mark --purgeable closed/f")

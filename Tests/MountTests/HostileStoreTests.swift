@@ -171,7 +171,7 @@ extension Mounts {
 
         /// Content, modes and times of everything in the store, after an end in order and after a crash; and on a
         /// file system that is read-only.
-        @Test(arguments: [false, true]) func lookingChangesNothing(afterCrash: Bool) throws {
+        @Test(arguments: [false, true]) func readingChangesNothing(afterCrash: Bool) throws {
             try withMount { mount in
                 try mount.make("Library/Caches/a", size: 9000)
                 try Program.shell("truncate -s 1M Documents/holes", in: mount.root).succeeded()

@@ -19,7 +19,8 @@ extension Mounts {
             }
         }
 
-        /// `mount` has been stopped, so it does not know yet that its daemon is ready: it was told to end before.
+        /// `mount` has been stopped, so it does not know yet that its daemon is ready, and the signal counts as
+        /// coming before that.
         @Test(arguments: [SIGINT, SIGTERM]) func mountOfADaemonThatIsReady(signal: Int32) throws {
             try withMount(mounted: false) { mount in
                 let log = "\(mount.scratch)/log"
@@ -141,7 +142,7 @@ extension Mounts {
                 defer { child.signalGroup(SIGKILL) }
                 try eventually("the mount") { Files.exists(mount.path(".purgefs")) }
                 child.signal(SIGHUP)
-                // Of two that wait, SIGHUP would come first.
+                // If both are pending, SIGHUP is delivered first.
                 child.signal(SIGUSR1)
                 try eventually("the census") { child.errors.contains("census") }
                 #expect(Files.exists(mount.path(".purgefs")))

@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// The journal beside the mount: never in the way, always readable.
+    /// The journal never delays the mount and can always be read.
     @Suite struct JournalTests {
         private static let locker = """
             import sqlite3, sys
@@ -33,28 +33,25 @@ extension Mounts {
             }
             try eventually("a locked journal") { child.output.contains("locked") }
             try body()
+            #expect(child.status() == nil, "the journal was not locked to the end")
         }
 
-        /// A journal that another program has locked holds up no write that purges, and no command for long.
+        /// Writes that purge, and commands, end while another program has the journal locked.
         @Test func aLockedJournalIsNotInTheWay() throws {
             try withMount { mount in
                 mount.expectWarnings()
                 for number in 0..<20 { try mount.make("Library/Caches/\(number)", size: 4096) }
                 try mount.takeAllFreeSpace()
                 try locked(mount) {
-                    let began = System.uptime()
                     for number in 0..<10 { try mount.writeImportant(4096, to: "Documents/\(number)") }
-                    let writes = System.uptime() - began
-                    #expect(writes < 3_000_000_000, "ten writes took \(writes / 1_000_000) ms")
                     try mount.write("4096", to: "storage.reclaim")
-                    let all = System.uptime() - began
-                    #expect(all - writes < 3_000_000_000, "a command took \((all - writes) / 1_000_000) ms")
                 }
                 #expect(try mount.purgesAfterUnmount().count == 11)
             }
         }
 
-        /// Said once, however long it lasts; what happened meanwhile is in the journal once it can be written.
+        /// It is reported once, however long it lasts; what happened meanwhile is in the journal once it can be
+        /// written.
         @Test func aLockedJournalIsReportedOnceAndCaughtUp() throws {
             try withMount { mount in
                 mount.expectWarnings()

@@ -2,7 +2,7 @@ import Glibc
 import PurgeSystem
 import Support
 
-/// Random operations on a mount, told to a model that knows nothing of the code, and compared with it.
+/// Random operations on a mount and on a model that knows nothing of the code, and a comparison of the two.
 final class LedgerRun {
     struct Handle {
         let id: ReferenceLedger.FileID

@@ -4,8 +4,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Many threads at few files, with every operation that changes what is charged: no model can follow
-    /// them, but afterwards the ledger must be what a scan finds.
+    /// Many threads on few files, with every operation that changes what is charged: no model can follow them, but
+    /// afterwards the ledger must be what a scan finds.
     @Suite struct LedgerStormTests {
         static let places = ["Documents", "Library/Caches", "tmp", "Library"]
 

@@ -49,7 +49,7 @@ extension Mounts {
             }
         }
 
-        /// mount(8) run by root leaves `dev` and `suid` out, and adds `nodev` and `nosuid` where they were said.
+        /// mount(8) run by root leaves `dev` and `suid` out, and adds `nodev` and `nosuid` where they were given.
         @Test func devicesAndSetuidAsMountSaysThem() throws {
             try withMount(mounted: false) { mount in
                 try withHelper(mount) { helper in
@@ -94,10 +94,8 @@ extension Mounts {
                 let unmount = "import ctypes, sys; sys.exit(ctypes.CDLL(None).umount2(sys.argv[1].encode(), 0))"
                 try Program.run(Program.python, "-c", unmount, mount.root, timeout: 20).succeeded()
                 let next = try Program.start([PurgefsBinary.path, "mount", "--foreground", mount.store, mount.root])
-                let began = System.uptime()
-                try eventually("a second of patience") {
-                    next.status() != nil || System.uptime() - began > 1_000_000_000
-                }
+                // It sleeps for 5 ms before each further attempt, and gives up after 250 ms unless the daemon is ending.
+                try eventually("200 attempts") { next.status() != nil || Self.sleeps(of: next.pid) > 200 }
                 #expect(next.status() == nil, "\(next.errors)")
                 old.signal(SIGCONT)
                 try mount.awaitDaemonEnd(old)
@@ -109,15 +107,20 @@ extension Mounts {
             }
         }
 
-        /// Who wants a store that is in use is told so, soon.
-        @Test func aSecondMountIsRefusedSoon() throws {
+        /// How often the process has waited for something.
+        private static func sleeps(of pid: pid_t) -> Int {
+            let name = "voluntary_ctxt_switches:"
+            let line = Files.text("/proc/\(pid)/status").split(separator: "\n").first { $0.hasPrefix(name) }
+            return line.flatMap { Int($0.dropFirst(name.count).trimmingPrefix(while: \.isWhitespace)) } ?? 0
+        }
+
+        /// A store that is in use is refused, and not waited for.
+        @Test func aSecondMountIsRefused() throws {
             try withMount { mount in
                 let second = "\(mount.scratch)/second"
                 try Files.makeDirectory(second)
-                let began = System.uptime()
                 let result = try PurgefsBinary.run("mount", mount.store, second)
                 #expect(result.status == 1 && result.errors.contains("in use by process"))
-                #expect(System.uptime() - began < 5_000_000_000)
             }
         }
     }

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Who owns what, who may do what, and mounts by an ordinary user.
+    /// Ownership, permissions, and mounts by an ordinary user.
     @Suite struct OwnershipTests {
         private func asUser(_ script: String, in directory: String, id: Int = 65534) throws -> Outcome {
             let identity = ["setpriv", "--reuid", "\(id)", "--regid", "\(id)", "--clear-groups"]

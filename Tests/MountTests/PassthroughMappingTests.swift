@@ -21,7 +21,7 @@ private struct MappedFile {
             Kind.allCases.flatMap { kind in [false, true].map { Way(first: first, kind: kind, isClosed: $0) } }
         }
 
-        /// All of them on ext4, and elsewhere two that differ in everything: all from PURGEFS_TEST_SCALE=6 on.
+        /// All of them on ext4; elsewhere two that differ in everything, or all of them from PURGEFS_TEST_SCALE=6 on.
         static func some(on backing: Backing) -> [Way] {
             guard backing != .ext4 else { return all }
             // Five has no divisor in common with twelve, so each comes once.
@@ -52,7 +52,7 @@ private struct MappedFile {
 
     func byte(at offset: Int) -> UInt8 { address.load(fromByteOffset: offset, as: UInt8.self) }
 
-    /// Into each page of a range, where the mapping may.
+    /// Stores into each page of a range, if the mapping allows it.
     func store(_ value: UInt8, pages: Range<Int>) {
         guard stores else { return }
         for page in pages { address.storeBytes(of: value, toByteOffset: page * 4096 + 9, as: UInt8.self) }
@@ -115,7 +115,8 @@ extension Mounts {
             }
         }
 
-        /// Where the kernel can do it at all, so that nothing here is about mappings of the page cache alone.
+        /// Shows that files are passed through here at all; otherwise these tests would only cover mappings of the page
+        /// cache.
         @Test func filesArePassedThroughOnEachBacking() throws {
             let isPossible = try isPassedThrough(on: .ext4)
             for backing in Self.backings { #expect(try isPassedThrough(on: backing) == isPossible, "\(backing)") }
@@ -223,7 +224,7 @@ extension Mounts {
             }
         }
 
-        /// What read(2) says is what the mapping shows.
+        /// read(2) returns what the mapping shows.
         private func expectSame(_ path: String, _ file: MappedFile, _ size: Int) throws {
             let content = try Files.content(path)
             #expect(content.count == size)
@@ -254,6 +255,16 @@ extension Mounts {
             }
         }
 
+        /// The times of files come from a clock that moves in ticks: returns when it has passed this moment.
+        private func awaitTickOfFileTimes() throws {
+            var (now, tick) = (timespec(), timespec())
+            clock_gettime(CLOCK_REALTIME, &now)
+            try eventually("a tick") {
+                clock_gettime(CLOCK_REALTIME_COARSE, &tick)
+                return (tick.tv_sec, tick.tv_nsec) > (now.tv_sec, now.tv_nsec)
+            }
+        }
+
         /// A store moves mtime at once, and last use; tmpfs has no such mtime.
         @Test(arguments: backings.filter { $0 != .tmpfs }) func storesAreUse(backing: Backing) throws {
             try withMount(on: backing) { mount in
@@ -264,8 +275,7 @@ extension Mounts {
                 try mount.setModificationTime(of: "Library/Caches/a", seconds: 1_000_000_000)
                 let before = try Files.status(path).st_mtim.tv_sec
                 #expect(before == 1_000_000_000)
-                // The clock of file times moves in ticks.
-                usleep(20_000)
+                try awaitTickOfFileTimes()
                 file.store(3, pages: 0..<1)
                 #expect(try Files.status(path).st_mtim.tv_sec > before)
                 file.unmap()
@@ -281,7 +291,7 @@ extension Mounts {
                 let path = mount.path("Library/Caches/a")
                 let file = try MappedFile(path, .init(first: .reading, kind: .sharedWriting, isClosed: true))
                 try mount.touch("Library/Caches/b")
-                usleep(20_000)
+                try awaitTickOfFileTimes()
                 #expect(utimensat(AT_FDCWD, path, nil, 0) == 0)
                 try Files.truncate(path, Self.size - 4096)
                 file.unmap()
@@ -306,7 +316,7 @@ extension Mounts {
             }
         }
 
-        /// Files that were mapped and no longer are take no descriptors from a program that opens files.
+        /// Files that are no longer mapped take no descriptors from a program that opens files.
         @Test(arguments: backings) func whatIsUnmappedTakesNoDescriptors(backing: Backing) throws {
             try withMount(on: backing) { mount in
                 try mount.unmount()

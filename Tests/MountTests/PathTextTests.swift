@@ -2,7 +2,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Paths are bytes; Swift's text is not. What cannot be said in text is refused, and never becomes another path.
+    /// Paths are bytes, and Swift's strings are not. A path that is not text is refused, and never becomes another
+    /// path.
     @Suite struct PathTextTests {
         private func run(_ script: String) throws -> Outcome {
             try Scratch.with("text") { scratch in

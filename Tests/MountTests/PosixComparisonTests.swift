@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// The comparison of PosixTests finds what it is there to find.
+    /// The comparison of PosixTests finds differences.
     @Suite struct PosixComparisonTests {
         /// The failures when both sides are plain directories.
         private func failures(

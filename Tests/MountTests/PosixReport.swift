@@ -2,13 +2,13 @@ import Foundation
 import Support
 import Testing
 
-/// What Programs/posix.py says of a mount and a plain directory.
+/// What Programs/posix.py reports about a mount and a plain directory.
 struct PosixReport: Decodable {
     /// Names of the checks.
     var ran: [String]
-    /// Those among them of which docs/POSIX.md says that they differ.
+    /// Those that docs/POSIX.md lists as different.
     var listed: [String]
-    /// For want of root.
+    /// Skipped because they need root.
     var skipped: [String]
     /// What is wrong with a check, by its name.
     var failures: [String: String]

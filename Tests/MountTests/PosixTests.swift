@@ -2,8 +2,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// What POSIX and Linux say of files (docs/POSIX.md): the checks of Programs/posix_*.py, each on a mount
-    /// and in a plain directory beside the store.
+    /// What POSIX and Linux require of files (docs/POSIX.md): the checks of Programs/posix_*.py, each on a mount and in
+    /// a plain directory beside the store.
     @Suite struct PosixTests {
         /// Gives `body` an empty directory on a mount that lets other users in, and one beside the store.
         private func withBoth(
@@ -23,7 +23,7 @@ extension Mounts {
             }
         }
 
-        /// Where the store's file system has a say, and all kinds of them say the same.
+        /// Checks whose outcome depends on the store's file system, on each kind of it.
         @Test(arguments: Backing.allCases.filter { $0 != .ext4 })
         func storesOnOtherFileSystems(backing: Backing) throws {
             try withBoth(on: backing) { mount, mounted, plain in

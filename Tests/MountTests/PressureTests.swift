@@ -7,7 +7,7 @@ extension Mounts {
     /// Levels, hysteresis and the background purge (docs/RULES.md, Pressure).
     @Suite struct PressureTests {
         static let mib: Int64 = 1 << 20
-        /// Of a total of 64 MiB: very low below 4, low below 8, near low below 12, desired 16.
+        /// In MiB, with a total of 64: very low below 4, low below 8, near low below 12, desired 16.
         private func withThresholds(_ body: (TestMount) throws -> Void) throws {
             try withMount { mount in
                 try mount.write("verylow 4M\nlow 8M\nnearlow 12M\ndesired 16M", to: "storage.thresholds")
@@ -82,7 +82,7 @@ extension Mounts {
             }
         }
 
-        /// What goes under pressure is put down to the write that brought it on; the end of it is told after that.
+        /// Purges under pressure name the write that caused it, and the event of the better level follows them.
         @Test func theJournalNamesTheWrite() throws {
             try withThresholds { mount in
                 for number in 0..<400 { try mount.make("Library/Caches/f\(number)", size: 16384) }
@@ -108,7 +108,7 @@ extension Mounts {
             }
         }
 
-        /// As long as the level is low, whatever becomes purgeable goes: closed, marked, or moved.
+        /// As long as the level is low, whatever becomes purgeable is purged: closed, marked, or moved.
         @Test func whatBecomesPurgeableGoes() throws {
             try withThresholds { mount in
                 try mount.make("Documents/marked", size: 4096)

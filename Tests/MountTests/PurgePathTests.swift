@@ -122,7 +122,7 @@ extension Mounts {
             }
         }
 
-        /// Whatever a name may have in it, and many of them.
+        /// Names of any bytes, and many of them.
         @Test func anyName() throws {
             try withMount { mount in
                 let count = Scale.of(10_000)
@@ -188,7 +188,8 @@ extension Mounts {
             }
         }
 
-        /// A copy of a store in a container is data of its app, and persistent where that is: mounted or not.
+        /// A copy of a store in a container is data of its app: in a persistent place it is persistent, whether that
+        /// store is mounted or not.
         @Test(arguments: [true, false]) func aStoreInTheContainer(mounted: Bool) throws {
             try withMount { mount in
                 let copy = mount.path("Documents/backup")
@@ -246,7 +247,7 @@ extension Mounts {
             }
         }
 
-        /// Of the user's own processes an ordinary user sees which one it is.
+        /// An ordinary user is told which of their own processes has the file open.
         @Test func asAnOrdinaryUser() throws {
             let outcome = try ClosedStoreTests().asUser(
                 """

@@ -1,6 +1,6 @@
 import Support
 
-/// One purged file as a golden table says it.
+/// One purged file, in the form of a golden table.
 struct Purge: Equatable, CustomStringConvertible {
     let path: String?
     let reason: String
@@ -12,7 +12,7 @@ struct Purge: Equatable, CustomStringConvertible {
 }
 
 extension TestMount {
-    /// Unmounts, and gives the purges that the journal has, in their order.
+    /// Unmounts, and returns the purges of the journal in order.
     func purgesAfterUnmount() throws -> [StoreEvent] {
         try unmount()
         return try StoreEvent.journal(of: store).filter { $0.type == "purge" }

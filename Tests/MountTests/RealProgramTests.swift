@@ -6,7 +6,7 @@ import Testing
 extension Mounts {
     /// Unmodified programs, each doing on a mount what it does in a plain directory.
     @Suite struct RealProgramTests {
-        /// What a script left behind and said; the path of the directory reads as `ROOT` in all of it.
+        /// The files and the output of a script; the path of the directory reads as `ROOT` in all of it.
         private struct Result {
             var status: Int32
             var output: String
@@ -39,7 +39,7 @@ extension Mounts {
             text.components(separatedBy: directory).joined(separator: "ROOT")
         }
 
-        /// Runs `script` in Documents of a mount and in a plain directory; both must come out the same.
+        /// Runs `script` in Documents of a mount and in a plain directory; both must have the same outcome.
         private func compare(_ script: String, ignoring: String = "^$", prepare: String = ":") throws {
             try Scratch.with("plain") { scratch in
                 try withMount(["--total", "2G"], deadline: 500) { mount in

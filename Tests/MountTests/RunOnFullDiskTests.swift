@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// `purgefs run` on a disk that gets full: nothing of what happened is kept back.
+    /// `purgefs run` on a disk that gets full: it reports everything that happened.
     @Suite struct RunOnFullDiskTests {
         /// `body` gets a directory on a disk of 8 MiB, and one on another disk.
         private func withSmallDisk(_ body: (String, String) throws -> Void) throws {
@@ -21,7 +21,7 @@ extension Mounts {
                     + ["--", "/bin/sh", "-c", script])
         }
 
-        /// The journal has room of its own, so that it has what there was to tell.
+        /// The journal has room of its own, so it has all events.
         @Test(arguments: [["--quiet"], []]) func theEventsAndTheSummaryTellOfIt(options: [String]) throws {
             try withSmallDisk { disk, other in
                 let run = try run(
@@ -86,7 +86,7 @@ extension Mounts {
             }
         }
 
-        /// The default of 64 GiB is more than most disks have: no word of it where nothing came of it.
+        /// The default of 64 GiB is more than most disks have: it is not mentioned if nothing was refused.
         @Test func aDiskThatIsSmallerThanTheDevice() throws {
             try withSmallDisk { disk, other in
                 let run = try run(disk, "\(other)/events", options: ["--quiet"], "exit 0")

@@ -41,7 +41,7 @@ extension Mounts {
                 // Its own process may need a moment to be gone from the table.
                 try eventually(within: 5, "no process left") { try processes().isEmpty }
             }
-            /// Whatever was started under this run has its token in the environment.
+            /// Every process that was started under this run has its token in the environment.
             func processes() throws -> [String] {
                 try Files.names(in: "/proc").filter { name in
                     guard Int(name) != nil, let environment = try? Files.content("/proc/\(name)/environ") else {
@@ -81,7 +81,7 @@ extension Mounts {
             }
         }
 
-        /// A process that is stopped gets no signal before it goes on.
+        /// A stopped process gets no signal until it continues.
         @Test func aCommandThatHasStopped() throws {
             try trace { trace in
                 try trace.start("echo $$ > $OUT/pid; kill -STOP $$")
@@ -96,7 +96,7 @@ extension Mounts {
             }
         }
 
-        /// As a terminal does: to everybody in the group at once.
+        /// As a terminal does: to all processes of the group at once.
         @Test func interruptFromTheTerminal() throws {
             try trace { trace in
                 try trace.start("exec sleep 1000")
@@ -149,7 +149,7 @@ extension Mounts {
             print(before, peak())
             """
 
-        /// What whoever has the other end of a pipe does not read, he does not get; the run ends all the same.
+        /// A reader of the pipe that stops reading loses events, but does not keep the run from ending.
         @Test func aReaderOfEventsThatStops() throws {
             try trace { trace in
                 let pipe = "\(trace.scratch)/pipe"
@@ -174,7 +174,7 @@ extension Mounts {
             }
         }
 
-        /// Nobody answers who could say how much the container holds.
+        /// The daemon is stopped, so nothing reports how much the container holds.
         @Test func aDaemonThatHasStopped() throws {
             try trace { trace in
                 try trace.start("echo > $OUT/ready; while [ ! -e $OUT/go ]; do sleep 0.05; done")
@@ -282,7 +282,7 @@ extension Mounts {
             }
         }
 
-        /// What the device has, in the end.
+        /// The numbers of the device at the end.
         @Test func summaryOfTheDevice() throws {
             let result = try PurgefsBinary.run(
                 "run", "--total", "64M", "--others", "20M", "--", "sh", "-c",

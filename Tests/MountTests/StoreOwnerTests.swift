@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Root in an ordinary user's store leaves it the user's.
+    /// What root makes in an ordinary user's store belongs to that user.
     @Suite struct StoreOwnerTests {
         private static let user = "setpriv --reuid 65534 --regid 65534 --clear-groups"
 

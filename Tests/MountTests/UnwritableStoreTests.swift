@@ -29,7 +29,7 @@ extension Mounts {
 
         /// Looks at the store in each manner, in a mount namespace, and says what has changed in it.
         private static func look(_ way: (name: String, command: String, caller: String)) -> String {
-            // Who may write the journal itself takes back what was left half done.
+            // A user who may write the journal rolls back what was left half done.
             let compared = way.caller.isEmpty ? "" : "! -name 'journal.sqlite*'"
             return """
                 mknod -m 666 fuse c 10 229 && mount --bind fuse /dev/fuse; \(way.command)
@@ -77,7 +77,7 @@ extension Mounts {
             }
         }
 
-        /// What would have to be kept is refused.
+        /// Settings that would have to be saved are refused.
         @Test func settingsAreRefused() throws {
             try Scratch.with("unwritable") { scratch in
                 let script = """

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Who has all capabilities in a user namespace of its own has none here.
+    /// A process that has all capabilities in a user namespace of its own has none here.
     @Suite struct UserNamespaceTests {
         private static let script = """
             import os, sys

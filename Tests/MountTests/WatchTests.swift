@@ -23,13 +23,13 @@ extension Mounts {
             @discardableResult func tmux(_ words: String...) throws -> String {
                 try Program.run(["env", "LC_ALL=C", "tmux", "-S", socket, "-f", "/dev/null"] + words).succeeded()
             }
-            /// What can be seen, without what is empty at the end.
+            /// The visible lines, without empty ones at the end.
             func screen() throws -> [String] {
                 var lines = try tmux("capture-pane", "-p").split(separator: "\n", omittingEmptySubsequences: false)
                 while lines.last == "" { lines.removeLast() }
                 return lines.map(String.init)
             }
-            /// How many lines have left it at the top.
+            /// How many lines have been scrolled off the top.
             func scrolled() throws -> String {
                 try tmux("display-message", "-p", "#{history_size}").trimmingCharacters(in: .newlines)
             }
@@ -100,7 +100,7 @@ extension Mounts {
             }
         }
 
-        /// What is said of the end is below what was drawn.
+        /// The last message is below what was drawn.
         @Test func theDaemonDies() throws {
             try withMount { mount in
                 try inTerminal(mount) { terminal in
@@ -136,7 +136,7 @@ extension Mounts {
             }
         }
 
-        /// Also where the daemon does not answer.
+        /// Even if the daemon does not answer.
         @Test(arguments: [SIGINT, SIGTERM]) func signalsEndIt(signal: Int32) throws {
             try withMount { mount in
                 let watch = try Program.start([PurgefsBinary.path, "status", mount.root, "--watch"])
@@ -148,7 +148,7 @@ extension Mounts {
                 #expect(try watch.wait(within: 10) == 128 + signal)
             }
         }
-        /// It sleeps, and not for the next second: then it blocks SIGINT.
+        /// It sleeps, but not until the next second: in that wait SIGINT is blocked.
         private static func isWaitingForFUSE(_ pid: pid_t) -> Bool {
             let lines = Files.text("/proc/\(pid)/status").split(separator: "\n")
             func value(_ name: String) -> String {

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Who may take what: by the file's names and marks at the moment of the call, however it was opened
+    /// The class of a write follows from the file's names and marks at the moment of the call, however it was opened
     /// (docs/RULES.md, Who may take what).
     @Suite struct WriteClassTests {
         /// A full device on which purging 40 KiB would help an important write, and only that.
@@ -61,7 +61,7 @@ extension Mounts {
             }
         }
 
-        /// The most durable tier of its names; of marks only its own.
+        /// A file with several names has the most durable tier of these, and only its own mark.
         @Test func severalNames() throws {
             try withFullDevice { mount in
                 let file = try OpenFile(mount.path("Library/Caches/f"))

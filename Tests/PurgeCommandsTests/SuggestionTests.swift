@@ -29,7 +29,7 @@ struct SuggestionTests {
     }
 
     @Test(arguments: ["--include-from-backup", "--include-from-backups", "--exclude-in-backup"])
-    func includingIsNotNearExcluding(word: String) {
+    func includeIsNoSuggestionForExclude(word: String) {
         let near = Suggestion.nearest(to: word, among: ["--exclude-from-backup", "--include-in-backup"])
         #expect(near == nil || near?.prefix(5) == word.prefix(5))
     }

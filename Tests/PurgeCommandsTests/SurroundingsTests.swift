@@ -2,7 +2,7 @@ import Testing
 
 @testable import PurgeCommands
 
-/// Which path is inside of which, by the table of mounts alone.
+/// Which path is inside which, from the table of mounts alone.
 struct SurroundingsTests {
     /// Bind mounts of a store, of its container and of a folder in that; a container and a folder of it; one mount over
     /// another.
@@ -35,7 +35,7 @@ struct SurroundingsTests {
         #expect(Self.surroundings.store(holding: path, isStore: Self.isStore) == store)
     }
 
-    /// A store is not in itself, by whatever name.
+    /// A store is not in itself, under whatever name.
     @Test(arguments: [
         ("/srv/apps/store", nil), ("/mnt/store", nil), ("/srv/apps/store/container", "/srv/apps/store"),
         ("/mnt/container", "/srv/apps/store"), ("/mnt/a b", "/srv/apps/store"), ("/", nil),
@@ -59,7 +59,7 @@ struct SurroundingsTests {
         ("/srv/apps", "/srv/apps/store", false),
         ("/anything", "/", true),
     ])
-    func oneInTheOther(path: String, directory: String, lies: Bool) {
+    func nesting(path: String, directory: String, lies: Bool) {
         #expect(Self.surroundings.lies(path, in: directory) == lies)
     }
 

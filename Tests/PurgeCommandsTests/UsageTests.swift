@@ -67,7 +67,7 @@ struct UsageTests {
         ["events", "/nonexistent/x"], ["check", "/nonexistent/x"], ["mark", "/nonexistent/x", "--purgeable"],
         ["unmount", "/nonexistent/x"], ["mount", "/tmp/s", "/nonexistent/x"], ["status", "/dev"],
     ])
-    func targetsThatAreNone(words: [String]) {
+    func invalidTargets(words: [String]) {
         let session = Session(words)
         #expect(session.status == 1)
         #expect(session.output == "")

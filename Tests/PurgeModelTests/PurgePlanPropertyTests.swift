@@ -83,7 +83,7 @@ import Testing
             let plan = state.plan(.bytes(short))
             let last = plan.items.last?.bytes ?? min(plan.fromOthers, .block)
             if plan.freed > .zero, plan.freed - last >= short { return "\(short): \(plan)" }
-            // Not a file while others can give a block more.
+            // No file is taken while others.purgeable has a block left.
             let spared = state.othersPurgeable - Int(plan.fromOthers.wholeBlocks)
             return plan.items.isEmpty || spared == 0 ? nil : "\(short): \(spared) blocks of others spared"
         }
@@ -99,16 +99,14 @@ import Testing
         #expect(fault == nil)
     }
 
-    /// Dry equals executed: the plan is the same value again, what it says it frees is what becomes
-    /// free, and after it nothing is left to do.
-    @Test(arguments: RandomStates.batches) func whatIsPlannedIsWhatHappens(batch: Int) {
+    /// Carrying out a plan frees what it says, and a goal without a size leaves nothing to do.
+    @Test(arguments: RandomStates.batches) func aPlanFreesWhatItSays(batch: Int) {
         let fault = RandomStates.firstFault(inBatch: batch) { state, random in
             let goal = Self.randomGoal(&random)
-            let (dry, plan) = (state.plan(goal), state.plan(goal))
-            if dry.items.map(\.id) != plan.items.map(\.id) || dry.fromOthers != plan.fromOthers { return "\(goal)" }
+            let plan = state.plan(goal)
             var device = state
             device.carryOut(plan)
-            if ByteCount(blocks: Int64(device.free - state.free)) != dry.freed { return "\(goal): \(dry)" }
+            if ByteCount(blocks: Int64(device.free - state.free)) != plan.freed { return "\(goal): \(plan)" }
             guard case .bytes = goal else { return device.plan(goal).freed == .zero ? nil : "\(goal): not all" }
             return nil
         }

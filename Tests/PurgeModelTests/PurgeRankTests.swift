@@ -20,11 +20,11 @@ import Testing
             (.persistent, .purgeable(.medium), PurgeRank(step: .marked, urgency: .medium)),
             (.persistent, .purgeable(.high), PurgeRank(step: .marked, urgency: .high)),
         ] as [(Tier, PurgeMark?, PurgeRank?)])
-    func whoMayGoWhen(tier: Tier, mark: PurgeMark?, rank: PurgeRank?) {
+    func ranksByTierAndMark(tier: Tier, mark: PurgeMark?, rank: PurgeRank?) {
         #expect(PurgeRank.of(tier: tier, effectiveMark: mark) == rank)
     }
 
-    /// Whatever takes from opportunistic may be purged, and nothing else may.
+    /// Everything that takes from opportunistic may be purged, and nothing else may.
     @Test(arguments: Tier.allCases, [nil, .notPurgeable, .purgeable(.low), .purgeable(.high)] as [PurgeMark?])
     func purgeableFilesAreTheOpportunisticOnes(tier: Tier, mark: PurgeMark?) {
         let mayGo = PurgeRank.of(tier: tier, effectiveMark: mark) != nil

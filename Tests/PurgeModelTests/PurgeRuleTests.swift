@@ -63,7 +63,7 @@ import Testing
         Row(
             in: .caches, with: { $0.isStuck = true }, room: .passedOver([.failed]), place: .passedOver([.failed]),
             file: rank(.caches)),
-        // All of it at once, each reason is told.
+        // All at once: every reason is reported.
         Row(
             .other, in: .persistent, blocks: 0,
             with: {
@@ -79,13 +79,13 @@ import Testing
             file: .passedOver([.noEntry, .special, .notPurgeable, .severalNames, .linkedOutside, .open, .busy])),
     ]
 
-    @Test(arguments: table) func whoMayGo(row: Row) {
+    @Test(arguments: table) func verdicts(row: Row) {
         #expect(PurgeRule.verdict(on: row.facts, for: .room) == row.room)
         #expect(PurgeRule.verdict(on: row.facts, for: .place) == row.place)
         #expect(PurgeRule.verdict(on: row.facts, for: .file) == row.file)
     }
 
-    /// A file that is being changed stays in the number of reclaimable bytes, and nothing else that is passed over.
+    /// A file that is being changed stays in the number of reclaimable bytes; no other file that is passed over does.
     @Test(
         arguments: [
             (rank(.caches), true), (.passedOver([.busy]), true), (.passedOver([.open]), false),

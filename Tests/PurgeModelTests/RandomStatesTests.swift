@@ -1,6 +1,6 @@
 import Testing
 
-/// A property says little about states that never come up: each kind must.
+/// A property proves little if a kind of state never occurs, so each must.
 @Suite struct RandomStatesTests {
     private static let kinds: [(String, @Sendable (ReferenceDevice) -> Bool)] = [
         ("overcommitted", { $0.free < 0 }),

@@ -1,4 +1,4 @@
-/// Random numbers that a seed brings back (SplitMix64), so that a failure can be run again.
+/// Reproducible random numbers (SplitMix64), so that a failure can be run again.
 struct SeededGenerator {
     private var state: UInt64
 

@@ -12,7 +12,7 @@ import Testing
             (.temporary, nil, .opportunistic), (.temporary, .notPurgeable, .opportunistic),
             (.temporary, .purgeable(.low), .opportunistic),
         ] as [(Tier, PurgeMark?, WriteClass)])
-    func whoTakesFromWhat(tier: Tier, mark: PurgeMark?, expected: WriteClass) {
+    func writeClasses(tier: Tier, mark: PurgeMark?, expected: WriteClass) {
         #expect(WriteClass.of(tier: tier, effectiveMark: mark) == expected)
     }
 }

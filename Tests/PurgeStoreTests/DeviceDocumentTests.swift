@@ -8,7 +8,7 @@ import Testing
 @Suite struct DeviceDocumentTests {
     private static let id = "3F2504E0-4F89-41D3-9A0C-0305E82C3301"
 
-    /// Every byte: what older versions wrote, this one writes.
+    /// Every byte, as older versions have written it.
     @Test func contentOfANewDevice() {
         #expect(
             JSONText.encode(Device(containerID: Self.id), pretty: true) == """
@@ -47,7 +47,7 @@ import Testing
         #expect(try SettingsDocument.settings(from: Array(text.utf8)) == device.asSaved)
     }
 
-    @Test func stateAndClockAreThereOnceTheyAreNotThoseOfANewDevice() throws {
+    @Test func stateAndClockAreWrittenOnceTheyHaveChanged() throws {
         var device = Device(containerID: Self.id)
         (device.state, device.clock) = (.locked, 86400)
         let text = JSONText.encode(device, pretty: true)

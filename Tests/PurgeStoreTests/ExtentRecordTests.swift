@@ -131,7 +131,7 @@ struct ExtentRecordStoreTests {
         ("s/etc/passwd", "names no sidecar of purgefs"), ("sABC", "names no sidecar of purgefs"),
         ("sabcdefghijklmn", "names no sidecar of purgefs"),
     ])
-    func damageIsTold(value: String, what: String) throws {
+    func damageIsReported(value: String, what: String) throws {
         try Support.Attributes.set(directory["store/container/f"], "user.purgefs.extents", value)
         #expect(try damage() == ExtentDamage(what: what, countsAsFull: false))
     }

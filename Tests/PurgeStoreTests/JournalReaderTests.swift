@@ -110,8 +110,8 @@ struct JournalReaderTests {
         #expect(try JournalReader(storePath: directory["killed"]).events(.init(after: 4)).map(\.seq) == [5, 6])
     }
 
-    /// Versions before kept a write-ahead log. What one left when it was killed is taken up, and no index of it
-    /// is mapped.
+    /// Earlier versions used a write-ahead log. What one left when it was killed is taken up, and no index of it is
+    /// mapped.
     @Test func takesUpAWriteAheadLog() throws {
         let journal = try Journal.open(in: store)
         try journal.append([Self.events[0]])
@@ -159,7 +159,7 @@ struct JournalReaderTests {
         #expect(try old.number("PRAGMA user_version") == 2)
     }
 
-    /// The writer goes on beside a reader that stands amid its reading, once that has let go.
+    /// A reader that pauses in the middle does not stop the writer once it has released its lock.
     @Test func aReaderIsNotInTheWayForLong() throws {
         let journal = try Journal.open(in: store)
         try journal.append(Self.events)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurgeStore
 
-/// A process that is ended by a signal in the midst of its writing.
+/// A process that is ended by a signal while it writes.
 struct KilledProcessTests {
     /// Microseconds to live after the store has been opened.
     @Test(arguments: [500, 3000, 10_000, 40_000, 90_000]) func leavesAWholeStore(life: UInt32) async throws {

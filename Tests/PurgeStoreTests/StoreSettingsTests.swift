@@ -52,7 +52,7 @@ struct StoreSettingsTests {
         return try directory.read("s/device.json")
     }
 
-    /// One flipped bit in a name, and a device of another size was called good.
+    /// A flipped bit in a member's name is damage, and not a device of another size.
     @Test(arguments: [
         ("\"total\"", "\"uotal\"", "uotal", "there is no such setting"),
         ("\"boots\"", "\"foots\"", "foots", "there is no such setting"),
@@ -71,7 +71,7 @@ struct StoreSettingsTests {
         #expect(try directory.read("s/device.json") == damaged)
     }
 
-    /// Single bits of all over the file: sound settings, those that were saved but for one value, or damage.
+    /// Single bits throughout the file: sound settings, those that were saved but for one value, or damage.
     @Test func aFlippedBitChangesOneValueAtMost() throws {
         let text = Array(try saved { ($0.total, $0.boots) = (ByteCount(67_108_864), 3) }.utf8)
         let good = try store.loadSettings()

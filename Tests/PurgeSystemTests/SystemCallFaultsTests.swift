@@ -63,7 +63,7 @@ struct SystemCallFaultsTests {
         #expect(outcome.hits == 3)
     }
 
-    /// It is over when `during` returns, and it is of one thread alone.
+    /// It ends when `during` returns, and affects one thread only.
     @Test func onlyTheThreadThatAsksForItIsHit() throws {
         let outcome = try SystemCallFaults(after: 0, code: EIO, count: .max).during {
             var error: Errno?

@@ -5,7 +5,7 @@ import PurgeModel
 struct FileTable {
     struct File {
         var paths: [String]
-        /// Of a dense file just the number counts; of another, `extents` has its blocks.
+        /// For a dense file only this number counts; for others, `extents` has the blocks.
         var blocks: Int64
         var extents: Set<Int64>?
         var lastUse: Int64
@@ -18,7 +18,7 @@ struct FileTable {
         var isStuck = false
         /// A purge has chosen it.
         var isGoing = false
-        /// What held of it when it lost its last name.
+        /// What applied to it when it lost its last name.
         var last: Counted?
     }
     struct Folder {
@@ -39,7 +39,7 @@ struct FileTable {
         var (reclaimable, held) = (Int64(0), Int64(0))
     }
 
-    /// By a number of the test's own. A file that is gone is in it no more.
+    /// By a number of the test's own. Files that are gone are not in it.
     var files: [Int: File] = [:]
     var folders = [
         "": Folder(), "tmp": Folder(), "Documents": Folder(), "Library": Folder(), "Library/Caches": Folder(),

@@ -48,7 +48,7 @@ struct TreeFixture: ~Copyable {
     @discardableResult
     mutating func makeDirectory(_ path: String) -> Node { insert(path, .directory, EntryFacts()) }
 
-    /// Closed, with so many blocks.
+    /// Closed, with this many blocks.
     @discardableResult
     mutating func make(_ path: String, blocks: Int64 = 1, lastUse: Int64 = 0) -> Node {
         var facts = EntryFacts()
@@ -91,7 +91,7 @@ struct TreeFixture: ~Copyable {
     }
 }
 
-// What a mutating call answers cannot be looked at within `#expect`.
+// `#expect` cannot contain a mutating call on a noncopyable value.
 func expect(_ answer: Bool, is expected: Bool, _ location: SourceLocation = #_sourceLocation) {
     #expect(answer == expected, sourceLocation: location)
 }

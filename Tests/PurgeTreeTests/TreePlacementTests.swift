@@ -75,7 +75,7 @@ struct TreePlacementTests {
             [
                 ({ $0.link("tmp/f", "Library/Caches/f") }, [0, 2, 0]),
                 ({ $0.link("tmp/f", "Documents/a/f") }, [0, 0, 2]),
-                // Of its names one moves with a directory.
+                // One of its names moves with a directory.
                 ({ $0.rename("Documents/a", "tmp/a") }, [0, 2, 0]),
                 ({ $0.unlink("Library/Caches/f") }, [2, 0, 0]),
                 ({ $0.rename("tmp/a", "Documents/a") }, [0, 0, 2]),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurgeTree
 
-/// The tree and the table, to which the same is done at random.
+/// Random operations on the tree and on the table.
 struct TreeRun: ~Copyable {
     private var random: SeededGenerator
     private var fixture = TreeFixture()
@@ -307,7 +307,7 @@ struct TreeRun: ~Copyable {
         return found == table.numbers
     }
 
-    /// All that may go now, to the last.
+    /// Everything that may be purged now.
     mutating func drain() {
         expect(fixture.popAll(), are: table.victims)
         #expect(fixture.reclaimable == fixture.held)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PurgeTree
 
-/// When a file is gone, and what the kernel and the journal are told of it.
+/// When a file is gone, and what the kernel and the journal are told about it.
 struct TreeUseTests {
     @Test func aFileIsGoneWithItsLastUse() {
         var fixture = TreeFixture()
@@ -131,7 +131,7 @@ struct TreeUseTests {
         #expect(ledgers.map { $0.temporary.bytes.bytes / 4096 } == [2, 5])
         #expect(ledgers.map { $0.reclaimable.bytes / 4096 } == [2, 5])
         #expect(fixture.tree.device.capacity.used == ByteCount(blocks: 7))
-        // One order of victims for all of the device.
+        // There is one order of victims for the whole device.
         fixture.tree.noteUse(file, at: Instant(nanoseconds: -1))
         expect(fixture.popAll(), are: ["tmp/g", "tmp/f"])
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PurgeTree
 
-/// Who is among the victims, in which order, and what the numbers say of it.
+/// Which files are victims, in which order, and the numbers that follow.
 struct TreeVictimTests {
     @Test func stepUrgencyUseSizeAndPath() {
         var fixture = TreeFixture()
@@ -43,7 +43,7 @@ struct TreeVictimTests {
         #expect(fixture.tiers == [5, 0, 0])
         #expect(fixture.reclaimable == 1)
         expect(fixture.popAll(), are: ["tmp/free"])
-        // What was in the way goes, and they are victims again.
+        // Once the obstacle is gone, they are victims again.
         expect(fixture.tree.close(fixture.node("tmp/open")), is: false)
         fixture.unlink("tmp/linked too")
         #expect(fixture.reclaimable == 2)

@@ -70,7 +70,7 @@ struct AnnouncementDebtTests {
         }
     }
 
-    @Test func soDoesAnError() throws {
+    @Test func anErrorAlsoWaitsForTheKernel() throws {
         let log = Log()
         try withPurge(log, perform: { (_) throws(Errno) in throw .ioError }) { _, unpaid in
             pay(unpaid, log)
@@ -112,8 +112,8 @@ struct AnnouncementDebtTests {
         #expect(log.reports.withLock { $0 } == [] && log.announcements == 0)
     }
 
-    /// Commands wait, also where they fail.
-    @Test func whoWaitsGoesOnWhenTheKernelHasBeenTold() throws {
+    /// Commands wait even if they fail.
+    @Test func aCommandReturnsAfterTheAnnouncement() throws {
         let log = Log()
         try withVolume(hooks: log.hooks) { live in
             _ = try live.volume.lookup("tmp", in: live.volume.root, caller: LiveVolume.caller)

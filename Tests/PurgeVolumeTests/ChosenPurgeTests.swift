@@ -30,7 +30,7 @@ struct ChosenPurgeTests {
 
     private func bytes(_ path: String) -> [UInt8] { Array(path.utf8) }
 
-    /// `path reason` of what went, `path !cause` of what was refused.
+    /// `path reason` of what was purged, `path !cause` of what was refused.
     private func words(_ line: PlanLine) -> String {
         let path: String = line.path ?? "-"
         if let cause = line.refused { return path + " !" + cause.rawValue }
@@ -70,7 +70,7 @@ struct ChosenPurgeTests {
         try live.mark("Documents/p/marked", "high")
     }
 
-    /// What goes of `makeFiles`, with the rule by which it may go.
+    /// The files of `makeFiles` that may be purged, each with its rule.
     private static let reasons = [
         "tmp/a": "temporary", "tmp/d/b": "temporary", "tmp/d/e/c": "temporary", "Library/Caches/x": "caches",
         "Documents/p/marked": "purgeable", "tmp/empty": "command", "tmp/d/link": "command",
@@ -101,7 +101,7 @@ struct ChosenPurgeTests {
             refused: ["Documents/kept !notPurgeable"]),
         Request(text: "globs\0*/[abx]\0", purged: ["Library/Caches/x", "tmp/a", "tmp/d/b"]),
     ]
-    /// Exactly those go, at once, each for the reason of the rule by which it may go; a dry run has said the same.
+    /// Exactly the named files are purged, each with the reason of its rule, and a dry run lists the same.
     @Test(arguments: requests) func exactlyWhatIsNamed(request: Request) throws {
         try withVolume { live in
             try makeFiles(live)
@@ -139,7 +139,7 @@ struct ChosenPurgeTests {
         Request(text: "4096\0tmp/d", purged: ["tmp/d/b temporary"]),
         Request(text: "1\0Documents", purged: ["Documents/p/marked purgeable"]),
     ]
-    /// By the system's rules, in a part of the container: nothing else goes, nor does others.purgeable.
+    /// By the system's rules, in a part of the container: nothing else is purged, not even others.purgeable.
     @Test(arguments: parts) func onlyWhatLiesThere(request: Request) throws {
         try withVolume { live in
             try live.command(.storageOthers, "40K")
@@ -185,7 +185,7 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// Who names it again wants it tried again.
+    /// A file that could not be removed is tried again when a command names it.
     @Test(.needsImmutableFiles) func whatTheStoreKeeps() throws {
         try withVolume { live in
             try live.makeDirectory("tmp/d")
@@ -332,7 +332,7 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// While the purge waits for it too.
+    /// This also holds while the purge waits for the file.
     @Test func whatMovesMeanwhileStays() throws {
         try withVolume { live in
             for path in ["tmp/held", "tmp/free"] { try live.make(path, blocks: 1) }

@@ -127,7 +127,7 @@ struct ControlCommandTests {
             let purges = try live.events(.purge)
             #expect(purges.compactMap(\.path) == victims)
             #expect(live.exists("Documents/kept"))
-            // the dry run said the very same
+            // the dry run listed the same
             #expect(plan.split(separator: "\n").count == purges.count)
             for (line, purge) in zip(plan.split(separator: "\n"), purges) {
                 #expect(line.contains("\"reason\":\"\(purge.reason ?? "")\""))

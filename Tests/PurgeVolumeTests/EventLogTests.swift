@@ -68,7 +68,7 @@ struct EventLogTests {
         }
     }
 
-    /// What is remembered of refused files is bounded, and what is not told one by one is told as a number.
+    /// What is remembered about refused files is bounded; refusals without an event of their own are counted.
     @Test func refusalsOfVeryManyFilesAreToldAsANumber() throws {
         try withLog { (log, path) throws in
             let files = 50_000
@@ -112,7 +112,7 @@ struct EventLogTests {
         }
     }
 
-    /// Memory for a journal that cannot be written is bounded; what was dropped is told once it can.
+    /// Memory for a journal that cannot be written is bounded; what was dropped is recorded once it can be written.
     @Test func aJournalThatCannotBeWrittenForLong() throws {
         try withLog { (log, path) throws in
             let limit = EventLog.unwrittenEvents

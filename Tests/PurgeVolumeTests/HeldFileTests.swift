@@ -63,7 +63,7 @@ struct HeldFileTests {
     }
 
     /// A write that waits in vain is refused as any other.
-    @Test func aRefusalAfterTheWaitIsTold() throws {
+    @Test func aRefusalAfterTheWaitIsRecorded() throws {
         try withVolume(patience: 50) { live in
             try live.make("tmp/a", blocks: 64)
             let node = try held(live, "a")
@@ -79,7 +79,7 @@ struct HeldFileTests {
         }
     }
 
-    /// A file that is held does not stop a purge of the others, nor is it lost to the next.
+    /// A file that is held does not stop a purge of the others, and the next purge finds it.
     @Test func othersGoMeanwhile() throws {
         try withVolume { live in
             for name in ["a", "b"] { try live.make("tmp/\(name)", blocks: 32) }
@@ -93,7 +93,7 @@ struct HeldFileTests {
         }
     }
 
-    @Test func oneThatIsOpenedIsReclaimableNoMore() throws {
+    @Test func anOpenedFileIsNotReclaimable() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 40)
             let node = try held(live, "a")

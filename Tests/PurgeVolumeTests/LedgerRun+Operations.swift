@@ -71,7 +71,7 @@ extension LedgerRun {
     private func write() throws {
         guard let open = someOpen else { return }
         let (offset, isMapped) = (someOffset(), random.chance(10))
-        // Of a larger refused write-back the pages in place are written.
+        // If a larger write-back is refused, the pages in place are still written.
         let length = isMapped ? Int64(1 + random.below(4096)) : someLength()
         lastOperation = "write of \(length) at \(offset) to \(model.names(open.id)), mapped: \(isMapped)"
         let expected = model.write(open.id, at: offset, count: length, isMapped: isMapped)

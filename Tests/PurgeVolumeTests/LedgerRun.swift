@@ -5,8 +5,7 @@ import Support
 
 @testable import PurgeVolume
 
-/// Random operations on a volume, told to a model that knows nothing of the code, and compared
-/// with it.
+/// Random operations on a volume and on a model that knows nothing of the code, and a comparison of the two.
 final class LedgerRun {
     struct Open {
         let id: ReferenceLedger.FileID

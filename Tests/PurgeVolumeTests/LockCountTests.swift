@@ -77,8 +77,8 @@ struct LockCountTests {
         }
     }
 
-    /// One that is short takes it oftener, and is counted to show that the counter counts.
-    @Test func aWriteThatPurgesTakesItOftener() throws {
+    /// A write that is short of room takes it more often; this also shows that the counter counts.
+    @Test func aWriteThatPurgesTakesItMoreOften() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 60)
             let handle = try live.create("Documents/f")

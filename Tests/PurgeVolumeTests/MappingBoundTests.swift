@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// How many files are passed through, or kept because they are perhaps still mapped.
+/// How many files are passed through, or kept because they may still be mapped.
 struct MappingBoundTests {
     private static let bound = 1024
     private static let size = 32 * 4096
@@ -28,7 +28,7 @@ struct MappingBoundTests {
         return try #require(address == MAP_FAILED ? nil : address)
     }
 
-    /// A descriptor for each of them, and some.
+    /// Enough descriptors for all of them.
     private func raiseDescriptorLimit() throws {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limits = rlimit()

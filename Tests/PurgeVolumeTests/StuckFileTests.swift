@@ -53,7 +53,7 @@ struct StuckFileTests {
         }
     }
 
-    /// What comes from other apps instead of it is told and counted, as any purge of others is.
+    /// What comes from other apps instead is recorded and counted, like any purge of others.
     @Test func othersPurgeableGoesInsteadOfIt() throws {
         let moment = Moment()
         var hooks = VolumeHooks()

@@ -122,7 +122,7 @@ struct VolumeGhostTests {
         }
     }
 
-    /// The kernel remembers nothing of a directory that it does not know.
+    /// Nothing is announced in a directory that the kernel does not know.
     @Test func ofAnUnknownDirectoryNothingIsToBeTold() throws {
         let announcements = Announcements()
         try withVolume(hooks: announcements.hooks) { live in

@@ -59,7 +59,7 @@ struct VolumeNameTests {
         }
     }
 
-    /// Whatever the kernel still refers to can be asked for until it is forgotten.
+    /// An entry can be queried for as long as the kernel refers to it.
     @Test func anUnlinkedFileIsGoneWithItsLastDescriptor() throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 3)

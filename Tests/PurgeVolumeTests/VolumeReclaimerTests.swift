@@ -33,7 +33,7 @@ struct VolumeReclaimerTests {
         }
     }
 
-    /// First the pressure, then what went for it and on whose account, then that it is over.
+    /// The pressure is recorded first, then the purges with their cause, then the end of the pressure.
     @Test func theJournalTellsItInOrder() throws {
         try withPressure { live in
             for name in ["a", "b", "c"] { try live.make("tmp/\(name)", blocks: 16) }
@@ -50,7 +50,7 @@ struct VolumeReclaimerTests {
         }
     }
 
-    /// What is purgeable only later goes on the same account; a change of the device has no file.
+    /// What becomes purgeable later has the same cause; a change of the device names no file.
     @Test func theCauseLastsAsLongAsThePressure() throws {
         try withPressure { live in
             try live.make("Documents/f", blocks: 30)
@@ -66,7 +66,7 @@ struct VolumeReclaimerTests {
         }
     }
 
-    /// Other purges too are told before the level that they bring.
+    /// Other purges, too, are recorded before the level that they lead to.
     @Test func aCommandIsToldBeforeTheLevel() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 60)

@@ -138,7 +138,7 @@ public final class TestMount: Sendable {
         }
     }
 
-    /// Whatever its state, afterwards there is neither a mount nor a daemon.
+    /// Afterwards there is neither a mount nor a daemon, whatever the state was.
     func forceAway() {
         MountTable.abortConnection(of: root)
         _ = try? removeRemains()

@@ -12,7 +12,7 @@ extension ReferenceLedger {
         return ledger
     }
 
-    /// A closed file of so many blocks, last used now.
+    /// A closed file of this many blocks, last used now.
     @discardableResult
     mutating func make(_ path: String, blocks: Int64) -> FileID {
         let id = create(path)

@@ -1,7 +1,7 @@
 import Support
 import Testing
 
-/// isPurgeable: who has it, what it does (docs/XATTRS.md).
+/// isPurgeable: which files have it, and what it does (docs/XATTRS.md).
 @Suite struct ReferenceLedgerMarkTests {
     private func ledger() -> ReferenceLedger {
         var ledger = ReferenceLedger.container(blocks: 100)

@@ -59,7 +59,7 @@ final class FaultStage {
         }
         return handle
     }
-    /// A file that the kernel reads past us, and a descriptor that writes to it.
+    /// A file that is passed through to the kernel, and a descriptor that writes to it.
     func passed() throws -> Handle {
         let writer = try file(blocks: 40)
         live.volume.close(handles.removeLast())

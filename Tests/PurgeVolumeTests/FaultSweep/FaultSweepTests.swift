@@ -95,7 +95,7 @@ struct FaultSweepTests {
         return stage.problems.map { "\(operation.name), call \(after + 1), \(call), \(errno): \($0)" }
     }
 
-    /// What is written at the end of a volume may fail too: what is said of it, and the next mount finds the same files.
+    /// Writes at the end of a volume may fail too: the loss is reported, and the next mount finds the same files.
     @Test func theEndMayFail() throws {
         var faults = 0
         for kind in Self.kinds {
