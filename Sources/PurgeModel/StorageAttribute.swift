@@ -2,6 +2,12 @@
 public enum StorageAttribute: String, CaseIterable, Sendable {
     case isPurgeable, isExcludedFromBackup, fileProtection, purgeAfter, sizeLimit
 
+    /// What all names of our own begin with.
+    @inlinable public static var prefix: StaticString { "user.purgefs." }
+
+    /// The whole name, for apps and in the store.
+    public var storeKey: String { Self.prefix.description + rawValue }
+
     /// What the store keeps for `text`, which is also the form in which it reads back; nil for a bad value.
     public func canonical(_ text: some StringProtocol) -> String? {
         switch self {

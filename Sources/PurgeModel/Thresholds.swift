@@ -129,9 +129,4 @@ public struct ThresholdSettings: Hashable, Codable, Sendable {
         let now = result.asSet(total: total)
         return now.veryLow <= now.low && now.low <= now.nearLow && now.nearLow <= now.desired ? result : nil
     }
-
-    /// The same for a change in text form; also nil if that is malformed.
-    public func applying(_ text: some StringProtocol, total: ByteCount) -> ThresholdSettings? {
-        ThresholdChange(text: text).flatMap { applying($0, total: total) }
-    }
 }

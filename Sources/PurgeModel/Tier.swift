@@ -1,17 +1,6 @@
 /// How durable a place in the container is, by location alone (docs/RULES.md, Places).
 public enum Tier: String, CaseIterable, Codable, Sendable {
     case temporary, caches, persistent
-
-    var durability: Int {
-        switch self {
-        case .temporary: 0
-        case .caches: 1
-        case .persistent: 2
-        }
-    }
-
-    /// The tier of a file with several names: the most durable one.
-    public static func mostDurable(_ a: Tier, _ b: Tier) -> Tier { a.durability >= b.durability ? a : b }
 }
 
 /// How soon a purgeable file is purged: low first (docs/RULES.md, Order of purging).

@@ -6,12 +6,10 @@ extension Errno {
     /// The daemon behind a FUSE mount has ended.
     public static let socketNotConnected = Errno(ENOTCONN)
     public static let timedOut = Errno(ETIMEDOUT)
-    public static let noSuchProcess = Errno(ESRCH)
     /// The mount was cut off from its daemon.
     public static let connectionAbort = Errno(ECONNABORTED)
     /// Neither a binary for this machine nor a script with an interpreter.
     public static let execFormatError = Errno(ENOEXEC)
-    public static let noChildProcess = Errno(ECHILD)
     /// A path is not UTF-8.
     public static let illegalByteSequence = Errno(EILSEQ)
 }

@@ -35,7 +35,6 @@ public struct Errno: Error, Equatable, Sendable, CustomStringConvertible {
     public static let range = Errno(ERANGE)
     public static let noData = Errno(ENODATA)
     public static let notSupported = Errno(EOPNOTSUPP)
-    public static let noFunction = Errno(ENOSYS)
     public static let stale = Errno(ESTALE)
     public static let readOnly = Errno(EROFS)
     public static let interrupted = Errno(EINTR)

@@ -36,7 +36,6 @@ extension System {
     }
     public static func sync(_ fd: Int32) throws(Errno) { try SystemCall.done(.fsync) { shim_fsync(fd) } }
     public static func syncData(_ fd: Int32) throws(Errno) { try SystemCall.done(.fdatasync) { shim_fdatasync(fd) } }
-    public static func syncFileSystem(_ fd: Int32) throws(Errno) { try SystemCall.done(.syncfs) { shim_syncfs(fd) } }
     public static func copyRange(
         from: Int32, offset: Int64, to: Int32, offset toOffset: Int64, length: Int
     ) throws(Errno) -> Int {

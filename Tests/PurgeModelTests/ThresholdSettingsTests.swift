@@ -5,8 +5,12 @@ import Testing
     /// 100 blocks; the documented thresholds are then 5, 10, 11 (10.5 rounded up) and 11 blocks.
     private static let total = ByteCount(409_600)
 
-    private func blocks(after lines: String, from settings: ThresholdSettings = .documented) -> [Int64]? {
-        settings.applying(lines, total: Self.total).map {
+    private func settings(after lines: String, from old: ThresholdSettings = .documented) -> ThresholdSettings? {
+        ThresholdChange(text: lines).flatMap { old.applying($0, total: Self.total) }
+    }
+
+    private func blocks(after lines: String, from old: ThresholdSettings = .documented) -> [Int64]? {
+        settings(after: lines, from: old).map {
             let now = $0.resolved(total: Self.total)
             return [now.veryLow, now.low, now.nearLow, now.desired].map { $0.bytes / 4096 }
         }
@@ -72,8 +76,7 @@ import Testing
     }
 
     @Test func percentagesFollowTheTotalAndSizesDoNot() throws {
-        let settings = try #require(
-            ThresholdSettings.documented.applying("verylow 8192\ndesired 20%", total: Self.total))
+        let settings = try #require(self.settings(after: "verylow 8192\ndesired 20%"))
         let later = settings.resolved(total: ByteCount(blocks: 1000))
         #expect(later.veryLow.bytes == 8192)
         #expect(later.low.bytes == 409_600)
@@ -96,8 +99,7 @@ import Testing
     func staysInOrderWhateverTheTotalBecomes(line: String, total: Int64, expected: [Int64]) throws {
         let words = line.split(separator: " ")
         let blocks = try #require(Int64(words[1]))
-        let settings = try #require(
-            ThresholdSettings.documented.applying("\(words[0]) \(blocks * 4096)", total: Self.total))
+        let settings = try #require(self.settings(after: "\(words[0]) \(blocks * 4096)"))
         let now = settings.resolved(total: ByteCount(blocks: total))
         #expect([now.veryLow, now.low, now.nearLow, now.desired].map { $0.bytes / 4096 } == expected)
     }

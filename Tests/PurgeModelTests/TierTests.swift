@@ -39,17 +39,6 @@ import Testing
         }
     }
 
-    @Test(
-        arguments: [
-            (.temporary, .temporary, .temporary), (.temporary, .caches, .caches),
-            (.temporary, .persistent, .persistent),
-            (.caches, .caches, .caches), (.caches, .persistent, .persistent), (.persistent, .persistent, .persistent),
-        ] as [(Tier, Tier, Tier)])
-    func severalNamesHaveTheMostDurable(a: Tier, b: Tier, expected: Tier) {
-        #expect(Tier.mostDurable(a, b) == expected)
-        #expect(Tier.mostDurable(b, a) == expected)
-    }
-
     @Test func namesAreThoseOfTheContract() {
         #expect(Tier.allCases.map(\.rawValue) == ["temporary", "caches", "persistent"])
     }

@@ -1,5 +1,6 @@
 import Glibc
 import PurgeSystem
+import PurgeVolume
 
 /// A file or folder of a container, as a user names it: by a path in a mount, or in the `container/` of a store.
 struct ContainerPath {
@@ -28,7 +29,7 @@ struct ContainerPath {
         guard let found else {
             throw failure("it is not in a container", "Name a path in a mount, or in the container/ of a store.")
         }
-        if found.inner.split(separator: Self.slash).first?.elementsEqual(".purgefs".utf8) ?? false {
+        if found.inner.split(separator: Self.slash).first?.elementsEqual(ControlFile.directory.utf8) ?? false {
             throw failure("it is the control directory", "Name files of the app.")
         }
         if let status, try found.isElsewhere(status, path) {

@@ -11,11 +11,11 @@ protocol ControlEndpoint {
     var isMounted: Bool { get }
     /// What is missing from the numbers.
     var warnings: [String] { get }
-    func read(_ name: String) throws(Errno) -> String
+    func read(_ file: ControlFile) throws(Errno) -> String
     /// One write(2) is one command.
-    func write(_ text: String, to name: String) throws(Errno)
+    func write(_ text: String, to file: ControlFile) throws(Errno)
     /// Writes a command and reads the answer from the same descriptor.
-    func exchange(_ command: [UInt8], with name: String) throws(Errno) -> ControlAnswer
+    func exchange(_ command: [UInt8], with file: ControlFile) throws(Errno) -> ControlAnswer
     /// Ends the work: what was changed is saved.
     func close() throws(CommandFailure)
 }
@@ -26,21 +26,21 @@ struct MountedControl: ControlEndpoint {
     let isMounted = true
     let warnings: [String] = []
 
-    func path(_ name: String) -> String { place + "/.purgefs/" + name }
+    func path(_ file: ControlFile) -> String { "\(place)/\(ControlFile.directory)/\(file.rawValue)" }
 
-    func read(_ name: String) throws(Errno) -> String {
-        String(decoding: try FileDescriptor.open(path(name), O_RDONLY).readAll(), as: UTF8.self)
+    func read(_ file: ControlFile) throws(Errno) -> String {
+        String(decoding: try FileDescriptor.open(path(file), O_RDONLY).readAll(), as: UTF8.self)
     }
 
-    func write(_ text: String, to name: String) throws(Errno) {
-        _ = try FileDescriptor.open(path(name), O_WRONLY).writeOnce(text)
+    func write(_ text: String, to file: ControlFile) throws(Errno) {
+        _ = try FileDescriptor.open(path(file), O_WRONLY).writeOnce(text)
     }
 
-    func exchange(_ command: [UInt8], with name: String) throws(Errno) -> ControlAnswer {
-        let file = try FileDescriptor.open(path(name), O_RDWR)
+    func exchange(_ command: [UInt8], with file: ControlFile) throws(Errno) -> ControlAnswer {
+        let descriptor = try FileDescriptor.open(path(file), O_RDWR)
         var isShort = false
-        do throws(Errno) { _ = try file.writeOnce(command) } catch .tryAgain { isShort = true }
-        return ControlAnswer(text: String(decoding: try file.readAll(), as: UTF8.self), isShort: isShort)
+        do throws(Errno) { _ = try descriptor.writeOnce(command) } catch .tryAgain { isShort = true }
+        return ControlAnswer(text: String(decoding: try descriptor.readAll(), as: UTF8.self), isShort: isShort)
     }
 
     func close() {}
@@ -61,10 +61,10 @@ struct OfflineControl: ControlEndpoint {
         } catch { throw CommandFailure("cannot open the store", error) }
     }
 
-    func read(_ name: String) throws(Errno) -> String { try volume.read(name) }
-    func write(_ text: String, to name: String) throws(Errno) { try volume.write(text, to: name) }
-    func exchange(_ command: [UInt8], with name: String) throws(Errno) -> ControlAnswer {
-        try volume.exchange(command, with: name)
+    func read(_ file: ControlFile) throws(Errno) -> String { try volume.read(file.rawValue) }
+    func write(_ text: String, to file: ControlFile) throws(Errno) { try volume.write(text, to: file.rawValue) }
+    func exchange(_ command: [UInt8], with file: ControlFile) throws(Errno) -> ControlAnswer {
+        try volume.exchange(command, with: file.rawValue)
     }
     func recordProblems(repairing: Bool) throws(CommandFailure) -> [StoreProblem] {
         do throws(StoreError) {
@@ -78,33 +78,34 @@ struct OfflineControl: ControlEndpoint {
 
 extension ControlEndpoint {
     /// `read`, with a message for the user when it fails.
-    func content(of name: String) throws(CommandFailure) -> String {
+    func content(of file: ControlFile) throws(CommandFailure) -> String {
         do throws(Errno) {
-            return try read(name)
-        } catch { throw CommandFailure("cannot read \(name)", path: place, error) }
+            return try read(file)
+        } catch { throw CommandFailure("cannot read \(file.rawValue)", path: place, error) }
     }
 
     func status() throws(CommandFailure) -> StatusReport {
-        let text = try content(of: "status.json")
+        let text = try content(of: .status)
         do {
             return try JSONText.decode(StatusReport.self, from: text)
         } catch {
             throw CommandFailure(
-                "cannot understand status.json", path: place, "it is not what this version of purgefs writes",
+                "cannot understand \(ControlFile.status.rawValue)", path: place,
+                "it is not what this version of purgefs writes",
                 advice: "Use the purgefs that mounted it (`purgefs --version`).")
         }
     }
 
     /// A number of storage.stat; nil if this mount does not have it.
     func stat(_ name: String) throws(CommandFailure) -> Int64? {
-        let line = try content(of: "storage.stat").split(separator: "\n").first { $0.hasPrefix(name + " ") }
+        let line = try content(of: .storageStat).split(separator: "\n").first { $0.hasPrefix(name + " ") }
         return line.flatMap { Int64($0.dropFirst(name.utf8.count + 1)) }
     }
 
     /// Has pending events written to the journal, as every purge does at its end; this one purges nothing.
     func flushJournal() throws(CommandFailure) {
         do throws(Errno) {
-            try write("0", to: "storage.reclaim")
+            try write("0", to: .storageReclaim)
         } catch .readOnly {
             // Mounted read-only: events reach the journal within about a second.
         } catch { throw CommandFailure("cannot have the journal written", path: place, error) }

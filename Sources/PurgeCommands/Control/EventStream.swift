@@ -2,6 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
+import PurgeVolume
 
 /// The `events` control file: the events from the moment it is opened.
 final class EventStream {
@@ -20,7 +21,7 @@ final class EventStream {
     private var rest: [UInt8] = []
 
     init(_ control: MountedControl) throws(CommandFailure) {
-        path = control.path("events")
+        path = control.path(.events)
         do throws(Errno) {
             file = try FileDescriptor.open(path, O_RDONLY)
         } catch { throw CommandFailure("cannot follow events", path: path, error) }

@@ -1,5 +1,6 @@
 import Glibc
 import PurgeSystem
+import PurgeVolume
 
 /// What a verb works on.
 enum Target: Hashable, Sendable {
@@ -88,7 +89,7 @@ extension Target {
         let target = try Target(text)
         guard case .mount(let mount) = target, let path, path.isPath(below: mount) else { return (target, "") }
         let inner = String(Substring(path.utf8.dropFirst(mount.utf8.count + 1)))
-        guard inner.pathNames.first != ".purgefs" else {
+        guard inner.pathNames.first != ControlFile.directory else {
             throw CommandFailure(
                 "no part of the container", path: text, "it is the control directory", advice: "Name \(mount) instead.")
         }
@@ -126,7 +127,8 @@ extension Target {
         var directory = path
         while true {
             do throws(Errno) {
-                _ = try System.status(ofPath: (directory == "/" ? "" : directory) + "/.purgefs/status.json")
+                let control = MountedControl(place: directory == "/" ? "" : directory)
+                _ = try System.status(ofPath: control.path(.status))
                 return directory
             } catch let error where error == .socketNotConnected {
                 throw CommandFailure("no container", path: directory, error)

@@ -1,5 +1,6 @@
 import Glibc
 import PurgeSystem
+import PurgeVolume
 
 /// Unmounts a container.
 struct Unmounting {
@@ -66,7 +67,7 @@ struct Unmounting {
     /// Whether only readers of the control files keep it busy: they get end of file
     /// when the daemon ends.
     func isBusyWithControlFilesOnly() -> Bool {
-        ProcessTable.isUsedOnly(below: mountpoint + "/.purgefs", of: mountpoint)
+        ProcessTable.isUsedOnly(below: "\(mountpoint)/\(ControlFile.directory)", of: mountpoint)
             && !ProcessTable.users(of: mountpoint).isEmpty
             && !MountEntry.all().contains { $0.mountpoint.isPath(below: mountpoint) }
     }

@@ -71,7 +71,7 @@ struct PurgeRun {
     ) throws(CommandFailure) -> (lines: [PlanLine], isShort: Bool) {
         let answer: ControlAnswer
         do throws(Errno) {
-            answer = try control.exchange(request.bytes, with: isDryRun ? "storage.plan" : "storage.reclaim")
+            answer = try control.exchange(request.bytes, with: isDryRun ? .storagePlan : .storageReclaim)
         } catch { throw failure(error, request, control) }
         do {
             let lines = try answer.text.split(separator: "\n").map {

@@ -113,7 +113,7 @@ private enum MarkVerb {
 
     private static func set(_ marks: [Mark], on file: String, _ path: String) throws(CommandFailure) {
         for mark in marks {
-            let key = "user.purgefs." + mark.attribute.rawValue
+            let key = mark.attribute.storeKey
             do throws(Errno) {
                 try System.setAttribute(ofPath: file, key, mark.value)
             } catch .notPermitted {

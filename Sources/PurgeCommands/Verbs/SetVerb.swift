@@ -93,7 +93,7 @@ extension ControlFile {
     fileprivate func refusal(_ control: any ControlEndpoint) -> String {
         func now(_ name: ControlFile) -> String {
             do throws(Errno) {
-                return String(try control.read(name.rawValue).split(separator: "\n").joined(separator: ", "))
+                return String(try control.read(name).split(separator: "\n").joined(separator: ", "))
             } catch { return "unknown" }
         }
         return switch self {
@@ -145,7 +145,7 @@ private struct Assignment {
     static func carryOut(_ assignments: [Assignment], on control: any ControlEndpoint) throws(CommandFailure) {
         for (index, assignment) in assignments.enumerated() {
             do throws(Errno) {
-                try control.write(assignment.content, to: assignment.name.rawValue)
+                try control.write(assignment.content, to: assignment.name)
             } catch {
                 let before = assignments[..<index].map { "\($0.name.rawValue)=\($0.value)" }
                 let word = "\(assignment.name.rawValue)=\(assignment.value)"

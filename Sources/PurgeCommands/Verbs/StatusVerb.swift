@@ -42,7 +42,7 @@ struct StatusForm {
 
     func show(_ control: any ControlEndpoint) throws(CommandFailure) {
         guard !asJSON else {
-            let text = try control.content(of: "status.json")
+            let text = try control.content(of: .status)
             return try console.print(text.split(separator: "\n").joined(separator: "\n"))
         }
         for line in try lines(control) { try console.print(line) }

@@ -1,5 +1,6 @@
 import Glibc
 import PurgeSystem
+import PurgeVolume
 
 /// `status --watch`: shows the status every second, until the mount is gone or a signal arrives.
 struct StatusWatch {
@@ -75,7 +76,7 @@ struct StatusWatch {
                 try console.write(LiveFrame(lines: try form.lines(control), size: size).text)
                 isDrawn = true
             } else if form.asJSON {
-                let lines = try control.content(of: "status.json").split(separator: "\n")
+                let lines = try control.content(of: .status).split(separator: "\n")
                 try console.print(lines.map { $0.trimmed }.joined(separator: " "))
             } else {
                 try form.show(control)

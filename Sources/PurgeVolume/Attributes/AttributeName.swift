@@ -16,7 +16,7 @@ enum AttributeName {
 
     private static let appleExclusion: StaticString = "com.apple.metadata:com_apple_backup_excludeItem"
     private static let oldAppleExclusion: StaticString = "com.apple.MobileBackup"
-    private static let ownPrefix: StaticString = "user.purgefs."
+    private static let ownPrefix = StorageAttribute.prefix
     /// The store's file system accepts only names with one of the four prefixes.
     private static let rawPrefix: StaticString = "user.purgefs.raw."
     private static let kernelPrefixes: [StaticString] = ["user.", "trusted.", "security.", "system."]

@@ -77,8 +77,3 @@ struct StoredAttributes {
         }.get()
     }
 }
-
-extension StorageAttribute {
-    /// The name of the attribute in the store.
-    var storeKey: String { "user.purgefs." + rawValue }
-}

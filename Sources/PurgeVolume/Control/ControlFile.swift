@@ -17,6 +17,9 @@ public enum ControlFile: String, CaseIterable, Sendable {
     case status = "status.json"
     case events = "events"
 
+    /// The directory that has them, at the root of a mount.
+    public static let directory = ".purgefs"
+
     /// What can be set with `purgefs set`.
     public static let settable = allCases.filter { $0.settingHelp != nil }
 
