@@ -214,6 +214,10 @@ int shim_poll_in(int fd, int milliseconds) {
     struct pollfd p = {.fd = fd, .events = POLLIN};
     return ANSWER(poll(&p, 1, milliseconds));
 }
+int shim_poll_priority(int fd, int milliseconds) {
+    struct pollfd p = {.fd = fd, .events = POLLPRI};
+    return ANSWER(poll(&p, 1, milliseconds));
+}
 int shim_gettid(void) { return (int)syscall(SYS_gettid); }
 
 int shim_keep_capabilities(void) {

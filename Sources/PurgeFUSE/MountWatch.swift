@@ -12,11 +12,10 @@ enum MountWatch {
         }.get()
         let number = " \(device >> 32):\(device & 0xffff_ffff) "
         _ = try WorkThread(name: "mounts") {
-            // The table's descriptor polls as changed whenever any mount comes or goes.
-            repeat {
-                var waiting = pollfd(fd: table.raw, events: Int16(POLLPRI), revents: 0)
-                guard poll(&waiting, 1, -1) >= 0 || errno == EINTR else { return }
-            } while isListed(number, in: table)
+            do throws(Errno) {
+                // The table polls as changed whenever any mount comes or goes.
+                repeat { try System.waitForChange(of: table.raw) } while isListed(number, in: table)
+            } catch { return }  // nothing else tells that the mount was removed, so readers wait for its last file
             action()
         }
     }

@@ -159,6 +159,10 @@ extension System {
     public static func waitWritable(_ fd: Int32, milliseconds: Int32) throws(Errno) -> Bool {
         try SystemCall.wait(.poll, milliseconds: milliseconds) { shim_poll_out(fd, $0) } > 0
     }
+    /// Waits, with no time limit, for a change of a file of /proc that tells of changes by POLLPRI.
+    public static func waitForChange(of fd: Int32) throws(Errno) {
+        _ = try SystemCall.wait(.poll, milliseconds: -1) { shim_poll_priority(fd, $0) }
+    }
     /// From now on a read or write that would block fails with EAGAIN.
     public static func makeNonblocking(_ fd: Int32) throws(Errno) {
         try SystemCall.done(.fcntl) { shim_make_nonblocking(fd) }

@@ -40,7 +40,7 @@ public final class Node: @unchecked Sendable {
     public internal(set) var blocks: Int64 = 0
     public internal(set) var lastUse = Instant.distantPast
     /// What the volume keeps about the node for its I/O. The tree never looks at it; most nodes have none.
-    public var attachment: AnyObject?
+    public private(set) var attachment: AnyObject?
     /// What only some nodes have: entries of a directory, holes, further names.
     var part: NodePart?
 
@@ -52,6 +52,11 @@ public final class Node: @unchecked Sendable {
         self.birthMark = birthMark
         if isOnOtherDevice { flags = .onOtherDevice }
         Self.alive.add(1, ordering: .relaxed)
+    }
+
+    /// Sets `attachment`, once and for all.
+    package func attach(_ object: AnyObject) {
+        if attachment == nil { attachment = object }
     }
 
     deinit { Self.alive.subtract(1, ordering: .relaxed) }

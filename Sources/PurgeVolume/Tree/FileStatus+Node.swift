@@ -18,13 +18,15 @@ extension FileStatus {
     }
 }
 
+// The one conversion between times of the kernel and of the model.
 extension Instant {
     init(_ time: timespec) { self.init(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec)) }
 }
 
-extension BackingKind {
-    /// XFS shows written blocks as holes until they are on disk; overlayfs may lie on XFS.
-    var mustSyncBeforeSeek: Bool { self == .xfs || self == .overlay }
-    /// btrfs makes a block of data when a file grows from within a hole.
-    var fillsGrownTail: Bool { self == .btrfs || self == .overlay }
+extension timespec {
+    init(_ instant: Instant) {
+        let (seconds, rest) = instant.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        // The fraction of a second is never negative.
+        self.init(tv_sec: Int(rest < 0 ? seconds - 1 : seconds), tv_nsec: Int(rest < 0 ? rest + 1_000_000_000 : rest))
+    }
 }

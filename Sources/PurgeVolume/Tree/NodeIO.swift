@@ -46,14 +46,14 @@ struct StoredExtents {
 extension Node {
     /// Under the lock, as is all that follows.
     var io: NodeIO? {
-        // Only `ensuredIO` sets the attachment, so it always has this class.
+        // Only `ensuredIO` attaches anything, and what is attached stays, so it always has this class.
         attachment.map { unsafeDowncast($0, to: NodeIO.self) }
     }
 
     var ensuredIO: NodeIO {
         if let io { return io }
         let new = NodeIO()
-        attachment = new
+        attach(new)
         return new
     }
 

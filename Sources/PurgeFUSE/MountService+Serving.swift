@@ -1,0 +1,74 @@
+import CFuse
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeVolume
+
+// From the beginning of service to the end of the mount.
+extension MountService {
+    /// Serves until the mount has ended, and leaves the store complete.
+    static func run(
+        _ channel: Channel, _ server: Server, _ mountpoint: String, _ request: MountRequest,
+        _ whenReady: () -> Void
+    ) throws(StoreError) {
+        let device = EndSignals.device(at: mountpoint)
+        let isInterrupted: Bool
+        do throws(Errno) {
+            let serving = try startServing(channel, server, mountpoint)
+            let recording = request.eventSink.map { (server.volume.events.addRecorder(), $0) }
+            try server.volume.startThreads()
+            isInterrupted = interruption != nil
+            if !isInterrupted { whenReady() }
+            if let (recorder, send) = recording { try recorder.start(send) }
+            serving.join()
+        } catch {
+            fuse_session_unmount(channel.session)
+            throw StoreError("the mount could not be served: \(error)", path: mountpoint, advice: "Mount it again.")
+        }
+        let failure = Channel.failure
+        if failure != nil { EndSignals.detach(mountpoint, device: device) }
+        // The notifier may be in a call through the mount that is no longer served, and both of these
+        // wait for it.
+        channel.cutOff()
+        let loss = end(server)
+        fuse_session_unmount(channel.session)
+        fuse_session_destroy(channel.session)
+        if let failure {
+            throw StoreError(
+                "the mount has ended, the connection to the kernel failed: \(failure)", path: mountpoint,
+                advice: "Mount it again; `dmesg` may say more.")
+        }
+        if isInterrupted || (interruption != nil && request.isAwaited()) { throw .interrupted(mountpoint) }
+        if let loss { throw loss }
+    }
+
+    /// Starts the threads of a mount except the volume's own. Returns the one that ends when the mount has ended.
+    private static func startServing(
+        _ channel: Channel, _ server: Server, _ mountpoint: String
+    ) throws(Errno) -> WorkThread {
+        let pool = WorkerPool(
+            source: KernelRequests(channel: channel, server: server), limit: server.volume.budget.workers)
+        let ended = Gate()
+        let serving = try WorkThread(name: "serving") {
+            do throws(Errno) { try pool.run() } catch { note("purgefs: error: no worker thread: \(error)") }
+            ended.advance()
+        }
+        try EndSignals.watch(mountpoint, ended: ended) {
+            note("purgefs: census: \(server.volume.census().line)")
+        }
+        try server.notifier.begin(session: channel.session)
+        let events = server.volume.events
+        try MountWatch.start(mountpoint) { events.endReaders() }
+        return serving
+    }
+
+    /// Returns what could not be written to the store and is lost.
+    private static func end(_ server: Server) -> StoreError? {
+        server.retries.end()
+        server.commands.end()
+        let loss = server.volume.end()
+        server.notifier.end()
+        warnOfLosses(server.volume.census())
+        return loss
+    }
+}

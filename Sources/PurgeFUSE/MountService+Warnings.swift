@@ -1,0 +1,53 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeVolume
+
+// What the log of a mount says beside its errors.
+extension MountService {
+    /// Reports that the last daemon has crashed, and lets this one do so if it crashes.
+    static func handleCrashes(_ store: Store) {
+        if let words = store.takeLastWords() {
+            note(
+                "purgefs: warning: \(store.path): its last daemon crashed; last-words.old.txt there says more:\n  \(words)"
+            )
+        }
+        do throws(Errno) {
+            try System.leaveLastWords(at: store.lastWordsPath, owner: System.status(store.directory.raw).st_uid)
+        } catch {
+            note("purgefs: warning: if the daemon crashes, it will not be able to say why: \(error)")
+        }
+    }
+
+    /// Only if sizes were given now; a device may well be meant to be full.
+    static func warnOfFullDevice(_ settings: Device, _ given: SettingsChange) {
+        guard given.total != nil || given.others != nil, settings.others >= settings.total else { return }
+        note(
+            "purgefs: warning: --others \(settings.others.inWords) leaves nothing of --total \(settings.total.inWords)\n"
+                + "  Writes fail with ENOSPC unless purging makes room. Use a larger --total or a smaller --others.")
+    }
+
+    /// The app would get EIO although the simulated device has room.
+    static func warnOfSmallDisk(_ volume: Volume, _ store: Store) {
+        let disk: statvfs
+        // The mount does not depend on this number, so if it cannot be had there is nothing to warn of.
+        do throws(Errno) { disk = try System.fileSystemStatus(store.container.raw) } catch { return }
+        let (bytes, overflow) = disk.f_bavail.multipliedReportingOverflow(by: disk.f_frsize)
+        let room = ByteCount(overflow ? .max : Int64(clamping: bytes))
+        let free = ByteCount(volume.statistics(at: volume.root).available * 4096)
+        if room < free {
+            note(
+                "purgefs: warning: \(store.path): the disk under the store has \(room.inWords) left, "
+                    + "the simulated device \(free.inWords)\n"
+                    + "  Writes beyond the real disk fail with EIO. Use a smaller --total or another disk.")
+        }
+    }
+
+    /// What the kernel still holds means nothing: once it has begun to unmount, it sends no FORGET,
+    /// and not every RELEASE.
+    static func warnOfLosses(_ census: Census) {
+        guard census.unclosed != 0 || census.overdrawn != 0 else { return }
+        note("purgefs: warning: files were not closed, or references miscounted: \(census.line)")
+    }
+}

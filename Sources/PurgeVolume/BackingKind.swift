@@ -1,0 +1,18 @@
+/// File systems that need special treatment for an exact block count (docs/INTERNALS.md, Charged blocks).
+enum BackingKind: Sendable {
+    case xfs, btrfs, overlay, other
+
+    init(fileSystemType: Int64) {
+        switch fileSystemType {
+        case 0x5846_5342: self = .xfs
+        case 0x9123_683E: self = .btrfs
+        case 0x794C_7630: self = .overlay
+        default: self = .other
+        }
+    }
+
+    /// XFS shows written blocks as holes until they are on disk; overlayfs may lie on XFS.
+    var mustSyncBeforeSeek: Bool { self == .xfs || self == .overlay }
+    /// btrfs makes a block of data when a file grows from within a hole.
+    var fillsGrownTail: Bool { self == .btrfs || self == .overlay }
+}

@@ -1,0 +1,57 @@
+import PurgeSystem
+import PurgeTree
+
+/// Purged names on their way to the kernel.
+public struct Announcement: Sendable {
+    public let removals: [Removal]
+    /// Where the directory of one of them is now, for a name that was not found where it had been; nil if it has been
+    /// removed.
+    public let whereabouts: @Sendable (Removal) -> PurgedName?
+    /// To be called once the kernel has been told about all of them.
+    public let told: @Sendable () -> Void
+    /// To be called once, after that, or before it if the kernel cannot be told in time (`isLate`): a caller waits for
+    /// it. nil if none does.
+    public let answer: (@Sendable (_ isLate: Bool) -> Void)?
+
+    /// The kernel has been told.
+    public func finish() {
+        told()
+        answer?(false)
+    }
+}
+
+/// A purged name.
+public struct Removal: Sendable {
+    public let directory: Node
+    public let node: Node
+    let name: Name
+    let path: [Name]
+    /// In a directory that the kernel does not know, it has cached no names, and there are no watchers.
+    public let concernsKernel: Bool
+
+    /// Its name and path.
+    public var purgedName: PurgedName { PurgedName(name: name, path: path, isDirectory: node.isDirectory) }
+    /// The kernel's nodeid of the directory.
+    public var directoryID: UInt64 { path.count == 1 ? VolumeHooks.rootID : directory.address }
+}
+
+/// What the kernel is told. It holds no node, because releasing the last reference to one closes descriptors, which the
+/// thread that tells the kernel does not have.
+public struct PurgedName: Sendable {
+    private let name: Name
+    private let path: [Name]
+    /// Whether rmdir(2) removes it, and not unlink(2).
+    public let isDirectory: Bool
+
+    init(name: Name, path: [Name], isDirectory: Bool) {
+        self.name = name
+        self.path = path
+        self.isDirectory = isDirectory
+    }
+
+    /// The path of the directory, below the mount point.
+    public var directoryPath: [UInt8] { Array(path.dropLast()).bytes }
+    public func withName<Result>(_ body: (CName) throws(Errno) -> Result) throws(Errno) -> Result {
+        try name.withCName(body)
+    }
+}

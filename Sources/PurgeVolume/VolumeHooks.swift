@@ -1,0 +1,23 @@
+import Glibc
+import PurgeStore
+
+/// What the volume needs from the code that serves it; the defaults are for a store that is not mounted.
+public struct VolumeHooks: Sendable {
+    /// The thread is about to do something slow: another one should take its place at the source
+    /// of requests.
+    public var beforeSlowWork: @Sendable () -> Void = {}
+    /// Tells the kernel about purged names, on a thread of its own.
+    public var announce: @Sendable (Announcement) -> Void = { $0.finish() }
+    /// The kernel thread id of the thread that announces; 0 if there is none.
+    public var announcer: @Sendable () -> pid_t = { 0 }
+    /// Has the kernel ask again for the attributes of these nodes, which it knows by their nodeids. Called without any
+    /// lock, and not by a thread that serves requests.
+    public var forgetAttributes: @Sendable (_ nodes: [UInt64]) -> Void = { _ in }
+    /// Reports a failure for which no caller is waiting.
+    public var report: @Sendable (StoreError) -> Void = { _ in }
+
+    public init() {}
+
+    /// The kernel's nodeid of the root.
+    static let rootID: UInt64 = 1
+}
