@@ -1,6 +1,7 @@
 import CFuse
 import CFuseShims
 import Glibc
+import PurgeModel
 import PurgeSystem
 import PurgeVolume
 
@@ -48,10 +49,11 @@ struct Reply: ~Copyable {
         fuse_reply_attr(request, &status, attributes.mayBeCached ? CacheTime.long : 0)
         discard self
     }
-    /// To FUSE_STATX; `birth` in nanoseconds since 1970.
-    consuming func attributes(_ attributes: Attributes, birth: Int64?) {
+    /// To FUSE_STATX.
+    consuming func attributesWithBirth(_ attributes: Attributes) {
         var status = attributes.status
-        shim_reply_statx(request, &status, birth ?? .min, attributes.mayBeCached ? CacheTime.long : 0)
+        let birth = attributes.birth?.nanoseconds ?? .min
+        shim_reply_statx(request, &status, birth, attributes.mayBeCached ? CacheTime.long : 0)
         discard self
     }
     consuming func open(_ handle: UInt64, flags: UInt32, backing: Int32 = 0) -> Bool {
@@ -83,9 +85,14 @@ struct Reply: ~Copyable {
         }
         discard self
     }
-    /// Data from a file, spliced without a copy in this process.
-    consuming func file(_ descriptor: Int32, offset: Int64, size: Int) {
-        shim_reply_file(request, descriptor, offset, size)
+    /// Data that is spliced goes from the file to the kernel without a copy in this process.
+    consuming func data(_ data: ReadData) {
+        switch data {
+        case .copied(let bytes):
+            fuse_reply_buf(request, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+        case .spliced(let descriptor, let offset, let length):
+            shim_reply_file(request, descriptor, offset, length)
+        }
         discard self
     }
     /// An attribute's value, or only its length if that was requested.

@@ -36,6 +36,13 @@ extension Volume {
     /// Releases files whose last mapping is gone, before a number is reported or a victim is chosen.
     public func settleMappings() { openFiles.settleMappings() }
 
+    /// The data of a read; `buffer` has `ReadRequest.bufferLength` bytes.
+    public func read(
+        _ handle: Handle, _ request: ReadRequest, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(Errno) -> ReadData {
+        try fileData.read(handle, request, into: buffer)
+    }
+
     public func seek(_ handle: Handle, offset: Int64, whence: Int32) throws(Errno) -> Int64 {
         try fileData.seek(handle, offset: offset, whence: whence)
     }

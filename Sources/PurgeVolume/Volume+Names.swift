@@ -18,10 +18,9 @@ extension Volume {
     /// The kernel has dropped `count` references.
     public func forget(_ node: Node, count: UInt64) { lookups.forget(node, count: count) }
 
-    public func attributes(of node: Node) throws(Errno) -> Attributes { try lookups.attributes(of: node) }
-
-    /// In nanoseconds since 1970; nil if the store's file system keeps none.
-    public func birth(of node: Node) throws(Errno) -> Int64? { try lookups.birth(of: node) }
+    public func attributes(of node: Node, withBirth: Bool = false) throws(Errno) -> Attributes {
+        try lookups.attributes(of: node, withBirth: withBirth)
+    }
 
     public func readLink(_ node: Node) throws(Errno) -> [CChar] { try lookups.readLink(node) }
 

@@ -28,11 +28,10 @@ extension fuse_lowlevel_ops {
 extension Request {
     /// FUSE_STATX, which comes when a program asks for the birth time.
     fileprivate func attributesWithBirth(_ node: fuse_ino_t) {
-        let node = self.node(node)
         answer { () throws(Errno) in
-            (try volume.attributes(of: node), try volume.birth(of: node))
+            try volume.attributes(of: self.node(node), withBirth: true)
         } _: {
-            $0.attributes($1.0, birth: $1.1)
+            $0.attributesWithBirth($1)
         }
     }
 

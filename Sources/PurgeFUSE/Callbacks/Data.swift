@@ -23,25 +23,14 @@ extension fuse_lowlevel_ops {
 }
 
 extension Request {
-    /// Larger reads are spliced; for smaller ones a copy is cheaper.
-    private static let spliceSize = 64 << 10
-
     fileprivate func read(_ node: fuse_ino_t, size: Int, offset: Int64, _ info: FileInfo?) {
         if self.node(node).isControl { return readControl(info, size: size, offset: offset) }
-        if size < Self.spliceSize { return copyOut(info, size: size, offset: offset) }
-        answer { () throws(Errno) in
-            try handle(info).descriptor
-        } _: { reply, descriptor in
-            reply.file(descriptor, offset: offset, size: size)
-        }
-    }
-
-    private func copyOut(_ info: FileInfo?, size: Int, offset: Int64) {
-        withUnsafeTemporaryAllocation(byteCount: size, alignment: 4096) { buffer in
+        let read = ReadRequest(offset: offset, length: size)
+        withUnsafeTemporaryAllocation(byteCount: read.bufferLength, alignment: 4096) { buffer in
             answer { () throws(Errno) in
-                try System.pread(handle(info).descriptor, buffer, offset: offset)
-            } _: { reply, count in
-                reply.bytes(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                try volume.read(handle(info), read, into: buffer)
+            } _: {
+                $0.data($1)
             }
         }
     }

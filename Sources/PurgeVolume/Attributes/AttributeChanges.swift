@@ -31,7 +31,6 @@ public struct AttributeChange: Sendable {
 struct AttributeChanges: VolumeFamily {
     let core: VolumeCore
 
-    /// chmod, chown, truncate and utimens. The kernel holds the inode's lock meanwhile.
     func set(
         of node: Node, handle: Handle?, _ change: AttributeChange, debt: inout AnnouncementDebt
     ) throws(Errno) -> Attributes {
@@ -50,7 +49,8 @@ struct AttributeChanges: VolumeFamily {
                 // The next read must reach the backing file, to move atime as with relatime.
                 core.change { _ in node.cacheIsStale = true }
             }
-            return lookups.attributes(of: node, try location.status())
+            let status = try location.status()
+            return core.read { state in state.attributes(of: node, status) }
         }
     }
 
@@ -86,12 +86,12 @@ struct AttributeChanges: VolumeFamily {
     ) throws(Errno) {
         guard node.isRegular else { throw node.isDirectory ? .isDirectory : .invalid }
         if let handle, handle.canWrite {
-            try fileSpace.truncate(node, handle.descriptor, to: size, pid: change.tid, debt: &debt)
+            try fileSpace.truncate(node, handle.descriptor, to: size, tid: change.tid, debt: &debt)
             if change.dropsPrivileges { try Privileges.drop(from: handle.descriptor, tid: change.tid) }
             return
         }
         let file = try location.openForWriting()
-        try fileSpace.truncate(node, file.raw, to: size, pid: change.tid, debt: &debt)
+        try fileSpace.truncate(node, file.raw, to: size, tid: change.tid, debt: &debt)
         if change.dropsPrivileges { try Privileges.drop(from: file.raw, tid: change.tid) }
     }
 }

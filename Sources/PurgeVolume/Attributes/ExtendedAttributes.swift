@@ -117,7 +117,7 @@ public struct ExtendedAttributes: VolumeFamily {
             let value = try storedValue(of: node, attribute.storeKey)
             guard let value, appleForm == nil || value == [UInt8(ascii: "1")] else { throw .noData }
             try removeStored(attribute.storeKey, of: node)
-            remember(attribute, nil, of: node, pid: caller.tid)
+            remember(attribute, nil, of: node, tid: caller.tid)
         case .computed: throw .notPermitted
         case .unknown: throw .invalid
         case .plain(let key):
@@ -141,11 +141,11 @@ public struct ExtendedAttributes: VolumeFamily {
         try access.changing(node) { (location) throws(Errno) in
             try setStored(attribute.storeKey, of: node, at: location, to: Array(canonical.utf8), flags: flags)
         }
-        remember(attribute, canonical, of: node, pid: caller.tid)
+        remember(attribute, canonical, of: node, tid: caller.tid)
     }
 
     /// Notes in the tree that a flag has been set or, with nil, removed.
-    private func remember(_ attribute: StorageAttribute, _ value: String?, of node: Node, pid: pid_t) {
+    private func remember(_ attribute: StorageAttribute, _ value: String?, of node: Node, tid: pid_t) {
         change { state in
             switch attribute {
             case .isPurgeable: state.tree.set(.mark(value.flatMap { PurgeMark(text: $0) }), of: node)
@@ -154,7 +154,7 @@ public struct ExtendedAttributes: VolumeFamily {
             case .purgeAfter, .sizeLimit: break
             }
             state.outbox.append(
-                .mark(attribute, value, path: node.path().text, tier: node.standing.tier, pid: pid))
+                .mark(attribute, value, path: node.path().text, tier: node.standing.tier, pid: tid))
         }
     }
 
@@ -185,9 +185,8 @@ public struct ExtendedAttributes: VolumeFamily {
     }
 
     private func creationDate(of node: Node) throws(Errno) -> String {
-        if let born = try lookups.birth(of: node) { return Instant(nanoseconds: born).iso8601 }
+        let attributes = try lookups.attributes(of: node, withBirth: true)
         // The time of the last modification is the best approximation.
-        let time = try lookups.attributes(of: node).status.st_mtim
-        return Instant(time).iso8601
+        return (attributes.birth ?? Instant(attributes.status.st_mtim)).iso8601
     }
 }

@@ -51,8 +51,7 @@ public final class ControlTree: Sendable {
         status.st_uid = owner
         status.st_gid = group
         status.st_blksize = 4096
-        let time = timespec(
-            tv_sec: Int(made.nanoseconds / 1_000_000_000), tv_nsec: Int(made.nanoseconds % 1_000_000_000))
+        let time = timespec(made)
         (status.st_atim, status.st_mtim, status.st_ctim) = (time, time, time)
         if let file = file(node) {
             status.st_mode = S_IFREG | 0o400 | (file.canWrite ? 0o200 : 0)
@@ -61,7 +60,7 @@ public final class ControlTree: Sendable {
             status.st_mode = S_IFDIR | 0o700
             status.st_nlink = 2
         }
-        return Attributes(status: status, mayBeCached: true)
+        return Attributes(ofControl: status)
     }
 
     func read(_ node: Node, offset: Int64, _ body: (DirectoryEntry) -> Bool) {

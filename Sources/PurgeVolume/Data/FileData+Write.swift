@@ -37,8 +37,7 @@ public struct WriteRequest: Sendable {
 }
 
 extension FileData {
-    /// Writes as much as fits: `perform` gets the descriptor and the range of bytes of the request to write. If nothing
-    /// has to be purged and no hole arises, the lock is taken only when it begins and when it ends.
+    /// If nothing has to be purged and no hole arises, the lock is taken only when it begins and when it ends.
     func write(
         _ handle: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt,
         perform: (Int32, Range<Int>) throws(Errno) -> Int
@@ -115,7 +114,7 @@ extension FileData {
         let (node, fd) = (handle.node, handle.descriptor)
         let reservation = if let reservation { reservation } else { try prepare(request, node, fd) }
         do throws(Errno) {
-            try charges.charges.carryOut(reservation, &debt)
+            try charges.carryOut(reservation, &debt)
             if let hole = reservation.hole { try charges.fill(hole, fd) }
             if request.dropsPrivileges { try Privileges.drop(from: fd, tid: request.tid) }
             let granted = Int(min(request.end, ByteCount(blocks: reservation.end).bytes) - request.offset)

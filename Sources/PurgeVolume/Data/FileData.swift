@@ -3,7 +3,7 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-/// The data of open files: seeking, syncing, copying and writing.
+/// The data of open files: reading, writing, copying, seeking and syncing.
 struct FileData: VolumeFamily {
     let core: VolumeCore
 
@@ -19,8 +19,8 @@ struct FileData: VolumeFamily {
         } catch { throw access.hostError(error, handle.node) }
     }
 
-    /// copy_file_range(2): copies what fits. From a file with holes it is EOPNOTSUPP, and the kernel copies by reads
-    /// and writes, because some file systems would clone the holes.
+    /// Files with holes are left to the kernel's copy by reads and writes, because some file systems would clone the
+    /// holes.
     func copy(
         from source: Handle, offset: Int64, to target: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt
     ) throws(Errno) -> Int {

@@ -24,7 +24,6 @@ public struct AllocationRequest: Sendable {
 }
 
 extension FileSpace {
-    /// fallocate(2): plain, KEEP_SIZE, PUNCH_HOLE and ZERO_RANGE. All or nothing.
     func allocate(
         _ handle: Handle, _ request: AllocationRequest, debt: inout AnnouncementDebt
     ) throws(Errno) {
@@ -60,7 +59,7 @@ extension FileSpace {
         let reservation = try charges.reserve(
             Demand(blocks: blocks, takesPart: false, tid: request.tid), for: node, wrote: false)
         do throws(Errno) {
-            try charges.charges.carryOut(reservation, &debt)
+            try charges.carryOut(reservation, &debt)
             try charges.changeRecord(node, fd) { $0.insert(request.blocks) }
             if let hole { try charges.fill(hole, fd) }
             try allocateBacking(fd, request, size: size, zeroes: zeroes)

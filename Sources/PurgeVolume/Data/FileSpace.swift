@@ -10,7 +10,7 @@ struct FileSpace: VolumeFamily {
 
     /// ftruncate(2) to `size`: frees every block past the new end, allocates nothing.
     func truncate(
-        _ node: Node, _ fd: Int32, to size: Int64, pid: pid_t, debt: inout AnnouncementDebt
+        _ node: Node, _ fd: Int32, to size: Int64, tid: pid_t, debt: inout AnnouncementDebt
     ) throws(Errno) {
         guard size >= 0 else { throw .invalid }
         try checkEnd(size)
@@ -20,9 +20,9 @@ struct FileSpace: VolumeFamily {
             if let hole = try charges.readyForHole(node, fd, before: end) {
                 // The file is passed through: what would be a hole is allocated, either completely or not at all.
                 let reservation = try charges.reserve(
-                    Demand(blocks: hole, takesPart: false, tid: pid), for: node, wrote: false)
+                    Demand(blocks: hole, takesPart: false, tid: tid), for: node, wrote: false)
                 try grow(node, fd, from: oldSize, to: size) { () throws(Errno) in
-                    try charges.charges.carryOut(reservation, &debt)
+                    try charges.carryOut(reservation, &debt)
                     try charges.fill(hole, fd)
                 }
             } else {

@@ -54,10 +54,6 @@ extension VolumeState {
 extension Handle {
     /// For an open file; does no I/O, so the lock may be held.
     fileprivate var modificationTime: Instant? {
-        do throws(Errno) {
-            let time = try System.status(descriptor).st_mtim
-            let (seconds, overflows) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
-            return overflows ? nil : Instant(nanoseconds: seconds &+ Int64(time.tv_nsec))
-        } catch { return nil }
+        do throws(Errno) { return Instant(try System.status(descriptor).st_mtim) } catch { return nil }
     }
 }

@@ -68,7 +68,7 @@ extension PurgedNames {
             if let ghost { state.grant(ghost) }
             return ghost
         }
-        return node.map { Entry(node: $0, attributes: Attributes(status: ghostStatus($0), mayBeCached: false)) }
+        return node.map { Entry(node: $0, attributes: Attributes(ofGhost: ghostStatus($0))) }
     }
 
     /// Of what is left of it (it is open, has another name, or is a folder that the kernel knows); otherwise what lets

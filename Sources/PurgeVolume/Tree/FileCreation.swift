@@ -7,7 +7,6 @@ import PurgeTree
 struct FileCreation: VolumeFamily {
     let core: VolumeCore
 
-    /// Creates and opens a file, or opens it if it exists and the flags allow that.
     func create(
         _ name: CName, in parent: Node, mode: mode_t, flags: Int32, caller: Caller, offersPassthrough: Bool
     ) throws(Errno) -> (Entry, Handle) {
@@ -99,7 +98,7 @@ struct FileCreation: VolumeFamily {
             state.tree.insert(node, in: parent, known)
             state.tree.noteUse(node, at: now)
             state.grant(node)
-            return (Entry(node: node, attributes: node.attributes(status)), handle)
+            return (Entry(node: node, attributes: state.attributes(of: node, status)), handle)
         }
     }
 }

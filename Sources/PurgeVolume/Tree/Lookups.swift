@@ -7,7 +7,6 @@ import PurgeTree
 struct Lookups: VolumeFamily {
     let core: VolumeCore
 
-    /// The entry `name` of a directory. A missing name needs no access to the store, because the tree is complete.
     func lookup(_ name: CName, in parent: Node, caller: Caller) throws(Errno) -> Entry {
         if parent.isControl { return try control.lookup(name, in: parent) }
         if parent === root, let directory = control.directory(named: name) { return directory }
@@ -17,8 +16,6 @@ struct Lookups: VolumeFamily {
         throw .stale
     }
 
-    /// Whether the kernel may cache that there is no such name: not while a purged one is still to be announced, since
-    /// the announcement goes through the kernel's own look-up.
     func mayCacheAbsence(_ name: CName?, in parent: Node) -> Bool {
         guard let name else { return false }
         let key = VolumeState.GhostKey(directory: ObjectIdentifier(parent), name: Name(name))
@@ -48,7 +45,7 @@ struct Lookups: VolumeFamily {
                 !node.flags.contains(.purging)
             else { return nil }
             state.grant(node)
-            return Entry(node: node, attributes: node.attributes(status))
+            return Entry(node: node, attributes: state.attributes(of: node, status))
         }
     }
 
@@ -81,23 +78,12 @@ struct Lookups: VolumeFamily {
         }
     }
 
-    func attributes(of node: Node) throws(Errno) -> Attributes {
+    func attributes(of node: Node, withBirth: Bool = false) throws(Errno) -> Attributes {
         if node.isControl { return control.attributes(of: node) }
-        let status = try access.reading(node) { (location) throws(Errno) in try location.status() }
-        return attributes(of: node, status)
-    }
-
-    /// In nanoseconds since 1970; nil if the store's file system keeps none.
-    func birth(of node: Node) throws(Errno) -> Int64? {
-        if node.isControl { return nil }
-        return try access.reading(node) { (location) throws(Errno) in
-            try location.with { (directory, name) throws(Errno) in
-                do throws(Errno) {
-                    if let name { return try System.birthTime(at: directory, name) }
-                    return try System.birthTime(at: directory, "")
-                } catch .noData { return nil }
-            }
+        let (status, birth) = try access.reading(node) { (location) throws(Errno) in
+            (try location.status(), withBirth ? try location.birth() : nil)
         }
+        return read { state in state.attributes(of: node, status, birth: birth) }
     }
 
     func readLink(_ node: Node) throws(Errno) -> [CChar] {
@@ -112,13 +98,6 @@ struct Lookups: VolumeFamily {
         }
     }
 
-    /// The backing file's status as a caller sees it. `st_blocks` x 512 is the charge on every store, so that du, df
-    /// and the ledger agree (docs/RULES.md, Charged bytes).
-    func attributes(of node: Node, _ status: FileStatus) -> Attributes {
-        read { _ in node.attributes(status) }
-    }
-
-    /// The kernel has dropped `count` references.
     func forget(_ node: Node, count: UInt64) {
         guard node !== root, !node.isControl else { return }
         let isLast = change { state in state.tree.references.forget(node, count: count) }

@@ -1,4 +1,5 @@
 import Glibc
+import PurgeModel
 import PurgeSystem
 import PurgeTree
 
@@ -20,6 +21,16 @@ enum Location {
         case .itself(let descriptor): try System.status(descriptor.raw)
         case .open(let handle): try System.status(handle.descriptor)
         case .known(let status): status
+        }
+    }
+
+    /// nil if the store's file system does not keep it.
+    func birth() throws(Errno) -> Instant? {
+        try with { (directory, name) throws(Errno) in
+            do throws(Errno) {
+                if let name { return Instant(nanoseconds: try System.birthTime(at: directory, name)) }
+                return Instant(nanoseconds: try System.birthTime(at: directory, ""))
+            } catch .noData { return nil }
         }
     }
 

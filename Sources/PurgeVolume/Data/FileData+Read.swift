@@ -1,0 +1,42 @@
+import PurgeSystem
+
+/// The parameters of a read.
+public struct ReadRequest: Sendable {
+    public var offset: Int64
+    public var length: Int
+
+    /// Larger reads are spliced; for smaller ones a copy is cheaper.
+    private static let leastSplice = 64 << 10
+
+    public init(offset: Int64, length: Int) {
+        self.offset = offset
+        self.length = length
+    }
+
+    var isSpliced: Bool { length >= Self.leastSplice }
+
+    /// How many bytes of buffer the answer needs; none if the data is spliced.
+    public var bufferLength: Int { isSpliced ? 0 : length }
+}
+
+/// The data of an open file, as the answer to a read takes it.
+public enum ReadData {
+    /// Bytes in the reader's buffer.
+    case copied(UnsafeRawBufferPointer)
+    /// To be spliced from a descriptor, which stays open until the file is released.
+    case spliced(Int32, offset: Int64, length: Int)
+}
+
+extension FileData {
+    /// The data that a read returns: the one way to an open file's content, except for what the kernel passes through.
+    /// It takes no lock.
+    func read(
+        _ handle: Handle, _ request: ReadRequest, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(Errno) -> ReadData {
+        if request.isSpliced {
+            return .spliced(handle.descriptor, offset: request.offset, length: request.length)
+        }
+        let count = try System.pread(handle.descriptor, buffer, offset: request.offset)
+        return .copied(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    }
+}
