@@ -32,7 +32,7 @@ public struct Device: Hashable, Sendable {
     /// Incremented by each change that is to be saved soon.
     public internal(set) var revision: UInt64 = 0
     /// One for each container on the device. The tree keeps them in step with its files.
-    public var ledgers = [Ledger()]
+    public package(set) var ledgers = [Ledger()]
 
     public init(containerID: String) {
         self.containerID = containerID

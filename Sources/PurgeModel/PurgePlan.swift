@@ -9,6 +9,8 @@ public struct PurgeCandidate<ID: Sendable>: Sendable {
         self.rank = rank
         self.age = age
     }
+
+    public var reason: PurgeReason { rank.reason(freeing: age.charged) }
 }
 
 /// One file of a plan, with the reason why it may be purged.
@@ -78,7 +80,7 @@ public struct PurgePlan<ID: Sendable>: Sendable {
         }
         while missing > 0, items.count < limit, let candidate = next(step) {
             items.append(
-                PlannedPurge(id: candidate.id, reason: candidate.rank.step.reason, bytes: candidate.age.charged))
+                PlannedPurge(id: candidate.id, reason: candidate.reason, bytes: candidate.age.charged))
             if missing != .max { missing -= candidate.age.charged.bytes }
         }
     }

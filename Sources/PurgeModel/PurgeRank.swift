@@ -5,8 +5,7 @@ public enum PurgeStep: Int, CaseIterable, Comparable, Sendable {
 
     public static func < (a: PurgeStep, b: PurgeStep) -> Bool { a.rawValue < b.rawValue }
 
-    /// The reason in the event of a file that is purged in this step.
-    public var reason: PurgeReason {
+    fileprivate var reason: PurgeReason {
         switch self {
         case .temporary: .temporary
         case .caches: .caches
@@ -35,6 +34,10 @@ public struct PurgeRank: Hashable, Comparable, Sendable {
         case .persistent: return urgency.map { PurgeRank(step: .marked, urgency: $0) }
         }
     }
+
+    /// Why a file of this rank is purged: by the rule that makes it a victim or, if that frees nothing, because a command
+    /// names it or its place.
+    public func reason(freeing bytes: ByteCount) -> PurgeReason { bytes == .zero ? .command : step.reason }
 
     public static let count = PurgeStep.allCases.count * Urgency.allCases.count
     /// 0 is purged first.

@@ -29,9 +29,6 @@ public struct PurgeFacts: Hashable, Sendable {
 
     /// Purging it would free no bytes, whatever else applies to it.
     public var isEmpty: Bool { kind != .file || blocks == 0 }
-
-    /// The reason for purging it with this rank.
-    public func reason(_ rank: PurgeRank) -> PurgeReason { isEmpty ? .command : rank.step.reason }
 }
 
 /// The aim of a purge, which decides what it may take.

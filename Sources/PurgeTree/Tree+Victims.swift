@@ -53,6 +53,7 @@ extension Tree {
         node.flags.remove(.purging)
         if isStuck { node.flags.insert(.stuck) }
         enter(node)
+        endings.insert(.purge)
     }
 
     /// A chosen file has been removed from the store.
@@ -64,6 +65,7 @@ extension Tree {
         node.blocks = 0
         node.part?.extents = nil
         uses.noteGone(node)
+        endings.insert(.purge)
     }
 
     /// The file has a name outside of the container.

@@ -6,13 +6,13 @@ import PurgeModel
 /// That is why the tree holds the device: no caller can forget the ledger, or pass another container's. It does no I/O,
 /// reads no clock and takes no lock. It cannot be copied, since a copy would share its nodes.
 public struct Tree: ~Copyable, Sendable {
-    public var device: Device
+    public internal(set) var device: Device
     /// One for each container, in the order of the device's ledgers.
     public private(set) var roots: [Node] = []
     public var references = KernelReferences()
     public var uses = UnsavedUses()
-    /// Whether the hold on a reclaimable file has ended since `takeReleases`.
-    private var hasReleased = false
+    /// What has ended since `takeEndings`.
+    var endings: TreeEndings = []
     var queue = VictimQueue()
 
     public init(device: Device) { self.device = device }
@@ -33,13 +33,13 @@ public struct Tree: ~Copyable, Sendable {
     /// The end of a hold on a reclaimable file.
     mutating func noteReleased(_ node: Node) {
         self[ledgerOf: node].release(node.charged)
-        hasReleased = true
+        endings.insert(.hold)
     }
 
-    /// Whether the hold on a reclaimable file has ended since the last call.
-    public mutating func takeReleases() -> Bool {
-        defer { hasReleased = false }
-        return hasReleased
+    /// What has ended since the last call.
+    public mutating func takeEndings() -> TreeEndings {
+        defer { endings = [] }
+        return endings
     }
 
     /// The numbers in which a node counts.
@@ -51,6 +51,17 @@ public struct Tree: ~Copyable, Sendable {
 
 /// A device has at most 256 containers.
 public struct TooManyContainers: Error, Hashable, Sendable {}
+
+/// What has ended in a tree, and threads may have waited for.
+public struct TreeEndings: OptionSet, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The hold on a reclaimable file.
+    public static var hold: TreeEndings { TreeEndings(rawValue: 1) }
+    /// The purge of a file: it is gone, or it counts again.
+    public static var purge: TreeEndings { TreeEndings(rawValue: 2) }
+}
 
 /// What is known about an entry when it is added to the tree.
 public struct EntryFacts: Sendable {

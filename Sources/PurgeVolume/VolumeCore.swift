@@ -28,7 +28,7 @@ final class VolumeCore: Sendable {
     let patience: Int64
     /// Guards the state and every Node and Handle. Never held across I/O, a reply or a notification.
     private let state: Mutex<VolumeState>
-    /// Advances when a purge has been carried out, or when the level or the reclaimable bytes have changed.
+    /// Advances when the purge of a file has ended, when a whole purge has, and when the reclaimer has looked for work.
     let purges = Gate()
     /// Advances when a reclaimable file is no longer held.
     let released = Gate()
@@ -36,7 +36,8 @@ final class VolumeCore: Sendable {
     let makingMuchRoom = Mutex(())
     /// Held while a directory's permissions differ from what its owner has set.
     let permissions = Mutex(())
-    /// Advances when a file that a call waits to write or truncate is free for that.
+    /// Advances when a call has returned its turn with a file, or a file that was passed through has been closed, if
+    /// any thread waits.
     let turns = Gate()
     /// How many threads wait at `turns`.
     let turnsAreAwaited = Atomic<Int>(0)
@@ -129,6 +130,8 @@ final class VolumeCore: Sendable {
             nameCause()
         }
         if effects.hasReleased { released.advance() }
+        if effects.hasEndedPurge { purges.advance() }
+        if effects.hasEndedTurn, turnsAreAwaited.load(ordering: .sequentiallyConsistent) > 0 { turns.advance() }
         if effects.shouldReclaim && !reclaimerIsBusy.load(ordering: .relaxed) { reclaimerGate.advance() }
     }
 
@@ -152,6 +155,8 @@ struct ChangeEffects: ~Copyable {
     var events: [Event] = []
     var levelChanged = false
     var hasReleased = false
+    var hasEndedPurge = false
+    var hasEndedTurn = false
     var shouldReclaim = false
 }
 

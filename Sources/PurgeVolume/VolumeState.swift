@@ -15,7 +15,11 @@ struct VolumeState: ~Copyable, Sendable {
     /// Purges that are being carried out.
     private(set) var purgesUnderWay = 0
     private var untoldPurges = UntoldPurges()
-    /// The process that makes the current change; removed when the change is done.
+    /// Whether a purge has ended in this change, with all of its files.
+    private var purgeHasEnded = false
+    /// Whether a call that others may wait for has returned its turn in this change, or a file has been closed.
+    private var turnHasEnded = false
+    /// Who makes the current change; removed when the change is done.
     var actor: Actor?
     /// Whether the tree and the numbers are complete. Before that, pressure is not judged.
     var isScanned = false
@@ -36,9 +40,9 @@ struct VolumeState: ~Copyable, Sendable {
     /// How many handles the kernel holds, or are kept because of a mapping.
     var openFiles = 0
 
-    /// A process, and the file to which it writes.
+    /// A thread, and the file to which it writes. The thread is 0 for an offline command.
     struct Actor {
-        var pid: pid_t
+        var tid: pid_t
         var node: Node?
     }
 
@@ -53,15 +57,9 @@ struct VolumeState: ~Copyable, Sendable {
     }
 
     /// The settings, the pressure, and the numbers of the files.
-    var device: Device {
-        _read { yield tree.device }
-        _modify { yield &tree.device }
-    }
+    var device: Device { _read { yield tree.device } }
     /// The ledger of the container; there is only one today.
-    var ledger: Ledger {
-        _read { yield tree.device.ledgers[0] }
-        _modify { yield &tree.device.ledgers[0] }
-    }
+    var ledger: Ledger { _read { yield tree.device.ledgers[0] } }
     var capacity: Capacity { device.capacity }
 }
 
@@ -78,15 +76,18 @@ extension VolumeState {
     mutating func endChange(_ effects: inout ChangeEffects, levelChanges: UInt64) {
         judge()
         effects.levelChanged = device.levelChanges != levelChanges
-        effects.hasReleased = tree.takeReleases()
+        let endings = tree.takeEndings()
+        effects.hasReleased = endings.contains(.hold)
+        effects.hasEndedPurge = purgeHasEnded || endings.contains(.purge)
+        effects.hasEndedTurn = turnHasEnded
         effects.shouldReclaim = device.shouldReclaim
-        actor = nil
+        (actor, purgeHasEnded, turnHasEnded) = (nil, false, false)
         if !outbox.isEmpty { swap(&effects.events, &outbox) }
     }
 
     /// Brings the level in line with free space.
     private mutating func judge() {
-        if isScanned, let change = device.judgePressure() { note(change) }
+        if isScanned, let change = tree.judgePressure() { note(change) }
     }
 
     /// Records a change of the level, and notes which process has caused it.
@@ -106,11 +107,11 @@ extension VolumeState {
     }
 
     /// A purge is about to be carried out.
-    mutating func begin(_ picked: Picked, trigger: PurgeTrigger, pid: pid_t) -> PurgeJob {
+    mutating func begin(_ picked: Picked, trigger: PurgeTrigger, tid: pid_t) -> PurgeJob {
         purgesUnderWay += 1
         return PurgeJob(
             number: untoldPurges.begin(), fromOthers: picked.fromOthers, victims: picked.victims, trigger: trigger,
-            pid: pid, cause: trigger == .pressure ? pressureCause : nil)
+            tid: tid, cause: trigger == .pressure ? pressureCause : nil)
     }
 
     /// The events of everything that it purged have been passed on, or it was given up.
@@ -118,18 +119,25 @@ extension VolumeState {
 
     /// After `noteTold`, and not in the same change: a thread that waits for the end of all purges then finds their
     /// events.
-    mutating func noteEnd(of job: PurgeJob) { purgesUnderWay -= 1 }
+    mutating func noteEnd(of job: PurgeJob) {
+        purgesUnderWay -= 1
+        purgeHasEnded = true
+    }
+
+    /// Calls that wait for their turn with a file, or for its descriptor to be closed, look again.
+    mutating func noteEndOfTurn() { turnHasEnded = true }
 
     var shouldReclaim: Bool { device.shouldReclaim }
 }
 
 /// What has brought the pressure on: a process and, if it was a write, the file.
 struct PressureCause {
+    /// The thread that FUSE has named, until its process is known (`VolumeCore.nameCause`).
     var pid: pid_t?
     var path: String?
 
     init(_ actor: VolumeState.Actor) {
-        pid = actor.pid == 0 ? nil : actor.pid
+        pid = actor.tid == 0 ? nil : actor.tid
         let path = actor.node?.path().text
         self.path = path == "" ? nil : path
     }

@@ -103,7 +103,8 @@ import Testing
         ] as [(PurgeFacts.Kind, Int64, PurgeStep, PurgeReason)])
     func reasonOfAPurge(kind: PurgeFacts.Kind, blocks: Int64, step: PurgeStep, reason: PurgeReason) {
         let facts = PurgeFacts(kind: kind, tier: .temporary, blocks: blocks)
-        #expect(facts.reason(PurgeRank(step: step, urgency: .low)) == reason)
+        let rank = PurgeRank(step: step, urgency: .low)
+        #expect(rank.reason(freeing: ByteCount(blocks: facts.blocks)) == reason)
     }
 
     /// The first is what a command answers, in the order of the contract.

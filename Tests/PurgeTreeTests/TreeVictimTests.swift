@@ -60,11 +60,11 @@ struct TreeVictimTests {
         #expect(none == nil)
         expect(fixture.tree.unhold(file), is: false)
         #expect(fixture.held == 3)
-        expect(fixture.tree.takeReleases(), is: false)
+        expect(fixture.tree.takeEndings().contains(.hold), is: false)
         expect(fixture.tree.unhold(file), is: false)
         #expect(fixture.held == 0)
-        expect(fixture.tree.takeReleases(), is: true)
-        expect(fixture.tree.takeReleases(), is: false)
+        expect(fixture.tree.takeEndings().contains(.hold), is: true)
+        expect(fixture.tree.takeEndings().contains(.hold), is: false)
         expect(fixture.popAll(), are: ["tmp/f"])
     }
 
@@ -81,6 +81,30 @@ struct TreeVictimTests {
         fixture.tree.detach(file, from: fixture.dentry("tmp/f"))
         #expect(fixture.find("tmp/f") == nil)
         #expect(file.isUnlinked && !file.isGoing && file.blocks == 0)
+    }
+
+    @Test func theEndOfAPurgeIsNoted() {
+        var fixture = TreeFixture()
+        let (kept, gone) = (fixture.make("tmp/kept"), fixture.make("tmp/gone"))
+        expect(fixture.popAll(), are: ["tmp/gone", "tmp/kept"])
+        expect(fixture.tree.takeEndings().isEmpty, is: true)
+        fixture.tree.reinstate(kept)
+        expect(fixture.tree.takeEndings() == .purge, is: true)
+        fixture.tree.detach(gone, from: fixture.dentry("tmp/gone"))
+        expect(fixture.tree.takeEndings() == .purge, is: true)
+        expect(fixture.tree.takeEndings().isEmpty, is: true)
+    }
+
+    @Test func whatIsSetAsideCountsWhereItIsNeeded() {
+        var fixture = TreeFixture()
+        fixture.make("tmp/f", blocks: 3)
+        fixture.tree.addContainer(root: Node(inode: 500, kind: .directory, name: Name("")))
+        expect(fixture.popAll(), are: ["tmp/f"])
+        fixture.tree.setAside(ByteCount(blocks: 3), in: 1)
+        #expect(fixture.tree.device.ledgers.map { $0.used.bytes / 4096 } == [0, 3])
+        #expect(fixture.tree.device.capacity.used == ByteCount(blocks: 3))
+        fixture.tree.returnSetAside(ByteCount(blocks: 3), in: 1)
+        #expect(fixture.tree.device.capacity.used == .zero)
     }
 
     /// A rank may follow from a time that has come since the file was offered: it is removed from where it

@@ -305,7 +305,7 @@ struct ChosenPurgeTests {
             #expect(plan.purged.map(words) == ["tmp/d/b temporary"])
             #expect(plan.refused.map(words) == refused)
             let answer = live.volume.purgedNames.awaitingAnnouncements {
-                live.volume.selections.purge(selection, pid: LiveVolume.tid, &$0)
+                live.volume.selections.purge(selection, tid: LiveVolume.tid, &$0)
             }
             #expect(answer.purged.map(words) == ["tmp/d/b temporary"])
             #expect(answer.refused.map(words) == refused)
@@ -324,7 +324,7 @@ struct ChosenPurgeTests {
             try live.rename("tmp/d/a", "tmp/a")
             try live.rename("tmp/d/x", "tmp/x")
             let answer = live.volume.purgedNames.awaitingAnnouncements {
-                live.volume.selections.purge(selection, pid: LiveVolume.tid, &$0)
+                live.volume.selections.purge(selection, tid: LiveVolume.tid, &$0)
             }
             #expect(answer.purged.map(words) == ["tmp/d/b temporary", "tmp/d/y command"])
             #expect(answer.refused.isEmpty)

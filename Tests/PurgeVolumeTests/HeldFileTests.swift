@@ -141,7 +141,7 @@ struct LargePurgeTests {
             let volume = live.volume
             var isOpened = false
             #expect(throws: Errno.noSpace) {
-                try volume.purger.makingRoom(pid: 1) { (room, state) throws(Errno) -> Int? in
+                try volume.purger.makingRoom(for: last, tid: 1) { (room, state) throws(Errno) -> Int? in
                     guard state.capacity.important >= ByteCount(blocks: 2000) else { throw .noSpace }
                     if state.purgesUnderWay == 1, !isOpened {
                         // as if an open had come in between two steps

@@ -129,7 +129,7 @@ struct VolumeGhostTests {
             try live.make("tmp/a", blocks: 40)
             let tmp = try live.node("tmp")
             let job = try #require(
-                live.volume.change { $0.choose(.all, trigger: .command, pid: 1) })
+                live.volume.change { $0.choose(.all, trigger: .command, tid: 1) })
             let unpaid = live.volume.answering { debt in _ = live.volume.purger.carryOut(job, &debt) }
             let concernsKernel = unpaid.debt.removals.map(\.concernsKernel)
             #expect(concernsKernel == [false])

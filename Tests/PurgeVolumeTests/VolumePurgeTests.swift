@@ -104,7 +104,7 @@ struct VolumePurgeTests {
         try withVolume { live in
             try live.make("tmp/a", blocks: 10)
             let node = try live.node("tmp/a")
-            let job = live.volume.change { $0.choose(.all, trigger: .command, pid: 1) }
+            let job = live.volume.change { $0.choose(.all, trigger: .command, tid: 1) }
             #expect(live.used == 0)
             #expect(throws: Errno.stale) {
                 try live.volume.open(node, flags: O_RDONLY, caller: LiveVolume.caller, offersPassthrough: false)

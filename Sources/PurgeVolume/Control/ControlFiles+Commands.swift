@@ -36,7 +36,7 @@ extension ControlFiles {
     /// EAGAIN if less was freed than a size asked for, or something that was named was not purged.
     private func reclaim(_ handle: ControlHandle, _ request: PurgeRequest, _ pid: pid_t) throws(Errno) {
         let answer = try purgedNames.awaitingAnnouncements { (debt) throws(Errno) in
-            try selections.purge(request, pid: pid, &debt, isKept: handle.isReadable)
+            try selections.purge(request, tid: pid, &debt, isKept: handle.isReadable)
         }
         handle.content = handle.isReadable ? Array(answer.text.utf8) : []
         keeper.awaitJournal()

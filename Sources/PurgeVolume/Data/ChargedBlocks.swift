@@ -41,7 +41,8 @@ struct ChargedBlocks: VolumeFamily {
             openFiles.settleMappings()
         }
         let now = clock.now
-        let reservation = try purger.makingRoom(pid: demand.tid) { (room, state) throws(Errno) -> Reservation? in
+        let reservation = try purger.makingRoom(for: node, tid: demand.tid) {
+            (room, state) throws(Errno) -> Reservation? in
             let standing = node.standing
             let missing = node.missing(in: demand.blocks)
             let available = state.capacity.available(for: standing.writeClass).wholeBlocks
@@ -145,17 +146,17 @@ extension VolumeState {
         return bytes <= capacity.available(for: node.standing.writeClass) && capacity.shortage(for: bytes) == .zero
     }
 
-    fileprivate mutating func charge(_ node: Node, _ blocks: Range<Int64>, by pid: pid_t) {
+    fileprivate mutating func charge(_ node: Node, _ blocks: Range<Int64>, by tid: pid_t) {
         tree.charge(node, blocks)
-        actor = .init(pid: pid, node: node)
+        actor = .init(tid: tid, node: node)
     }
 
-    fileprivate mutating func refuse(_ node: Node, _ blocks: Int64, by pid: pid_t) {
-        device.noteRefused()
+    fileprivate mutating func refuse(_ node: Node, _ blocks: Int64, by tid: pid_t) {
+        tree.noteRefused()
         outbox.append(
             Event(
                 type: .refused, path: node.path().text, tier: node.standing.tier, bytes: ByteCount(blocks: blocks),
-                reason: node.standing.writeClass == .important ? "important" : "opportunistic", pid: pid))
+                reason: node.standing.writeClass == .important ? "important" : "opportunistic", pid: tid))
     }
 
     fileprivate mutating func noteWrite(_ node: Node, at now: Instant) -> (now: Instant, before: Instant) {

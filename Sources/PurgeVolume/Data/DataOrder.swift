@@ -31,8 +31,11 @@ struct DataOrder: VolumeFamily {
     }
 
     func endTurn(of node: Node, isAlone: Bool) {
-        let isAwaited = change { _ in isAlone ? node.ensuredIO.endAlone() : node.ensuredIO.endBeside() }
-        if isAwaited, core.turnsAreAwaited.load(ordering: .sequentiallyConsistent) > 0 { core.turns.advance() }
+        change { state in
+            let io = node.ensuredIO
+            let isAwaited = isAlone ? io.endAlone() : io.endBeside()
+            if isAwaited { state.noteEndOfTurn() }
+        }
     }
 }
 

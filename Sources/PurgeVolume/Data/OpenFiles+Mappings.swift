@@ -11,7 +11,6 @@ extension OpenFiles {
     /// is reported.
     static let passedFiles = 1024
 
-    /// Releases files whose last mapping is gone, before a number is reported or a victim is chosen.
     func settleMappings() {
         let nodes = read { Array($0.lingering.values) }
         var attempts = 10
@@ -54,8 +53,10 @@ extension OpenFiles {
 
     /// The descriptor itself is closed now, unless it is the one that is kept.
     func endClosing(of node: Node) {
-        change { _ in node.io?.closing -= 1 }
-        if core.turnsAreAwaited.load(ordering: .sequentiallyConsistent) > 0 { core.turns.advance() }
+        change { state in
+            node.io?.closing -= 1
+            state.noteEndOfTurn()
+        }
         settleMapping(of: node)
     }
 }

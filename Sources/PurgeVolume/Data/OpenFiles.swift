@@ -10,7 +10,6 @@ struct OpenFiles: VolumeFamily {
     /// Files of at least this size are worth passing through.
     static let passthroughBlocks: Int64 = 32
 
-    /// Opens a file. From here until `noteRelease` it counts as open: purges pass it over.
     func open(
         _ node: Node, flags: Int32, caller: Caller, offersPassthrough: Bool
     ) throws(Errno) -> Handle {
@@ -32,8 +31,6 @@ struct OpenFiles: VolumeFamily {
         }
     }
 
-    /// A descriptor that keeps a file in existence, or reachable, without being a use of it; nil for anything but a
-    /// file.
     func keep(_ node: Node) throws(Errno) -> Handle? {
         guard node.isRegular else { return nil }
         try reserveOpen(node, isUse: false)
@@ -50,7 +47,6 @@ struct OpenFiles: VolumeFamily {
         }
     }
 
-    /// Whether the last name of the file is gone.
     func isNameless(_ handle: Handle) -> Bool {
         read { _ in handle.node.flags.contains(.unlinked) }
     }
@@ -159,7 +155,6 @@ struct OpenFiles: VolumeFamily {
         }
     }
 
-    /// The kernel has refused: this first passthrough open becomes a cached one.
     func withdrawPassthrough(_ handle: Handle) {
         change { state in
             guard handle.mode.isPassed, let io = handle.node.io else { return }
@@ -170,14 +165,11 @@ struct OpenFiles: VolumeFamily {
         }
     }
 
-    /// A RELEASE has been read: from now on the file counts as closed. The thread that reads requests calls this before
-    /// it reads the next one (docs/INTERNALS.md, The order of RELEASE).
     func noteRelease(_ handle: Handle) {
         let sidecar = change { state in state.release(handle) }
         if let sidecar { store.removeSidecar(sidecar) }
     }
 
-    /// Closes the backing file once nothing uses it.
     func close(_ handle: Handle) {
         let node = handle.node
         let (isUnsettled, sidecar) = change { state -> (Bool, String?) in

@@ -5,9 +5,6 @@ import PurgeSystem
 struct Reclaimer: VolumeFamily {
     let core: VolumeCore
 
-    /// The most victims of one background purge, so that no call waits long for a name.
-    private static let batch = 256
-
     /// The body of its thread.
     func run() {
         while !isEnding {
@@ -27,7 +24,7 @@ struct Reclaimer: VolumeFamily {
         openFiles.settleMappings()
         let job = change { state -> PurgeJob? in
             guard state.device.shouldReclaim, let goal = state.device.goal(for: .pressure) else { return nil }
-            return state.choose(goal, trigger: .pressure, pid: 0, limit: Self.batch)
+            return state.choose(goal, trigger: .pressure, tid: 0, limit: Purger.batch)
         }
         guard let job else { return false }
         purger.purgeAndWait(job)

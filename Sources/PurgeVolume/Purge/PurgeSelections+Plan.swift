@@ -60,11 +60,10 @@ extension PurgeSelections {
             text += PlanLine(path: item.id.path, reason: item.reason, bytes: item.bytes).text
         }
         guard command.takesEmptyFiles else { return text }
-        let empty = inSlices(emptyFiles(of: command)) { $0.parent == nil ? nil : $0.path().bytes }
-        for path in empty {
-            text += PlanLine(path: path, reason: .command, bytes: .zero).text
+        let empty = inSlices(emptyFiles(of: command)) {
+            $0.parent == nil ? nil : PlanLine(path: $0.path().bytes, reason: $0.purgeReason, bytes: $0.charged)
         }
-        return text
+        return text + empty.map(\.text).joined()
     }
 }
 
@@ -89,16 +88,16 @@ extension PurgeSelections {
 
     /// Removes those that are still empty and not in use.
     func purgeEmptyFiles(
-        of command: ReclaimCommand, pid: pid_t, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void
+        of command: ReclaimCommand, tid: pid_t, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void
     ) {
         let nodes = emptyFiles(of: command)
         for start in stride(from: 0, to: nodes.count, by: Purger.batch) {
             let job = change { state -> PurgeJob? in
                 let victims = nodes[start..<min(start + Purger.batch, nodes.count)].compactMap { node in
-                    node.isEmptyVictim(of: command.goal.step) ? state.victim(node, .command) : nil
+                    node.isEmptyVictim(of: command.goal.step) ? state.victim(node, node.purgeReason) : nil
                 }
                 guard !victims.isEmpty else { return nil }
-                return state.begin(Picked(fromOthers: .zero, victims: victims), trigger: .command, pid: pid)
+                return state.begin(Picked(fromOthers: .zero, victims: victims), trigger: .command, tid: tid)
             }
             guard let job else { continue }
             purger.carryOut(job, &debt) { report($0.events) }
@@ -140,11 +139,9 @@ extension [UInt8] {
 }
 
 extension Node {
-    /// Why it may be purged: by the rule that makes it a victim, or because a command names it. Only a command takes
-    /// what frees nothing.
+    /// Why it may be purged. Only a command takes what has no rank.
     var purgeReason: PurgeReason {
-        let facts = purgeFacts
-        return PurgeRank.of(tier: facts.tier, effectiveMark: facts.mark).map(facts.reason) ?? .command
+        PurgeRank.of(tier: standing.tier, effectiveMark: standing.mark)?.reason(freeing: charged) ?? .command
     }
 
     fileprivate func isEmptyVictim(of step: PurgeStep?) -> Bool {

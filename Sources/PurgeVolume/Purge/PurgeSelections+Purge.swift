@@ -41,34 +41,34 @@ struct PurgeAnswer {
 extension PurgeSelections {
     /// Everything that `storage.reclaim` accepts. `isKept` is whether the outcome may be read later.
     func purge(
-        _ request: PurgeRequest, pid: pid_t, _ debt: inout AnnouncementDebt, isKept: Bool
+        _ request: PurgeRequest, tid: pid_t, _ debt: inout AnnouncementDebt, isKept: Bool
     ) throws(Errno) -> PurgeAnswer {
         switch request {
-        case .byRule(let command, below: nil): purge(command, pid, &debt, isKept: isKept)
-        case .byRule(let command, let path?): try purge(command, below: path, pid, &debt)
-        case .paths, .globs: purge(try select(request), pid: pid, &debt)
+        case .byRule(let command, below: nil): purge(command, tid, &debt, isKept: isKept)
+        case .byRule(let command, let path?): try purge(command, below: path, tid, &debt)
+        case .paths, .globs: purge(try select(request), tid: tid, &debt)
         }
     }
 
     private func purge(
-        _ command: ReclaimCommand, _ pid: pid_t, _ debt: inout AnnouncementDebt, isKept: Bool
+        _ command: ReclaimCommand, _ tid: pid_t, _ debt: inout AnnouncementDebt, isKept: Bool
     ) -> PurgeAnswer {
         var answer = PurgeAnswer(isKept: isKept)
-        _ = purger.purge(trigger: .command, pid: pid, &debt, report: { answer.add($0) }) { _, freed in
+        _ = purger.purge(trigger: .command, tid: tid, &debt, report: { answer.add($0) }) { _, freed in
             command.goal.rest(after: freed)
         }
-        if command.takesEmptyFiles { purgeEmptyFiles(of: command, pid: pid, &debt) { answer.add($0) } }
+        if command.takesEmptyFiles { purgeEmptyFiles(of: command, tid: tid, &debt) { answer.add($0) } }
         return answer
     }
 
     /// If files of the plan are opened before they are purged, others may have to be purged for a size.
     private func purge(
-        _ command: ReclaimCommand, below path: [UInt8], _ pid: pid_t, _ debt: inout AnnouncementDebt
+        _ command: ReclaimCommand, below path: [UInt8], _ tid: pid_t, _ debt: inout AnnouncementDebt
     ) throws(Errno) -> PurgeAnswer {
         var answer = PurgeAnswer(isKept: true)
         var selection = try select(command, below: path)
         while true {
-            let part = purge(selection, pid: pid, &debt)
+            let part = purge(selection, tid: tid, &debt)
             answer.add(part)
             guard case .bytes(let wanted) = command, part.freed > .zero, answer.freed < wanted else { return answer }
             do { selection = try select(.bytes(wanted - answer.freed), below: path) } catch {
@@ -97,13 +97,13 @@ extension PurgeSelections {
     }
 
     /// Purges those that may be purged, in order; waits for a while for files that are being changed.
-    func purge(_ selection: Selection, pid: pid_t, _ debt: inout AnnouncementDebt) -> PurgeAnswer {
+    func purge(_ selection: Selection, tid: pid_t, _ debt: inout AnnouncementDebt) -> PurgeAnswer {
         var answer = PurgeAnswer(selection)
         var files = selection.files
         let deadline = System.uptime() + Purger.patienceForHeldFiles
         while true {
             let seen = core.released.generation
-            let refused = purgeOnce(files, pid, &debt, &answer)
+            let refused = purgeOnce(files, tid, &debt, &answer)
             files = refused.filter { $0.cause == .busy }.map(\.file)
             let isOver = files.isEmpty || System.uptime() > deadline
             if selection.namesRefused {
@@ -117,11 +117,11 @@ extension PurgeSelections {
     private typealias Refused = (file: FoundFile, cause: PurgeRefusal)
 
     private func purgeOnce(
-        _ files: [FoundFile], _ pid: pid_t, _ debt: inout AnnouncementDebt, _ answer: inout PurgeAnswer
+        _ files: [FoundFile], _ tid: pid_t, _ debt: inout AnnouncementDebt, _ answer: inout PurgeAnswer
     ) -> [Refused] {
         var refused: [Refused] = []
         for batch in files.parts(ofAtMost: Purger.batch) {
-            let (job, chosen) = choose(batch, pid, &refused)
+            let (job, chosen) = choose(batch, tid, &refused)
             guard let job else { continue }
             purger.carryOut(job, &debt) { answer.add($0.events) }
             let stuck = read { _ in chosen.filter { !$0.node.flags.contains(.unlinked) } }
@@ -131,7 +131,7 @@ extension PurgeSelections {
     }
 
     private func choose(
-        _ files: ArraySlice<FoundFile>, _ pid: pid_t, _ refused: inout [Refused]
+        _ files: ArraySlice<FoundFile>, _ tid: pid_t, _ refused: inout [Refused]
     ) -> (PurgeJob?, [FoundFile]) {
         change { state in
             var victims: [PurgeJob.Victim] = []
@@ -146,7 +146,7 @@ extension PurgeSelections {
             }
             guard !victims.isEmpty else { return (nil, []) }
             let picked = Picked(fromOthers: .zero, victims: victims)
-            return (state.begin(picked, trigger: .command, pid: pid), chosen)
+            return (state.begin(picked, trigger: .command, tid: tid), chosen)
         }
     }
 }

@@ -8,23 +8,26 @@ import PurgeTree
 struct Room {
     var job: PurgeJob?
     var setAside = ByteCount.zero
-    let pid: pid_t
+    /// The container in which the call needs it.
+    let container: UInt8
+    let tid: pid_t
 }
 
 extension Purger {
-    /// How many files a purge chooses while it holds the lock, and then removes together.
+    /// How many files a purge chooses while it holds the lock, and then removes together, so that no call waits long for
+    /// the lock or for a name.
     static let batch = 256
 
     /// Runs `body`, under the lock, until it has a value. It returns nil as long as `cover` cannot get it enough in one
     /// step; other calls have a turn in between. All or nothing: if it throws, what was chosen is put back. nil if what
     /// it waited for has not come.
     func makingRoom<Value>(
-        pid: pid_t, _ body: (inout Room, inout VolumeState) throws(Errno) -> Value?
+        for node: Node, tid: pid_t, _ body: (inout Room, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {
         let deadline = System.uptime() + core.patience * 1_000_000
         while true {
             let seen = core.released.generation
-            var room = Room(pid: pid)
+            var room = Room(container: node.container, tid: tid)
             if let value = try makeRoom(&room, body) { return value }
             if room.job != nil {
                 // Such calls run one after the other; otherwise two could each keep the other from getting enough.
@@ -61,14 +64,14 @@ extension Purger {
         _ room: inout Room, _ body: (inout Room, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {
         try change { (state) throws(Errno) in
-            state.ledger.returnSetAside(room.setAside)
+            state.tree.returnSetAside(room.setAside, in: room.container)
             do throws(Errno) {
                 if let value = try body(&room, &state) { return value }
             } catch {
-                state.ledger.setAside(room.setAside)
+                state.tree.setAside(room.setAside, in: room.container)
                 throw error
             }
-            state.ledger.setAside(room.setAside)
+            state.tree.setAside(room.setAside, in: room.container)
             return nil
         }
     }
@@ -78,18 +81,17 @@ extension Purger {
         for start in stride(from: 0, to: job.victims.count, by: Self.batch) {
             change { state in
                 for victim in job.victims[start..<min(start + Self.batch, job.victims.count)] {
-                    state.ledger.returnSetAside(victim.bytes)
+                    state.tree.returnSetAside(victim.bytes, in: room.container)
                     state.tree.reinstate(victim.node)
                 }
             }
         }
         change { state in
-            state.ledger.returnSetAside(job.fromOthers)
-            state.device.returnToOthers(job.fromOthers)
+            state.tree.returnSetAside(job.fromOthers, in: room.container)
+            state.tree.returnToOthers(job.fromOthers)
             state.noteTold(job)
             state.noteEnd(of: job)
         }
         (room.job, room.setAside) = (nil, .zero)
-        core.purges.advance()
     }
 }

@@ -18,7 +18,8 @@ struct PurgeJob {
     var fromOthers: ByteCount
     var victims: [Victim]
     let trigger: PurgeTrigger
-    let pid: pid_t
+    /// The thread on whose behalf it is done; 0 if there is none.
+    let tid: pid_t
     /// For a purge that is done because of pressure.
     let cause: PressureCause?
 
@@ -26,7 +27,7 @@ struct PurgeJob {
     fileprivate func event(_ reason: PurgeReason, bytes: ByteCount, path: String? = nil, tier: Tier? = nil) -> Event {
         Event(
             type: .purge, path: path, tier: tier, bytes: bytes, reason: reason.rawValue, trigger: trigger,
-            pid: pid == 0 ? cause?.pid : pid, cause: cause?.path)
+            pid: tid == 0 ? cause?.pid : tid, cause: cause?.path)
     }
 }
 
@@ -80,9 +81,8 @@ struct Purger: VolumeFamily {
         change { $0.noteTold(job) }
         change { state in
             state.noteEnd(of: job)
-            state.device.notePurged(bytes: job.fromOthers)
+            state.tree.notePurged(bytes: job.fromOthers)
         }
-        core.purges.advance()
     }
 
     /// Also returns what is to be purged instead of files that could not be removed from the store.
@@ -98,10 +98,9 @@ struct Purger: VolumeFamily {
             let removals = gone.map { state.removal($0.victim, $0.path) }
             let sidecars = gone.compactMap { state.detach($0.victim) }
             let instead = state.reinstate(failed, job)
-            state.device.notePurged(files: Int64(gone.count), bytes: freed + instead.fromOthers)
+            state.tree.notePurged(files: Int64(gone.count), bytes: freed + instead.fromOthers)
             return (removals, sidecars, instead, !failed.isEmpty && state.capacity.balance < .zero)
         }
-        core.purges.advance()
         for sidecar in sidecars { store.removeSidecar(sidecar) }
         var told = gone.map { victim, path in
             job.event(victim.reason, bytes: victim.bytes, path: path.text, tier: victim.tier)
@@ -148,7 +147,7 @@ struct Purger: VolumeFamily {
     /// waited for. While everything in a place is purged, files that are used meanwhile are spared, so that this ends
     /// however many are made.
     func purge(
-        trigger: PurgeTrigger, pid: pid_t, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void = { _ in },
+        trigger: PurgeTrigger, tid: pid_t, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void = { _ in },
         _ goal: (borrowing VolumeState, ByteCount) -> PurgeGoal?
     ) -> ByteCount {
         let began = clock.now
@@ -160,7 +159,7 @@ struct Purger: VolumeFamily {
             let (job, isHeld) = change { state -> (PurgeJob?, Bool) in
                 guard let goal = goal(state, freed) else { return (nil, false) }
                 let job = state.choose(
-                    goal, trigger: trigger, pid: pid, limit: Self.batch,
+                    goal, trigger: trigger, tid: tid, limit: Self.batch,
                     spared: goal.isWhole ? began...max(began, now) : nil)
                 return (job, job == nil && state.device.held > .zero)
             }

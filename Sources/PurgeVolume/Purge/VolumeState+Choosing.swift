@@ -8,10 +8,10 @@ extension VolumeState {
     /// Decides a purge, or `limit` files of it: from here on its files no longer exist for later calls, and their bytes
     /// go from reclaimable to free in this one step. The plan comes from PurgePlan.
     mutating func choose(
-        _ goal: PurgeGoal, trigger: PurgeTrigger, pid: pid_t, limit: Int = .max, spared: ClosedRange<Instant>? = nil
+        _ goal: PurgeGoal, trigger: PurgeTrigger, tid: pid_t, limit: Int = .max, spared: ClosedRange<Instant>? = nil
     ) -> PurgeJob? {
         let picked = pick(goal, limit: limit, spared: spared)
-        return picked.isEmpty ? nil : begin(picked, trigger: trigger, pid: pid)
+        return picked.isEmpty ? nil : begin(picked, trigger: trigger, tid: tid)
     }
 
     mutating func pick(
@@ -20,7 +20,7 @@ extension VolumeState {
         let plan = PurgePlan<Node>(
             goal: goal, othersPurgeable: device.othersPurgeable, limit: limit,
             next: { tree.popVictim(step: $0, spared: spared) })
-        device.takeFromOthers(plan.fromOthers)
+        tree.takeFromOthers(plan.fromOthers)
         return Picked(
             fromOthers: plan.fromOthers, victims: plan.items.compactMap { victim($0.id, $0.reason) })
     }
@@ -41,7 +41,7 @@ extension VolumeState {
         let plan = pick(.bytes(short), limit: Purger.batch)
         if room.job == nil {
             guard !plan.isEmpty else { return false }
-            room.job = begin(Picked(fromOthers: .zero, victims: []), trigger: .importantWrite, pid: room.pid)
+            room.job = begin(Picked(fromOthers: .zero, victims: []), trigger: .importantWrite, tid: room.tid)
         }
         room.job?.fromOthers += plan.fromOthers
         room.job?.victims += plan.victims
