@@ -6,7 +6,7 @@ extension Tree {
     mutating func enter(_ node: Node) {
         guard node.isRegular, !node.flags.contains(.counted) else { return }
         node.flags.insert(.counted)
-        self[ledgerOf: node].enter(node.charged, as: node.standing.account)
+        accounts[of: node].enter(node.charged, as: node.standing.account)
         offer(node)
     }
 
@@ -14,7 +14,7 @@ extension Tree {
         guard node.flags.contains(.counted) else { return }
         retract(node)
         node.flags.remove(.counted)
-        self[ledgerOf: node].withdraw(node.charged, as: node.standing.account)
+        accounts[of: node].withdraw(node.charged, as: node.standing.account)
     }
 
     /// More blocks, or fewer, for a file that counts.
@@ -24,7 +24,7 @@ extension Tree {
         if wasOffered { retract(node) }
         node.blocks += blocks
         if node.flags.contains(.counted) {
-            self[ledgerOf: node].charge(ByteCount(blocks: blocks), as: node.standing.account)
+            accounts[of: node].charge(ByteCount(blocks: blocks), as: node.standing.account)
         }
         if wasOffered || node.opens == 0 { offer(node) }
     }

@@ -23,7 +23,7 @@ extension Tree {
     public mutating func hold(_ node: Node, isGoing: Bool = false) {
         if node.holds == 0, node.flags.contains(.reclaimable) {
             queue.remove(node)
-            self[ledgerOf: node].hold(node.charged)
+            accounts[of: node].hold(node.charged)
         }
         node.holds += 1
         if isGoing { node.flags.insert(.purging) }

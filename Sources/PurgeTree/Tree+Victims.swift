@@ -10,8 +10,8 @@ extension Tree {
         guard verdict.isReclaimable else { return }
         if !node.flags.contains(.reclaimable) {
             node.flags.insert(.reclaimable)
-            self[ledgerOf: node].offer(node.charged)
-            if node.holds > 0 { self[ledgerOf: node].hold(node.charged) }
+            accounts[of: node].offer(node.charged)
+            if node.holds > 0 { accounts[of: node].hold(node.charged) }
         }
         if let rank = verdict.rank { queue.insert(node, rank: rank) }
     }
@@ -22,7 +22,7 @@ extension Tree {
         queue.remove(node)
         node.flags.remove(.reclaimable)
         if node.holds > 0 { noteReleased(node) }
-        self[ledgerOf: node].retract(node.charged)
+        accounts[of: node].retract(node.charged)
     }
 
     /// Something that the rule of purging depends on has changed with time.

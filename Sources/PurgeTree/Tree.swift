@@ -6,7 +6,7 @@ import PurgeModel
 /// That is why the tree holds the device: no caller can forget the ledger, or pass another container's. It does no I/O,
 /// reads no clock and takes no lock. It cannot be copied, since a copy would share its nodes.
 public struct Tree: ~Copyable, Sendable {
-    public internal(set) var device: Device
+    public var accounts: DeviceAccounts
     /// One for each container, in the order of the device's ledgers.
     public private(set) var roots: [Node] = []
     public var references = KernelReferences()
@@ -15,7 +15,9 @@ public struct Tree: ~Copyable, Sendable {
     var endings: TreeEndings = []
     var queue = VictimQueue()
 
-    public init(device: Device) { self.device = device }
+    public init(device: Device) { accounts = DeviceAccounts(device) }
+
+    public var device: Device { _read { yield accounts.device } }
 
     /// Adds a further, empty container, whose root is not in any tree yet.
     public mutating func addContainer(
@@ -25,14 +27,14 @@ public struct Tree: ~Copyable, Sendable {
         guard let number = UInt8(exactly: roots.count) else { throw TooManyContainers() }
         root.container = number
         roots.append(root)
-        if device.ledgers.count < roots.count { device.ledgers.append(Ledger()) }
+        if device.ledgers.count < roots.count { accounts.device.ledgers.append(Ledger()) }
         root.take(facts)
         place(root)
     }
 
     /// The end of a hold on a reclaimable file.
     mutating func noteReleased(_ node: Node) {
-        self[ledgerOf: node].release(node.charged)
+        accounts[of: node].release(node.charged)
         endings.insert(.hold)
     }
 
@@ -40,12 +42,6 @@ public struct Tree: ~Copyable, Sendable {
     public mutating func takeEndings() -> TreeEndings {
         defer { endings = [] }
         return endings
-    }
-
-    /// The numbers in which a node counts.
-    subscript(ledgerOf node: Node) -> Ledger {
-        get { device.ledgers[Int(node.container)] }
-        _modify { yield &device.ledgers[Int(node.container)] }
     }
 }
 

@@ -57,9 +57,9 @@ struct VolumeState: ~Copyable, Sendable {
     }
 
     /// The settings, the pressure, and the numbers of the files.
-    var device: Device { _read { yield tree.device } }
+    var device: Device { _read { yield tree.accounts.device } }
     /// The ledger of the container; there is only one today.
-    var ledger: Ledger { _read { yield tree.device.ledgers[0] } }
+    var ledger: Ledger { _read { yield tree.accounts.device.ledgers[0] } }
     var capacity: Capacity { device.capacity }
 }
 
@@ -87,7 +87,7 @@ extension VolumeState {
 
     /// Brings the level in line with free space.
     private mutating func judge() {
-        if isScanned, let change = tree.judgePressure() { note(change) }
+        if isScanned, let change = tree.accounts.judgePressure() { note(change) }
     }
 
     /// Records a change of the level, and notes which process has caused it.

@@ -44,6 +44,7 @@ import Testing
     }
 
     @Test func reasonOfEachStep() {
-        #expect(PurgeStep.allCases.map(\.reason) == [.temporary, .caches, .purgeable])
+        let reasons = PurgeStep.allCases.map { PurgeRank(step: $0, urgency: .low).reason(freeing: .block) }
+        #expect(reasons == [.temporary, .caches, .purgeable])
     }
 }

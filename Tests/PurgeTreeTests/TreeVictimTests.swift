@@ -100,10 +100,10 @@ struct TreeVictimTests {
         fixture.make("tmp/f", blocks: 3)
         fixture.tree.addContainer(root: Node(inode: 500, kind: .directory, name: Name("")))
         expect(fixture.popAll(), are: ["tmp/f"])
-        fixture.tree.setAside(ByteCount(blocks: 3), in: 1)
+        fixture.tree.accounts.setAside(ByteCount(blocks: 3), in: 1)
         #expect(fixture.tree.device.ledgers.map { $0.used.bytes / 4096 } == [0, 3])
         #expect(fixture.tree.device.capacity.used == ByteCount(blocks: 3))
-        fixture.tree.returnSetAside(ByteCount(blocks: 3), in: 1)
+        fixture.tree.accounts.returnSetAside(ByteCount(blocks: 3), in: 1)
         #expect(fixture.tree.device.capacity.used == .zero)
     }
 

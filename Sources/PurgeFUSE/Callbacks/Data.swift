@@ -25,7 +25,10 @@ extension fuse_lowlevel_ops {
 extension Request {
     fileprivate func read(_ node: fuse_ino_t, size: Int, offset: Int64, _ info: FileInfo?) {
         if self.node(node).isControl { return readControl(info, size: size, offset: offset) }
-        let read = ReadRequest(offset: offset, length: size)
+        answer(ReadRequest(offset: offset, length: size), info)
+    }
+
+    private func answer(_ read: ReadRequest, _ info: FileInfo?) {
         withUnsafeTemporaryAllocation(byteCount: read.bufferLength, alignment: 4096) { buffer in
             answer { () throws(Errno) in
                 try volume.read(handle(info), read, into: buffer)

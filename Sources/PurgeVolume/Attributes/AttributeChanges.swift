@@ -50,7 +50,7 @@ struct AttributeChanges: VolumeFamily {
                 core.change { _ in node.cacheIsStale = true }
             }
             let status = try location.status()
-            return core.read { state in state.attributes(of: node, status) }
+            return core.read { state in Attributes(of: node, status, in: state) }
         }
     }
 

@@ -3,8 +3,8 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-/// The attributes of an entry as a caller sees them. Only this file makes them, so what is true of all that callers see
-/// has one place.
+/// The attributes of an entry as a caller sees them. Each reply that has attributes gets them from here, so what is true of
+/// all that callers see has one place.
 public struct Attributes: Sendable {
     public let status: FileStatus
     /// When the entry was made; nil if that was not asked for, or the store's file system does not keep it.
@@ -12,34 +12,26 @@ public struct Attributes: Sendable {
     /// The kernel may keep these attributes until it changes them itself.
     public let mayBeCached: Bool
 
-    fileprivate init(_ status: FileStatus, birth: Instant? = nil, mayBeCached: Bool) {
-        self.status = status
-        self.birth = birth
-        self.mayBeCached = mayBeCached
-    }
-
-    /// Those of the control directory or one of its files, which are not in the store.
-    init(ofControl status: FileStatus) { self.init(status, mayBeCached: true) }
-}
-
-extension VolumeState {
     /// Those of an entry of the store, from what its file system says. `st_blocks` x 512 is the charge on every store,
-    /// so that du, df and the ledger agree (docs/RULES.md, Charged bytes).
-    func attributes(of node: Node, _ status: FileStatus, birth: Instant? = nil) -> Attributes {
+    /// so that du, df and the ledger agree (docs/RULES.md, Charged bytes). Under the lock.
+    init(of node: Node, _ status: FileStatus, birth: Instant? = nil, in state: borrowing VolumeState) {
         var status = status
         status.st_blocks = node.isRegular ? Int(node.blocks * 8) : 0
         status.st_blksize = 4096
         // When an ordinary user writes, the daemon clears the bits, which the kernel's cache does not see.
         let dropsBits = node.isRegular && status.st_mode & (S_ISUID | S_ISGID) != 0
-        return Attributes(status, birth: birth, mayBeCached: !dropsBits && !node.isPassed)
+        self.init(status, birth: birth, mayBeCached: !dropsBits && !node.isPassed)
     }
 
-    /// Those of a purged file whose name the announcing thread is about to remove.
-    func attributes(ofGhost node: Node) -> Attributes {
-        var status = stat()
-        status.st_ino = UInt(node.inode)
-        status.st_mode = S_IFREG | 0o600
-        status.st_nlink = 1
-        return Attributes(status, mayBeCached: false)
+    /// Those of a purged entry whose name the announcing thread is about to remove.
+    init(ofGhost status: FileStatus) { self.init(status, mayBeCached: false) }
+
+    /// Those of the control directory or one of its files, which are not in the store.
+    init(ofControl status: FileStatus) { self.init(status, mayBeCached: true) }
+
+    private init(_ status: FileStatus, birth: Instant? = nil, mayBeCached: Bool) {
+        self.status = status
+        self.birth = birth
+        self.mayBeCached = mayBeCached
     }
 }

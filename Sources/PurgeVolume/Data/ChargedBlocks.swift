@@ -152,7 +152,7 @@ extension VolumeState {
     }
 
     fileprivate mutating func refuse(_ node: Node, _ blocks: Int64, by tid: pid_t) {
-        tree.noteRefused()
+        tree.accounts.noteRefused()
         outbox.append(
             Event(
                 type: .refused, path: node.path().text, tier: node.standing.tier, bytes: ByteCount(blocks: blocks),

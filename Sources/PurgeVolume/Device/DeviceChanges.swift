@@ -24,9 +24,12 @@ struct DeviceChanges: VolumeFamily {
         by pid: pid_t, _ decide: (inout Device, Instant) throws(DeviceRefusal) -> [DeviceEffect]
     ) throws(Errno) {
         let effects = try change { (state) throws(Errno) in
-            state.actor = .init(pid: pid)
+            state.actor = .init(tid: pid)
             do throws(DeviceRefusal) {
-                let effects = try decide(&state.device, clock.now)
+                let now = clock.now
+                let effects = try state.tree.accounts.change { (device) throws(DeviceRefusal) in
+                    try decide(&device, now)
+                }
                 for effect in effects { state.take(effect, clock) }
                 return effects
             } catch { throw .invalid }
@@ -54,7 +57,7 @@ struct DeviceChanges: VolumeFamily {
 
     private func purge(_ trigger: PurgeTrigger, _ pid: pid_t) {
         purgedNames.awaitingAnnouncements { debt in
-            _ = purger.purge(trigger: trigger, pid: pid, &debt) { state, _ in state.device.goal(for: trigger) }
+            _ = purger.purge(trigger: trigger, tid: pid, &debt) { state, _ in state.device.goal(for: trigger) }
         }
     }
 

@@ -36,7 +36,7 @@ extension FileCreation {
             state.tree.noteUse(node, at: now)
             let handle = state.handle(for: node, descriptor, flags, offersPassthrough: false)
             state.grant(node)
-            return (Entry(node: node, attributes: state.attributes(of: node, status)), handle)
+            return (Entry(node: node, attributes: Attributes(of: node, status, in: state)), handle)
         }
     }
 }

@@ -98,7 +98,7 @@ struct FileCreation: VolumeFamily {
             state.tree.insert(node, in: parent, known)
             state.tree.noteUse(node, at: now)
             state.grant(node)
-            return (Entry(node: node, attributes: state.attributes(of: node, status)), handle)
+            return (Entry(node: node, attributes: Attributes(of: node, status, in: state)), handle)
         }
     }
 }

@@ -45,7 +45,7 @@ struct Lookups: VolumeFamily {
                 !node.flags.contains(.purging)
             else { return nil }
             state.grant(node)
-            return Entry(node: node, attributes: state.attributes(of: node, status))
+            return Entry(node: node, attributes: Attributes(of: node, status, in: state))
         }
     }
 
@@ -83,7 +83,7 @@ struct Lookups: VolumeFamily {
         let (status, birth) = try access.reading(node) { (location) throws(Errno) in
             (try location.status(), withBirth ? try location.birth() : nil)
         }
-        return read { state in state.attributes(of: node, status, birth: birth) }
+        return read { state in Attributes(of: node, status, birth: birth, in: state) }
     }
 
     func readLink(_ node: Node) throws(Errno) -> [CChar] {

@@ -61,7 +61,7 @@ struct NameChanges: VolumeFamily {
             state.tree.insert(node, in: parent, facts)
             if node.isRegular { state.tree.noteUse(node, at: now) }
             state.grant(node)
-            return Entry(node: node, attributes: state.attributes(of: node, status))
+            return Entry(node: node, attributes: Attributes(of: node, status, in: state))
         }
     }
 
@@ -95,7 +95,7 @@ struct NameChanges: VolumeFamily {
             state.tree.link(node, as: Dentry(directory: parent, name: key))
             _ = state.endHold(of: node)
             state.grant(node)
-            return Entry(node: node, attributes: state.attributes(of: node, status))
+            return Entry(node: node, attributes: Attributes(of: node, status, in: state))
         }
     }
 

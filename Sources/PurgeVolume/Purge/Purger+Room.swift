@@ -64,14 +64,14 @@ extension Purger {
         _ room: inout Room, _ body: (inout Room, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {
         try change { (state) throws(Errno) in
-            state.tree.returnSetAside(room.setAside, in: room.container)
+            state.tree.accounts.returnSetAside(room.setAside, in: room.container)
             do throws(Errno) {
                 if let value = try body(&room, &state) { return value }
             } catch {
-                state.tree.setAside(room.setAside, in: room.container)
+                state.tree.accounts.setAside(room.setAside, in: room.container)
                 throw error
             }
-            state.tree.setAside(room.setAside, in: room.container)
+            state.tree.accounts.setAside(room.setAside, in: room.container)
             return nil
         }
     }
@@ -81,14 +81,14 @@ extension Purger {
         for start in stride(from: 0, to: job.victims.count, by: Self.batch) {
             change { state in
                 for victim in job.victims[start..<min(start + Self.batch, job.victims.count)] {
-                    state.tree.returnSetAside(victim.bytes, in: room.container)
+                    state.tree.accounts.returnSetAside(victim.bytes, in: room.container)
                     state.tree.reinstate(victim.node)
                 }
             }
         }
         change { state in
-            state.tree.returnSetAside(job.fromOthers, in: room.container)
-            state.tree.returnToOthers(job.fromOthers)
+            state.tree.accounts.returnSetAside(job.fromOthers, in: room.container)
+            state.tree.accounts.returnToOthers(job.fromOthers)
             state.noteTold(job)
             state.noteEnd(of: job)
         }

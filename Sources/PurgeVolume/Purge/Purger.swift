@@ -81,7 +81,7 @@ struct Purger: VolumeFamily {
         change { $0.noteTold(job) }
         change { state in
             state.noteEnd(of: job)
-            state.tree.notePurged(bytes: job.fromOthers)
+            state.tree.accounts.notePurged(bytes: job.fromOthers)
         }
     }
 
@@ -98,7 +98,7 @@ struct Purger: VolumeFamily {
             let removals = gone.map { state.removal($0.victim, $0.path) }
             let sidecars = gone.compactMap { state.detach($0.victim) }
             let instead = state.reinstate(failed, job)
-            state.tree.notePurged(files: Int64(gone.count), bytes: freed + instead.fromOthers)
+            state.tree.accounts.notePurged(files: Int64(gone.count), bytes: freed + instead.fromOthers)
             return (removals, sidecars, instead, !failed.isEmpty && state.capacity.balance < .zero)
         }
         for sidecar in sidecars { store.removeSidecar(sidecar) }

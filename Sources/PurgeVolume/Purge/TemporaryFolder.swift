@@ -109,7 +109,7 @@ struct TemporaryFolder: VolumeFamily {
         let sidecar = state.endHold(of: node)
         if !node.isDirectory {
             let freed = charged - node.charged
-            state.device.notePurged(files: 1, bytes: freed)
+            state.tree.accounts.notePurged(files: 1, bytes: freed)
             state.outbox.append(
                 Event(
                     type: .purge, path: path.text, tier: tier, bytes: freed, reason: PurgeReason.reboot.rawValue,

@@ -20,7 +20,7 @@ extension VolumeState {
         let plan = PurgePlan<Node>(
             goal: goal, othersPurgeable: device.othersPurgeable, limit: limit,
             next: { tree.popVictim(step: $0, spared: spared) })
-        tree.takeFromOthers(plan.fromOthers)
+        tree.accounts.takeFromOthers(plan.fromOthers)
         return Picked(
             fromOthers: plan.fromOthers, victims: plan.items.compactMap { victim($0.id, $0.reason) })
     }

@@ -1,12 +1,23 @@
 import PurgeModel
 
-// The device changes by its own rules, and its ledgers only with the files. Nothing outside of the tree can set either.
-extension Tree {
-    /// Carries out a change that a user asks for: see `Device.apply`.
-    public mutating func apply(
-        _ change: DeviceChange, as text: String, by pid: Int32
-    ) throws(DeviceRefusal) -> [DeviceEffect] {
-        try device.apply(change, as: text, by: pid)
+/// The device of a tree. It changes by its own rules, and its ledgers only with the files: nothing outside of PurgeTree can
+/// set either.
+public struct DeviceAccounts: Sendable {
+    public internal(set) var device: Device
+
+    init(_ device: Device) { self.device = device }
+
+    /// The numbers in which a node counts.
+    subscript(of node: Node) -> Ledger {
+        get { device.ledgers[Int(node.container)] }
+        _modify { yield &device.ledgers[Int(node.container)] }
+    }
+
+    /// Carries out a change of the settings or the state, which leaves the ledgers alone.
+    public mutating func change<Value, Failure: Error>(
+        _ body: (inout Device) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try body(&device)
     }
 
     /// Brings the level in line with free space.
@@ -26,7 +37,7 @@ extension Tree {
 }
 
 // Bytes of chosen files that belong to no file until a call has enough of them.
-extension Tree {
+extension DeviceAccounts {
     /// Sets bytes aside for a call that needs room in this container. The files that had them have been chosen.
     public mutating func setAside(_ bytes: ByteCount, in container: UInt8) {
         device.ledgers[Int(container)].setAside(bytes)
