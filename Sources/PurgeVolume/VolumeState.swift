@@ -15,10 +15,8 @@ struct VolumeState: ~Copyable, Sendable {
     /// Purges that are being carried out.
     private(set) var purgesUnderWay = 0
     private var untoldPurges = UntoldPurges()
-    /// Whether a purge has ended in this change, with all of its files.
-    private var purgeHasEnded = false
-    /// Whether a call that others may wait for has returned its turn in this change, or a file has been closed.
-    private var turnHasEnded = false
+    /// Whether a whole purge, or a turn with a file, has ended in this change.
+    private var (purgeHasEnded, turnHasEnded) = (false, false)
     /// Who makes the current change; removed when the change is done.
     var actor: Actor?
     /// Whether the tree and the numbers are complete. Before that, pressure is not judged.
@@ -126,8 +124,6 @@ extension VolumeState {
 
     /// Calls that wait for their turn with a file, or for its descriptor to be closed, look again.
     mutating func noteEndOfTurn() { turnHasEnded = true }
-
-    var shouldReclaim: Bool { device.shouldReclaim }
 }
 
 /// What has brought the pressure on: a process and, if it was a write, the file.

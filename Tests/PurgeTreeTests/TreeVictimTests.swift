@@ -95,10 +95,10 @@ struct TreeVictimTests {
         expect(fixture.tree.takeEndings().isEmpty, is: true)
     }
 
-    @Test func whatIsSetAsideCountsWhereItIsNeeded() {
+    @Test func whatIsSetAsideCountsWhereItIsNeeded() throws {
         var fixture = TreeFixture()
         fixture.make("tmp/f", blocks: 3)
-        fixture.tree.addContainer(root: Node(inode: 500, kind: .directory, name: Name("")))
+        try fixture.tree.addContainer(root: Node(inode: 500, kind: .directory, name: Name("")))
         expect(fixture.popAll(), are: ["tmp/f"])
         fixture.tree.accounts.setAside(ByteCount(blocks: 3), in: 1)
         #expect(fixture.tree.device.ledgers.map { $0.used.bytes / 4096 } == [0, 3])
