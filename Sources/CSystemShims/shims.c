@@ -133,15 +133,18 @@ int shim_utimensat(int dir, const char *name, const struct timespec times[2]) {
 ssize_t shim_getdents(int fd, void *b, size_t n) { return ANSWER(syscall(SYS_getdents64, fd, b, n)); }
 
 // From Linux 6.13 on, an attribute of a name in a directory takes one call. Before, the path is
-// /proc/self/fd/N/NAME; this may be removed when no kernel in use is older.
+// /proc/self/fd/N/NAME; this may be removed when no kernel in use is older. Without a name it is the attribute of the
+// descriptor's own file; if that was opened with O_PATH, the path in /proc is followed.
 enum { SETXATTRAT = 463, GETXATTRAT, LISTXATTRAT, REMOVEXATTRAT };
 struct xattr_arguments { uint64_t value; uint32_t size, flags; };
 static int has_no_xattrat;  // found out once; in a race, twice
 
-#define XATTR(by_name, by_path, by_fd) ({ \
+#define XATTR(by_name, by_path, by_fd, by_link) ({ \
     long r_; \
-    if (!name) r_ = (by_fd); \
-    else { \
+    if (!name) { \
+        r_ = (by_fd); \
+        if (r_ < 0 && errno == EBADF) { PROC_PATH(dir); r_ = (by_link); } \
+    } else { \
         r_ = -1; \
         if (!has_no_xattrat) { r_ = (by_name); has_no_xattrat = r_ < 0 && errno == ENOSYS; } \
         if (has_no_xattrat) { \
@@ -155,20 +158,21 @@ static int has_no_xattrat;  // found out once; in a race, twice
 ssize_t shim_getxattr(int dir, const char *name, const char *key, void *v, size_t n) {
     struct xattr_arguments arguments = {(uintptr_t)v, n, 0};
     return XATTR(syscall(GETXATTRAT, dir, name, AT_SYMLINK_NOFOLLOW, key, &arguments, sizeof arguments),
-                 lgetxattr(path, key, v, n), fgetxattr(dir, key, v, n));
+                 lgetxattr(path, key, v, n), fgetxattr(dir, key, v, n), getxattr(p_, key, v, n));
 }
 int shim_setxattr(int dir, const char *name, const char *key, const void *v, size_t n, int flags) {
     struct xattr_arguments arguments = {(uintptr_t)v, n, (uint32_t)flags};
     return (int)XATTR(syscall(SETXATTRAT, dir, name, AT_SYMLINK_NOFOLLOW, key, &arguments, sizeof arguments),
-                      lsetxattr(path, key, v, n, flags), fsetxattr(dir, key, v, n, flags));
+                      lsetxattr(path, key, v, n, flags), fsetxattr(dir, key, v, n, flags),
+                      setxattr(p_, key, v, n, flags));
 }
 ssize_t shim_listxattr(int dir, const char *name, char *list, size_t n) {
     return XATTR(syscall(LISTXATTRAT, dir, name, AT_SYMLINK_NOFOLLOW, list, n),
-                 llistxattr(path, list, n), flistxattr(dir, list, n));
+                 llistxattr(path, list, n), flistxattr(dir, list, n), listxattr(p_, list, n));
 }
 int shim_removexattr(int dir, const char *name, const char *key) {
     return (int)XATTR(syscall(REMOVEXATTRAT, dir, name, AT_SYMLINK_NOFOLLOW, key),
-                      lremovexattr(path, key), fremovexattr(dir, key));
+                      lremovexattr(path, key), fremovexattr(dir, key), removexattr(p_, key));
 }
 
 // A lease for writing is granted if the file is open nowhere else, by descriptor or mapping. A process that

@@ -88,7 +88,8 @@ extension Store {
         } else {
             let sidecar = Self.newSidecarName()
             do throws(Errno) {
-                try System.sync(try writeSidecar(sidecar, encoded).raw)
+                let folder = try writeSidecar(sidecar, encoded)
+                try System.sync(folder.raw)
                 try setAttribute(of: file, name, ExtentRecord.key, [UInt8(ascii: "s")] + Array(sidecar.utf8))
             } catch {
                 removeSidecar(sidecar)
@@ -118,7 +119,8 @@ extension Store {
     /// Whether it is gone.
     private func tryToRemoveSidecar(_ name: String) -> Bool {
         do throws(Errno) {
-            try System.unlink(at: sidecars(making: false).raw, name)
+            let directory = try sidecars(making: false)
+            try System.unlink(at: directory.raw, name)
             return true
         } catch { return error == .noEntry }
     }

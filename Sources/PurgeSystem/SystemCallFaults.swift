@@ -34,9 +34,18 @@ public struct SystemCallFaults: Sendable {
         public let firstHit: SystemCall.Name?
     }
 
+    /// Runs `body`, and once, right before its first call of that name, `action`: what another thread might do then.
+    public static func running<Value>(
+        _ action: @escaping () -> Void, before name: SystemCall.Name, in body: () throws -> Value
+    ) -> Outcome<Value> {
+        SystemCallFaults(after: 0, of: name, code: 0).during(action, body)
+    }
+
     /// Runs `body` with these faults.
-    public func during<Value>(_ body: () throws -> Value) -> Outcome<Value> {
-        let watch = SystemCallWatch(self)
+    public func during<Value>(_ body: () throws -> Value) -> Outcome<Value> { during({}, body) }
+
+    private func during<Value>(_ action: @escaping () -> Void, _ body: () throws -> Value) -> Outcome<Value> {
+        let watch = SystemCallWatch(self, action)
         let result = watch.during(body)
         return Outcome(result: result, hits: watch.hits, calls: watch.calls, firstHit: watch.firstHit)
     }
@@ -45,6 +54,8 @@ public struct SystemCallFaults: Sendable {
 /// What happens to a thread's calls while a test watches them.
 final class SystemCallWatch {
     private let faults: SystemCallFaults
+    /// Runs before each fault, unwatched.
+    private let action: () -> Void
     private(set) var calls: [SystemCall.Name] = []
     private(set) var hits = 0
     private(set) var firstHit: SystemCall.Name?
@@ -52,7 +63,10 @@ final class SystemCallWatch {
     /// Whether the next call is the second attempt at an interrupted one.
     private var isRetry = false
 
-    init(_ faults: SystemCallFaults) { self.faults = faults }
+    init(_ faults: SystemCallFaults, _ action: @escaping () -> Void) {
+        self.faults = faults
+        self.action = action
+    }
 
     /// Inside another watch, this one counts.
     func during<Value>(_ body: () throws -> Value) -> Result<Value, any Error> {
@@ -82,6 +96,10 @@ final class SystemCallWatch {
         }
         hits += 1
         if firstHit == nil { firstHit = name }
+        let watch = shim_call_watch()
+        shim_set_call_watch(nil)
+        action()
+        shim_set_call_watch(watch)
         return faults.code
     }
 }

@@ -11,6 +11,7 @@ Rules:
   callbacks   no callback of libfuse has over 8 lines
   proofs      @unchecked, Unmanaged and nonisolated(unsafe) each have a comment at the line or right above it that
               begins with the word and says why it is safe; variables that threads share have one about that
+  lifetimes   no descriptor's number is taken from a temporary
   references  files and headings that comments and pages name are there
   citations   no document is cited that is not in the repository
   documents   types and members that the pages about the source name exist, docs/TESTING.md has a row for each test
@@ -24,6 +25,7 @@ import sys
 sys.dont_write_bytecode = True
 import documents
 import imports
+import lifetimes
 import proofs
 import references
 import sizes
@@ -32,7 +34,7 @@ from exceptions import EXCEPTIONS
 from finding import sift
 from tree import Tree
 
-RULES = [imports.find, sizes.find_types, sizes.find_functions, sizes.find_callbacks, proofs.find, references.find,
+RULES = [imports.find, sizes.find_types, sizes.find_functions, sizes.find_callbacks, proofs.find, lifetimes.find, references.find,
          documents.find]
 
 

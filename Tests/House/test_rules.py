@@ -3,6 +3,7 @@ from types import SimpleNamespace
 
 import documents
 import imports
+import lifetimes
 import proofs
 import references
 import sizes
@@ -42,6 +43,19 @@ PACKAGE = """
         name: "C", dependencies: ["A"]),
     .testTarget(name: "CTests", dependencies: ["C"]),
 """
+
+
+class LifetimeRuleTests(unittest.TestCase):
+    def count(self, text):
+        return len(list(lifetimes.find(tree_of({"Sources/A/x.swift": text}))))
+
+    def test_a_temporary_is_found(self):
+        self.assertEqual(self.count("f(try open(name).raw)"), 1)
+        self.assertEqual(self.count("f(open[0]\n    .raw)"), 1)
+
+    def test_what_has_a_name_is_not(self):
+        self.assertEqual(self.count("let d = try open(name)\nf(d.raw) // open(name).raw"), 0)
+        self.assertEqual(self.count("f(open(name).rawValue)"), 0)
 
 
 class ImportRuleTests(unittest.TestCase):

@@ -23,7 +23,8 @@ enum Places {
     static func isDead(_ path: String) -> Bool {
         do throws(Errno) {
             // Attributes may be cached; this is not.
-            _ = try System.fileSystemStatus(try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY).raw)
+            let directory = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
+            _ = try System.fileSystemStatus(directory.raw)
             return false
         } catch { return error == .socketNotConnected }
     }

@@ -10,9 +10,10 @@ struct Lookups: VolumeFamily {
     func lookup(_ name: CName, in parent: Node, caller: Caller) throws(Errno) -> Entry {
         if parent.isControl { return try control.lookup(name, in: parent) }
         if parent === root, let directory = control.directory(named: name) { return directory }
-        for _ in 0..<1000 {
+        var disagreement = Disagreement(hooks)
+        repeat {
             if let entry = try lookupOnce(Name(name), name, in: parent, caller: caller) { return entry }
-        }
+        } while disagreement.mayEnd()
         throw .stale
     }
 
@@ -33,7 +34,9 @@ struct Lookups: VolumeFamily {
         }
         let status: FileStatus
         do {
-            status = try System.status(at: access.directoryDescriptor(parent).raw, cName)
+            // A name of its own keeps it open during the call: the ring may drop it at any moment.
+            let directory = try access.directoryDescriptor(parent)
+            status = try System.status(at: directory.raw, cName)
         } catch .noEntry { return nil }
         return lookup(name, status, in: parent)
     }

@@ -94,7 +94,8 @@ struct StoreAccess: VolumeFamily {
     /// An O_PATH descriptor of a directory, either from the cache or opened from the nearest ancestor that has one. A
     /// directory keeps its descriptor wherever it moves.
     func directoryDescriptor(_ directory: Node) throws(Errno) -> FileDescriptor {
-        for _ in 0..<1000 {
+        var disagreement = Disagreement(hooks)
+        repeat {
             let (start, below) = read { state -> (FileDescriptor?, [Node]) in
                 var below: [Node] = []
                 var node = directory
@@ -107,7 +108,7 @@ struct StoreAccess: VolumeFamily {
             }
             guard let start else { throw .noEntry }
             if let opened = try open(below, from: start) { return opened }
-        }
+        } while disagreement.mayEnd()
         throw .stale
     }
 
@@ -138,7 +139,8 @@ struct StoreAccess: VolumeFamily {
     func reading<Value>(
         _ node: Node, _ body: (Location) throws(Errno) -> Value
     ) throws(Errno) -> Value {
-        for _ in 0..<1000 {
+        var disagreement = Disagreement(hooks)
+        repeat {
             let began = core.moves.load(ordering: .acquiring)
             let isQuiet = core.movesEnded.load(ordering: .acquiring) == began
             let location: Location
@@ -151,12 +153,13 @@ struct StoreAccess: VolumeFamily {
             do {
                 if isOwn(try location.status(), of: node), isNamed(node) { return try result.get() }
             } catch .noEntry, .notDirectory {}
-        }
+        } while disagreement.mayEnd()
         throw .stale
     }
 
     /// Runs `body` on the location of `node`, which no purge takes meanwhile. For operations during which the kernel
-    /// holds the inode's lock (setattr, setxattr): no rename or unlink comes between.
+    /// holds the inode's lock (setattr, setxattr): no rename or unlink of a file comes between. A rename of a directory
+    /// may, so that is reached through its own descriptor.
     func changing<Value>(
         _ node: Node, _ body: (Location) throws(Errno) -> Value
     ) throws(Errno) -> Value {
@@ -170,7 +173,9 @@ struct StoreAccess: VolumeFamily {
         if let remains { return try body(remains.location) }
         defer { unhold(node) }
         let location: Location
-        do { location = try locate(node) } catch .noEntry { throw .stale }
+        do {
+            location = node.isDirectory ? .itself(try directoryDescriptor(node)) : try locate(node)
+        } catch .noEntry { throw .stale }
         return try body(location)
     }
 

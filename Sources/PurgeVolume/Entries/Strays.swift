@@ -50,7 +50,8 @@ extension NameChanges {
         guard !core.strays.isEmpty else { return }
         core.strays.removeAll { stray in
             do throws(Errno) {
-                return removeUnknown(stray.name, at: try access.directoryDescriptor(stray.directory).raw)
+                let directory = try access.directoryDescriptor(stray.directory)
+                return removeUnknown(stray.name, at: directory.raw)
             } catch { return error == .noEntry || error == .stale }  // its directory is gone
         }
     }

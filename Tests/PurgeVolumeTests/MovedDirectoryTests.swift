@@ -1,0 +1,102 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import PurgeTree
+import Support
+import Synchronization
+import Testing
+
+@testable import PurgeVolume
+
+/// Calls beside the rename of the directory that they concern, or of one above it. The kernel does not order them.
+struct MovedDirectoryTests {
+    struct Change: Sendable {
+        let call: SystemCall.Name
+        let make: @Sendable (LiveVolume, Node) throws -> Void
+    }
+    static let changes: [Change] = [
+        Change(call: .fchmodat) { live, node in try live.change(node, nil) { $0.mode = 0o700 } },
+        Change(call: .fchownat) { live, node in try live.change(node, nil) { $0.owner = 1 } },
+        Change(call: .utimensat) { live, node in
+            try live.change(node, nil) { $0.modificationTime = timespec(tv_sec: 1000, tv_nsec: 0) }
+        },
+        Change(call: .setxattr) { live, node in
+            try live.volume.extendedAttributes.set(
+                of: node, named: "user.purgefs.isPurgeable", to: Array("low".utf8), flags: 0, caller: LiveVolume.caller)
+        },
+    ]
+
+    /// The other directory gets its name in the last moment before the call.
+    @Test(arguments: changes.indices) func aChangeReachesTheRightDirectory(at index: Int) throws {
+        try withVolume { live in
+            let change = Self.changes[index]
+            try live.makeDirectory("Documents/A")
+            try live.makeDirectory("Documents/B")
+            try live.make("Documents/B/kept", blocks: 1)
+            let before = try Self.facts(live.stored("Documents/B"))
+            let node = try live.node("Documents/A")
+            let exchange = { _ = try? live.rename("Documents/A", "Documents/B", flags: 2) }
+            // By name, or through the directory's own descriptor.
+            let own: SystemCall.Name =
+                switch change.call {
+                case .fchmodat: .fchmod
+                case .fchownat: .fchown
+                case .utimensat: .futimens
+                default: change.call
+                }
+            var outcome = SystemCallFaults.running(exchange, before: change.call) { try change.make(live, node) }
+            try outcome.result.get()
+            if outcome.hits == 0 {
+                outcome = SystemCallFaults.running(exchange, before: own) { try change.make(live, node) }
+                try outcome.result.get()
+            }
+            #expect(outcome.hits == 1)
+            // What was B has the name A now.
+            #expect(try Self.facts(live.stored("Documents/A")) == before)
+            #expect(try Self.facts(live.stored("Documents/B")) != before)
+        }
+    }
+
+    private struct Facts: Equatable {
+        let mode: mode_t
+        let owner: uid_t
+        let modified: Int
+        let attributes: Int
+    }
+    private static func facts(_ path: String) throws -> Facts {
+        let file = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
+        let status = try System.status(file.raw)
+        return Facts(
+            mode: status.st_mode, owner: status.st_uid, modified: status.st_mtim.tv_sec,
+            attributes: try System.attributeNames(
+                at: file.raw, nil, into: UnsafeMutableBufferPointer(start: nil, count: 0)))
+    }
+
+    /// The thread of a rename may lose the CPU after it has changed the store.
+    @Test func aCallWaitsForARenameUnderWay() throws {
+        try withVolume { live in
+            try live.makeDirectory("Documents/A")
+            try live.make("Documents/A/f", blocks: 1)
+            let (old, new) = (live.stored("Documents/A"), live.stored("Documents/moved"))
+            let node = try live.node("Documents/A")
+            let isMoved = Gate()
+            let seen = isMoved.generation
+            let access = live.volume.lookups.access
+            let mover = try WorkThread(name: "mover") {
+                do throws(Errno) {
+                    try access.moving(
+                        { () throws(Errno) in
+                            Glibc.rename(old, new)
+                            isMoved.advance()
+                            usleep(100_000)  // what a scheduler may do
+                            Glibc.rename(new, old)
+                        }, then: { _ in })
+                } catch { Issue.record("\(error)") }
+            }
+            isMoved.wait(while: seen)
+            #expect(throws: Never.self) { try live.volume.attributes(of: node) }
+            mover.join()
+            #expect(live.exists("Documents/A/f"))
+        }
+    }
+}
