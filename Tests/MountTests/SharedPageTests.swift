@@ -21,7 +21,7 @@ extension Mounts {
         }
 
         /// Through the page cache, too, a write takes what fits, and what did not fit is not seen.
-        @Test(arguments: [O_RDWR, O_WRONLY]) func writeTakesWhatFits(access: Int32) throws {
+        @Test(arguments: [O_RDWR, O_WRONLY, O_RDWR | System.openDirect]) func writeTakesWhatFits(access: Int32) throws {
             try withMount { mount in
                 try mount.make("Documents/f", size: 8192)
                 try mount.turnThresholdsOff()

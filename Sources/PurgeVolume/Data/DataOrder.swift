@@ -4,8 +4,7 @@ import PurgeTree
 /// The order of changes to a file's data.
 ///
 /// What is reserved for a write and what the backing file then gets must stay in step, so nothing may truncate the file
-/// in between. The kernel's own lock of an inode does not cover open(2) with O_TRUNC, the write-back of mapped pages
-/// and asynchronous direct writes.
+/// in between. The kernel's own lock of an inode does not cover open(2) with O_TRUNC and the write-back of mapped pages.
 struct DataOrder: VolumeFamily {
     let core: VolumeCore
 

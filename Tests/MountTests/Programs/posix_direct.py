@@ -4,6 +4,7 @@ import fcntl
 import mmap
 import os
 import struct
+import threading
 
 from posix_check import call, check, content, got, put, together, value
 
@@ -159,6 +160,31 @@ def direct_asynchronous():
     result.append(queue.run(descriptor, [(queue.READ, memory, n * 16 * PAGE) for n, memory in enumerate(into)]))
     queue.close()
     return result + [content("f") == b"".join(pieces), [memory[:] for memory in into] == pieces, os.fstat(descriptor).st_size]
+
+
+@check
+def direct_asynchronous_beside_a_buffered_reader():
+    """What has been written is read at once, even if another descriptor fills the page cache meanwhile."""
+    size = 160 * PAGE
+    descriptor, queue = os.open("f", os.O_RDWR | os.O_CREAT | os.O_DIRECT), Asynchronous()
+    os.pwritev(descriptor, [aligned(bytes(size))], 0)
+    stale, done = 0, threading.Event()
+
+    def read():
+        while not done.is_set():
+            content("f")
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    for turn in range(1, 101):
+        queue.run(descriptor, [(queue.WRITE, aligned(bytes([turn]) * size), 0)])
+        stale += content("f") != bytes([turn]) * size
+    done.set()
+    for reader in readers:
+        reader.join()
+    queue.close()
+    return stale
 
 
 @check
