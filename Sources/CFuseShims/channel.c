@@ -17,6 +17,8 @@ static int device = -1;
 // Readable once nothing more is to be served.
 static int stop_event = -1;
 static _Atomic int failure;
+// The same as stop_event: a reader that always finds a request never polls.
+static _Atomic int is_stopped;
 
 int channel_open(int fd) {
     stop_event = eventfd(0, EFD_CLOEXEC);
@@ -27,6 +29,7 @@ int channel_open(int fd) {
 
 void channel_stop(void) {
     uint64_t one = 1;
+    is_stopped = 1;
     if (write(stop_event, &one, sizeof one) < 0) return;  // it is readable already
 }
 
@@ -63,7 +66,7 @@ static int64_t monotonic(void) {
 }
 
 ssize_t channel_receive(void *buffer, size_t size) {
-    while (1) {
+    while (!is_stopped) {
         ssize_t count = read(device, buffer, size);
         if (count >= 0) return count;
         if (errno != EAGAIN) return -errno;
@@ -89,8 +92,8 @@ ssize_t channel_receive(void *buffer, size_t size) {
         }
         struct pollfd p[] = {{.fd = device, .events = POLLIN}, {.fd = stop_event, .events = POLLIN}};
         poll(p, 2, -1);
-        if (p[1].revents) return -ENODEV;
     }
+    return -ENODEV;
 }
 
 // libfuse frees a request whose answer the kernel has not accepted, and its caller would wait for ever: it gets EIO.

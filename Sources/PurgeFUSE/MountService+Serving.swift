@@ -46,6 +46,8 @@ extension MountService {
     private static func startServing(
         _ channel: Channel, _ server: Server, _ mountpoint: String
     ) throws(Errno) -> WorkThread {
+        // Before the first request is served, since that may purge what then has to be announced.
+        try server.notifier.begin(session: channel.session)
         let pool = WorkerPool(
             source: KernelRequests(channel: channel, server: server), limit: server.volume.budget.workers)
         let ended = Gate()
@@ -56,7 +58,6 @@ extension MountService {
         try EndSignals.watch(mountpoint, ended: ended) {
             note("purgefs: census: \(server.volume.census().line)")
         }
-        try server.notifier.begin(session: channel.session)
         let events = server.volume.events
         try MountWatch.start(mountpoint) { events.endReaders() }
         return serving

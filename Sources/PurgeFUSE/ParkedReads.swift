@@ -33,7 +33,9 @@ final class ParkedReads: Sendable {
             return false
         }
         if isInterrupted { return entry.pending.take()?.error(.interrupted) ?? () }
-        reader.onData { [weak self] in self?.resume(reader) }
+        reader.onData { [weak self, weak reader] in
+            if let reader { self?.resume(reader) }
+        }
         if reader.isReadable { resume(reader) }
     }
 
@@ -51,8 +53,8 @@ final class ParkedReads: Sendable {
             if let bytes = reader.take(limit: entry.size) {
                 entry.pending.take()?.bytes(bytes)
             } else {
+                // Another read took it. What has come since then found no read to answer, so the loop looks once more.
                 parked.withLock { $0[ObjectIdentifier(reader), default: []].insert(entry, at: 0) }
-                return
             }
         }
     }

@@ -10,8 +10,12 @@ public final class ScratchRoot: Sendable {
     private let counter = Atomic<Int>(0)
 
     private init() {
-        path = "/var/tmp/purgefs-tests-\(getpid())"
-        mkdir(path, 0o755)
+        // Not named after the process: the janitor of an earlier run may still be removing the mounts of its own, and the
+        // system gives process ids again.
+        var template = Array("/var/tmp/purgefs-tests-XXXXXX".utf8CString)
+        mkdtemp(&template)
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        chmod(path, 0o755)
         startJanitor()
     }
 

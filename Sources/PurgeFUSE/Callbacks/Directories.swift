@@ -34,7 +34,7 @@ extension Request {
         withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer in
             var listing = Listing(request: raw, buffer: buffer, isPlus: isPlus)
             answer { () throws(Errno) in
-                try listing.fill(from: object(info), at: offset, of: volume)
+                try listing.fill(from: object(info), at: offset, server)
             } _: { reply, handle in
                 listing.send(of: handle, reply, server)
             }
@@ -59,9 +59,14 @@ private struct Listing {
     var entries: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<used]) }
 
     mutating func fill(
-        from handle: DirectoryHandle, at offset: Int64, of volume: Volume
+        from handle: DirectoryHandle, at offset: Int64, _ server: Server
     ) throws(Errno) -> DirectoryHandle {
-        try volume.directories.read(handle, offset: offset, withAttributes: isPlus) { add($0) }
+        do throws(Errno) {
+            try server.volume.directories.read(handle, offset: offset, withAttributes: isPlus) { add($0) }
+        } catch {
+            if isPlus { forget(server) }
+            throw error
+        }
         return handle
     }
 
@@ -69,7 +74,11 @@ private struct Listing {
         let isTaken = reply.bytes(entries)
         guard isPlus else { return }
         if isTaken { return server.volume.directories.warmUp(handle, after: count) }
-        // The kernel has no references to entries that it has not accepted.
+        forget(server)
+    }
+
+    /// The kernel has no references to entries that it has not accepted.
+    private func forget(_ server: Server) {
         forEachNode { server.volume.forget(server.node($0), count: 1) }
     }
 

@@ -20,8 +20,9 @@ struct FileCreation: VolumeFamily {
             }
             if try lookups.settledEntry(key, in: parent) != nil {
                 if flags & O_EXCL != 0 { throw .exists }
-                return try openExisting(
+                let opened = try openExisting(
                     name, in: parent, flags: flags, caller: caller, offersPassthrough: offersPassthrough)
+                if let opened { return opened }
             }
         }
     }
@@ -45,10 +46,15 @@ struct FileCreation: VolumeFamily {
         return NewPlace(directory: directory, inheritsProtection: found.inheritsProtection)
     }
 
+    /// nil if it has been purged meanwhile, so that it is made anew.
     private func openExisting(
         _ name: CName, in parent: Node, flags: Int32, caller: Caller, offersPassthrough: Bool
-    ) throws(Errno) -> (Entry, Handle) {
-        let entry = try lookups.lookup(name, in: parent, caller: caller)
+    ) throws(Errno) -> (Entry, Handle)? {
+        let entry: Entry
+        do throws(Errno) { entry = try lookups.lookup(name, in: parent, caller: caller) } catch {
+            if error == .noEntry { return nil }
+            throw error
+        }
         do throws(Errno) {
             // An answer to CREATE cannot pass a file through; when it is looked up again, the file comes with OPEN.
             openFiles.settleMapping(of: entry.node)

@@ -50,7 +50,8 @@ extension StoreAccess {
         }
         do throws(Errno) {
             var status = try name.withCName { (name) throws(Errno) in try System.status(at: directory.raw, name) }
-            status.st_nlink = node.isDirectory ? 0 : status.st_nlink - 1
+            // Some file systems that are FUSE mounts themselves report 0 links.
+            status.st_nlink = node.isDirectory ? 0 : max(1, status.st_nlink) - 1
             return .known(status)
         } catch { return nil }
     }
