@@ -48,8 +48,8 @@ public struct Device: Hashable, Sendable {
         return device
     }
 
-    /// What has been counted since the store was made. The file may contain any number, so counters saturate
-    /// at the end of their range.
+    /// What has been counted since the store was made. Counters saturate at `ByteCount.largestSetting`, because a
+    /// device.json with a larger one is refused.
     public struct Counters: Codable, Hashable, Sendable {
         public package(set) var purgedFiles: Int64 = 0
         public package(set) var purgedBytes: Int64 = 0
@@ -59,10 +59,14 @@ public struct Device: Hashable, Sendable {
         public init() {}
 
         mutating func notePurged(files: Int64, bytes: ByteCount) {
-            purgedFiles = (ByteCount(purgedFiles) + ByteCount(files)).bytes
-            purgedBytes = (ByteCount(purgedBytes) + bytes).bytes
+            purgedFiles = Self.sum(purgedFiles, ByteCount(files))
+            purgedBytes = Self.sum(purgedBytes, bytes)
         }
-        mutating func noteRefused() { refusedWrites = (ByteCount(refusedWrites) + ByteCount(1)).bytes }
+        mutating func noteRefused() { refusedWrites = Self.sum(refusedWrites, ByteCount(1)) }
+
+        private static func sum(_ counter: Int64, _ more: ByteCount) -> Int64 {
+            min(.largestSetting, ByteCount(counter) + more).bytes
+        }
     }
 }
 

@@ -125,6 +125,19 @@ import Testing
         #expect([device.total, device.others, device.othersPurgeable].map(\.bytes) == [4096, 8192, 4096])
     }
 
+    /// A file with larger counters is refused.
+    @Test func countersEndWhereAFileMayHaveThem() throws {
+        var device = Self.device()
+        device.counters.refusedWrites = (1 << 60) - 1
+        for _ in 0..<3 {
+            device.notePurged(files: 1 << 59, bytes: ByteCount(1 << 60))
+            device.noteRefused()
+        }
+        let counters = device.counters
+        #expect([counters.purgedFiles, counters.purgedBytes, counters.refusedWrites] == [1 << 60, 1 << 60, 1 << 60])
+        try device.validate()
+    }
+
     @Test func purgeableOthersShrinkWithOthers() throws {
         var device = Self.device(others: 10, purgeable: 8)
         _ = try device.apply(.others(Self.blocks(5)), as: "", by: 0, at: Self.now)
@@ -183,14 +196,14 @@ import Testing
         #expect(device.capacity.reclaimable == ByteCount(blocks: 7))
     }
 
-    /// A store may hold any number, and counting must not go beyond the range.
+    /// A store may hold large numbers, and counting must not go beyond what it can hold.
     @Test func numbersEndAtTheEndOfTheirRange() {
         var device = Self.device(others: 10, purgeable: 10)
-        device.counters.purgedBytes = .max
-        device.counters.refusedWrites = .max
+        device.counters.purgedBytes = 1 << 60
+        device.counters.refusedWrites = 1 << 60
         device.notePurged(files: 1, bytes: ByteCount(4096))
         device.noteRefused()
-        #expect(device.counters.purgedBytes == .max && device.counters.refusedWrites == .max)
+        #expect(device.counters.purgedBytes == 1 << 60 && device.counters.refusedWrites == 1 << 60)
         #expect(device.counters.purgedFiles == 1)
         device.total = ByteCount(1 << 60)
         device.others = ByteCount(1 << 60)

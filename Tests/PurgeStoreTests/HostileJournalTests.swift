@@ -93,6 +93,26 @@ struct HostileJournalTests {
         }
     }
 
+    /// Events that follow would get numbers that no journal may have.
+    @Test(arguments: [1 << 62, (1 << 61) + 1] as [Int64]) func numbersThatLeaveNoRoom(seq: Int64) throws {
+        try change("UPDATE events SET seq = \(seq) WHERE seq = 20")
+        #expect(try opening().what == "the journal is damaged: it has an event with the number \(seq)")
+        #expect(try StoreInspection.run(directory["s"], repairing: false).problems.map(\.isRepairable) == [true])
+        _ = try StoreInspection.run(directory["s"], repairing: true)
+        #expect(try StoreInspection.run(directory["s"], repairing: false).problems == [])
+        let journal = try Journal.open(in: try Store.open(directory["s"], creating: false))
+        #expect(journal.lastSequence == 19)
+    }
+
+    @Test func theLargestNumberThatLeavesRoom() throws {
+        try change("UPDATE events SET seq = \(1 << 61) WHERE seq = 20")
+        #expect(try StoreInspection.run(directory["s"], repairing: false).problems == [])
+        let journal = try Journal.open(in: try Store.open(directory["s"], creating: false))
+        #expect(journal.lastSequence == 1 << 61)
+        try journal.append([Event(seq: (1 << 61) + 1, type: .mount)])
+        #expect(try JournalReader(storePath: directory["s"]).events().last?.seq == (1 << 61) + 1)
+    }
+
     /// Anything can be in any column of SQLite.
     @Test func rowsOfWrongTypes() throws {
         let values = ["NULL", "x'00ff'", "'text'", "9e999", "-1.5", "\(Int64.min)", "\(Int64.max)", "zeroblob(100000)"]

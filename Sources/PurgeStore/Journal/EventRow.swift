@@ -3,8 +3,20 @@ import PurgeModel
 
 /// An event as a row of the table `events`.
 enum EventRow {
-    /// The sequence numbers of a journal: there is always a next one.
-    static let sequences: ClosedRange<Int64> = 1...1 << 62
+    /// The sequence numbers that an event can have.
+    private static let sequences: ClosedRange<Int64> = 1...1 << 62
+    /// The largest number of the last event when a journal is opened: more than enough numbers are left for the events
+    /// of a mount.
+    static let largestLast: Int64 = 1 << 61
+
+    /// The number of the newest event; 0 if there is none.
+    static func lastSequence(in database: Database) throws(DatabaseError) -> Int64 {
+        let last = try database.number("SELECT max(seq) FROM events") ?? 0
+        guard (0...largestLast).contains(last) else {
+            throw DatabaseError(code: SQLITE_CORRUPT, message: "it has an event with the number \(last)")
+        }
+        return last
+    }
 
     private static let columns = "seq, time, type, path, tier, bytes, reason, trigger, pid"
 

@@ -64,15 +64,7 @@ public final class Journal: Sendable {
             place.absolutePathOf(JournalSchema.fileName), patience: patience)
         let reserve = JournalReserve(place)
         reserve?.keep()
-        return State(database: database, lastSequence: try lastSequence(in: database), reserve: reserve)
-    }
-
-    private static func lastSequence(in database: Database) throws(DatabaseError) -> Int64 {
-        let last = try database.number("SELECT max(seq) FROM events") ?? 0
-        guard last == 0 || EventRow.sequences.contains(last) else {
-            throw DatabaseError(code: SQLITE_CORRUPT, message: "it has an event with the number \(last)")
-        }
-        return last
+        return State(database: database, lastSequence: try EventRow.lastSequence(in: database), reserve: reserve)
     }
 
     /// For reading a store that no daemon holds: nothing in the store is changed, and nothing that
@@ -83,7 +75,7 @@ public final class Journal: Sendable {
             let found = try store.place.openJournalAtRest()
             let database = if let found { found } else { try JournalSchema.openForWriting(":memory:") }
             return Journal(
-                State(database: database, lastSequence: try lastSequence(in: database)), store.place,
+                State(database: database, lastSequence: try EventRow.lastSequence(in: database)), store.place,
                 capacity: capacity, isForReading: true)
         } catch { throw error.error(path: store.place.pathOf(JournalSchema.fileName), store: store.path) }
     }

@@ -15,6 +15,7 @@ extension StoreDirectory {
             try checkJournalIsFile()
             guard let database = try openJournalAtRest() else { return nil }
             try JournalSchema.checkIntegrity(of: database)
+            _ = try EventRow.lastSequence(in: database)
             let rows = try database.prepare("\(EventRow.selection(from: database)) ORDER BY seq")
             while try rows.step() { _ = try EventRow.event(rows) }
             return nil

@@ -69,9 +69,12 @@ struct JournalSalvage {
         }
     }
 
-    /// nil for a row that is not an event: that row is lost, but those after it are not.
+    /// nil for a row that is not an event, or has a number after which a journal cannot go on: that row is lost, but those after it are not.
     private func understood(_ row: borrowing Statement) throws(DatabaseError) -> Event? {
-        do { return try EventRow.event(row) } catch let error where error.isDamage { return nil }
+        do {
+            let event = try EventRow.event(row)
+            return event.seq <= EventRow.largestLast ? event : nil
+        } catch let error where error.isDamage { return nil }
     }
 
     /// A view in the place of a table may be endless.
