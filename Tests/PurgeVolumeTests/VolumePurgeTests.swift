@@ -143,6 +143,29 @@ struct VolumePurgeTests {
         }
     }
 
+    /// By the bytes of the path, as the plan says: `-` comes before `/`, and that before a digit.
+    @Test(arguments: [[], ["full"]]) func emptyFilesGoInOrderOfPath(full: [String]) throws {
+        let empty = ["a-", "d-/1", "d-/2", "d/0", "d/1", "d/10", "d/2", "d/link", "d0", "d9", "e", "z"]
+        try withVolume { live in
+            try live.makeDirectory("tmp/d")
+            try live.makeDirectory("tmp/d-")
+            for name in empty.reversed() {
+                if name == "d/link" { try live.symlink("tmp/d/link") } else { try live.make("tmp/" + name, blocks: 0) }
+            }
+            for name in full { try live.make("tmp/" + name, blocks: 1) }
+            let handle = ControlHandle(file: .storagePlan, reader: nil)
+            try live.volume.controlFiles.write(handle, Array("tmp".utf8), pid: LiveVolume.tid)
+            let answer = live.volume.controlFiles.read(handle, offset: 0, limit: .max)
+            let planned = String(decoding: answer, as: UTF8.self).split(separator: "\n").map { line in
+                line.split(separator: "\"").first { $0.hasPrefix("tmp/") }.map(String.init)
+            }
+            let expected = (full + empty).map { "tmp/" + $0 }
+            #expect(planned == expected)
+            try live.command(.storageReclaim, "tmp")
+            #expect(try purged(live) == expected)
+        }
+    }
+
     @Test func othersGoFirstInWholeBlocks() throws {
         try withVolume { live in
             try live.command(.storageOthers, "\(20 * 4096)")

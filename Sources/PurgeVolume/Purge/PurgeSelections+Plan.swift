@@ -60,8 +60,10 @@ extension PurgeSelections {
             text += PlanLine(path: item.id.path, reason: item.reason, bytes: item.bytes).text
         }
         guard command.takesEmptyFiles else { return text }
-        let empty = inSlices(emptyFiles(of: command)) {
-            $0.parent == nil ? nil : PlanLine(path: $0.path().bytes, reason: $0.purgeReason, bytes: $0.charged)
+        let empty = inSlices(emptyFiles(of: command)) { file -> PlanLine? in
+            let node = file.node
+            return node.parent == nil
+                ? nil : PlanLine(path: file.path, reason: node.purgeReason, bytes: node.charged)
         }
         return text + empty.map(\.text).joined()
     }
@@ -69,8 +71,8 @@ extension PurgeSelections {
 
 // Empty files and symbolic links free nothing, and are purged only when a command names their place.
 extension PurgeSelections {
-    /// Those that existed at some moment.
-    func emptyFiles(of command: ReclaimCommand, below top: Node? = nil) -> [Node] {
+    /// Those that existed at some moment, in the order in which they are purged: by path.
+    func emptyFiles(of command: ReclaimCommand, below top: Node? = nil) -> [FoundFile] {
         let step = command.goal.step
         var found: [Node] = []
         var pending = [top ?? root]
@@ -83,14 +85,14 @@ extension PurgeSelections {
                 if node.isDirectory { pending.append(node) } else { found.append(node) }
             }
         }
-        return found
+        return inSlices(found) { $0.parent == nil ? nil : FoundFile(node: $0, path: $0.path().bytes) }.inOrderOfPath
     }
 
     /// Removes those that are still empty and not in use.
     func purgeEmptyFiles(
         of command: ReclaimCommand, tid: pid_t, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void
     ) {
-        let nodes = emptyFiles(of: command)
+        let nodes = emptyFiles(of: command).map(\.node)
         for start in stride(from: 0, to: nodes.count, by: Purger.batch) {
             let job = change { state -> PurgeJob? in
                 let victims = nodes[start..<min(start + Purger.batch, nodes.count)].compactMap { node in
@@ -112,6 +114,9 @@ struct FoundFile {
 }
 
 extension [FoundFile] {
+    /// Paths are compared byte by byte.
+    var inOrderOfPath: [FoundFile] { sorted { $0.path.lexicographicallyPrecedes($1.path) } }
+
     /// Bytes of the paths that are looked up anew while the lock is held once. Paths can be as long as folders are
     /// deep.
     private static let pathBytes = 64 << 10

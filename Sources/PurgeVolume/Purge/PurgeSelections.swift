@@ -51,12 +51,7 @@ struct PurgeSelections: VolumeFamily {
         var files = plan(command.goal, below: path).items.map {
             FoundFile(node: $0.id.node, path: $0.id.path)
         }
-        if command.takesEmptyFiles {
-            let empty = emptyFiles(of: command, below: top)
-            files += read { _ in
-                empty.map { FoundFile(node: $0, path: $0.path().bytes) }
-            }
-        }
+        if command.takesEmptyFiles { files += emptyFiles(of: command, below: top) }
         return Selection(files: files, namesRefused: false)
     }
 
@@ -91,6 +86,6 @@ struct PurgeSelections: VolumeFamily {
                 }
             }
         }
-        return found.sorted { $0.path.lexicographicallyPrecedes($1.path) }
+        return found.inOrderOfPath
     }
 }
