@@ -56,6 +56,45 @@ extension Mounts {
             }
         }
 
+        /// XFS frees the blocks of the range first, and then has no room for them: they stay charged, as after the next
+        /// mount.
+        @Test func aFailedZeroRangeOnAFullXFS() throws {
+            try withMount(["--total", "8G"], on: .xfs) { mount in
+                mount.expectWarnings()
+                let file = try OpenFile(mount.path("Documents/f"))
+                try file.fill(387 * 4096)
+                try file.sync()
+                let pad = try OpenFile("\(mount.store.parentPath)/pad")
+                var (end, piece) = (Int64(0), Int64(256 << 20))
+                while piece >= 4096 {
+                    do throws(Errno) {
+                        try pad.allocate(Allocate.plain, end, piece)
+                        end += piece
+                    } catch { piece /= 2 }
+                }
+                #expect(throws: Errno.ioError) { try file.allocate(Allocate.zeroRange, 256 * 4096, 1 << 20) }
+                file.close()
+                pad.close()
+                try expectLedger(mount, 387 * 4096)
+                try mount.remount(["--total", "8G"])
+                try expectLedger(mount, 387 * 4096)
+            }
+        }
+
+        /// Zeroes that the disk has room for leave a dense file without a record.
+        @Test(arguments: Backing.allCases) func aZeroedRangeNeedsNoRecord(backing: Backing) throws {
+            try withMount(on: backing) { mount in
+                let file = try OpenFile(mount.path("Documents/f"))
+                try file.fill(10 * 4096)
+                try file.allocate(Allocate.zeroRange, 5000, 1 << 20)
+                file.close()
+                #expect(try Attributes.names("\(mount.store)/container/Documents/f").isEmpty)
+                try expectLedger(mount, 258 * 4096)
+                try mount.remount()
+                try expectLedger(mount, 258 * 4096)
+            }
+        }
+
         /// A file that is passed through to the kernel, and a call that would leave a hole in it: ENOSPC changes
         /// nothing.
         @Test(arguments: ["write", "truncate", "fallocate"])

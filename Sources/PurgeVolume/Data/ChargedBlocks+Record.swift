@@ -73,13 +73,14 @@ extension ChargedBlocks {
         } catch { throw access.hostError(error, node) }
     }
 
-    /// A file with a record has been written up to `end`.
-    func noteWritten(_ node: Node, _ descriptor: Int32, end: Int64) {
+    /// A file with a record has been written up to `end`. `hasEveryBlock`: it is known that the backing file has all of
+    /// them, although seeking finds a hole in those without data.
+    func noteWritten(_ node: Node, _ descriptor: Int32, end: Int64, hasEveryBlock: Bool = false) {
         change { _ in
             guard let io = node.io, let size = io.extents?.size else { return }
             io.extents?.size = max(size, end)
         }
-        _ = dropFullRecord(node, descriptor)
+        _ = dropFullRecord(node, descriptor, hasEveryBlock: hasEveryBlock)
     }
 
     /// Blocks of the backing file have been freed: they leave the ledger and the record. If the record cannot be
@@ -101,9 +102,9 @@ extension ChargedBlocks {
         }
     }
 
-    /// A file that has every block up to its end and none beyond needs no record if the backing file has data in all of
-    /// them, so that the next scan sees them. It would not see blocks that are allocated only in the ledger.
-    private func dropFullRecord(_ node: Node, _ descriptor: Int32) -> Bool {
+    /// A file that has every block up to its end and none beyond needs no record if the backing file has all of them too,
+    /// so that the next scan sees them. It would not see blocks that are allocated only in the ledger.
+    private func dropFullRecord(_ node: Node, _ descriptor: Int32, hasEveryBlock: Bool = false) -> Bool {
         let full = read { _ -> StoredExtents? in
             guard let charged = node.extents, let stored = node.io?.extents,
                 charged.isExactly(below: ByteCount(stored.size).blocks)
@@ -112,7 +113,7 @@ extension ChargedBlocks {
         }
         guard let full else { return false }
         do throws(Errno) {
-            if full.size > 0 {
+            if full.size > 0 && !hasEveryBlock {
                 let hole = try System.seek(descriptor, 0, System.seekHole)
                 guard hole >= full.size else { return false }
             }

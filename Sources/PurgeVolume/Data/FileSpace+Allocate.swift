@@ -51,9 +51,10 @@ extension FileSpace {
         let size = try System.status(fd).size
         // Blocks past the end make no hole in the file.
         let hole = request.keepsSize ? nil : try charges.readyForHole(node, fd, before: request.blocks.lowerBound)
-        if request.keepsSize && request.blocks.upperBound > ByteCount(size).blocks && isDense(node) {
-            try charges.makeSparse(node, fd)
-        }
+        let wasDense = isDense(node)
+        let goesPastEnd = request.keepsSize && request.blocks.upperBound > ByteCount(size).blocks
+        // XFS frees the blocks that it zeroes, and may then have no room: only a record tells that they are charged.
+        if wasDense && (zeroes || goesPastEnd) { try charges.makeSparse(node, fd) }
         let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound
         let fresh = read { _ in node.gaps(in: blocks) }
         let reservation = try charges.reserve(
@@ -69,7 +70,8 @@ extension FileSpace {
             throw access.hostError(error, node)
         }
         if kind.fillsGrownTail, size < request.offset { emptyGrownTail(node, fd, size) }
-        charges.noteWritten(node, fd, end: request.keepsSize ? size : max(size, request.end))
+        charges.noteWritten(
+            node, fd, end: request.keepsSize ? size : max(size, request.end), hasEveryBlock: wasDense && !goesPastEnd)
     }
 
     /// Undoes what a failed allocation has left: blocks that were not there before, without data.
