@@ -1,9 +1,10 @@
-/// File systems that need special treatment for an exact block count (docs/INTERNALS.md, Charged blocks).
+/// File systems that need special treatment (docs/INTERNALS.md, Charged blocks, Attributes).
 enum BackingKind: Sendable {
-    case xfs, btrfs, overlay, other
+    case ext4, xfs, btrfs, overlay, other
 
     init(fileSystemType: Int64) {
         switch fileSystemType {
+        case 0xEF53: self = .ext4  // and its predecessors
         case 0x5846_5342: self = .xfs
         case 0x9123_683E: self = .btrfs
         case 0x794C_7630: self = .overlay

@@ -97,11 +97,24 @@ public struct ExtendedAttributes: VolumeFamily {
                 }.get()
             }
         } catch {
-            // ext4 reports the same error when a file has more attributes than fit.
-            if error == .noSpace, hostHasRoom() { throw .argListTooLong }
+            if error == .noSpace, isTooLarge(strlen(key) + value.count) { throw .argListTooLong }
             throw access.hostError(error, node)
         }
     }
+
+    /// Whether the backing reports that it is full because an attribute of so many bytes, with its name, does not fit
+    /// into its file.
+    private func isTooLarge(_ bytes: Int) -> Bool {
+        switch kind {
+        // What fits depends on the other attributes of the file. overlayfs may lie on ext4.
+        case .ext4, .overlay: hostHasRoom()
+        case .btrfs: bytes > Self.largestOnBtrfs
+        case .xfs, .other: false
+        }
+    }
+
+    /// What a leaf of 16 KiB, the default of mkfs.btrfs, holds beside its three headers.
+    private static let largestOnBtrfs = 16384 - 101 - 25 - 30
 
     private func hostHasRoom() -> Bool {
         do throws(Errno) {

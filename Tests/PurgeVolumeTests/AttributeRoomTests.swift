@@ -1,0 +1,55 @@
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+@testable import PurgeVolume
+
+/// The file system under a store has no room for an attribute: because of the file, or because it is full.
+struct AttributeRoomTests {
+    private func withVolume(on backing: Backing, _ body: (LiveVolume) throws -> Void) throws {
+        try Scratch.with("attribute") { scratch in
+            let place = try BackingDirectory(backing, in: scratch.path)
+            let result = Result {
+                let live = try LiveVolume("\(place.path)/store")
+                try live.make("Documents/f", blocks: 0)
+                try body(live)
+            }
+            // A process that another test is starting has our descriptors for a moment.
+            try eventually(within: 10, "it can be unmounted") { (try? place.release()) != nil }
+            try result.get()
+        }
+    }
+
+    /// All have room here. Only on ext4, and on overlayfs, which may lie on it, does that tell why there is none for an
+    /// attribute.
+    @Test(arguments: [
+        (Backing.ext4, E2BIG), (.overlayfs, E2BIG), (.btrfs, EIO), (.xfs, EIO), (.tmpfs, EIO),
+    ]) func theBackingSaysThatItIsFull(backing: Backing, answer: Int32) throws {
+        try withVolume(on: backing) { live in
+            for name in ["isPurgeable", "user.a"] {
+                let faults = SystemCallFaults(after: 0, of: .setxattr, code: ENOSPC)
+                let outcome = faults.during { try live.set(name, of: "Documents/f", to: "1") }
+                let error = #expect(throws: Errno.self) { try outcome.result.get() }
+                #expect(error?.code == answer)
+                #expect(outcome.hits == 1)
+            }
+            let told = try live.events(.hostFull).count
+            #expect((told > 0) == (answer == EIO))
+        }
+    }
+
+    /// A value that no file can have does not mean that the disk is full.
+    @Test(arguments: [Backing.ext4, .btrfs]) func aValueThatIsTooLarge(backing: Backing) throws {
+        try withVolume(on: backing) { live in
+            let value = String(repeating: "x", count: 40_000)
+            #expect(throws: Errno.argListTooLong) { try live.set("user.a", of: "Documents/f", to: value) }
+            if backing == .btrfs {
+                try live.set("user.a", of: "Documents/f", to: String(value.prefix(16_222)))
+                let larger = String(value.prefix(16_223))
+                #expect(throws: Errno.argListTooLong) { try live.set("user.a", of: "Documents/f", to: larger) }
+            }
+            #expect(try live.events(.hostFull).isEmpty)
+        }
+    }
+}
