@@ -29,8 +29,9 @@ int channel_open(int fd) {
 
 void channel_stop(void) {
     uint64_t one = 1;
+    // First, because what follows the end of serving asks only this. An error means that it is readable already.
+    if (write(stop_event, &one, sizeof one) < 0) {}
     is_stopped = 1;
-    if (write(stop_event, &one, sizeof one) < 0) return;  // it is readable already
 }
 
 void channel_fail(int error) {

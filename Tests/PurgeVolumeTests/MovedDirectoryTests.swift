@@ -99,4 +99,21 @@ struct MovedDirectoryTests {
             #expect(live.exists("Documents/A/f"))
         }
     }
+
+    /// As long as nothing moves, waiting does not bring it back.
+    @Test func whatSomebodyHasRemovedFromTheStoreIsNotWaitedFor() throws {
+        try withVolume { live in
+            try live.makeDirectory("Documents/A")
+            for number in 0..<200 { try live.make("Documents/A/\(number)", blocks: 0) }
+            for number in 0..<200 { Glibc.unlink(live.stored("Documents/A/\(number)")) }
+            let outcome = SystemCallFaults.none.during {
+                for number in 0..<200 {
+                    #expect(throws: Errno.stale) { try live.node("Documents/A/\(number)") }
+                }
+            }
+            try outcome.result.get()
+            // Each is asked for three times at most, and the folders above it once.
+            #expect(outcome.calls.filter { $0 == .fstatat }.count <= 200 * 5)
+        }
+    }
 }

@@ -1,32 +1,46 @@
 import Glibc
 import PurgeSystem
 
-/// The turns of a call that has found the store and the tree in disagreement: a rename or an unlink is under way, which
-/// has changed the one and not yet the other. Its thread may need the CPU to get on, so the turns after the first few
-/// sleep.
+/// The turns of a call that has found the store and the tree in disagreement. If a rename, an unlink or a purge is under
+/// way, which has changed the one and not yet the other, it looks again; the thread of that may need the CPU to get on,
+/// so the turns after the first few sleep. If nothing has moved during a whole turn, somebody has changed the store
+/// itself, and looking again does not help.
 struct Disagreement: ~Copyable {
-    private let hooks: VolumeHooks
+    /// In nanoseconds.
+    private let patience: Int64
     private var turns = 0
     private var deadline: Int64 = 0
+    /// The moves that had begun when the turn under way began, and whether all of them had ended.
+    private var moves: UInt64 = 0
+    private var wasQuiet = false
 
     /// Turns that do not sleep.
     private static let quickTurns = 16
-    /// In nanoseconds: far longer than a system call takes on a busy machine. A file that somebody has removed from the
-    /// store itself stays in disagreement.
-    private static let patience: Int64 = 5_000_000_000
     /// In microseconds.
     private static let pause: UInt32 = 500
+    /// Far longer than a system call takes on a busy machine.
+    static let patience: Int64 = 5_000_000_000
+    /// For a call that is a move itself, and so cannot tell whether there is another.
+    static let patienceOfMoves: Int64 = 10_000_000
 
-    init(_ hooks: VolumeHooks) { self.hooks = hooks }
+    init(patience: Int64 = patience) { self.patience = patience }
 
     /// Whether to look again.
-    mutating func mayEnd() -> Bool {
+    mutating func mayEnd(_ core: VolumeCore) -> Bool {
+        let nothingMoved = wasQuiet && core.moves.load(ordering: .acquiring) == moves
+        guard !nothingMoved, hasTime(core) else { return false }
+        moves = core.moves.load(ordering: .acquiring)
+        wasQuiet = core.movesEnded.load(ordering: .acquiring) == moves
+        return true
+    }
+
+    private mutating func hasTime(_ core: VolumeCore) -> Bool {
         turns += 1
         if turns <= Self.quickTurns { return true }
         let now = System.uptime()
         if deadline == 0 {
-            deadline = now + Self.patience
-            hooks.beforeSlowWork()
+            deadline = now + patience
+            core.hooks.beforeSlowWork()
         }
         guard now < deadline else { return false }
         usleep(Self.pause)

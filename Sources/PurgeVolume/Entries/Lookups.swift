@@ -10,10 +10,10 @@ struct Lookups: VolumeFamily {
     func lookup(_ name: CName, in parent: Node, caller: Caller) throws(Errno) -> Entry {
         if parent.isControl { return try control.lookup(name, in: parent) }
         if parent === root, let directory = control.directory(named: name) { return directory }
-        var disagreement = Disagreement(hooks)
+        var disagreement = Disagreement()
         repeat {
             if let entry = try lookupOnce(Name(name), name, in: parent, caller: caller) { return entry }
-        } while disagreement.mayEnd()
+        } while disagreement.mayEnd(core)
         throw .stale
     }
 

@@ -93,8 +93,10 @@ struct StoreAccess: VolumeFamily {
 
     /// An O_PATH descriptor of a directory, either from the cache or opened from the nearest ancestor that has one. A
     /// directory keeps its descriptor wherever it moves.
-    func directoryDescriptor(_ directory: Node) throws(Errno) -> FileDescriptor {
-        var disagreement = Disagreement(hooks)
+    func directoryDescriptor(
+        _ directory: Node, patience: Int64 = Disagreement.patience
+    ) throws(Errno) -> FileDescriptor {
+        var disagreement = Disagreement(patience: patience)
         repeat {
             let (start, below) = read { state -> (FileDescriptor?, [Node]) in
                 var below: [Node] = []
@@ -108,7 +110,7 @@ struct StoreAccess: VolumeFamily {
             }
             guard let start else { throw .noEntry }
             if let opened = try open(below, from: start) { return opened }
-        } while disagreement.mayEnd()
+        } while disagreement.mayEnd(core)
         throw .stale
     }
 
@@ -139,7 +141,7 @@ struct StoreAccess: VolumeFamily {
     func reading<Value>(
         _ node: Node, _ body: (Location) throws(Errno) -> Value
     ) throws(Errno) -> Value {
-        var disagreement = Disagreement(hooks)
+        var disagreement = Disagreement()
         repeat {
             let began = core.moves.load(ordering: .acquiring)
             let isQuiet = core.movesEnded.load(ordering: .acquiring) == began
@@ -153,7 +155,7 @@ struct StoreAccess: VolumeFamily {
             do {
                 if isOwn(try location.status(), of: node), isNamed(node) { return try result.get() }
             } catch .noEntry, .notDirectory {}
-        } while disagreement.mayEnd()
+        } while disagreement.mayEnd(core)
         throw .stale
     }
 

@@ -119,15 +119,25 @@ struct Purger: VolumeFamily {
         var failed: [PurgeJob.Victim] = []
         // As long as the files exist, so do their directories.
         let paths = read { _ in victims.map { $0.node.path() } }
+        var missing: Set<ObjectIdentifier> = []
         for (victim, path) in zip(victims, paths) {
-            if unlink(victim) { gone.append((victim, path)) } else { failed.append(victim) }
+            if unlink(victim, &missing) { gone.append((victim, path)) } else { failed.append(victim) }
         }
         return (gone, failed)
     }
 
-    private func unlink(_ victim: PurgeJob.Victim) -> Bool {
+    /// `missing` gets the directories that are not where the tree has them.
+    private func unlink(_ victim: PurgeJob.Victim, _ missing: inout Set<ObjectIdentifier>) -> Bool {
+        guard !missing.contains(ObjectIdentifier(victim.directory)) else { return false }
         do throws(Errno) {
-            let directory = try access.directoryDescriptor(victim.directory)
+            let directory: FileDescriptor
+            do throws(Errno) {
+                directory = try access.directoryDescriptor(
+                    victim.directory, patience: Disagreement.patienceOfMoves)
+            } catch {
+                if error == .stale { missing.insert(ObjectIdentifier(victim.directory)) }
+                throw error
+            }
             try access.asOwner(of: directory) { () throws(Errno) in
                 try victim.name.withCName { (name) throws(Errno) in try System.unlink(at: directory.raw, name) }
             }
