@@ -84,6 +84,40 @@ struct TemporaryFolderTests {
         }
     }
 
+    /// Calls by descriptor, and links of it to elsewhere, find it before or after, but always.
+    @Test func whatIsOpenCanBeChangedMeanwhile() throws {
+        try withVolume { live in
+            try live.make("tmp/a", blocks: 2)
+            let handle = try live.open("tmp/a")
+            let volume = live.volume
+            let isDone = Gate()
+            let errors = Mutex<[Errno]>([])
+            let seen = isDone.generation
+            var changer: WorkThread?
+            let start = {
+                changer = try? WorkThread(name: "changer") {
+                    defer { isDone.advance() }
+                    var change = AttributeChange(caller: LiveVolume.caller)
+                    change.mode = 0o600
+                    do throws(Errno) {
+                        _ = try volume.answering { (debt) throws(Errno) in
+                            try volume.setAttributes(of: handle.node, handle: handle, change, debt: &debt)
+                        }.announced()
+                    } catch { errors.withLock { $0.append(error) } }
+                }
+                // It must not get on before the file has gone.
+                _ = isDone.wait(while: seen, milliseconds: 200)
+            }
+            let outcome = SystemCallFaults.running(start, before: .unlinkat) { try empty(live) }
+            try outcome.result.get()
+            changer?.join()
+            #expect(errors.withLock { $0 } == [])
+            #expect(try System.status(handle.descriptor).st_mode & 0o777 == 0o600)
+            live.volume.close(handle)
+            #expect(live.used == 0)
+        }
+    }
+
     @Test func aNameElsewhereStays() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 2)

@@ -18,8 +18,10 @@ struct DaemonEnd {
     /// Kills a daemon that does not react.
     func kill() { _ = send(SIGKILL) }
 
+    /// To those that still have the store: the system gives the id of a process that has ended to another one.
     private func send(_ number: Int32) -> Bool {
-        daemons.filter { pid in
+        let serving = ProcessTable.daemons(of: store)
+        return daemons.filter(serving.contains).filter { pid in
             do throws(Errno) {
                 try System.signal(pid, number)
                 return true

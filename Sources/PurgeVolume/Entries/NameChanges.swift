@@ -102,8 +102,7 @@ struct NameChanges: VolumeFamily {
     /// No purge chooses the file while it is being linked. linkat(2) on an unnamed inode only reaches us for O_TMPFILE
     /// files that are still open.
     private func reserveForLink(_ node: Node) throws(Errno) {
-        try change { (state) throws(Errno) in
-            if node.flags.contains(.purging) { throw .stale }
+        try access.unlessGoing(node) { (state) throws(Errno) in
             if node.flags.contains(.unlinked) && node.io?.firstHandle == nil { throw .noEntry }
             state.tree.hold(node)
         }

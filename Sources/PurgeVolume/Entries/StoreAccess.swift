@@ -165,10 +165,10 @@ struct StoreAccess: VolumeFamily {
     func changing<Value>(
         _ node: Node, _ body: (Location) throws(Errno) -> Value
     ) throws(Errno) -> Value {
-        let remains = try change { (state) throws(Errno) -> Remains? in
+        let remains = try unlessGoing(node) { (state) throws(Errno) -> Remains? in
             // No purge can reach it, and it has been released already.
             if let remains = node.io?.remains { return remains }
-            if node.flags.contains(.purging) || (node.flags.contains(.unlinked) && node.opens == 0) { throw .stale }
+            if node.flags.contains(.unlinked) && node.opens == 0 { throw .stale }
             state.tree.hold(node)
             return nil
         }
@@ -179,6 +179,24 @@ struct StoreAccess: VolumeFamily {
             location = node.isDirectory ? .itself(try directoryDescriptor(node)) : try locate(node)
         } catch .noEntry { throw .stale }
         return try body(location)
+    }
+
+    /// Runs `body` under the lock. ESTALE for a file that a purge has chosen. What is open or has other names stays when
+    /// `tmp` is emptied: that is waited for.
+    func unlessGoing<Value>(
+        _ node: Node, _ body: (inout VolumeState) throws(Errno) -> Value
+    ) throws(Errno) -> Value {
+        while true {
+            let seen = core.purges.generation
+            let value = try change { (state) throws(Errno) -> Value? in
+                guard node.flags.contains(.purging) else { return try body(&state) }
+                // A purge does not hold the files that it has chosen.
+                if node.holds == 0 { throw .stale }
+                return nil
+            }
+            if let value { return value }
+            core.purges.wait(while: seen)
+        }
     }
 
     /// The operation on the node is over.

@@ -32,7 +32,7 @@ struct TemporaryFolder: VolumeFamily {
 
     /// nil if it stays, or is gone already.
     private func remove(_ dentry: Dentry, _ pid: pid_t) -> Removal? {
-        guard let node = begin(dentry) else { return nil }
+        guard let (node, path) = begin(dentry) else { return nil }
         // Calls that wait for the name go on.
         defer { core.purges.advance() }
         do throws(Errno) {
@@ -41,7 +41,7 @@ struct TemporaryFolder: VolumeFamily {
             let (removal, sidecar) = try access.moving { () throws(Errno) in
                 try unlink(dentry.name, node, in: directory)
             } then: { state in
-                finish(node, dentry, left, pid, &state)
+                finish(node, dentry, path, left, pid, &state)
             }
             if let sidecar { store.removeSidecar(sidecar) }
             return removal
@@ -53,19 +53,20 @@ struct TemporaryFolder: VolumeFamily {
         }
     }
 
-    /// The entry, as soon as nothing else is using it by its name; nil if it is gone, no longer in `tmp`, or in use for
+    /// The entry and its path, as soon as nothing else is using it by its name; nil if it is gone, no longer in `tmp`, or in use for
     /// too long.
-    private func begin(_ dentry: Dentry) -> Node? {
+    private func begin(_ dentry: Dentry) -> (Node, path: [Name])? {
         let deadline = System.uptime() + Purger.patienceForHeldFiles
         while true {
             let seen = core.released.generation
-            let (node, isBusy) = change { state -> (Node?, Bool) in
+            let (found, isBusy) = change { state -> ((Node, path: [Name])?, Bool) in
                 guard let node = dentry.node, dentry.directory.standing.place == .temporary else { return (nil, false) }
                 if node.isBusy { return (nil, true) }
                 state.tree.hold(node, isGoing: true)
-                return (node, false)
+                // From here on it goes, even if its folder is moved elsewhere.
+                return ((node, dentry.directory.path() + [dentry.name]), false)
             }
-            guard isBusy else { return node }
+            guard isBusy else { return found }
             guard System.uptime() < deadline else {
                 report(dentry, .busy)
                 return nil
@@ -98,10 +99,9 @@ struct TemporaryFolder: VolumeFamily {
 
     /// The name is gone from the store. Also returns a sidecar that now belongs to no file.
     private func finish(
-        _ node: Node, _ dentry: Dentry, _ remains: Remains?, _ pid: pid_t, _ state: inout VolumeState
+        _ node: Node, _ dentry: Dentry, _ path: [Name], _ remains: Remains?, _ pid: pid_t, _ state: inout VolumeState
     ) -> (Removal, sidecar: String?) {
-        let path = dentry.directory.path() + [dentry.name]
-        let (charged, tier) = (node.charged, node.standing.tier)
+        let charged = node.charged
         let removal = state.removal(of: node, dentry, path)
         if node.isDirectory { state.descriptors.remove(node) }
         state.tree.unlink(dentry)
@@ -112,7 +112,7 @@ struct TemporaryFolder: VolumeFamily {
             state.tree.accounts.notePurged(files: 1, bytes: freed)
             state.outbox.append(
                 Event(
-                    type: .purge, path: path.text, tier: tier, bytes: freed, reason: PurgeReason.reboot.rawValue,
+                    type: .purge, path: path.text, tier: .temporary, bytes: freed, reason: PurgeReason.reboot.rawValue,
                     trigger: .reboot, pid: pid == 0 ? nil : pid))
         }
         return (removal, sidecar)
