@@ -116,4 +116,21 @@ struct MovedDirectoryTests {
             #expect(outcome.calls.filter { $0 == .fstatat }.count <= 200 * 5)
         }
     }
+
+    /// A folder that its owner may not read is held without reading it.
+    @Test func aRemovedFolderThatMayNotBeReadCanBeChanged() throws {
+        try withVolume { live in
+            try live.makeDirectory("Documents/A")
+            let folder = try live.node("Documents")
+            let node = try live.volume.lookup("A", in: folder, caller: LiveVolume.caller).node
+            // The descriptors of the folders above are open already.
+            let refused = SystemCallFaults(after: 0, of: .openat, code: EACCES)
+            let outcome = refused.during { try live.removeDirectory("Documents/A") }
+            try outcome.result.get()
+            #expect(outcome.hits == 1)
+            try live.change(node, nil) { $0.mode = 0o711 }
+            #expect(try live.volume.attributes(of: node).status.st_mode & 0o777 == 0o711)
+            live.volume.forget(node, count: 1)
+        }
+    }
 }

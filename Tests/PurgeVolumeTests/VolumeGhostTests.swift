@@ -66,6 +66,33 @@ struct VolumeGhostTests {
         }
     }
 
+    /// The kernel would take a link that becomes a file for broken.
+    @Test func itKeepsItsType() throws {
+        let volume = Mutex<Volume?>(nil)
+        let modes = Mutex<[String: mode_t]>([:])
+        var hooks = VolumeHooks()
+        hooks.announcer = { Self.announcer.tid }
+        hooks.announce = { announcement in
+            if let volume = volume.withLock({ $0 }), let tmp = volume.root.entry(named: Name("tmp")) {
+                for name in ["link", "fifo", "empty"] {
+                    guard let entry = try? volume.lookup(name, in: tmp, caller: Self.announcer) else { continue }
+                    modes.withLock { $0[name] = entry.attributes.status.st_mode & S_IFMT }
+                }
+            }
+            announcement.finish()
+        }
+        try withVolume(hooks: hooks) { live in
+            volume.withLock { $0 = live.volume }
+            defer { volume.withLock { $0 = nil } }
+            _ = try live.volume.lookup("tmp", in: live.volume.root, caller: LiveVolume.caller)
+            try live.symlink("tmp/link")
+            try live.makeFIFO("tmp/fifo")
+            try live.make("tmp/empty", blocks: 0)
+            try live.command(.storageReclaim, "tmp")
+        }
+        #expect(modes.withLock { $0 } == ["link": S_IFLNK, "fifo": S_IFIFO, "empty": S_IFREG])
+    }
+
     @Test func itIsGoneOnceItHasBeenAnnounced() throws {
         try withGhost { live, tmp, announcements in
             #expect(!live.volume.mayCacheAbsence("a", in: tmp))

@@ -42,11 +42,10 @@ extension StoreAccess {
     func remains(of node: Node, _ name: Name, in directory: FileDescriptor) -> Remains? {
         if node.isRegular { return nil }
         if RemovedEntry.alive.load(ordering: .relaxed) < budget.removed {
-            let flags = node.isDirectory ? O_RDONLY | O_DIRECTORY : System.openPath
             do throws(Errno) {
                 return .open(
-                    RemovedEntry(try name.withCName { (name) throws(Errno) in try directory.open(name, flags) }))
-            } catch {}  // it may not be read, or there is no free descriptor
+                    RemovedEntry(try name.withCName { (name) throws(Errno) in try open(node, name, in: directory) }))
+            } catch {}  // there is no free descriptor
         }
         do throws(Errno) {
             var status = try name.withCName { (name) throws(Errno) in try System.status(at: directory.raw, name) }
@@ -54,6 +53,15 @@ extension StoreAccess {
             status.st_nlink = node.isDirectory ? 0 : max(1, status.st_nlink) - 1
             return .known(status)
         } catch { return nil }
+    }
+
+    private func open(_ node: Node, _ name: CName, in directory: FileDescriptor) throws(Errno) -> FileDescriptor {
+        guard node.isDirectory else { return try directory.open(name, System.openPath) }
+        do throws(Errno) { return try directory.open(name, O_RDONLY | O_DIRECTORY) } catch {
+            // Its owner may not read it, but change its attributes.
+            guard error == .accessDenied else { throw error }
+            return try directory.open(name, System.openPath | O_DIRECTORY)
+        }
     }
 }
 

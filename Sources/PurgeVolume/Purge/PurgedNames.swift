@@ -77,11 +77,22 @@ extension PurgedNames {
         var status = stat()
         do throws(Errno) { status = try lookups.attributes(of: node).status } catch {
             status.st_ino = UInt(node.inode)
-            status.st_mode = node.isDirectory ? S_IFDIR | 0o700 : S_IFREG | 0o600
+            status.st_mode = Self.typicalMode(node.kind)
             (status.st_uid, status.st_gid) = (geteuid(), getegid())
         }
         status.st_nlink = max(1, status.st_nlink)
         return status
+    }
+
+    /// The kernel takes an inode whose type changes for broken. Of what is neither file, link nor folder the tree does not
+    /// know the type: most are FIFOs.
+    private static func typicalMode(_ kind: NodeKind) -> mode_t {
+        switch kind {
+        case .directory, .controlDirectory: S_IFDIR | 0o700
+        case .symbolicLink: S_IFLNK | 0o777
+        case .special: S_IFIFO | 0o600
+        case .regular, .controlFile: S_IFREG | 0o600
+        }
     }
 
     /// The announcing thread removes it; ENOENT if the app has created the name again.
