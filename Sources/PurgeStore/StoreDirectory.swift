@@ -17,7 +17,9 @@ struct StoreDirectory: Sendable {
     }
 
     /// The journal, and the files that SQLite makes beside it.
-    static let journalNames = ["", "-journal", "-wal", "-shm"].map { JournalSchema.fileName + $0 }
+    static let journalNames = ([""] + journalParts).map { JournalSchema.fileName + $0 }
+    /// What SQLite may keep beside the journal.
+    static let journalParts = ["-journal", "-wal", "-shm"]
 
     /// Opens it without the lock; for what may be read while a daemon holds the store.
     static func open(_ path: String, creating: Bool = false) throws(StoreError) -> StoreDirectory {

@@ -57,6 +57,27 @@ struct HostileJournalTests {
         try isRefusedAndRepaired(keeping: table == "events" ? 0 : 20)
     }
 
+    struct Odd: Sendable {
+        let part: String
+        /// The target of a symbolic link, or `FIFO` or `directory`.
+        let thing: String
+    }
+    static let odd: [Odd] = ["-journal", "-wal", "-shm"].flatMap { part in
+        ["journal.sqlite\(part)", "nowhere", "/etc/hostname", "FIFO", "directory"].map { Odd(part: part, thing: $0) }
+    }
+    /// What SQLite keeps beside the journal, and opens only once it writes.
+    @Test(arguments: odd) func somethingElseBesideIt(odd: Odd) throws {
+        let made =
+            switch odd.thing {
+            case "FIFO": mkfifo(path + odd.part, 0o600)
+            case "directory": mkdir(path + odd.part, 0o700)
+            default: symlink(odd.thing, path + odd.part)
+            }
+        #expect(made == 0)
+        #expect(try opening().what == "the journal is damaged: journal.sqlite\(odd.part) is not a plain file")
+        try isRefusedAndRepaired(keeping: 20)
+    }
+
     @Test func endlessTriggers() throws {
         try change(
             """

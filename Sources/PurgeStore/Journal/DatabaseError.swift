@@ -26,7 +26,9 @@ struct DatabaseError: Error, Hashable {
 
     /// Not a code of SQLite.
     static let newerVersion: Int32 = 200
-    static let notAFile = DatabaseError(code: SQLITE_NOTADB, message: "it is not a plain file")
+    static func notAFile(_ name: String) -> DatabaseError {
+        DatabaseError(code: SQLITE_NOTADB, message: "\(name) is not a plain file")
+    }
     static let closed = DatabaseError(code: SQLITE_MISUSE, message: "it has been closed")
 
     /// Only `purgefs check --repair` repairs damage; nothing else writes to such a file. SQLITE_INTERRUPT means

@@ -158,10 +158,13 @@ public final class Journal: Sendable {
 }
 
 extension StoreDirectory {
-    /// SQLite would only report that it cannot open it.
+    /// SQLite would only report that it cannot open it, and of a rollback journal not before it writes.
     func checkJournalIsFile() throws(DatabaseError) {
-        let kind: mode_t?
-        do throws(Errno) { kind = try descriptor.kind(of: JournalSchema.fileName) } catch { kind = nil }
-        if let kind, kind != S_IFREG { throw .notAFile }
+        for name in Self.journalNames where isOdd(name) { throw .notAFile(name) }
+    }
+
+    /// Whether something other than a file has that name.
+    func isOdd(_ name: String) -> Bool {
+        do throws(Errno) { return try descriptor.kind(of: name).map { $0 != S_IFREG } ?? false } catch { return false }
     }
 }

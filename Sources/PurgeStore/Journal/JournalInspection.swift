@@ -26,7 +26,14 @@ extension StoreDirectory {
     private func repairJournal() throws(StoreError) -> String {
         let name = JournalSchema.fileName
         let (new, aside) = ("\(name).new", try nameAside(for: name))
+        func keepAside(_ part: String) throws(Errno) {
+            try System.rename(at: descriptor.raw, name + part, to: descriptor.raw, aside + part)
+        }
         let saved: Int64
+        do throws(Errno) {
+            // With these, SQLite could not open the journal to read it.
+            for part in Self.journalParts where isOdd(name + part) { try keepAside(part) }
+        } catch { throw .failed("the damaged journal cannot be kept aside", path: pathOf(aside), error) }
         do {
             for leftover in [new, "\(new)-wal", "\(new)-shm", "\(new)-journal"] { try remove(leftover) }
         } catch { throw .failed("what an earlier repair left cannot be removed", path: pathOf(new), error) }
@@ -35,9 +42,7 @@ extension StoreDirectory {
         } catch { throw error.error(path: pathOf(new), store: path) }
         do throws(Errno) {
             // The parts that SQLite would apply to the new file, or delete, come first.
-            for part in ["-wal", "-shm", "-journal"] where try descriptor.kind(of: name + part) != nil {
-                try System.rename(at: descriptor.raw, name + part, to: descriptor.raw, aside + part)
-            }
+            for part in Self.journalParts where try descriptor.kind(of: name + part) != nil { try keepAside(part) }
             try keep(name, as: aside)
             try System.rename(at: descriptor.raw, new, to: descriptor.raw, name)
             try System.sync(descriptor.raw)
