@@ -83,45 +83,81 @@ extension Mounts {
             }
         }
 
-        /// /dev/fuse is open to everybody, as on a desktop; the mount goes through fusermount3.
-        @Test func anOrdinaryUserMounts() throws {
+        /// Runs a shell script in an ordinary user's mount. /dev/fuse is open to everybody, as on a desktop; the mount goes
+        /// through fusermount3.
+        private func inAUsersMount(_ commands: String) throws -> Outcome {
             try Scratch.with("user") { scratch in
                 let place = scratch.path
-                try Program.run("cp", PurgefsBinary.path, "\(place)/purgefs").succeeded()
                 let script = """
                     set -e
                     ./purgefs mount --total 64M store mountpoint
                     trap 'fusermount3 -u mountpoint 2>/dev/null || fusermount3 -uz mountpoint' EXIT
                     cd mountpoint
-                    head -c 1000000 /dev/zero > Documents/f; mkdir tmp/d; echo x > tmp/d/x; mv tmp/d Library/Caches/
-                    setfattr -n user.purgefs.isPurgeable -v high Documents/f
-                    test "$(cat .purgefs/storage.used)" = 1007616
-                    echo all > .purgefs/storage.reclaim
-                    test ! -e Documents/f; test ! -e Library/Caches/d/x; test -d Library/Caches/d
-                    stat -c %u .purgefs Documents Library/Caches/d
-                    cd ..
-                    ./purgefs unmount mountpoint; trap - EXIT
-                    ./purgefs run -- sh -c 'echo x > $HOME/Documents/x && cat $HOME/Documents/x' 2>/dev/null
+                    \(commands)
                     """
                 try Files.write(script, to: "\(place)/script")
                 for name in ["home", "home/mountpoint"] {
                     try Files.makeDirectory("\(place)/\(name)")
                     #expect(chown("\(place)/\(name)", 65534, 65534) == 0)
                 }
-                try Program.run("cp", "\(place)/purgefs", "\(place)/home/purgefs").succeeded()
+                try Program.run("cp", PurgefsBinary.path, "\(place)/home/purgefs").succeeded()
                 let outer = "mknod -m 666 fuse c 10 229; mount --bind fuse /dev/fuse; cd home; exec \"$@\""
                 let outcome = try Program.run(
                     ["unshare", "-m", "--propagation", "private", "sh", "-ec", outer, "sh"]
                         + DeviceFileTests.ordinaryUser
                         + ["env", "TMPDIR=\(place)/home", "HOME=\(place)/home", "sh", "\(place)/script"], in: place,
                     timeout: 60)
-                #expect(outcome.status == 0, "\(outcome)")
-                #expect(outcome.output == "65534\n65534\n65534\nx\n", "\(outcome)")
                 let daemons = try Files.names(in: "/proc").filter {
                     Files.text("/proc/\($0)/environ").contains("TMPDIR=\(place)/home")
                 }
                 #expect(daemons == [])
+                return outcome
             }
+        }
+
+        /// What is open can be reached by its descriptor, although nobody may search its folder any more.
+        @Test func anOrdinaryUserReachesWhatIsOpen() throws {
+            let program = """
+                import os
+                os.mkdir("Documents/p"); os.mkdir("Documents/p/d")
+                f, d = os.open("Documents/p/f", os.O_RDWR | os.O_CREAT, 0o644), os.open("Documents/p/d", os.O_RDONLY)
+                os.write(f, bytes(10000)); os.setxattr(d, "user.a", b"1"); os.chmod("Documents/p", 0)
+                calls = [lambda: os.ftruncate(f, 5000), lambda: os.fchmod(f, 0o600), lambda: os.utime(f, (1, 2)),
+                         lambda: os.setxattr(f, "user.a", b"2"), lambda: os.getxattr(f, "user.a"),
+                         lambda: os.listxattr(f), lambda: os.fstat(f).st_size, lambda: os.fstat(f).st_mtime,
+                         lambda: oct(os.fstat(d).st_mode), lambda: os.getxattr(d, "user.a"), lambda: os.fchmod(d, 0o711),
+                         lambda: os.lseek(f, 0, os.SEEK_END)]
+                for call in calls:
+                    try: print(call())
+                    except OSError as error: print(error.strerror)
+                os.chmod("Documents/p", 0o755); os.close(f); os.close(d)
+                """
+            let outcome = try inAUsersMount(
+                "cat > ../program <<'END'\n\(program)\nEND\n\(Program.python) ../program; cd ..; ./purgefs unmount mountpoint; trap - EXIT"
+            )
+            #expect(outcome.status == 0, "\(outcome)")
+            #expect(
+                outcome.output.split(separator: "\n") == [
+                    "None", "None", "None", "None", "b'2'", "['user.a']", "5000", "2.0", "0o40755", "b'1'", "None",
+                    "5000",
+                ], "\(outcome)")
+        }
+
+        @Test func anOrdinaryUserMounts() throws {
+            let outcome = try inAUsersMount(
+                """
+                head -c 1000000 /dev/zero > Documents/f; mkdir tmp/d; echo x > tmp/d/x; mv tmp/d Library/Caches/
+                setfattr -n user.purgefs.isPurgeable -v high Documents/f
+                test "$(cat .purgefs/storage.used)" = 1007616
+                echo all > .purgefs/storage.reclaim
+                test ! -e Documents/f; test ! -e Library/Caches/d/x; test -d Library/Caches/d
+                stat -c %u .purgefs Documents Library/Caches/d
+                cd ..
+                ./purgefs unmount mountpoint; trap - EXIT
+                ./purgefs run -- sh -c 'echo x > $HOME/Documents/x && cat $HOME/Documents/x' 2>/dev/null
+                """)
+            #expect(outcome.status == 0, "\(outcome)")
+            #expect(outcome.output == "65534\n65534\n65534\nx\n", "\(outcome)")
         }
     }
 }

@@ -148,7 +148,9 @@ struct StoreAccess: VolumeFamily {
             let location: Location
             do { location = try locate(node) } catch .noEntry { throw .stale }
             let result: Result<Value, Errno>
-            do throws(Errno) { result = .success(try body(location)) } catch { result = .failure(error) }
+            do throws(Errno) { result = .success(try run(body, on: node, at: location)) } catch {
+                result = .failure(error)
+            }
             guard case .entry = location, !isQuiet || core.moves.load(ordering: .acquiring) != began else {
                 return try result.get()
             }
@@ -178,7 +180,24 @@ struct StoreAccess: VolumeFamily {
         do {
             location = node.isDirectory ? .itself(try directoryDescriptor(node)) : try locate(node)
         } catch .noEntry { throw .stale }
-        return try body(location)
+        return try run(body, on: node, at: location)
+    }
+
+    /// Runs `body` on the location, and if the daemon's user may not search the folder that the node is in, on the node
+    /// itself where that is open: an app reaches by descriptor what it may no longer reach by name. What `body` has done
+    /// by then it may do again.
+    private func run<Value>(
+        _ body: (Location) throws(Errno) -> Value, on node: Node, at location: Location
+    ) throws(Errno) -> Value {
+        do throws(Errno) { return try body(location) } catch {
+            guard error == .accessDenied, case .entry = location, let itself = try itself(node) else { throw error }
+            return try body(itself)
+        }
+    }
+
+    private func itself(_ node: Node) throws(Errno) -> Location? {
+        if node.isDirectory { return .itself(try directoryDescriptor(node)) }
+        return read { _ in node.io?.firstHandle.map { .open($0.takeUnretainedValue()) } }
     }
 
     /// Runs `body` under the lock. ESTALE for a file that a purge has chosen. What is open or has other names stays when
