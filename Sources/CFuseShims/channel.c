@@ -14,10 +14,10 @@
 
 // Written by channel_open, before any other thread uses them.
 static int device = -1;
-// Readable once nothing more is to be served.
+// Readable once nothing more is to be served, to wake the reader that polls.
 static int stop_event = -1;
 static _Atomic int failure;
-// The same as stop_event: a reader that always finds a request never polls.
+// Nothing more is to be served. A reader that always finds a request never polls, so it asks this.
 static _Atomic int is_stopped;
 
 int channel_open(int fd) {
@@ -29,9 +29,8 @@ int channel_open(int fd) {
 
 void channel_stop(void) {
     uint64_t one = 1;
-    // First, because what follows the end of serving asks only this. An error means that it is readable already.
-    if (write(stop_event, &one, sizeof one) < 0) {}
     is_stopped = 1;
+    if (write(stop_event, &one, sizeof one) < 0) return;  // it is readable already
 }
 
 void channel_fail(int error) {
@@ -44,9 +43,8 @@ int channel_failure(void) { return failure; }
 // descriptor that polls as POLLERR, from which fuse_session_unmount learns that the mount is no longer its
 // own: another mount may be at the path by now.
 void channel_cut_off(void) {
-    struct pollfd p = {.fd = stop_event, .events = POLLIN};
     int ends[2];
-    if (poll(&p, 1, 0) <= 0 || pipe2(ends, O_CLOEXEC) < 0) return;
+    if (!is_stopped || pipe2(ends, O_CLOEXEC) < 0) return;
     dup3(ends[1], device, O_CLOEXEC);
     close(ends[0]);
     close(ends[1]);

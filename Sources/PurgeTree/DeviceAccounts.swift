@@ -1,7 +1,7 @@
 import PurgeModel
 
-/// The device of a tree. It changes by its own rules, and its ledgers only with the files: nothing outside of PurgeTree can
-/// set either.
+/// The device of a tree. Its ledgers change only with the files: nothing outside of PurgeTree sets them. `change` is for
+/// the settings and the state, and must leave them alone, which no type enforces.
 public struct DeviceAccounts: Sendable {
     public internal(set) var device: Device
 

@@ -80,7 +80,7 @@ extension Node {
     public var isControl: Bool { kind == .controlDirectory || kind == .controlFile }
     /// The last name of a file or directory is gone.
     public var isUnlinked: Bool { flags.contains(.unlinked) }
-    /// A purge has chosen it.
+    /// A purge has chosen it, or `hold` says that a name of it is about to go.
     public var isGoing: Bool { flags.contains(.purging) }
     public var charged: ByteCount { ByteCount(blocks: blocks) }
     public var age: PurgeAge { PurgeAge(lastUse: lastUse, charged: charged) }

@@ -34,7 +34,10 @@ extension Tree {
         node.holds -= 1
         guard node.holds == 0 else { return false }
         // No purge has chosen it, because it was held.
-        node.flags.remove(.purging)
+        if node.isGoing {
+            node.flags.remove(.purging)
+            endings.insert(.purge)
+        }
         if node.flags.contains(.reclaimable) {
             noteReleased(node)
             offer(node)

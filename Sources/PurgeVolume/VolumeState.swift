@@ -55,7 +55,7 @@ struct VolumeState: ~Copyable, Sendable {
     }
 
     /// The settings, the pressure, and the numbers of the files.
-    var device: Device { _read { yield tree.accounts.device } }
+    var device: Device { _read { yield tree.device } }
     /// The ledger of the container; there is only one today.
     var ledger: Ledger { _read { yield tree.accounts.device.ledgers[0] } }
     var capacity: Capacity { device.capacity }

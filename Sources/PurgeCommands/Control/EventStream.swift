@@ -12,9 +12,6 @@ final class EventStream {
         /// Events that were lost because this reader was too slow; the journal has them.
         case dropped
     }
-    private struct Kind: Decodable {
-        var type: EventType
-    }
 
     private let file: FileDescriptor
     private let path: String
@@ -47,8 +44,8 @@ final class EventStream {
 
     private func record(_ line: String) throws(CommandFailure) -> Record {
         do {
-            if try JSONText.decode(Kind.self, from: line).type == .dropped { return .dropped }
-            return .event(try JSONText.decode(Event.self, from: line), line: line)
+            let event = try JSONText.decode(Event.self, from: line)
+            return event.type == .dropped ? .dropped : .event(event, line: line)
         } catch {
             throw CommandFailure(
                 "cannot follow events", path: path, "a line is not what this version of purgefs writes: \(line)",

@@ -35,7 +35,7 @@ extension StoreDirectory {
             for part in Self.journalParts where isOdd(name + part) { try keepAside(part) }
         } catch { throw .failed("the damaged journal cannot be kept aside", path: pathOf(aside), error) }
         do {
-            for leftover in [new, "\(new)-wal", "\(new)-shm", "\(new)-journal"] { try remove(leftover) }
+            for part in [""] + Self.journalParts { try remove(new + part) }
         } catch { throw .failed("what an earlier repair left cannot be removed", path: pathOf(new), error) }
         do {
             saved = try JournalSalvage.run(from: absolutePathOf(name), to: absolutePathOf(new))

@@ -54,20 +54,27 @@ struct OpenFiles: VolumeFamily {
     /// Opening and choosing victims happen in one order (docs/RULES.md, Order of purging): a file that a purge has
     /// chosen no longer exists for later calls, and ESTALE makes the kernel look up its name again.
     private func reserveOpen(_ node: Node, isUse: Bool = true) throws(Errno) {
+        enum Outcome { case reserved, lingers, isGoing }
         let now = clock.now
         var mayLinger = !isUse
+        var seen: UInt64?
         while true {
-            let isReserved = try admitting { (state) throws(Errno) in
-                if !mayLinger, node.io?.lingering != nil { return false }
-                if node.flags.contains(.purging) || (node.flags.contains(.unlinked) && node.opens == 0) { throw .stale }
+            let outcome = try admitting { (state) throws(Errno) -> Outcome in
+                if !mayLinger, node.io?.lingering != nil { return .lingers }
+                if try access.isGoing(node) { return .isGoing }
+                if node.flags.contains(.unlinked) && node.opens == 0 { throw .stale }
                 try state.admit(within: budget)
                 state.tree.open(node)
                 if isUse { state.tree.noteUse(node, at: now) }
-                return true
+                return .reserved
             }
-            if isReserved { return }
-            settleMapping(of: node)
-            mayLinger = true
+            switch outcome {
+            case .reserved: return
+            case .isGoing: access.awaitGone(&seen)
+            case .lingers:
+                settleMapping(of: node)
+                mayLinger = true
+            }
         }
     }
 

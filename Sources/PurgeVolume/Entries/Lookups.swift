@@ -54,22 +54,22 @@ struct Lookups: VolumeFamily {
 
     /// The entry once no purge is about to remove it; nil if there is none.
     func settledEntry(_ name: Name, in parent: Node) throws(Errno) -> Node? {
+        var seen: UInt64?
         while true {
-            let generation = core.purges.generation
             let (node, isGoing) = read { _ -> (Node?, Bool) in
                 let node = parent.entry(named: name)
                 return (node, node?.flags.contains(.purging) ?? false)
             }
             if !isGoing { return node }
-            core.purges.wait(while: generation)
+            access.awaitGone(&seen)
         }
     }
 
     /// The same, and from here until `unhold` no purge chooses it: a purge removes by name, and would take the file
     /// that is about to get the name.
     func heldEntry(_ name: Name, in parent: Node) throws(Errno) -> Node? {
+        var seen: UInt64?
         while true {
-            let generation = core.purges.generation
             let (node, isGoing) = change { state -> (Node?, Bool) in
                 guard let node = parent.entry(named: name) else { return (nil, false) }
                 if node.flags.contains(.purging) { return (nil, true) }
@@ -77,7 +77,7 @@ struct Lookups: VolumeFamily {
                 return (node, false)
             }
             if !isGoing { return node }
-            core.purges.wait(while: generation)
+            access.awaitGone(&seen)
         }
     }
 

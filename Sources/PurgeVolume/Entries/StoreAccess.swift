@@ -136,8 +136,7 @@ struct StoreAccess: VolumeFamily {
     }
 
     /// Runs `body` on the location of `node`, and again if another file may have got its name meanwhile. For operations
-    /// during which the kernel does not hold the inode's lock; those during which it does (setattr, setxattr) need only
-    /// `locate`.
+    /// during which the kernel does not hold the inode's lock; for those during which it does see `changing`.
     func reading<Value>(
         _ node: Node, _ body: (Location) throws(Errno) -> Value
     ) throws(Errno) -> Value {
@@ -200,22 +199,33 @@ struct StoreAccess: VolumeFamily {
         return read { _ in node.io?.firstHandle.map { .open($0.takeUnretainedValue()) } }
     }
 
-    /// Runs `body` under the lock. ESTALE for a file that a purge has chosen. What is open or has other names stays when
-    /// `tmp` is emptied: that is waited for.
+    /// Whether a name of the node is about to go, under the lock. ESTALE for a file that a purge has chosen. What is open
+    /// or has other names stays when `tmp` is emptied: that is to be waited for.
+    func isGoing(_ node: Node) throws(Errno) -> Bool {
+        guard node.isGoing else { return false }
+        // A purge does not hold the files that it has chosen.
+        if node.holds == 0 { throw .stale }
+        return true
+    }
+
+    /// Runs `body` under the lock, once the node is not going.
     func unlessGoing<Value>(
         _ node: Node, _ body: (inout VolumeState) throws(Errno) -> Value
     ) throws(Errno) -> Value {
+        var seen: UInt64?
         while true {
-            let seen = core.purges.generation
             let value = try change { (state) throws(Errno) -> Value? in
-                guard node.flags.contains(.purging) else { return try body(&state) }
-                // A purge does not hold the files that it has chosen.
-                if node.holds == 0 { throw .stale }
-                return nil
+                try isGoing(node) ? nil : try body(&state)
             }
             if let value { return value }
-            core.purges.wait(while: seen)
+            awaitGone(&seen)
         }
+    }
+
+    /// Returns at once the first time, for one more look, and then when a purge or the like has ended since the last look.
+    func awaitGone(_ seen: inout UInt64?) {
+        if let seen { core.purges.wait(while: seen) }
+        seen = core.purges.generation
     }
 
     /// The operation on the node is over.

@@ -24,8 +24,8 @@ final class EventRing: Sendable {
     struct Position {
         /// The number of the line to be read next, counted from the first that was ever in the ring.
         var line: Int
-        /// The number of the event before that.
-        var sequence: Int64
+        /// The number of the newest event when this position was taken.
+        let sequence: Int64
     }
     /// Lines that are gone before they were read.
     struct Missed {
@@ -81,13 +81,12 @@ final class EventRing: Sendable {
             let missed = min(state.first, limit) - position.line
             if missed > 0 {
                 position.line += missed
-                position.sequence = limit <= state.first ? end?.sequence ?? state.lastGone : state.lastGone
-                return (Missed(count: missed, sequence: position.sequence), nil)
+                return (Missed(count: missed, sequence: min(end?.sequence ?? .max, state.lastGone)), nil)
             }
             guard position.line < limit, let line = state.lines[state.head + position.line - state.first] else {
                 return (nil, nil)
             }
-            position = Position(line: position.line + 1, sequence: line.sequence)
+            position.line += 1
             return (nil, line.text)
         }
     }

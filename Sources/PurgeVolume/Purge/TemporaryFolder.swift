@@ -33,8 +33,6 @@ struct TemporaryFolder: VolumeFamily {
     /// nil if it stays, or is gone already.
     private func remove(_ dentry: Dentry, _ pid: pid_t) -> Removal? {
         guard let (node, path) = begin(dentry) else { return nil }
-        // Calls that wait for the name go on.
-        defer { core.purges.advance() }
         do throws(Errno) {
             let directory = try access.directoryDescriptor(dentry.directory)
             let left = access.remains(of: node, dentry.name, in: directory)
