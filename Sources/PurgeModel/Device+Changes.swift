@@ -6,6 +6,17 @@ public enum DeviceChange: Hashable, Sendable {
     case thresholds(ThresholdChange)
     /// The device's clock is advanced.
     case clock(TimeSpan)
+    /// The lock state changes; a device that is locked already, or was not unlocked since it booted, stays as it is.
+    case lock
+    case unlock
+    /// Turned off and on again: `tmp` is emptied, and the app does not run.
+    case reboot
+    case app(AppCommand)
+}
+
+/// What a user does with the app.
+public enum AppCommand: String, CaseIterable, Sendable {
+    case launch, terminate, update, delete
 }
 
 /// Why a change is refused; the device has not changed.
@@ -28,8 +39,13 @@ public enum DeviceEffect: Hashable, Sendable {
     case clock(secondsAhead: Int64)
     /// Purge until `Device.goal(for:)` asks for no more, or nothing is left.
     case purge(PurgeTrigger)
-    /// Everything in tmp goes, folders too, whatever uses it: the device reboots.
-    case emptyTemporary
+    /// The lock state is now this one, on which depends what data protection lets an app read.
+    case lockState(LockState)
+    /// The device, which has a mark of this work, is saved; if it cannot be, the work is abandoned (`Device.abandon`).
+    /// Then the files that go are removed, folders too, whatever uses them, and `Device.finish` says what has changed.
+    case work(DeviceWork)
+    /// Folders that every container has are made again where they are missing.
+    case makeLayout
     /// The attributes of files that programs have been told are no longer true.
     case forgetAttributes
     /// The change must survive a loss of power before it is acknowledged.
@@ -54,9 +70,19 @@ public struct LevelChange: Hashable, Sendable {
 }
 
 extension Device {
-    /// Carries out a change at a moment of the device's own time. `text` is the command, and `pid` the process that
-    /// gave it; all of that is in the event.
+    /// Carries out a change at a moment of the device's own time, after what is due by then. `text` is the command, and
+    /// `pid` the process that gave it; all of that is in the event.
     public mutating func apply(
+        _ change: DeviceChange, as text: String, by pid: Int32, at now: Instant
+    ) throws(DeviceRefusal) -> [DeviceEffect] {
+        var next = self
+        let due = next.proceed(to: now)
+        let effects = try next.make(change, as: text, by: pid, at: now)
+        self = next
+        return due + effects
+    }
+
+    private mutating func make(
         _ change: DeviceChange, as text: String, by pid: Int32, at now: Instant
     ) throws(DeviceRefusal) -> [DeviceEffect] {
         var event = Event(time: now.iso8601, type: .capacity, reason: text, pid: pid)
@@ -68,7 +94,12 @@ extension Device {
         case .clock(let span):
             try advanceClock(span)
             event.type = .clock
-            return [.event(event), .clock(secondsAhead: clock), .forgetAttributes, .save]
+            return [.event(event), .clock(secondsAhead: clock)] + passed(to: now.advanced(by: span))
+                + [.forgetAttributes, .save]
+        case .lock: return lock(by: pid, at: now)
+        case .unlock: return unlock(by: pid, at: now)
+        case .reboot: return begin(.reboot)
+        case .app(let command): return make(command, by: pid, at: now)
         }
         revision += 1
         event.bytes = capacity.free

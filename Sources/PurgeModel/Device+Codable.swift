@@ -6,11 +6,11 @@ extension Device: Codable {
     private enum Member: String, CodingKey {
         case version, profile, total, others, othersPurgeable, thresholds, protection, containerID, boots, counters
         // Left out while they have a new device's value, as in files from before they existed.
-        case state, clock
+        case state, locksAt, clock, unfinished
     }
 
     /// Members that a file need not have.
-    public static let optionalMembers: Set<String> = [Member.state.rawValue, Member.clock.rawValue]
+    public static let optionalMembers = Set([Member.state, .locksAt, .clock, .unfinished].map(\.rawValue))
 
     public init(from decoder: any Decoder) throws {
         let file = try decoder.container(keyedBy: Member.self)
@@ -28,7 +28,9 @@ extension Device: Codable {
         boots = try file.decode(Int64.self, forKey: .boots)
         counters = try file.decode(Counters.self, forKey: .counters)
         state = try file.decodeIfPresent(LockState.self, forKey: .state) ?? .unlocked
+        locksAt = try file.decodeIfPresent(Int64.self, forKey: .locksAt).map(Instant.init(nanoseconds:)) ?? .distantPast
         clock = try file.decodeIfPresent(Int64.self, forKey: .clock) ?? 0
+        unfinished = try file.decodeIfPresent(DeviceWork.self, forKey: .unfinished)
         resolveLimits()
     }
 
@@ -45,6 +47,8 @@ extension Device: Codable {
         try file.encode(boots, forKey: .boots)
         try file.encode(counters, forKey: .counters)
         if state != .unlocked { try file.encode(state, forKey: .state) }
+        if locksAt != .distantPast { try file.encode(locksAt.nanoseconds, forKey: .locksAt) }
         if clock != 0 { try file.encode(clock, forKey: .clock) }
+        try file.encodeIfPresent(unfinished, forKey: .unfinished)
     }
 }

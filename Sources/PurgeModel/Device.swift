@@ -21,6 +21,12 @@ public struct Device: Hashable, Sendable {
     public package(set) var boots: Int64 = 1
     public package(set) var counters = Counters()
     public package(set) var state = LockState.unlocked
+    /// When `locking` ends, in the device's own time; `distantPast` in every other state.
+    public package(set) var locksAt = Instant.distantPast
+    /// What a command has begun and not finished. A device that is read from its file with such a mark finishes it.
+    public package(set) var unfinished: DeviceWork?
+    /// Whether the app runs. It does not outlive the mount, so no file has it.
+    public package(set) var isRunning = false
     /// Seconds that the device's clock is ahead of real time.
     public package(set) var clock: Int64 = 0
 
@@ -45,6 +51,7 @@ public struct Device: Hashable, Sendable {
     public var asSaved: Device {
         var device = self
         (device.level, device.levelChanges, device.revision, device.ledgers) = (.normal, 0, 0, [Ledger()])
+        device.isRunning = false
         return device
     }
 

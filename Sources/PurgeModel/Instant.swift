@@ -12,6 +12,14 @@ public struct Instant: Hashable, Comparable, Sendable {
     }
 
     public static let distantPast = Instant(nanoseconds: .min)
+
+    /// So much later, or as late as can be.
+    public func advanced(by span: TimeSpan) -> Instant {
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(
+            Instant(seconds: span.seconds, nanoseconds: 0).nanoseconds)
+        return Instant(nanoseconds: overflow ? .max : sum)
+    }
+
     public static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
 }
 

@@ -9,7 +9,7 @@ extension StatusReport {
             marked: Marked(purgeable: Usage(ledger.marked), excludedFromBackup: Usage(ledger.excluded)),
             pressure: device.level, purging: purging,
             device: Device(state: device.state.rawValue, clock: device.clock, boots: device.boots),
-            app: App(container: device.containerID, running: mountpoint != nil), counters: Counters(device.counters))
+            app: App(container: device.containerID, running: device.isRunning), counters: Counters(device.counters))
     }
 }
 

@@ -3,7 +3,10 @@ import PurgeModel
 
 extension Device {
     /// A device that was never used before, with an app container of its own.
-    public static func fresh() -> Device { Device(containerID: UUID().uuidString) }
+    public static func fresh() -> Device { Device(containerID: freshID()) }
+
+    /// The UUID of an app container that has none yet.
+    public static func freshID() -> String { UUID().uuidString }
 
     /// Takes over what was given on the command line; when it throws, nothing has changed.
     public mutating func apply(_ change: SettingsChange) throws(StoreError) {

@@ -25,9 +25,10 @@ public final class Volume: VolumeFamily {
     var mountpoint: String? { core.mountpoint }
 
     public var controlFiles: ControlFiles {
-        ControlFiles(core: core, keeper: keeper, deviceChanges: deviceChanges)
+        ControlFiles(core: core, keeper: keeper, deviceChanges: deviceChanges, deviceTimer: deviceTimer)
     }
     var deviceChanges: DeviceChanges { DeviceChanges(core: core, keeper: keeper) }
+    var deviceTimer: DeviceTimer { DeviceTimer(core: core, deviceChanges: deviceChanges) }
     public var directories: Directories { Directories(core: core) }
     public var extendedAttributes: ExtendedAttributes { ExtendedAttributes(core: core) }
     var reclaimer: Reclaimer { Reclaimer(core: core) }
@@ -54,7 +55,11 @@ public final class Volume: VolumeFamily {
         keeper = StoreKeeper(core: core, journal: journal, wake: wakeKeeper, device: settings)
         scan = StoreScan(core: core)
         try scan.run(lastUses: try journal.lastUses(), progress: progress)
-        change { $0.isScanned = true }
+        change { state in
+            state.isScanned = true
+            // Saved with the settings of this mount, or soon. The kernel knows nothing yet.
+            _ = state.carryOut(clock) { device, now in device.proceed(to: now) }
+        }
     }
 
     public var device: Device { read { $0.device } }

@@ -45,6 +45,11 @@ final class VolumeCore: Sendable {
     let reclaimerGate = Gate()
     let reclaimerIsBusy = Atomic<Bool>(false)
     let reclaimerRuns = Atomic<Bool>(false)
+    /// Advances when the device has changed, so that something else may be due next, and when that is to be carried out.
+    let deviceGate = Gate()
+    /// Advances when what was due has been carried out.
+    let deviceSettled = Gate()
+    let deviceTimerRuns = Atomic<Bool>(false)
     /// Whether the threads of the volume are to end.
     let isEnding = Atomic<Bool>(false)
     /// Renames and unlinks: a name that was read while none was under way, and since when none

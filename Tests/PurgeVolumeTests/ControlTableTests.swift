@@ -25,7 +25,7 @@ import Testing
             ControlFile.allCases.filter(\.canWrite).map(\.rawValue)
                 == [
                     "storage.total", "storage.others", "storage.others.purgeable", "storage.thresholds",
-                    "storage.reclaim", "storage.plan",
+                    "storage.reclaim", "storage.plan", "device.state", "device.clock",
                 ])
     }
 
@@ -35,6 +35,12 @@ import Testing
             (.storageOthers, "+4096", .others(.by(ByteCount(4096)))),
             (.storageOthersPurgeable, "-1K", .othersPurgeable(.by(ByteCount(-1024)))),
             (.storageThresholds, "low=5%", .thresholds(ThresholdChange([.low: .percent(hundredths: 500)]))),
+            (.deviceState, "lock", .lock), (.deviceState, "unlock", .unlock), (.deviceState, "reboot", .reboot),
+            (.deviceState, "locked", nil), (.deviceState, "Lock", nil), (.deviceState, "lock ", nil),
+            (.deviceClock, "+3d", .clock(TimeSpan(seconds: 259_200))), (.deviceClock, "3d", nil),
+            (.deviceClock, "-3d", nil), (.deviceClock, "++3d", nil), (.deviceClock, "+", nil),
+            (.deviceClock, "+3", nil), (.deviceClock, "+9223372036854775808s", nil), (.deviceClock, "+1.5h", nil),
+            (.deviceClock, "+4294967297s", nil), (.deviceClock, "lock", nil),
             (.storageTotal, "low=5%", nil), (.storageThresholds, "1M", nil), (.storageUsed, "1M", nil),
             (.storageReclaim, "1M", nil), (.status, "1M", nil), (.events, "1M", nil),
         ] as [(ControlFile, String, DeviceChange?)])

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// What the effect `emptyTemporary` does: everything in `tmp` goes.
+/// What a reboot does to `tmp`: everything in it goes.
 struct TemporaryFolderTests {
     private final class Log: Sendable {
         let names = Mutex<[String]>([])
@@ -33,8 +33,10 @@ struct TemporaryFolderTests {
         func sortedNames() -> [String] { names.withLock { $0.sorted() } }
     }
 
-    private func empty(_ live: LiveVolume) throws {
-        try live.volume.deviceChanges.make(by: LiveVolume.tid) { _, _ in [.emptyTemporary] }
+    private func empty(_ live: LiveVolume) {
+        live.volume.purgedNames.awaitingAnnouncements { debt in
+            TemporaryFolder(core: live.volume.core).empty(pid: LiveVolume.tid, &debt)
+        }
     }
     private func stored(_ live: LiveVolume) throws -> [String] { try Files.names(in: live.stored("tmp")) }
 
@@ -49,7 +51,7 @@ struct TemporaryFolderTests {
             try live.make("tmp/d/e/deep", blocks: 3)
             try live.make("Documents/kept", blocks: 4)
             try live.make("Library/Caches/kept", blocks: 5)
-            try empty(live)
+            empty(live)
             #expect(try stored(live).isEmpty && live.exists("tmp"))
             #expect(live.used == 9)
             #expect(try live.scannedBlocks() == 9)
@@ -71,7 +73,7 @@ struct TemporaryFolderTests {
         try withVolume { live in
             try live.make("tmp/a", blocks: 2)
             let handle = try live.open("tmp/a")
-            try empty(live)
+            empty(live)
             #expect(try stored(live).isEmpty && !live.exists("tmp/a"))
             #expect(live.used == 2)
             #expect(try live.charged(handle.node) == 2 * 4096)
@@ -108,7 +110,7 @@ struct TemporaryFolderTests {
                 // It must not get on before the file has gone.
                 _ = isDone.wait(while: seen, milliseconds: 200)
             }
-            let outcome = SystemCallFaults.running(start, before: .unlinkat) { try empty(live) }
+            let outcome = SystemCallFaults.running(start, before: .unlinkat) { empty(live) }
             try outcome.result.get()
             changer?.join()
             #expect(errors.withLock { $0 } == [])
@@ -122,7 +124,7 @@ struct TemporaryFolderTests {
         try withVolume { live in
             try live.make("tmp/a", blocks: 2)
             try live.link("tmp/a", "Documents/b")
-            try empty(live)
+            empty(live)
             #expect(try stored(live).isEmpty && live.exists("Documents/b"))
             #expect(live.volume.status().tiers.persistent.bytes.wholeBlocks == 2)
             #expect(try live.scannedBlocks() == 2)
@@ -133,7 +135,7 @@ struct TemporaryFolderTests {
         try withVolume { live in
             try live.makeDirectory("tmp/d")
             try live.make("tmp/d/a", blocks: 2)
-            try empty(live)
+            empty(live)
             try live.make("tmp/d", blocks: 1)
             #expect(try stored(live) == ["d"])
             #expect(live.used == 1)
@@ -146,14 +148,14 @@ struct TemporaryFolderTests {
         try withVolume(hooks: log.hooks) { live in
             try live.makeDirectory("tmp/d")
             for name in ["a", "b", "c"] { try live.make("tmp/d/\(name)", blocks: 1) }
-            let outcome = SystemCallFaults(after: 0, of: .unlinkat, code: EIO).during { try empty(live) }
+            let outcome = SystemCallFaults(after: 0, of: .unlinkat, code: EIO).during { empty(live) }
             try outcome.result.get()
             #expect(outcome.hits == 1)
             #expect(try stored(live) == ["d"])
             #expect(try Files.names(in: live.stored("tmp/d")).count == 1)
             #expect(live.used == 1)
             #expect(log.reports.withLock { $0.count } == 1)
-            try empty(live)
+            empty(live)
             #expect(try stored(live).isEmpty)
             #expect(live.used == 0)
         }
@@ -168,7 +170,7 @@ struct TemporaryFolderTests {
             try live.make("tmp/a", blocks: 26)
             try live.command(.storageOthers, "\(5 * 4096)")
             #expect(live.volume.device.level == .veryLow)
-            try empty(live)
+            empty(live)
             #expect(live.volume.device.level == .normal)
             let told = try live.journal().filter { $0.type == .purge || $0.type == .pressure }
             #expect(told.suffix(2).map(\.type) == [.purge, .pressure])

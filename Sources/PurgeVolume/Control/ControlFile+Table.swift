@@ -90,6 +90,15 @@ extension ControlFile {
             Row(
                 .answer(purges: false), reads: "on the descriptor that wrote: what would be purged, as JSON lines",
                 writes: "as for `storage.reclaim`")
+        case .deviceState:
+            Row(
+                .setting(read: { $0.read { $0.device.state }.rawValue + "\n" }, parse: DeviceChange.init(state:)),
+                reads: "`unlocked`, `locking`, `locked` or `beforeFirstUnlock`", writes: "`lock`, `unlock` or `reboot`")
+        case .deviceClock:
+            Row(
+                .setting(read: { "\($0.read { $0.device.clock })\n" }, parse: DeviceChange.init(clock:)),
+                reads: "how many seconds the device's clock is ahead of real time",
+                writes: "`+` and a duration: `+30s`, `+5m`, `+2h`, `+3d`, `+1w`")
         case .status:
             Row(
                 .report { JSONText.encode($0.status(), pretty: true) + "\n" },
@@ -105,4 +114,22 @@ extension ControlFile {
 
     /// Whether reading it returns the outcome of the last write to the same descriptor.
     var answers: Bool { if case .answer = row.content { true } else { false } }
+}
+
+extension DeviceChange {
+    /// What is written to device.state.
+    fileprivate init?(state text: String) {
+        switch text {
+        case "lock": self = .lock
+        case "unlock": self = .unlock
+        case "reboot": self = .reboot
+        default: return nil
+        }
+    }
+
+    /// What is written to device.clock.
+    fileprivate init?(clock text: String) {
+        guard text.first == "+", let span = TimeSpan(text: text.dropFirst()) else { return nil }
+        self = .clock(span)
+    }
 }

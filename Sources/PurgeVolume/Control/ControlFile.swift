@@ -14,6 +14,8 @@ public enum ControlFile: String, CaseIterable, Sendable {
     case storageStat = "storage.stat"
     case storageReclaim = "storage.reclaim"
     case storagePlan = "storage.plan"
+    case deviceState = "device.state"
+    case deviceClock = "device.clock"
     case status = "status.json"
     case events = "events"
 

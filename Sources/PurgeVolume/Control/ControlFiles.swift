@@ -10,6 +10,7 @@ public struct ControlFiles: VolumeFamily {
     let core: VolumeCore
     let keeper: StoreKeeper
     let deviceChanges: DeviceChanges
+    let deviceTimer: DeviceTimer
 
     /// `flags` are those of open(2).
     public func open(_ node: Node, flags: Int32 = O_RDWR) throws(Errno) -> ControlHandle {
@@ -27,6 +28,11 @@ public struct ControlFiles: VolumeFamily {
     public func close(_ handle: ControlHandle) {
         if let reader = handle.reader { events.remove(reader) }
         if handle.file == .storagePressure { control.removePressureReader(handle) }
+    }
+
+    /// Whether a read must not run on a thread that serves requests, because it waits for what is due on the device.
+    public func mayWait(_ handle: ControlHandle, offset: Int64) -> Bool {
+        offset == 0 && handle.reader == nil && deviceTimer.isDue
     }
 
     /// Bytes from `offset` on; at offset 0 the content is generated again.
@@ -58,6 +64,7 @@ public struct ControlFiles: VolumeFamily {
 
     public func text(of file: ControlFile) -> String {
         openFiles.settleMappings()
+        deviceTimer.awaitDue()
         switch file.row.content {
         case .report(let read), .setting(let read, _): return read(core)
         case .answer, .stream: return ""

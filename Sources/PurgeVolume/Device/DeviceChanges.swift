@@ -25,15 +25,10 @@ struct DeviceChanges: VolumeFamily {
     ) throws(Errno) {
         let effects = try change { (state) throws(Errno) in
             state.actor = .init(tid: pid)
-            do throws(DeviceRefusal) {
-                let now = clock.now
-                let effects = try state.tree.accounts.change { (device) throws(DeviceRefusal) in
-                    try decide(&device, now)
-                }
-                for effect in effects { state.take(effect, clock) }
-                return effects
-            } catch { throw .invalid }
+            do throws(DeviceRefusal) { return try state.carryOut(clock, decide) } catch { throw .invalid }
         }
+        // Something else may be due next.
+        defer { core.deviceGate.advance() }
         try carryOut(effects, pid)
     }
 
@@ -42,17 +37,29 @@ struct DeviceChanges: VolumeFamily {
         var isSaved = true
         for effect in effects {
             switch effect {
-            case .event, .level, .clock: break  // `VolumeState.take` has done it
+            case .event, .level, .clock, .lockState: break  // `VolumeState.take` has done it
             case .purge(.pressure): Reclaimer(core: core).awaitIdle()
             case .purge(let trigger): purge(trigger, pid)
-            case .emptyTemporary:
-                purgedNames.awaitingAnnouncements { debt in TemporaryFolder(core: core).empty(pid: pid, &debt) }
+            case .work(let work): try carryOut(work, pid)
+            case .makeLayout: break
             case .forgetAttributes: forgetAttributes()
             case .save: isSaved = keeper.saveDevice(durably: true)
             }
         }
         keeper.awaitJournal()
         guard isSaved else { throw .ioError }
+    }
+
+    /// A store that cannot keep the mark of the work is left as it was: EIO.
+    private func carryOut(_ work: DeviceWork, _ pid: pid_t) throws(Errno) {
+        guard keeper.saveDevice(durably: true) else {
+            change { state in state.tree.accounts.change { $0.abandon() } }
+            throw .ioError
+        }
+        purgedNames.awaitingAnnouncements { debt in TemporaryFolder(core: core).empty(pid: pid, &debt) }
+        try make(by: pid) { device, now in
+            device.finish(newID: Device.freshID(), freed: .zero, by: pid, at: now)
+        }
     }
 
     private func purge(_ trigger: PurgeTrigger, _ pid: pid_t) {
@@ -76,14 +83,25 @@ struct DeviceChanges: VolumeFamily {
 }
 
 extension VolumeState {
-    /// The part of an effect that belongs to the step in which it occurs. This is the one place that sets the clock, so
-    /// for whoever has the lock it agrees with the device.
-    fileprivate mutating func take(_ effect: DeviceEffect, _ clock: DeviceClock) {
+    /// Changes the device at a moment of its own time, and does the part of what that calls for that belongs to the
+    /// same step.
+    mutating func carryOut<Failure: Error>(
+        _ clock: DeviceClock, _ decide: (inout Device, Instant) throws(Failure) -> [DeviceEffect]
+    ) throws(Failure) -> [DeviceEffect] {
+        let now = clock.now
+        let effects = try tree.accounts.change { (device) throws(Failure) in try decide(&device, now) }
+        for effect in effects { take(effect, clock) }
+        return effects
+    }
+
+    /// This is the one place that sets the clock, so for whoever has the lock it agrees with the device.
+    private mutating func take(_ effect: DeviceEffect, _ clock: DeviceClock) {
         switch effect {
         case .event(let event): outbox.append(event)
         case .level(let change): note(change)
         case .clock(let seconds): clock.set(secondsAhead: seconds)
-        case .purge, .emptyTemporary, .forgetAttributes, .save: break
+        case .lockState: break
+        case .purge, .work, .makeLayout, .forgetAttributes, .save: break
         }
     }
 }

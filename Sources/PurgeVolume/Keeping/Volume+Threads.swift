@@ -2,8 +2,8 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-// The threads of a mounted volume that do not serve requests: one purges under pressure, the other keeps the store up
-// to date.
+// The threads of a mounted volume that do not serve requests: one purges under pressure, one carries out what is due
+// on the device, one keeps the store up to date.
 extension Volume {
     public func startThreads() throws(Errno) {
         // Nothing can be purged in a store that is only read.
@@ -11,6 +11,8 @@ extension Volume {
             try threads.start("reclaimer") { [self] in reclaimer.run() }
             core.reclaimerRuns.store(true, ordering: .sequentiallyConsistent)
         }
+        try threads.start("device") { [self] in deviceTimer.run() }
+        core.deviceTimerRuns.store(true, ordering: .sequentiallyConsistent)
         try keeper.start(threads) { [self] in
             settleMappings()
             removeLeftovers()
@@ -25,6 +27,8 @@ extension Volume {
         core.isEnding.store(true, ordering: .sequentiallyConsistent)
         core.reclaimerGate.advance()
         core.purges.advance()
+        core.deviceGate.advance()
+        core.deviceSettled.advance()
         keeper.wake.advance()
         threads.join()
         openFiles.endMappings()

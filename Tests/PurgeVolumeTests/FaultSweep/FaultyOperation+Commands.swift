@@ -44,7 +44,7 @@ extension FaultyOperation {
             try stage.live.command(.storageOthers, "\((free - 300) * 4096)")
             return { while stage.live.volume.reclaimer.reclaimOnce() {} }
         },
-        .init("tmp emptied") { stage in
+        .init("a reboot") { stage in
             try stage.victims()
             try stage.sparseVictim()
             try stage.live.makeDirectory("tmp/e")
@@ -54,7 +54,7 @@ extension FaultyOperation {
             try stage.live.link("tmp/e/linked", "Documents/linked")
             try stage.live.make("tmp/e/open", blocks: 2)
             stage.handles.append(try stage.live.open("tmp/e/open"))
-            return { try stage.live.volume.deviceChanges.make(by: 0) { _, _ in [.emptyTemporary] } }
+            return { try stage.live.command(.deviceState, "reboot") }
         },
         .init("the clock advanced") { stage in
             try stage.victims()

@@ -1,0 +1,54 @@
+import PurgeModel
+import PurgeSystem
+
+/// Carries out what is due on the device at its moment, as the end of `locking` is.
+struct DeviceTimer: VolumeFamily {
+    let core: VolumeCore
+    let deviceChanges: DeviceChanges
+
+    /// The body of its thread.
+    func run() {
+        while !isEnding {
+            let seen = core.deviceGate.generation
+            if isDue { proceed() }
+            core.deviceSettled.advance()
+            if let due = read({ $0.device.nextDue }) {
+                core.deviceGate.wait(while: seen, milliseconds: milliseconds(until: due))
+            } else {
+                core.deviceGate.wait(while: seen)
+            }
+        }
+        core.deviceSettled.advance()
+    }
+
+    /// Returns when all that is due has been carried out, so that whoever asks for the state of the device does not see
+    /// one that should have ended. Like every change of the device, it must not be called on a thread that serves
+    /// requests if something is due.
+    func awaitDue() {
+        guard isDue else { return }
+        guard core.deviceTimerRuns.load(ordering: .sequentiallyConsistent) else { return proceed() }
+        while !isEnding {
+            let seen = core.deviceSettled.generation
+            guard isDue else { return }
+            core.deviceGate.advance()
+            core.deviceSettled.wait(while: seen)
+        }
+    }
+
+    private func proceed() {
+        // If it cannot be saved, that is reported and tried again every second.
+        do throws(Errno) { try deviceChanges.make(by: 0) { device, now in device.proceed(to: now) } } catch {}
+    }
+
+    var isDue: Bool {
+        guard let due = read({ $0.device.nextDue }) else { return false }
+        return due <= clock.now
+    }
+
+    private func milliseconds(until due: Instant) -> Int64 {
+        // The moment is not over before the next millisecond begins.
+        min(Device.lockingTime.seconds * 1000, (due.nanoseconds &- clock.now.nanoseconds) / 1_000_000 + 1)
+    }
+
+    private var isEnding: Bool { core.isEnding.load(ordering: .acquiring) }
+}
