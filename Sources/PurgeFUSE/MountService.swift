@@ -102,6 +102,7 @@ public enum MountService {
         hooks.announce = { notifier.announce($0) }
         hooks.announcer = { notifier.announcer }
         hooks.forgetAttributes = { notifier.forgetAttributes(of: $0) }
+        hooks.dropPages = { notifier.dropPages(of: $0) }
         hooks.report = { note("purgefs: error: \($0)") }
         return hooks
     }

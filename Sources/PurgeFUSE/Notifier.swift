@@ -65,6 +65,13 @@ final class Notifier: Sendable {
         for node in nodes { fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(node), -1, 0) }
     }
 
+    /// Drops the kernel's pages of these files, and unmaps them. It waits for pages that are being read or written, so no
+    /// thread that serves requests may call it.
+    func dropPages(of nodes: [UInt64]) {
+        guard let session = OpaquePointer(bitPattern: session.withLock { $0 }) else { return }
+        for node in nodes { fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(node), 0, 0) }
+    }
+
     /// Makes the kernel ask for the attributes of a purged file before it uses the name; it is answered with ESTALE and
     /// looks the name up again. It also reads the directory again. None of this takes the directory's lock.
     private func forget(_ removals: [Removal]) {

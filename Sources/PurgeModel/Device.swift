@@ -14,7 +14,7 @@ public struct Device: Hashable, Sendable {
     public package(set) var othersPurgeable = ByteCount.zero
     /// As they were set.
     public package(set) var thresholds = ThresholdSettings.documented { didSet { resolveLimits() } }
-    /// The protection class of new files whose directory has none.
+    /// The protection class of every entry that has none of its own.
     public package(set) var protection = FileProtection.completeUntilFirstUserAuthentication
     /// UUID of the simulated app container.
     public package(set) var containerID: String
@@ -70,6 +70,7 @@ public struct Device: Hashable, Sendable {
             purgedBytes = Self.sum(purgedBytes, bytes)
         }
         mutating func noteRefused() { refusedWrites = Self.sum(refusedWrites, ByteCount(1)) }
+        mutating func noteProtectionDenied() { protectionDenied = Self.sum(protectionDenied, ByteCount(1)) }
 
         private static func sum(_ counter: Int64, _ more: ByteCount) -> Int64 {
             min(.largestSetting, ByteCount(counter) + more).bytes

@@ -34,6 +34,7 @@ public struct DeviceAccounts: Sendable {
     }
 
     public mutating func noteRefused() { device.noteRefused() }
+    public mutating func noteProtectionDenied() { device.noteProtectionDenied() }
 }
 
 // Bytes of chosen files that belong to no file until a call has enough of them.

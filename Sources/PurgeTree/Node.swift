@@ -83,6 +83,8 @@ extension Node {
     /// A purge has chosen it, or `hold` says that a name of it is about to go.
     public var isGoing: Bool { flags.contains(.purging) }
     public var charged: ByteCount { ByteCount(blocks: blocks) }
+    /// Its own protection class. If it has none, that of the device applies.
+    public var protection: FileProtection? { flags.protection }
     public var age: PurgeAge { PurgeAge(lastUse: lastUse, charged: charged) }
     public var hasSeveralNames: Bool { part?.names != nil }
     /// How many names it has, at least one.

@@ -1,4 +1,6 @@
-/// Properties of a node.
+import PurgeModel
+
+/// Properties of a node. The highest three bits are its own protection class.
 public struct NodeFlags: OptionSet, Sendable {
     public var rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -13,8 +15,6 @@ public struct NodeFlags: OptionSet, Sendable {
     public static var useUnsaved: NodeFlags { NodeFlags(rawValue: 8) }
     /// It has isExcludedFromBackup itself.
     public static var ownExclusion: NodeFlags { NodeFlags(rawValue: 16) }
-    /// A directory with fileProtection, which new entries inherit.
-    public static var ownProtection: NodeFlags { NodeFlags(rawValue: 32) }
     /// The kernel must drop its pages at the next open: the file may have been changed behind its
     /// cache, or the next read must reach the backing file.
     public static var cacheIsStale: NodeFlags { NodeFlags(rawValue: 64) }
@@ -29,5 +29,36 @@ public struct NodeFlags: OptionSet, Sendable {
 
     public mutating func set(_ flag: NodeFlags, to value: Bool) {
         if value { insert(flag) } else { remove(flag) }
+    }
+}
+
+// An optional protection class in three bits.
+extension NodeFlags {
+    private static var protectionShift: UInt16 { 13 }
+
+    /// The node's own value of fileProtection.
+    public var protection: FileProtection? {
+        get {
+            switch rawValue >> Self.protectionShift {
+            case 1: .complete
+            case 2: .completeUnlessOpen
+            case 3: .completeUntilFirstUserAuthentication
+            case 4: .completeWhenUserInactive
+            case 5: FileProtection.none
+            default: nil
+            }
+        }
+        set {
+            let bits: UInt16 =
+                switch newValue {
+                case nil: 0
+                case .complete?: 1
+                case .completeUnlessOpen?: 2
+                case .completeUntilFirstUserAuthentication?: 3
+                case .completeWhenUserInactive?: 4
+                case FileProtection.none?: 5
+                }
+            rawValue = rawValue & (1 << Self.protectionShift - 1) | bits << Self.protectionShift
+        }
     }
 }

@@ -7,7 +7,10 @@ extension Tree {
         switch attribute {
         case .mark(let mark): node.ownMark = PackedMark(mark)
         case .exclusion(let isExcluded): node.flags.set(.ownExclusion, to: isExcluded)
-        case .protection(let isProtected): node.flags.set(.ownProtection, to: isProtected)
+        case .protection(let protection):
+            // No number follows from it.
+            node.flags.protection = protection
+            return
         }
         place(node)
     }
@@ -48,8 +51,8 @@ public enum OwnAttribute: Sendable {
     case mark(PurgeMark?)
     /// Whether it is excluded from backup.
     case exclusion(Bool)
-    /// Whether a directory passes a protection class on to new entries.
-    case protection(Bool)
+    /// The value of fileProtection.
+    case protection(FileProtection?)
 }
 
 extension Dentry {

@@ -11,6 +11,8 @@ public struct Tree: ~Copyable, Sendable {
     public private(set) var roots: [Node] = []
     public var references = KernelReferences()
     public var uses = UnsavedUses()
+    /// Files without a name that are open. Nothing else in the tree leads to them.
+    public internal(set) var nameless: [ObjectIdentifier: Node] = [:]
     /// What has ended since `takeEndings`.
     var endings: TreeEndings = []
     var queue = VictimQueue()
@@ -63,16 +65,16 @@ public struct TreeEndings: OptionSet, Sendable {
 public struct EntryFacts: Sendable {
     public var mark: PurgeMark?
     public var isExcluded = false
-    /// Whether it is a directory that passes on its protection class.
-    public var isProtected = false
+    /// Its own protection class.
+    public var protection: FileProtection?
     public var blocks: Int64 = 0
     /// The blocks that are charged, of a file that is not dense.
     public var extents: ExtentSet?
     public var lastUse = Instant.distantPast
     public var opens: UInt32 = 0
 
-    public init(isProtected: Bool = false, opens: UInt32 = 0) {
-        self.isProtected = isProtected
+    public init(protection: FileProtection? = nil, opens: UInt32 = 0) {
+        self.protection = protection
         self.opens = opens
     }
 }
@@ -81,7 +83,7 @@ extension Node {
     func take(_ facts: EntryFacts) {
         ownMark = PackedMark(facts.mark)
         flags.set(.ownExclusion, to: facts.isExcluded)
-        flags.set(.ownProtection, to: facts.isProtected)
+        flags.protection = facts.protection
         blocks = facts.blocks
         if let extents = facts.extents { ensuredPart.extents = extents }
         lastUse = facts.lastUse

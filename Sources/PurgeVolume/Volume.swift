@@ -58,7 +58,7 @@ public final class Volume: VolumeFamily {
         change { state in
             state.isScanned = true
             // Saved with the settings of this mount, or soon. The kernel knows nothing yet.
-            _ = state.carryOut(clock) { device, now in device.proceed(to: now) }
+            _ = state.carryOut(core) { device, now in device.proceed(to: now) }
         }
     }
 

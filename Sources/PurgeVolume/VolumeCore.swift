@@ -50,6 +50,12 @@ final class VolumeCore: Sendable {
     /// Advances when what was due has been carried out.
     let deviceSettled = Gate()
     let deviceTimerRuns = Atomic<Bool>(false)
+    /// Whether the device is in a state in which data of some class is out of reach. It changes with the state, under
+    /// the lock, and is read without it, so that an unlocked device costs nothing.
+    let restrictsData: Atomic<Bool>
+    /// How many changes of the lock state are being carried out, while the kernel may still have pages that are out of
+    /// reach. `deviceSettled` advances when one is done.
+    let lockStateChanges = Atomic<Int>(0)
     /// Whether the threads of the volume are to end.
     let isEnding = Atomic<Bool>(false)
     /// Renames and unlinks: a name that was read while none was under way, and since when none
@@ -79,6 +85,7 @@ final class VolumeCore: Sendable {
         let status = try System.status(store.container.raw)
         backingDevice = UInt64(status.st_dev)
         root = Node(inode: UInt64(status.st_ino), kind: .directory, name: Name(""))
+        restrictsData = Atomic(device.state.restrictsData)
         tellsMappings = mountpoint != nil && geteuid() == 0 && System.tellsMappings(in: store.container.raw)
         keepsAccessControlLists = Self.keepsAccessControlLists(store)
         control = ControlTree(owner: getuid(), group: getgid(), made: clock.now)
@@ -176,6 +183,7 @@ extension VolumeFamily {
     var dataOrder: DataOrder { DataOrder(core: core) }
     var fileData: FileData { FileData(core: core) }
     var fileSpace: FileSpace { FileSpace(core: core) }
+    var protection: DataProtection { DataProtection(core: core) }
     var charges: ChargedBlocks { ChargedBlocks(core: core) }
     var purger: Purger { Purger(core: core) }
     var purgedNames: PurgedNames { PurgedNames(core: core) }

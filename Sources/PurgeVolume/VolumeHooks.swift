@@ -13,6 +13,9 @@ public struct VolumeHooks: Sendable {
     /// Has the kernel ask again for the attributes of these nodes, which it knows by their nodeids. Called without any
     /// lock, and not by a thread that serves requests.
     public var forgetAttributes: @Sendable (_ nodes: [UInt64]) -> Void = { _ in }
+    /// Has the kernel drop its pages of these nodes, and unmap them. Called as `forgetAttributes` is; it waits for pages
+    /// that are being read or written.
+    public var dropPages: @Sendable (_ nodes: [UInt64]) -> Void = { _ in }
     /// Reports a failure for which no caller is waiting.
     public var report: @Sendable (StoreError) -> Void = { _ in }
 

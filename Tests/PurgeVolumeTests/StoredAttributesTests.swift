@@ -21,7 +21,7 @@ struct StoredAttributesTests {
     @Test func nothingIsNothing() throws {
         let found = try read(["user.other": "1", "user.purgefs.raw.isPurgeable": "1"])
         #expect(found.mark == nil)
-        #expect(!found.isExcluded && !found.hasProtection && !found.hasExtents)
+        #expect(!found.isExcluded && found.protection == nil && !found.hasExtents)
     }
 
     static let marks: [(String, PurgeMark?)] = [
@@ -35,7 +35,7 @@ struct StoredAttributesTests {
     @Test func flags() throws {
         #expect(try read(["user.purgefs.isExcludedFromBackup": "1"]).isExcluded)
         #expect(try !read(["user.purgefs.isExcludedFromBackup": "0"]).isExcluded)
-        #expect(try read(["user.purgefs.fileProtection": "NSFileProtectionComplete"]).hasProtection)
+        #expect(try read(["user.purgefs.fileProtection": "NSFileProtectionComplete"]).protection == .complete)
         #expect(try read(["user.purgefs.extents": "i"]).hasExtents)
     }
 

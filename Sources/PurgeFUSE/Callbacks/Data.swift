@@ -25,7 +25,7 @@ extension fuse_lowlevel_ops {
 extension Request {
     fileprivate func read(_ node: fuse_ino_t, size: Int, offset: Int64, _ info: FileInfo?) {
         if self.node(node).isControl { return readControl(info, size: size, offset: offset) }
-        answer(ReadRequest(offset: offset, length: size), info)
+        answer(ReadRequest(offset: offset, length: size, tid: tid), info)
     }
 
     private func answer(_ read: ReadRequest, _ info: FileInfo?) {

@@ -39,7 +39,10 @@ struct AttributeChanges: VolumeFamily {
             if change.size == nil, !change.isEmpty { throw .notPermitted }
             return control.attributes(of: node)
         }
-        if change.size != nil { openFiles.settleMapping(of: node) }
+        if change.size != nil {
+            try protection.admit(handle == nil ? .open : .use, to: node, by: change.tid)
+            openFiles.settleMapping(of: node)
+        }
         return try access.changing(node) { (location) throws(Errno) in
             try openFiles.apartFromUse(of: node) { () throws(Errno) in
                 if let size = change.size { try setSize(of: node, handle, location, size, change, &debt) }

@@ -129,7 +129,9 @@ public struct ExtendedAttributes: VolumeFamily {
         case .storage(let attribute, let appleForm):
             let value = try storedValue(of: node, attribute.storeKey)
             guard let value, appleForm == nil || value == [UInt8(ascii: "1")] else { throw .noData }
-            try removeStored(attribute.storeKey, of: node)
+            try changing(attribute, of: node, to: nil, tid: caller.tid) { () throws(Errno) in
+                try removeStored(attribute.storeKey, of: node)
+            }
             remember(attribute, nil, of: node, tid: caller.tid)
         case .computed: throw .notPermitted
         case .unknown: throw .invalid
@@ -151,10 +153,30 @@ public struct ExtendedAttributes: VolumeFamily {
     ) throws(Errno) {
         guard node.isRegular || node.isDirectory else { throw .notPermitted }
         if attribute.isForDirectoriesOnly && !node.isDirectory { throw .invalid }
-        try access.changing(node) { (location) throws(Errno) in
-            try setStored(attribute.storeKey, of: node, at: location, to: Array(canonical.utf8), flags: flags)
+        try changing(attribute, of: node, to: canonical, tid: caller.tid) { () throws(Errno) in
+            try access.changing(node) { (location) throws(Errno) in
+                try setStored(attribute.storeKey, of: node, at: location, to: Array(canonical.utf8), flags: flags)
+            }
         }
         remember(attribute, canonical, of: node, tid: caller.tid)
+    }
+
+    /// Runs `body`, which stores the value of an attribute. A protection class must be permitted, and the tree has it
+    /// from the beginning: if the device is locked meanwhile, the kernel drops its pages by the new class.
+    private func changing(
+        _ attribute: StorageAttribute, of node: Node, to value: String?, tid: pid_t, _ body: () throws(Errno) -> Void
+    ) throws(Errno) {
+        guard attribute == .fileProtection else { return try body() }
+        let new = value.flatMap { FileProtection(text: $0) }
+        let old = try change { (state) throws(Errno) in
+            try state.admitProtection(new, of: node, by: tid)
+            defer { state.tree.set(.protection(new), of: node) }
+            return node.protection
+        }
+        do throws(Errno) { try body() } catch {
+            change { $0.tree.set(.protection(old), of: node) }
+            throw error
+        }
     }
 
     /// Notes in the tree that a flag has been set or, with nil, removed.
@@ -163,23 +185,17 @@ public struct ExtendedAttributes: VolumeFamily {
             switch attribute {
             case .isPurgeable: state.tree.set(.mark(value.flatMap { PurgeMark(text: $0) }), of: node)
             case .isExcludedFromBackup: state.tree.set(.exclusion(value == "1"), of: node)
-            case .fileProtection: state.tree.set(.protection(value != nil && node.isDirectory), of: node)
-            case .purgeAfter, .sizeLimit: break
+            case .fileProtection, .purgeAfter, .sizeLimit: break
             }
             state.outbox.append(
                 .mark(attribute, value, path: node.path().text, tier: node.standing.tier, pid: tid))
         }
     }
 
-    /// A new entry takes its directory's protection class; returns whether it passes it on in turn (docs/XATTRS.md).
-    func inheritProtection(
-        _ node: Node, from parent: Node, at directory: Int32, _ name: CName?
-    ) throws(Errno) -> Bool {
-        guard node.isRegular || node.isDirectory, read({ _ in parent.flags.contains(.ownProtection) }),
-            let value = try storedValue(of: parent, StorageAttribute.fileProtection.storeKey)
-        else { return false }
-        try store.setAttribute(of: directory, name, StorageAttribute.fileProtection.storeKey, value)
-        return node.isDirectory
+    /// Gives an entry that is being made the protection class of its directory.
+    func store(_ inherited: FileProtection, of directory: Int32, _ name: CName?) throws(Errno) {
+        try store.setAttribute(
+            of: directory, name, StorageAttribute.fileProtection.storeKey, Array(inherited.appleName.utf8))
     }
 
     private func computed(_ attribute: ComputedAttribute, of node: Node) throws(Errno) -> String {

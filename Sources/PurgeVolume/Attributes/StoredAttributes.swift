@@ -8,7 +8,9 @@ import PurgeTree
 struct StoredAttributes {
     var mark: PurgeMark?
     var isExcluded = false
-    var hasProtection = false
+    var protection: FileProtection?
+    /// fileProtection has a value that is no class; the entry then counts as having none.
+    var hasUnknownProtection = false
     var hasExtents = false
 
     init() {}
@@ -34,7 +36,9 @@ struct StoredAttributes {
                 guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }
                 isExcluded = value == [UInt8(ascii: "1")]
             case StorageAttribute.fileProtection.storeKey:
-                hasProtection = try StoredAttributes.value(of: directory, name, key) != nil
+                guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }
+                protection = FileProtection(text: String(decoding: value, as: UTF8.self))
+                hasUnknownProtection = protection == nil
             case ExtentRecord.key: hasExtents = true  // reading it shows whether it exists
             default: break
             }

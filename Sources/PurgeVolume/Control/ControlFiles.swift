@@ -32,7 +32,7 @@ public struct ControlFiles: VolumeFamily {
 
     /// Whether a read must not run on a thread that serves requests, because it waits for what is due on the device.
     public func mayWait(_ handle: ControlHandle, offset: Int64) -> Bool {
-        offset == 0 && handle.reader == nil && deviceTimer.isDue
+        offset == 0 && handle.reader == nil && deviceTimer.isUnsettled
     }
 
     /// Bytes from `offset` on; at offset 0 the content is generated again.

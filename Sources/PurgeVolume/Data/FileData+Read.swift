@@ -1,16 +1,19 @@
+import Glibc
 import PurgeSystem
 
 /// The parameters of a read.
 public struct ReadRequest: Sendable {
     public var offset: Int64
     public var length: Int
+    public var tid: pid_t
 
     /// Larger reads are spliced; for smaller ones a copy is cheaper.
     private static let leastSplice = 64 << 10
 
-    public init(offset: Int64, length: Int) {
+    public init(offset: Int64, length: Int, tid: pid_t) {
         self.offset = offset
         self.length = length
+        self.tid = tid
     }
 
     var isSpliced: Bool { length >= Self.leastSplice }
@@ -29,10 +32,11 @@ public enum ReadData {
 
 extension FileData {
     /// The data that a read returns: the one way to an open file's content, except for what the kernel passes through.
-    /// It takes no lock.
+    /// While the device is unlocked it takes no lock.
     func read(
         _ handle: Handle, _ request: ReadRequest, into buffer: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> ReadData {
+        try protection.admit(.use, to: handle.node, by: request.tid)
         if request.isSpliced {
             return .spliced(handle.descriptor, offset: request.offset, length: request.length)
         }

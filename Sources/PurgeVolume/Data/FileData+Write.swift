@@ -43,6 +43,8 @@ extension FileData {
         perform: (Int32, Range<Int>) throws(Errno) -> Int
     ) throws(Errno) -> Int {
         guard request.length > 0 else { return 0 }
+        // A changed page of a mapping has been stored already: if it were refused, it would be lost.
+        if !request.isMapped { try protection.admit(.use, to: handle.node, by: request.tid) }
         let request = try request.bounded()
         let turn = beginWrite(request, of: handle.node)
         defer { dataOrder.endTurn(of: handle.node, isAlone: turn.isAlone) }

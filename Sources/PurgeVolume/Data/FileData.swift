@@ -24,6 +24,8 @@ struct FileData: VolumeFamily {
     func copy(
         from source: Handle, offset: Int64, to target: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt
     ) throws(Errno) -> Int {
+        try protection.admit(.use, to: source.node, by: request.tid)
+        try protection.admit(.use, to: target.node, by: request.tid)
         guard isDense(source.node), isDense(target.node) else { throw .notSupported }
         guard offset >= 0 else { throw .invalid }
         hooks.beforeSlowWork()

@@ -28,6 +28,7 @@ extension FileSpace {
         _ handle: Handle, _ request: AllocationRequest, debt: inout AnnouncementDebt
     ) throws(Errno) {
         guard request.length > 0, request.offset >= 0 else { throw .invalid }
+        try protection.admit(.use, to: handle.node, by: request.tid)
         try checkEnd(request.end)
         hooks.beforeSlowWork()
         try Privileges.dropUnlessCapable(from: handle.descriptor, tid: request.tid)

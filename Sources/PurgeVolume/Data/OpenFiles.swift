@@ -13,7 +13,7 @@ struct OpenFiles: VolumeFamily {
     func open(
         _ node: Node, flags: Int32, caller: Caller, offersPassthrough: Bool
     ) throws(Errno) -> Handle {
-        try reserveOpen(node)
+        try reserveOpen(node, by: caller)
         do throws(Errno) {
             let descriptor = try openOwn(node, flags & ~O_TRUNC)
             if flags & O_TRUNC != 0 {
@@ -33,7 +33,7 @@ struct OpenFiles: VolumeFamily {
 
     func keep(_ node: Node) throws(Errno) -> Handle? {
         guard node.isRegular else { return nil }
-        try reserveOpen(node, isUse: false)
+        try reserveOpen(node, by: nil)
         do throws(Errno) {
             let descriptor = try openOwn(node, O_RDONLY)
             return change { state in
@@ -53,19 +53,21 @@ struct OpenFiles: VolumeFamily {
 
     /// Opening and choosing victims happen in one order (docs/RULES.md, Order of purging): a file that a purge has
     /// chosen no longer exists for later calls, and ESTALE makes the kernel look up its name again.
-    private func reserveOpen(_ node: Node, isUse: Bool = true) throws(Errno) {
+    /// `caller` is nil for a descriptor of our own, which is no use and gives nobody the data.
+    private func reserveOpen(_ node: Node, by caller: Caller?) throws(Errno) {
         enum Outcome { case reserved, lingers, isGoing }
         let now = clock.now
-        var mayLinger = !isUse
+        var mayLinger = caller == nil
         var seen: UInt64?
         while true {
             let outcome = try admitting { (state) throws(Errno) -> Outcome in
                 if !mayLinger, node.io?.lingering != nil { return .lingers }
                 if try access.isGoing(node) { return .isGoing }
                 if node.flags.contains(.unlinked) && node.opens == 0 { throw .stale }
+                if let caller { try state.admit(.open, to: node, by: caller.tid) }
                 try state.admit(within: budget)
                 state.tree.open(node)
-                if isUse { state.tree.noteUse(node, at: now) }
+                if caller != nil { state.tree.noteUse(node, at: now) }
                 return .reserved
             }
             switch outcome {

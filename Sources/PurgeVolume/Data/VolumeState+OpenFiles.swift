@@ -47,15 +47,22 @@ extension VolumeState {
         let begins =
             offersPassthrough && !canWrite && !node.isPassed && (node.io?.cachedOpens ?? 0) == 0 && node.isDense
             && node.blocks >= OpenFiles.passthroughBlocks && (node.io?.soloists ?? 0) == 0
-            && passedFiles < OpenFiles.passedFiles
+            && passedFiles < OpenFiles.passedFiles && !isTakenByLock(node)
         if begins { passedFiles += 1 }
         if node.isPassed || begins {
             node.ensuredIO.passthroughOpens += 1
             if canWrite { node.cacheIsStale = true }
-            return canWrite ? .passthroughDirect : .passthrough
+            // The kernel passes all opens through or none, but reads can still come to us.
+            return canWrite || isTakenByLock(node) ? .passthroughDirect : .passthrough
         }
         node.ensuredIO.cachedOpens += 1
         return Self.modeOfCached(node, access)
+    }
+
+    /// Whether locking the device takes the file's data from those who have it open: what the kernel reads by itself
+    /// cannot be refused.
+    private func isTakenByLock(_ node: Node) -> Bool {
+        device.effectiveProtection(own: node.protection).isTakenByLock
     }
 
     static func modeOfCached(_ node: Node, _ access: Int32) -> InputOutputMode {

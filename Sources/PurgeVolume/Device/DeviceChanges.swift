@@ -16,6 +16,17 @@ struct DeviceChanges: VolumeFamily {
         try make(by: pid) { (device, now) throws(DeviceRefusal) in
             try device.apply(wanted, as: text, by: pid, at: now)
         }
+        awaitLockState()
+    }
+
+    /// Returns when each change of the lock state has been carried out, by whichever thread: who has seen a locked device
+    /// finds it locked. The kernel may want requests served first, so no thread that serves them should wait here.
+    func awaitLockState() {
+        while true {
+            let seen = core.deviceSettled.generation
+            guard core.lockStateChanges.load(ordering: .sequentiallyConsistent) > 0 else { return }
+            core.deviceSettled.wait(while: seen)
+        }
     }
 
     /// The same for any change: `decide` makes it under the lock, at a moment of the device's own time, and returns what
@@ -23,12 +34,21 @@ struct DeviceChanges: VolumeFamily {
     func make(
         by pid: pid_t, _ decide: (inout Device, Instant) throws(DeviceRefusal) -> [DeviceEffect]
     ) throws(Errno) {
-        let effects = try change { (state) throws(Errno) in
+        let (effects, lockStates) = try change { (state) throws(Errno) in
             state.actor = .init(tid: pid)
-            do throws(DeviceRefusal) { return try state.carryOut(clock, decide) } catch { throw .invalid }
+            do throws(DeviceRefusal) {
+                let effects = try state.carryOut(core, decide)
+                let lockStates = effects.count { if case .lockState = $0 { true } else { false } }
+                core.lockStateChanges.add(lockStates, ordering: .sequentiallyConsistent)
+                return (effects, lockStates)
+            } catch { throw .invalid }
         }
-        // Something else may be due next.
-        defer { core.deviceGate.advance() }
+        defer {
+            core.lockStateChanges.subtract(lockStates, ordering: .sequentiallyConsistent)
+            core.deviceSettled.advance()
+            // Something else may be due next.
+            core.deviceGate.advance()
+        }
         try carryOut(effects, pid)
     }
 
@@ -37,11 +57,12 @@ struct DeviceChanges: VolumeFamily {
         var isSaved = true
         for effect in effects {
             switch effect {
-            case .event, .level, .clock, .lockState: break  // `VolumeState.take` has done it
+            case .event, .level, .clock: break  // `VolumeState.take` has done it
             case .purge(.pressure): Reclaimer(core: core).awaitIdle()
             case .purge(let trigger): purge(trigger, pid)
             case .work(let work): try carryOut(work, pid)
             case .makeLayout: break
+            case .lockState: protection.dropPages()
             case .forgetAttributes: forgetAttributes()
             case .save: isSaved = keeper.saveDevice(durably: true)
             }
@@ -86,21 +107,22 @@ extension VolumeState {
     /// Changes the device at a moment of its own time, and does the part of what that calls for that belongs to the
     /// same step.
     mutating func carryOut<Failure: Error>(
-        _ clock: DeviceClock, _ decide: (inout Device, Instant) throws(Failure) -> [DeviceEffect]
+        _ core: VolumeCore, _ decide: (inout Device, Instant) throws(Failure) -> [DeviceEffect]
     ) throws(Failure) -> [DeviceEffect] {
-        let now = clock.now
+        let now = core.clock.now
         let effects = try tree.accounts.change { (device) throws(Failure) in try decide(&device, now) }
-        for effect in effects { take(effect, clock) }
+        for effect in effects { take(effect, core) }
         return effects
     }
 
-    /// This is the one place that sets the clock, so for whoever has the lock it agrees with the device.
-    private mutating func take(_ effect: DeviceEffect, _ clock: DeviceClock) {
+    /// This is the one place that sets the clock and `restrictsData`, so for whoever has the lock they agree with the
+    /// device.
+    private mutating func take(_ effect: DeviceEffect, _ core: VolumeCore) {
         switch effect {
         case .event(let event): outbox.append(event)
         case .level(let change): note(change)
-        case .clock(let seconds): clock.set(secondsAhead: seconds)
-        case .lockState: break
+        case .clock(let seconds): core.clock.set(secondsAhead: seconds)
+        case .lockState(let state): core.restrictsData.store(state.restrictsData, ordering: .relaxed)
         case .purge, .work, .makeLayout, .forgetAttributes, .save: break
         }
     }

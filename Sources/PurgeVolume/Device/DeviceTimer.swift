@@ -23,8 +23,13 @@ struct DeviceTimer: VolumeFamily {
 
     /// Returns when all that is due has been carried out, so that whoever asks for the state of the device does not see
     /// one that should have ended. Like every change of the device, it must not be called on a thread that serves
-    /// requests if something is due.
+    /// requests if something is unsettled.
     func awaitDue() {
+        awaitTimer()
+        deviceChanges.awaitLockState()
+    }
+
+    private func awaitTimer() {
         guard isDue else { return }
         guard core.deviceTimerRuns.load(ordering: .sequentiallyConsistent) else { return proceed() }
         while !isEnding {
@@ -40,7 +45,10 @@ struct DeviceTimer: VolumeFamily {
         do throws(Errno) { try deviceChanges.make(by: 0) { device, now in device.proceed(to: now) } } catch {}
     }
 
-    var isDue: Bool {
+    /// Whether something is due, or a change of the lock state is still being carried out.
+    var isUnsettled: Bool { core.lockStateChanges.load(ordering: .sequentiallyConsistent) > 0 || isDue }
+
+    private var isDue: Bool {
         guard let due = read({ $0.device.nextDue }) else { return false }
         return due <= clock.now
     }

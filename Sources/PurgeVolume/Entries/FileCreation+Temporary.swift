@@ -10,6 +10,7 @@ extension FileCreation {
         in directory: Node, mode: mode_t, flags: Int32, caller: Caller
     ) throws(Errno) -> (Entry, Handle) {
         if directory.isControl { throw .notPermitted }
+        try protection.admitNew(Name(""), in: directory, by: caller.tid)
         try openFiles.admit()
         let place = try access.directoryDescriptor(directory)
         core.actAs(caller)
@@ -29,10 +30,11 @@ extension FileCreation {
     ) throws(Errno) -> (Entry, Handle) {
         let status = try System.status(descriptor)
         let node = access.newNode(status, named: Name(""))
-        _ = try extendedAttributes.inheritProtection(node, from: directory, at: descriptor, nil)
+        let inherited = read { _ in directory.protection }
+        if let inherited { try extendedAttributes.store(inherited, of: descriptor, nil) }
         let now = clock.now
         return change { state in
-            state.tree.insertNameless(node, asIn: directory, EntryFacts(opens: 1))
+            state.tree.insertNameless(node, asIn: directory, EntryFacts(protection: inherited, opens: 1))
             state.tree.noteUse(node, at: now)
             let handle = state.handle(for: node, descriptor, flags, offersPassthrough: false)
             state.grant(node)

@@ -14,7 +14,7 @@ struct FileCreation: VolumeFamily {
         let key = Name(name)
         try names.makeWay(for: key, in: parent)
         while true {
-            if let place = try placeOfNew(key, in: parent) {
+            if let place = try placeOfNew(key, in: parent, by: caller) {
                 core.actAs(caller)
                 return try make(name, key, in: parent, place, mode: mode, flags: flags)
             }
@@ -30,20 +30,22 @@ struct FileCreation: VolumeFamily {
     /// Where a new file goes.
     private struct NewPlace {
         let directory: FileDescriptor
-        let inheritsProtection: Bool
+        /// The directory's own protection class, which the file inherits.
+        let protection: FileProtection?
     }
 
-    /// Admits a descriptor for a new file; nil if there is an entry of that name.
-    private func placeOfNew(_ name: Name, in parent: Node) throws(Errno) -> NewPlace? {
+    /// Admits a new file and a descriptor for it; nil if there is an entry of that name.
+    private func placeOfNew(_ name: Name, in parent: Node, by caller: Caller) throws(Errno) -> NewPlace? {
         let found = try openFiles.admitting {
-            (state) throws(Errno) -> (directory: FileDescriptor?, inheritsProtection: Bool)? in
+            (state) throws(Errno) -> (directory: FileDescriptor?, protection: FileProtection?)? in
             if parent.entry(named: name) != nil { return nil }
+            try state.admitNew(name, in: parent, by: caller.tid)
             try state.admit(within: budget)
-            return (state.descriptor(of: parent), parent.flags.contains(.ownProtection))
+            return (state.descriptor(of: parent), parent.protection)
         }
         guard let found else { return nil }
         let directory = if let known = found.directory { known } else { try access.directoryDescriptor(parent) }
-        return NewPlace(directory: directory, inheritsProtection: found.inheritsProtection)
+        return NewPlace(directory: directory, protection: found.protection)
     }
 
     /// nil if it has been purged meanwhile, so that it is made anew.
@@ -92,16 +94,14 @@ struct FileCreation: VolumeFamily {
         let status = try System.status(descriptor)
         let node = access.newNode(status, named: name)
         let now = clock.now
-        var facts = EntryFacts(opens: 1)
-        if place.inheritsProtection {
-            facts.isProtected = try name.withCName { (name) throws(Errno) in
-                try extendedAttributes.inheritProtection(node, from: parent, at: place.directory.raw, name)
+        if let inherited = place.protection {
+            try name.withCName { (name) throws(Errno) in
+                try extendedAttributes.store(inherited, of: place.directory.raw, name)
             }
         }
-        let known = facts
         return change { state in
             let handle = state.handle(for: node, descriptor, flags, offersPassthrough: false)
-            state.tree.insert(node, in: parent, known)
+            state.tree.insert(node, in: parent, EntryFacts(protection: place.protection, opens: 1))
             state.tree.noteUse(node, at: now)
             state.grant(node)
             return (Entry(node: node, attributes: Attributes(of: node, status, in: state)), handle)

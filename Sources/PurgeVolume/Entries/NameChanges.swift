@@ -20,7 +20,9 @@ struct NameChanges: VolumeFamily {
     func makeNode(
         _ name: CName, in parent: Node, mode: mode_t, device: dev_t, caller: Caller
     ) throws(Errno) -> Entry {
-        try make(name, in: parent, caller: caller) { (directory) throws(Errno) in
+        // 0 stands for a regular file.
+        let isFile = mode & S_IFMT == S_IFREG || mode & S_IFMT == 0
+        return try make(name, in: parent, isFile: isFile, caller: caller) { (directory) throws(Errno) in
             try System.makeNode(at: directory, name, mode: mode, device: device)
         }
     }
@@ -34,11 +36,13 @@ struct NameChanges: VolumeFamily {
     }
 
     private func make(
-        _ name: CName, in parent: Node, caller: Caller, _ body: (Int32) throws(Errno) -> Void
+        _ name: CName, in parent: Node, isFile: Bool = false, caller: Caller,
+        _ body: (Int32) throws(Errno) -> Void
     ) throws(Errno) -> Entry {
         try refuseReserved(name, in: parent, with: .exists)
         let key = Name(name)
         guard try lookups.settledEntry(key, in: parent) == nil else { throw .exists }
+        if isFile { try protection.admitNew(key, in: parent, by: caller.tid) }
         try makeWay(for: key, in: parent)
         let directory = try access.directoryDescriptor(parent)
         core.actAs(caller)
@@ -46,8 +50,9 @@ struct NameChanges: VolumeFamily {
         do throws(Errno) {
             let status = try System.status(at: directory.raw, name)
             let node = access.newNode(status, named: key)
-            let isProtected = try extendedAttributes.inheritProtection(node, from: parent, at: directory.raw, name)
-            return insert(node, in: parent, EntryFacts(isProtected: isProtected), status)
+            let inherited = node.isRegular || node.isDirectory ? read { _ in parent.protection } : nil
+            if let inherited { try extendedAttributes.store(inherited, of: directory.raw, name) }
+            return insert(node, in: parent, EntryFacts(protection: inherited), status)
         } catch {
             withdrawEntry(key, in: parent, at: directory.raw)
             throw access.hostError(error, parent)

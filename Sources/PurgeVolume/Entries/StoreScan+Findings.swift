@@ -11,6 +11,8 @@ struct ScanFindings {
     var damaged: [(node: Node, damage: ExtentDamage)] = []
     /// Files and folders that may not be read, and whose modes must not be changed.
     var unreadable: [Node] = []
+    /// Entries whose fileProtection is no class.
+    var unprotected: [Node] = []
 }
 
 extension StoreScan {
@@ -45,6 +47,7 @@ extension StoreScan {
     public func recordProblems(repairing: Bool) throws(StoreError) -> [StoreProblem] {
         let found = findings.withLock { $0 }
         var problems = found.unreadable.map(problem(ofUnreadable:))
+        problems += found.unprotected.map(problem(ofUnprotected:))
         problems += found.damaged.map { problem(of: $0.node, $0.damage, repairing: repairing) }
         // It is not known which sidecars belong to what could not be read.
         guard found.unreadable.isEmpty else { return problems }
@@ -64,7 +67,7 @@ extension StoreScan {
             problem(of: $0.node, $0.damage, repairing: false).description
         }
         let rest = damaged.count - told.count
-        let warnings = warnings(ofUnreadable: found.unreadable) + told
+        let warnings = warnings(ofUnreadable: found.unreadable) + warnings(ofUnprotected: found.unprotected) + told
         return rest > 0 ? warnings + ["\(rest) more files have damaged records: purgefs check \(store.path)"] : warnings
     }
     private static let mostWarnings = 20
@@ -87,6 +90,18 @@ extension StoreScan {
             advice: "Commands that only read change no permissions; a mount does, for a moment, for files of its user. "
                 + "As its owner: chmod u+rX",
             isRepairable: false)
+    }
+
+    private func warnings(ofUnprotected nodes: [Node]) -> [String] {
+        let told = nodes.prefix(Self.mostWarnings).map { problem(ofUnprotected: $0).description }
+        let rest = nodes.count - told.count
+        return rest > 0 ? told + ["\(rest) more have no known protection class: purgefs check \(store.path)"] : told
+    }
+
+    private func problem(ofUnprotected node: Node) -> StoreProblem {
+        StoreProblem(
+            path: path(of: node), what: "its fileProtection is no class; it counts as not set",
+            advice: "Set it anew in a mount: purgefs mark --protection CLASS", isRepairable: false)
     }
 
     private func path(of node: Node) -> String { pathInStore(of: (node, nil)) }

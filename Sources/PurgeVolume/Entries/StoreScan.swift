@@ -73,7 +73,9 @@ public final class StoreScan: VolumeFamily {
     }
 
     private func addRoot() throws(Errno) {
-        let facts = EntryFacts(try StoredAttributes(of: store.container.raw, nil), of: root)
+        let attributes = try StoredAttributes(of: store.container.raw, nil)
+        if attributes.hasUnknownProtection { findings.withLock { $0.unprotected.append(root) } }
+        let facts = EntryFacts(attributes)
         try change { (state) throws(Errno) in
             do throws(TooManyContainers) { try state.tree.addContainer(root: root, facts) } catch { throw .invalid }
         }
@@ -133,7 +135,8 @@ public final class StoreScan: VolumeFamily {
             return nil
         }
         let node = access.node(found.status, named: name, birthMark: BirthMark.of(found.birth))
-        var facts = EntryFacts(found.attributes, of: node)
+        if found.attributes.hasUnknownProtection { findings.withLock { $0.unprotected.append(node) } }
+        var facts = EntryFacts(found.attributes)
         try charge(node, &facts, found, in: descriptor.raw)
         if let link { linked.found[link] = (node, Int(found.status.st_nlink)) }
         facts.lastUse = lastUse(found, journal: node.flags.contains(.onOtherDevice) ? nil : uses[inode])
@@ -205,8 +208,8 @@ public final class StoreScan: VolumeFamily {
 }
 
 extension EntryFacts {
-    fileprivate init(_ attributes: StoredAttributes, of node: Node) {
-        self.init(isProtected: attributes.hasProtection && node.isDirectory)
+    fileprivate init(_ attributes: StoredAttributes) {
+        self.init(protection: attributes.protection)
         mark = attributes.mark
         isExcluded = attributes.isExcluded
     }

@@ -1,0 +1,50 @@
+/// What a call does with the data of a file, as data protection distinguishes it (docs/PROTECTION.md).
+public enum DataAccess: String, CaseIterable, Sendable {
+    /// An existing file is opened, or truncated by its path.
+    case open
+    /// A file is made.
+    case create
+    /// A file that is open is read, written, truncated, allocated, copied or mapped.
+    case use
+}
+
+extension FileProtection {
+    /// Whether a device in this state has what it takes to decrypt, or encrypt, the data of a file of this class.
+    public func admits(_ access: DataAccess, in state: LockState) -> Bool {
+        switch (self, state) {
+        case (_, .unlocked), (_, .locking), (.none, _): true
+        // A new file gets a key that needs no other, and who has a file open has its key.
+        case (.completeUnlessOpen, _): access != .open
+        case (.completeUntilFirstUserAuthentication, .locked): true
+        case (.complete, _), (.completeWhenUserInactive, _), (_, .beforeFirstUnlock): false
+        }
+    }
+
+    /// Whether locking the device takes the data even from those who have the file open.
+    public var isTakenByLock: Bool { !admits(.use, in: .locked) }
+}
+
+extension LockState {
+    /// Whether the data of some class is out of reach.
+    public var restrictsData: Bool { self == .locked || self == .beforeFirstUnlock }
+}
+
+extension Device {
+    /// The class of an entry that has this one of its own, or none.
+    public func effectiveProtection(own: FileProtection?) -> FileProtection { own ?? protection }
+
+    /// Whether the data of a file that has this class of its own, or none, may be reached now.
+    public func admits(_ access: DataAccess, own: FileProtection?) -> Bool {
+        effectiveProtection(own: own).admits(access, in: state)
+    }
+
+    /// Whether an entry that has this class of its own, or none, may get that one, or none. The key of `complete` is
+    /// needed both for taking a file out of it and for putting one into it.
+    public func admitsProtection(_ new: FileProtection?, for own: FileProtection?) -> Bool {
+        guard state.restrictsData, new != own else { return true }
+        return effectiveProtection(own: own) != .complete && effectiveProtection(own: new) != .complete
+    }
+
+    /// Not saved at once: a program that tries again and again would have the file written every second.
+    public mutating func noteProtectionDenied() { counters.noteProtectionDenied() }
+}

@@ -1,0 +1,111 @@
+import PurgeModel
+import Testing
+
+/// Data protection as it is documented (docs/PROTECTION.md), each value written out.
+@Suite struct DataAccessTests {
+    /// What a row of the matrix admits: opening, making, and using what is open.
+    struct Admitted: Equatable {
+        let open, create, use: Bool
+        static let all = Admitted(open: true, create: true, use: true)
+        static let nothing = Admitted(open: false, create: false, use: false)
+        static let allButOpening = Admitted(open: false, create: true, use: true)
+
+        init(open: Bool, create: Bool, use: Bool) { (self.open, self.create, self.use) = (open, create, use) }
+        init(_ protection: FileProtection, _ state: LockState) {
+            open = protection.admits(.open, in: state)
+            create = protection.admits(.create, in: state)
+            use = protection.admits(.use, in: state)
+        }
+    }
+
+    static let matrix: [(FileProtection, LockState, Admitted)] = [
+        (.complete, .beforeFirstUnlock, .nothing),
+        (.complete, .unlocked, .all),
+        (.complete, .locking, .all),
+        (.complete, .locked, .nothing),
+        (.completeUnlessOpen, .beforeFirstUnlock, .allButOpening),
+        (.completeUnlessOpen, .unlocked, .all),
+        (.completeUnlessOpen, .locking, .all),
+        (.completeUnlessOpen, .locked, .allButOpening),
+        (.completeUntilFirstUserAuthentication, .beforeFirstUnlock, .nothing),
+        (.completeUntilFirstUserAuthentication, .unlocked, .all),
+        (.completeUntilFirstUserAuthentication, .locking, .all),
+        (.completeUntilFirstUserAuthentication, .locked, .all),
+        (.completeWhenUserInactive, .beforeFirstUnlock, .nothing),
+        (.completeWhenUserInactive, .unlocked, .all),
+        (.completeWhenUserInactive, .locking, .all),
+        (.completeWhenUserInactive, .locked, .nothing),
+        (.none, .beforeFirstUnlock, .all),
+        (.none, .unlocked, .all),
+        (.none, .locking, .all),
+        (.none, .locked, .all),
+    ]
+    @Test(arguments: matrix) func admits(protection: FileProtection, state: LockState, expected: Admitted) {
+        #expect(Admitted(protection, state) == expected)
+    }
+
+    @Test func theMatrixIsWhole() {
+        #expect(Set(Self.matrix.map { "\($0.0) \($0.1)" }).count == 20)
+        #expect(FileProtection.allCases.count == 5 && LockState.allCases.count == 4 && DataAccess.allCases.count == 3)
+    }
+
+    /// Only while some class is out of reach does anything have to be looked at.
+    @Test func statesInWhichNothingIsRefused() {
+        #expect(LockState.locked.restrictsData && LockState.beforeFirstUnlock.restrictsData)
+        #expect(!LockState.unlocked.restrictsData && !LockState.locking.restrictsData)
+    }
+
+    @Test func whatALockTakes() {
+        #expect(FileProtection.allCases.filter(\.isTakenByLock) == [.complete, .completeWhenUserInactive])
+    }
+
+    private func device(_ state: LockState, default protection: FileProtection) -> Device {
+        var device = Device(containerID: "")
+        (device.state, device.protection) = (state, protection)
+        return device
+    }
+
+    @Test func withoutAClassOfItsOwnTheDevicesApplies() {
+        let locked = device(.locked, default: .complete)
+        #expect(!locked.admits(.use, own: nil))
+        #expect(locked.admits(.use, own: FileProtection.none))
+        #expect(!device(.locked, default: .none).admits(.open, own: .complete))
+        #expect(device(.locked, default: .none).admits(.open, own: nil))
+        #expect(!device(.beforeFirstUnlock, default: .completeUntilFirstUserAuthentication).admits(.open, own: nil))
+    }
+
+    struct Change {
+        let own: FileProtection?
+        let new: FileProtection?
+        let isAdmitted: Bool
+    }
+    /// With `none` as the default.
+    static let changes: [Change] = [
+        Change(own: nil, new: .complete, isAdmitted: false),
+        Change(own: .complete, new: nil, isAdmitted: false),
+        Change(own: .complete, new: FileProtection.none, isAdmitted: false),
+        Change(own: .completeUnlessOpen, new: .complete, isAdmitted: false),
+        Change(own: .complete, new: .complete, isAdmitted: true),
+        Change(own: nil, new: .completeWhenUserInactive, isAdmitted: true),
+        Change(own: FileProtection.none, new: .completeUnlessOpen, isAdmitted: true),
+        Change(own: .completeUnlessOpen, new: nil, isAdmitted: true),
+    ]
+    @Test(arguments: changes) func changesOfTheClassWhileLocked(change: Change) {
+        for state in [LockState.locked, .beforeFirstUnlock] {
+            let device = device(state, default: .none)
+            #expect(device.admitsProtection(change.new, for: change.own) == change.isAdmitted)
+        }
+        for state in [LockState.unlocked, .locking] {
+            #expect(device(state, default: .none).admitsProtection(change.new, for: change.own))
+        }
+    }
+
+    /// An entry that is `complete` by default cannot leave that class either.
+    @Test func theDefaultCounts() {
+        let locked = device(.locked, default: .complete)
+        #expect(!locked.admitsProtection(FileProtection.none, for: nil))
+        #expect(!locked.admitsProtection(.complete, for: nil))
+        #expect(!locked.admitsProtection(nil, for: FileProtection.none))
+        #expect(locked.admitsProtection(nil, for: nil))
+    }
+}

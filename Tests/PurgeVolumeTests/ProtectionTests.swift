@@ -1,0 +1,450 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeTree
+import Support
+import Synchronization
+import Testing
+
+@testable import PurgeVolume
+
+extension LiveVolume {
+    func enter(_ state: LockState) throws(Errno) {
+        try volume.deviceChanges.make(by: 0) { (device, _) throws(DeviceRefusal) in
+            device.state = state
+            return [.lockState(state)]
+        }
+    }
+    func read(_ handle: Handle, _ count: Int = 16) throws(Errno) -> Int {
+        let request = ReadRequest(offset: 0, length: count, tid: Self.tid)
+        return try withUnsafeTemporaryAllocation(byteCount: request.bufferLength, alignment: 8) { buffer in
+            Result { () throws(Errno) in
+                switch try volume.read(handle, request, into: buffer) {
+                case .copied(let bytes): bytes.count
+                case .spliced(_, _, let length): length
+                }
+            }
+        }.get()
+    }
+    func makeFile(_ path: String) throws(Errno) {
+        let (parent, name) = try place(path)
+        let entry = try volume.makeNode(name, in: parent, mode: S_IFREG | 0o644, device: 0, caller: Self.caller)
+        volume.forget(entry.node, count: 1)
+    }
+    func protection(of path: String) throws(Errno) -> FileProtection? { try node(path).protection }
+    /// What the store has.
+    func storedClass(of path: String) -> String? {
+        try? Support.Attributes.text(stored(path), "user.purgefs.fileProtection")
+    }
+}
+
+/// Data protection without a kernel: docs/PROTECTION.md.
+struct ProtectionTests {
+    /// Each call on a file of this class in this folder, with what the matrix asks of it.
+    private static let calls: [(DataAccess, @Sendable (LiveVolume, Handle) throws -> Void)] = [
+        (.open, { live, _ in live.volume.close(try live.open("Documents/d/f", O_RDONLY)) }),
+        (.open, { live, _ in live.volume.close(try live.open("Documents/d/f", O_WRONLY)) }),
+        (.open, { live, _ in live.volume.close(try live.open("Documents/d/f", O_WRONLY | O_TRUNC)) }),
+        (.open, { live, _ in live.volume.close(try live.create("Documents/d/f", O_RDWR | O_CREAT)) }),
+        (.open, { live, _ in try live.truncate("Documents/d/f", 4096) }),
+        (.create, { live, _ in live.volume.close(try live.create("Documents/d/new")) }),
+        (.create, { live, _ in live.volume.close(try live.makeTemporary("Documents/d")) }),
+        (.create, { live, _ in try live.makeFile("Documents/d/node") }),
+        (.use, { live, handle in _ = try live.read(handle) }),
+        (.use, { live, handle in _ = try live.read(handle, 1 << 17) }),
+        (.use, { live, handle in try live.write(handle, at: 0, 10) }),
+        (.use, { live, handle in try live.write(handle, at: 40 * 4096, 4096) }),
+        (.use, { live, handle in try live.allocate(handle, 0, 0, 8192) }),
+        (.use, { live, handle in try live.allocate(handle, Allocate.punchHole, 0, 4096) }),
+        (.use, { live, handle in try live.truncate(handle.node, handle, 20 * 4096) }),
+    ]
+
+    /// Refused calls leave nothing behind, in the store, in the tree and in the numbers, and are counted and told.
+    @Test(arguments: matrix) func everyCall(
+        protection: FileProtection, state: LockState, open: Bool, create: Bool, use: Bool
+    ) throws {
+        try withVolume { live in
+            try live.makeDirectory("Documents/d")
+            try live.set("fileProtection", of: "Documents/d", to: protection.rawValue)
+            for (access, call) in Self.calls {
+                try live.enter(.unlocked)
+                try live.make("Documents/d/f", blocks: 33)
+                let handle = try live.open("Documents/d/f")
+                try live.enter(state)
+                let isAdmitted = [DataAccess.open: open, .create: create, .use: use][access] == true
+                let (before, denied) = (live.used, live.volume.device.counters.protectionDenied)
+                if isAdmitted {
+                    try call(live, handle)
+                } else {
+                    #expect(throws: Errno.notPermitted) { try call(live, handle) }
+                    #expect(try Files.names(in: live.stored("Documents/d")) == ["f"])
+                    #expect(try live.node("Documents/d").entries.count == 1)
+                    #expect(try Files.status(live.stored("Documents/d/f")).size == 33 * 4096)
+                    #expect(live.used == before)
+                }
+                #expect(live.volume.device.counters.protectionDenied == denied + (isAdmitted ? 0 : 1))
+                live.volume.close(handle)
+                for name in try Files.names(in: live.stored("Documents/d")) { try live.unlink("Documents/d/" + name) }
+            }
+        }
+    }
+
+    /// As docs/PROTECTION.md has it.
+    private static let matrix: [(FileProtection, LockState, Bool, Bool, Bool)] = [
+        (.complete, .unlocked, true, true, true), (.complete, .locking, true, true, true),
+        (.complete, .locked, false, false, false), (.complete, .beforeFirstUnlock, false, false, false),
+        (.completeUnlessOpen, .locking, true, true, true), (.completeUnlessOpen, .locked, false, true, true),
+        (.completeUnlessOpen, .beforeFirstUnlock, false, true, true),
+        (.completeUntilFirstUserAuthentication, .locked, true, true, true),
+        (.completeUntilFirstUserAuthentication, .beforeFirstUnlock, false, false, false),
+        (.completeWhenUserInactive, .locking, true, true, true),
+        (.completeWhenUserInactive, .locked, false, false, false),
+        (.completeWhenUserInactive, .beforeFirstUnlock, false, false, false),
+        (.none, .locked, true, true, true), (.none, .beforeFirstUnlock, true, true, true),
+    ]
+
+    @Test func everyRefusalIsToldWithClassAndState() throws {
+        try withVolume { live in
+            try live.makeDirectory("Documents/d")
+            try live.set("fileProtection", of: "Documents/d", to: "complete")
+            let handle = try live.create("Documents/d/f")
+            defer { live.volume.close(handle) }
+            try live.enter(.locked)
+            #expect(throws: Errno.notPermitted) { _ = try live.open("Documents/d/f") }
+            #expect(throws: Errno.notPermitted) { _ = try live.read(handle) }
+            #expect(throws: Errno.notPermitted) { _ = try live.create("Documents/d/g") }
+            #expect(throws: Errno.notPermitted) { try live.set("fileProtection", of: "Documents/d/f", to: "none") }
+            try live.enter(.beforeFirstUnlock)
+            #expect(throws: Errno.notPermitted) { _ = try live.create("tmp/t") }
+            let events = try live.events(.protectionDenied)
+            #expect(
+                events.map { "\($0.path ?? "") \($0.tier?.rawValue ?? "") \($0.reason ?? "")" } == [
+                    "Documents/d/f persistent open complete locked", "Documents/d/f persistent use complete locked",
+                    "Documents/d/g persistent create complete locked",
+                    "Documents/d/f persistent setClass complete locked",
+                    "tmp/t temporary create completeUntilFirstUserAuthentication beforeFirstUnlock",
+                ])
+            #expect(events.allSatisfy { $0.pid == LiveVolume.tid && $0.bytes == nil })
+            #expect(live.volume.device.counters.protectionDenied == 5)
+        }
+    }
+
+    /// What is stored, and what is not a file's data, has no key.
+    @Test func metadataAlwaysWorks() throws {
+        try withVolume { live in
+            try live.makeDirectory("Documents/d")
+            try live.set("fileProtection", of: "Documents/d", to: "complete")
+            try live.make("Documents/d/f", blocks: 2)
+            try live.make("Documents/d/over", blocks: 1)
+            let handle = try live.open("Documents/d/f")
+            try live.enter(.locked)
+            try live.makeDirectory("Documents/d/e")
+            try live.symlink("Documents/d/l")
+            try live.makeFIFO("Documents/d/p")
+            try live.link("Documents/d/f", "Documents/d/h")
+            try live.rename("Documents/d/f", "Documents/d/over")
+            try live.unlink("Documents/d/h")
+            try live.change(handle.node, handle) { $0.mode = 0o600 }
+            try live.change(handle.node, nil) { $0.modificationTime = timespec(tv_sec: 5, tv_nsec: 6) }
+            try live.mark("Documents/d/over", "high")
+            try live.set("user.x", of: "Documents/d/over", to: "y")
+            #expect(try live.charged(handle.node) == 8192)
+            #expect(try live.volume.seek(handle, offset: 0, whence: Seek.hole) == 8192)
+            try live.volume.sync(handle, dataOnly: false)
+            live.volume.close(handle)
+            try live.unlink("Documents/d/over")
+            #expect(live.volume.device.counters.protectionDenied == 0)
+        }
+    }
+
+    /// Stored before the device was locked, though it reaches us later.
+    @Test func pagesOfAMappingAreWrittenBack() throws {
+        try withVolume { live in
+            let handle = try live.create("Documents/f")
+            defer { live.volume.close(handle) }
+            try live.set("fileProtection", of: "Documents/f", to: "complete")
+            try live.enter(.locked)
+            #expect(try live.write(handle, at: 0, 8192, isMapped: true) == 8192)
+            #expect(live.used == 2)
+            #expect(throws: Errno.noSpace) { _ = try live.write(handle, at: 0, 65 * 4096, isMapped: true) }
+        }
+    }
+
+    @Test func aCopyNeedsBothFiles() throws {
+        try withVolume { live in
+            let (a, b) = (try live.create("Documents/a"), try live.create("Documents/b"))
+            defer { for handle in [a, b] { live.volume.close(handle) } }
+            for handle in [a, b] { try live.write(handle, at: 0, 4096) }
+            for path in ["Documents/a", "Documents/b"] {
+                try live.set("fileProtection", of: path, to: "complete")
+                try live.enter(.locked)
+                #expect(throws: Errno.notPermitted) { try live.copy(a, 0, to: b, 0, 4096) }
+                try live.enter(.unlocked)
+                try live.copy(a, 0, to: b, 0, 4096)
+                try live.remove("fileProtection", from: path)
+            }
+        }
+    }
+}
+
+/// Whose class an entry has.
+struct ProtectionClassTests {
+    /// A directory's own class goes to new entries, and to nothing else.
+    @Test func aNewEntryInherits() throws {
+        try withVolume { live in
+            try live.makeDirectory("Documents/d")
+            try live.make("Documents/d/before", blocks: 0)
+            try live.set("fileProtection", of: "Documents/d", to: "completeUnlessOpen")
+            let handle = try live.create("Documents/d/f")
+            try live.makeDirectory("Documents/d/e")
+            try live.makeFile("Documents/d/e/g")
+            try live.symlink("Documents/d/l")
+            try live.makeFIFO("Documents/d/p")
+            let temporary = try live.makeTemporary("Documents/d/e")
+            try live.link(temporary.node, "Documents/t")
+            for open in [handle, temporary] { live.volume.close(open) }
+            for path in ["Documents/d/f", "Documents/d/e", "Documents/d/e/g", "Documents/t"] {
+                #expect(try live.protection(of: path) == .completeUnlessOpen)
+                #expect(live.storedClass(of: path) == "NSFileProtectionCompleteUnlessOpen")
+            }
+            for path in ["Documents/d/before", "Documents", "Documents/d/l", "Documents/d/p"] {
+                #expect(try live.protection(of: path) == nil)
+                #expect(live.storedClass(of: path) == nil)
+            }
+            try live.rename("Documents/d/f", "tmp/f")
+            #expect(try live.protection(of: "tmp/f") == .completeUnlessOpen)
+        }
+    }
+
+    /// The next mount knows what was set.
+    @Test(arguments: FileProtection.allCases) func aScanFindsIt(protection: FileProtection) throws {
+        try withStore { store in
+            var live = try LiveVolume(store)
+            try live.makeDirectory("Documents/d")
+            try live.make("Documents/f", blocks: 1)
+            for path in ["Documents/d", "Documents/f"] {
+                try live.set("fileProtection", of: path, to: protection.rawValue)
+            }
+            live = try LiveVolume(after: live)
+            #expect(try live.protection(of: "Documents/d") == protection)
+            #expect(try live.protection(of: "Documents/f") == protection)
+            try live.remove("fileProtection", from: "Documents/f")
+            #expect(try live.protection(of: "Documents/f") == nil)
+            live = try LiveVolume(after: live)
+            #expect(try live.protection(of: "Documents/f") == nil)
+        }
+    }
+
+    /// Without a class of its own a file follows the device's default, also when that changes with another mount.
+    @Test func theDefaultIsThatOfTheMount() throws {
+        try withStore { store in
+            var live = try LiveVolume(store)
+            try live.make("Documents/f", blocks: 1)
+            try live.enter(.locked)
+            live.volume.close(try live.open("Documents/f"))
+            live.volume.keeper.saveDevice()
+            var settings = try live.volume.store.loadSettings()
+            settings.protection = .complete
+            try live.volume.store.saveSettings(settings)
+            live = try LiveVolume(after: live)
+            // It is locked from the first call on.
+            #expect(live.volume.device.state == .locked)
+            #expect(throws: Errno.notPermitted) { _ = try live.open("Documents/f") }
+            #expect(throws: Errno.notPermitted) { _ = try live.create("Documents/new") }
+        }
+    }
+
+    @Test func aStoredValueThatIsNoClassCountsAsNone() throws {
+        try withStore { store in
+            var live = try LiveVolume(store)
+            try live.makeDirectory("Documents/d")
+            try live.make("Documents/d/f", blocks: 1)
+            for path in ["Documents/d", "Documents/d/f"] {
+                try Support.Attributes.set(live.stored(path), "user.purgefs.fileProtection", "complet")
+            }
+            live = try LiveVolume(after: live)
+            let warnings = live.volume.scan.takeRecordWarnings()
+            #expect(warnings.count == 2)
+            #expect(warnings.allSatisfy { $0.contains("fileProtection is no class; it counts as not set") })
+            #expect(warnings.contains { $0.hasPrefix(live.stored("Documents/d/f") + ": ") })
+            try live.enter(.locked)
+            live.volume.close(try live.open("Documents/d/f"))
+            try live.make("Documents/d/g", blocks: 1)
+            #expect(live.storedClass(of: "Documents/d/g") == nil)
+            try live.enter(.unlocked)
+            try live.set("fileProtection", of: "Documents/d/f", to: "complete")
+            try live.remove("fileProtection", from: "Documents/d")
+            #expect(try LiveVolume(after: live).volume.scan.recordProblems(repairing: false).isEmpty)
+        }
+    }
+
+    @Test(arguments: [LockState.locked, .beforeFirstUnlock])
+    func whileLockedNothingEntersOrLeavesComplete(state: LockState) throws {
+        try withVolume { live in
+            for name in ["c", "n"] { try live.make("Documents/" + name, blocks: 1) }
+            try live.set("fileProtection", of: "Documents/c", to: "complete")
+            try live.enter(state)
+            #expect(throws: Errno.notPermitted) { try live.set("fileProtection", of: "Documents/c", to: "none") }
+            #expect(throws: Errno.notPermitted) { try live.remove("fileProtection", from: "Documents/c") }
+            #expect(throws: Errno.notPermitted) { try live.set("fileProtection", of: "Documents/n", to: "complete") }
+            #expect(throws: Errno.invalid) { try live.set("fileProtection", of: "Documents/c", to: "secret") }
+            #expect(throws: Errno.noData) { try live.remove("fileProtection", from: "Documents/n") }
+            try live.set("fileProtection", of: "Documents/c", to: "complete")
+            try live.set("fileProtection", of: "Documents/n", to: "completeUnlessOpen")
+            #expect(live.storedClass(of: "Documents/c") == "NSFileProtectionComplete")
+            #expect(try live.protection(of: "Documents/c") == .complete)
+            #expect(try live.protection(of: "Documents/n") == .completeUnlessOpen)
+            #expect(live.volume.device.counters.protectionDenied == 3)
+        }
+    }
+
+    /// The tree has the class before the store does, and gives it back.
+    @Test func aClassThatCannotBeStoredIsNotInForce() throws {
+        try withVolume { live in
+            try live.make("Documents/f", blocks: 1)
+            try live.set("fileProtection", of: "Documents/f", to: "none")
+            let setting = SystemCallFaults(after: 0, of: .setxattr, code: EIO).during {
+                try live.set("fileProtection", of: "Documents/f", to: "complete")
+            }
+            #expect(setting.hits == 1)
+            #expect(throws: Errno.ioError) { try setting.result.get() }
+            #expect(try live.protection(of: "Documents/f") == FileProtection.none)
+            let removing = SystemCallFaults(after: 0, of: .removexattr, code: EIO).during {
+                try live.remove("fileProtection", from: "Documents/f")
+            }
+            #expect(removing.hits == 1 && (try? removing.result.get()) == nil)
+            #expect(try live.protection(of: "Documents/f") == FileProtection.none)
+        }
+    }
+}
+
+/// What the kernel has of a file when the device is locked.
+struct ProtectedPagesTests {
+    /// What the kernel is asked to drop. The hook reads the volume, so it is not called under the lock.
+    private final class Dropped: Sendable {
+        private let nodes = Mutex<[UInt64]>([])
+        let volume = Mutex<Volume?>(nil)
+
+        var hooks: VolumeHooks {
+            var hooks = VolumeHooks()
+            hooks.dropPages = { nodes in
+                #expect(self.volume.withLock { $0 }?.device.state.restrictsData == true)
+                self.nodes.withLock { $0 += nodes }
+            }
+            return hooks
+        }
+        func take() -> Set<UInt64> {
+            nodes.withLock { nodes in
+                defer { nodes = [] }
+                return Set(nodes)
+            }
+        }
+    }
+
+    /// Files that nobody may use any more, under all their names and without one, as far as the kernel knows them.
+    @Test func pagesOfWhatIsOutOfReachAreDropped() throws {
+        let dropped = Dropped()
+        try withVolume(hooks: dropped.hooks) { live in
+            dropped.volume.withLock { $0 = live.volume }
+            defer { dropped.volume.withLock { $0 = nil } }
+            var known: [FileProtection: Node] = [:]
+            try live.makeDirectory("Documents/d")
+            for protection in FileProtection.allCases {
+                let path = "Documents/d/\(protection.rawValue)"
+                try live.make(path, blocks: 1)
+                try live.set("fileProtection", of: path, to: protection.rawValue)
+                let (parent, name) = try live.place(path)
+                known[protection] = try live.volume.lookup(name, in: parent, caller: LiveVolume.caller).node
+            }
+            try live.make("Documents/d/unknown", blocks: 1)
+            try live.set("fileProtection", of: "Documents/d/unknown", to: "complete")
+            let nameless = try live.open("Documents/d/unknown")
+            let folder = try live.node("Documents/d")
+            let entry = try live.volume.lookup("unknown", in: folder, caller: LiveVolume.caller)
+            try live.unlink("Documents/d/unknown")
+
+            let complete = try #require(known[.complete]).address
+            let inactive = try #require(known[.completeWhenUserInactive]).address
+            let firstUnlock = try #require(known[.completeUntilFirstUserAuthentication]).address
+            try live.enter(.locking)
+            #expect(dropped.take() == [])
+            try live.enter(.locked)
+            #expect(dropped.take() == [complete, inactive, entry.node.address])
+            try live.enter(.unlocked)
+            #expect(dropped.take() == [])
+            try live.enter(.beforeFirstUnlock)
+            #expect(dropped.take() == [complete, inactive, firstUnlock, entry.node.address])
+            live.volume.close(nameless)
+            for node in known.values { live.volume.forget(node, count: 1) }
+            live.volume.forget(entry.node, count: 1)
+        }
+    }
+
+    private func mode(_ live: LiveVolume, _ flags: Int32 = O_RDONLY) throws -> InputOutputMode {
+        let handle = try live.volume.open(
+            try live.node("Documents/f"), flags: flags, caller: LiveVolume.caller, offersPassthrough: true)
+        defer { live.volume.close(handle) }
+        return handle.mode
+    }
+
+    /// What the kernel reads by itself cannot be refused.
+    @Test(arguments: FileProtection.allCases) func aFileThatALockTakesIsNotPassedThrough(
+        protection: FileProtection
+    ) throws {
+        let isTaken = [FileProtection.complete, .completeWhenUserInactive].contains(protection)
+        try withVolume { live in
+            try live.make("Documents/f", blocks: 40)
+            try #require(try mode(live) == .passthrough, "nothing is passed through here")
+            try live.set("fileProtection", of: "Documents/f", to: protection.rawValue)
+            #expect(try mode(live) == (isTaken ? .cached : .passthrough))
+        }
+        try withVolume(settings: { device in
+            LiveVolume.small(&device)
+            device.protection = protection
+        }) { live in
+            try live.make("Documents/f", blocks: 40)
+            #expect(try mode(live) == (isTaken ? .cached : .passthrough))
+        }
+    }
+
+    /// All opens of a file that is passed through must be; of those that come after the class, reads reach us.
+    @Test func whatWasPassedThroughBeforeItsClassStaysSo() throws {
+        try withVolume { live in
+            try live.make("Documents/f", blocks: 40)
+            let first = try live.volume.open(
+                try live.node("Documents/f"), flags: O_RDONLY, caller: LiveVolume.caller, offersPassthrough: true)
+            try #require(first.mode == .passthrough)
+            try live.set("fileProtection", of: "Documents/f", to: "complete")
+            #expect(try mode(live) == .passthroughDirect)
+            live.volume.close(first)
+            try eventually(within: 10, "the end of mappings") {
+                live.volume.settleMappings()
+                return live.volume.read { $0.lingering.isEmpty }
+            }
+            #expect(try mode(live) == .cached)
+        }
+    }
+
+    #if DEBUG
+    /// While the device is unlocked nothing is looked up.
+    @Test func anUnlockedDeviceTakesNoLockMore() throws {
+        try withVolume { live in
+            let handle = try live.create("Documents/f")
+            defer { live.volume.close(handle) }
+            try live.set("fileProtection", of: "Documents/f", to: "completeUnlessOpen")
+            try live.write(handle, at: 0, 4096)
+            func acquisitions() throws -> [Int] {
+                try [{ _ = try live.read(handle) }, { _ = try live.write(handle, at: 0, 4096) }].map { body in
+                    let before = live.volume.core.acquisitions
+                    try body()
+                    return live.volume.core.acquisitions - before
+                }
+            }
+            #expect(try acquisitions() == [0, 2])
+            try live.enter(.locked)
+            #expect(try acquisitions() == [1, 3])
+        }
+    }
+    #endif
+}
