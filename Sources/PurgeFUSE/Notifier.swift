@@ -69,7 +69,11 @@ final class Notifier: Sendable {
     /// thread that serves requests may call it.
     func dropPages(of nodes: [UInt64]) {
         guard let session = OpaquePointer(bitPattern: session.withLock { $0 }) else { return }
-        for node in nodes { fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(node), 0, 0) }
+        for node in nodes {
+            // A page that was being read when the first call came to it may have been replaced by the answer, which the
+            // call does not see (fuse_try_move_folio). No further read is admitted, so the second one finds them all.
+            for _ in 0..<2 { fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(node), 0, 0) }
+        }
     }
 
     /// Makes the kernel ask for the attributes of a purged file before it uses the name; it is answered with ESTALE and

@@ -98,6 +98,8 @@ final class FaultStage {
 // What must hold once the faults are over.
 extension FaultStage {
     func check() throws {
+        // After a reboot nothing can be written before that.
+        try live.enter(.unlocked)
         if let handle = handles.first, handle.canWrite {
             attempt("the next write") { try live.write(handle, at: 0, 4096) }
         }

@@ -1,0 +1,181 @@
+import Foundation
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+extension Mounts {
+    /// Data protection on a real mount (docs/PROTECTION.md).
+    @Suite struct ProtectionTests {
+        private static func program(_ name: String) -> String {
+            URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Programs/\(name).py")
+                .path
+        }
+
+        /// Every class, in every state, in every call, by root and by an ordinary user: the program has the table. Pages
+        /// are cached and mapped before the device changes its state, and large files are passed through.
+        @Test func everyCall() throws {
+            try withMount(["--total", "1G", "--allow-other"], deadline: 200) { mount in
+                let outcome = try Program.run([Program.python, Self.program("protection"), mount.root], timeout: 180)
+                let calls = try #require(Int(outcome.output.split(separator: "\n").last ?? ""))
+                #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+                // 5 classes, 4 states, 2 users.
+                #expect(calls >= 40 * 80 && calls.isMultiple(of: 40))
+            }
+        }
+
+        /// When the command has returned, nothing is read or written in any way until the unlock, whatever is under way.
+        @Test func lockingUnderLoad() throws {
+            try withMount(["--total", "1G"], deadline: 200) { mount in
+                let outcome = try Program.run(
+                    [Program.python, Self.program("protection_storm"), mount.root, "\(Scale.of(60))"], timeout: 180)
+                #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+                let words = outcome.output.split(separator: " ")
+                #expect(words.count == 4 && (Int(words[1]) ?? 0) > 100)
+                let refused = try #require(Int(words[3].dropLast()))
+                #expect(refused > 100)
+                // A read(2) may show as several requests, each of them refused.
+                #expect(try mount.status().counters.protectionDenied >= 100)
+            }
+        }
+
+        /// SQLite, unmodified: what docs/PROTECTION.md says.
+        @Test func database() throws {
+            try withMount(["--total", "1G"], deadline: 120) { mount in
+                let outcome = try Program.run(
+                    [Program.python, Self.program("protection_sqlite"), mount.root], timeout: 110)
+                #expect(try outcome.succeeded() == Self.observed)
+            }
+        }
+
+        private static let observed = """
+            complete wal commit: SIGBUS, -; ok 1000
+            complete wal rollback: SIGBUS, -; ok 1000
+            complete wal select: ok, ok; ok 1000
+            complete wal select elsewhere: SIGBUS, -; ok 1000
+            complete wal open: SQLITE_CANTOPEN, ok; ok 1000
+            complete wal new database: SQLITE_CANTOPEN, ok; ok 1000
+            complete wal-exclusive commit: SQLITE_IOERR_WRITE, ok; ok 1000
+            complete wal-exclusive rollback: ok, ok; ok 1000
+            complete wal-exclusive select: ok, ok; ok 1000
+            complete wal-exclusive select elsewhere: ok, ok; ok 1000
+            complete wal-exclusive open: SQLITE_CANTOPEN, ok; ok 1000
+            complete wal-exclusive new database: SQLITE_CANTOPEN, ok; ok 1000
+            complete delete commit: SQLITE_IOERR_WRITE, ok; ok 1000
+            complete delete rollback: ok, ok; ok 1000
+            complete delete select: ok, ok; ok 1000
+            complete delete select elsewhere: SQLITE_IOERR_READ, ok; ok 1000
+            complete delete open: SQLITE_CANTOPEN, ok; ok 1000
+            complete delete new database: SQLITE_CANTOPEN, ok; ok 1000
+            completeUnlessOpen wal commit: ok, ok; ok 1001
+            completeUnlessOpen wal rollback: ok, ok; ok 1000
+            completeUnlessOpen wal select: ok, ok; ok 1000
+            completeUnlessOpen wal select elsewhere: ok, ok; ok 1000
+            completeUnlessOpen wal open: SQLITE_CANTOPEN, ok; ok 1000
+            completeUnlessOpen wal new database: ok, ok; ok 1000
+            completeUnlessOpen wal-exclusive commit: ok, ok; ok 1001
+            completeUnlessOpen wal-exclusive rollback: ok, ok; ok 1000
+            completeUnlessOpen wal-exclusive select: ok, ok; ok 1000
+            completeUnlessOpen wal-exclusive select elsewhere: ok, ok; ok 1000
+            completeUnlessOpen wal-exclusive open: SQLITE_CANTOPEN, ok; ok 1000
+            completeUnlessOpen wal-exclusive new database: ok, ok; ok 1000
+            completeUnlessOpen delete commit: ok, ok; ok 1001
+            completeUnlessOpen delete rollback: ok, ok; ok 1000
+            completeUnlessOpen delete select: ok, ok; ok 1000
+            completeUnlessOpen delete select elsewhere: ok, ok; ok 1000
+            completeUnlessOpen delete open: SQLITE_CANTOPEN, ok; ok 1000
+            completeUnlessOpen delete new database: ok, ok; ok 1000
+
+            """
+
+        private func lock(_ mount: TestMount) throws {
+            try mount.write("lock", to: "device.state")
+            try mount.write("+10s", to: "device.clock")
+            try #require(try mount.read("device.state") == "locked")
+        }
+
+        /// With the process that was refused, in the journal.
+        @Test func refusalsAreTold() throws {
+            try withMount { mount in
+                try mount.make("Documents/f", size: 8192)
+                try Attributes.mark(mount.path("Documents/f"), "fileProtection", "complete")
+                try lock(mount)
+                let reader = try Program.start(["cat", mount.path("Documents/f")])
+                #expect(try reader.wait(within: 20) == 1)
+                #expect(reader.errors.contains("Operation not permitted"))
+                #expect(throws: Errno.notPermitted) { try OpenFile(mount.path("Documents/f"), O_RDWR) }
+                #expect(throws: Errno.notPermitted) {
+                    try Attributes.mark(mount.path("Documents/f"), "fileProtection", "none")
+                }
+                #expect(throws: Errno.invalid) { try Attributes.mark(mount.path("Documents/f"), "fileProtection", "a") }
+                #expect(try mount.status().counters.protectionDenied == 3)
+                try mount.unmount()
+                let events = try StoreEvent.journal(of: mount.store).filter { $0.type == "protectionDenied" }
+                #expect(events.map(\.pid) == [reader.pid, getpid(), getpid()])
+                #expect(events.allSatisfy { $0.path == "Documents/f" && $0.tier == "persistent" })
+                let reasons = ["open complete locked", "open complete locked", "setClass complete locked"]
+                #expect(events.map(\.reason) == reasons)
+            }
+        }
+
+        /// The state, the classes and the default are those of the store.
+        @Test func aLockedDeviceStaysLockedOverRemounts() throws {
+            try withMount { mount in
+                for name in ["own", "default", "free"] { try mount.make("Documents/\(name)", size: 8192) }
+                try Attributes.mark(mount.path("Documents/own"), "fileProtection", "complete")
+                try Attributes.mark(mount.path("Documents/free"), "fileProtection", "none")
+                try lock(mount)
+                try mount.remount()
+                #expect(throws: Errno.notPermitted) { try Files.content(mount.path("Documents/own")) }
+                #expect(try Files.content(mount.path("Documents/default")).count == 8192)
+                try mount.remount(["--protection", "complete"])
+                #expect(throws: Errno.notPermitted) { try Files.content(mount.path("Documents/default")) }
+                #expect(throws: Errno.notPermitted) { try mount.make("Documents/new", size: 1) }
+                #expect(try Files.content(mount.path("Documents/free")).count == 8192)
+                try mount.write("unlock", to: "device.state")
+                for name in ["own", "default", "free"] {
+                    #expect(try Files.content(mount.path("Documents/\(name)")).count == 8192)
+                }
+            }
+        }
+
+        /// After its ten seconds, without any command: who sees `locked` finds it so.
+        @Test func lockingEndsByItself() throws {
+            try withMount { mount in
+                try mount.make("Documents/f", size: 64 << 10)
+                try Attributes.mark(mount.path("Documents/f"), "fileProtection", "complete")
+                let file = try OpenFile(mount.path("Documents/f"), O_RDONLY)
+                defer { file.close() }
+                try mount.write("lock", to: "device.state")
+                #expect(try file.read(64 << 10).count == 64 << 10)
+                #expect(try mount.read("device.state") == "locking")
+                try eventually(within: 20, "the end of locking") { try mount.read("device.state") == "locked" }
+                #expect(throws: Errno.notPermitted) { try file.read(1) }
+            }
+        }
+
+        /// A program that tries again without end fills no memory.
+        @Test func refusalsWithoutEnd() throws {
+            try withMount { mount in
+                try mount.make("Documents/f", size: 8192)
+                try Attributes.mark(mount.path("Documents/f"), "fileProtection", "complete")
+                let file = try OpenFile(mount.path("Documents/f"), O_RDONLY)
+                defer { file.close() }
+                try lock(mount)
+                let daemon = try #require(mount.daemon)
+                let before = try Self.residentKilobytes(of: daemon.pid)
+                let attempts = Scale.of(60_000)
+                var buffer: UInt8 = 0
+                for _ in 0..<attempts { #expect(pread(file.descriptor, &buffer, 1, 0) == -1 && errno == EPERM) }
+                let growth = try Self.residentKilobytes(of: daemon.pid) - before
+                #expect(growth < 40 << 10, "\(growth) KiB for \(attempts) refusals")
+                #expect(try mount.status().counters.protectionDenied >= attempts)
+            }
+        }
+
+        private static func residentKilobytes(of pid: pid_t) throws -> Int {
+            let line = Files.text("/proc/\(pid)/status").split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+            return try #require(line?.split { $0 == "\t" || $0 == " " }.dropFirst().first.flatMap { Int($0) })
+        }
+    }
+}
