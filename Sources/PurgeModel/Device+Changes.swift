@@ -70,8 +70,9 @@ public struct LevelChange: Hashable, Sendable {
 }
 
 extension Device {
-    /// Carries out a change at a moment of the device's own time, after what is due by then. `text` is the command, and
-    /// `pid` the process that gave it; all of that is in the event.
+    /// Carries out a change at a moment of the device's own time, after what is due by then; for the clock, a moment that
+    /// lies between the stamps that are to look older and those that are not. `text` is the command, and `pid` the
+    /// process that gave it; all of that is in the event.
     public mutating func apply(
         _ change: DeviceChange, as text: String, by pid: Int32, at now: Instant
     ) throws(DeviceRefusal) -> [DeviceEffect] {
@@ -92,7 +93,7 @@ extension Device {
         case .othersPurgeable(let size): try setOthersPurgeable(size)
         case .thresholds(let change): try setThresholds(change)
         case .clock(let span):
-            try advanceClock(span)
+            try advanceClock(span, at: now)
             event.type = .clock
             return [.event(event), .clock(secondsAhead: clock)] + passed(to: now.advanced(by: span))
                 + [.forgetAttributes, .save]
@@ -135,9 +136,10 @@ extension Device {
         thresholds = new
     }
 
-    private mutating func advanceClock(_ span: TimeSpan) throws(DeviceRefusal) {
+    private mutating func advanceClock(_ span: TimeSpan, at now: Instant) throws(DeviceRefusal) {
         let (new, overflow) = clock.addingReportingOverflow(span.seconds)
         guard !overflow, new >= clock, new <= Self.mostSecondsAhead else { throw .outOfRange }
+        history.advance(by: span.seconds, at: FileTime(now).earlier(by: clock))
         clock = new
         revision += 1
     }

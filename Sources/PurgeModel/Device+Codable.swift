@@ -7,10 +7,11 @@ extension Device: Codable {
         case version, profile, total, others, othersPurgeable, thresholds, protection, containerID, boots, counters
         // Left out while they have a new device's value, as in files from before they existed.
         case state, locksAt, clock, unfinished
+        case history = "clockAdvances"
     }
 
     /// Members that a file need not have.
-    public static let optionalMembers = Set([Member.state, .locksAt, .clock, .unfinished].map(\.rawValue))
+    public static let optionalMembers = Set([Member.state, .locksAt, .clock, .unfinished, .history].map(\.rawValue))
 
     public init(from decoder: any Decoder) throws {
         let file = try decoder.container(keyedBy: Member.self)
@@ -31,6 +32,7 @@ extension Device: Codable {
         locksAt = try file.decodeIfPresent(Int64.self, forKey: .locksAt).map(Instant.init(nanoseconds:)) ?? .distantPast
         clock = try file.decodeIfPresent(Int64.self, forKey: .clock) ?? 0
         unfinished = try file.decodeIfPresent(DeviceWork.self, forKey: .unfinished)
+        history = try file.decodeIfPresent(ClockHistory.self, forKey: .history) ?? ClockHistory()
         resolveLimits()
     }
 
@@ -50,5 +52,6 @@ extension Device: Codable {
         if locksAt != .distantPast { try file.encode(locksAt.nanoseconds, forKey: .locksAt) }
         if clock != 0 { try file.encode(clock, forKey: .clock) }
         try file.encodeIfPresent(unfinished, forKey: .unfinished)
+        if !history.isEmpty { try file.encode(history, forKey: .history) }
     }
 }

@@ -29,6 +29,8 @@ public struct Device: Hashable, Sendable {
     public package(set) var isRunning = false
     /// Seconds that the device's clock is ahead of real time.
     public package(set) var clock: Int64 = 0
+    /// When it was advanced.
+    public package(set) var history = ClockHistory()
 
     /// The thresholds in bytes, for the current total.
     public private(set) var limits: Thresholds

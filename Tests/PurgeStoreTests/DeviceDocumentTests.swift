@@ -1,5 +1,6 @@
 import Foundation
 import PurgeModel
+import Support
 import Testing
 
 @testable import PurgeStore
@@ -55,7 +56,39 @@ import Testing
         #expect(try SettingsDocument.settings(from: Array(text.utf8)) == device)
     }
 
+    @Test func advancesAreWrittenAndReadBack() throws {
+        var device = Device(containerID: Self.id)
+        for (seconds, day) in [(1_763_700_000, 3), (1_763_800_000, 21)] as [(Int64, Int64)] {
+            _ = try device.apply(
+                .clock(TimeSpan(seconds: day * 86400)), as: "", by: 0,
+                at: Instant(seconds: seconds + device.clock, nanoseconds: 5))
+        }
+        let text = JSONText.encode(device, pretty: true)
+        #expect(
+            text.contains("\"clockAdvances\": \"1763700000.000000005+259200 1763800000.000000005+1814400\""))
+        #expect(try SettingsDocument.settings(from: Array(text.utf8)) == device.asSaved)
+        #expect(try SettingsDocument.salvage(from: Array(text.utf8)).settings == device.asSaved)
+    }
+
+    /// As many as are remembered.
+    @Test func theLongestHistoryFits() throws {
+        try Scratch.with("history") { scratch in
+            var device = Device(containerID: Self.id)
+            for index in 0..<1200 as Range<Int64> {
+                _ = try device.apply(
+                    .clock(TimeSpan(seconds: 3_000_000)), as: "", by: 0,
+                    at: Instant(seconds: 1_763_700_000 + index + device.clock, nanoseconds: 999_999_999))
+            }
+            let store = try Store.open("\(scratch.path)/store", creating: true)
+            _ = try store.loadSettings()
+            try store.saveSettings(device)
+            #expect(try store.loadSettings() == device.asSaved)
+        }
+    }
+
     @Test(arguments: [
+        ("\"clockAdvances\": \"1763700000.000000005\"", "clockAdvances", "it cannot be understood"),
+        ("\"clockAdvances\": 5", "clockAdvances", "it cannot be understood"),
         ("\"clock\": -1", "clock", "-1 is not from 0 to 2^32 seconds"),
         ("\"clock\": 4294967297", "clock", "4294967297 is not from 0 to 2^32 seconds"),
         ("\"clock\": \"3d\"", "clock", "it cannot be understood"),

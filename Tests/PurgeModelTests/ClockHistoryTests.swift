@@ -1,0 +1,97 @@
+import Testing
+
+@testable import PurgeModel
+
+/// What an app sees of the stamps of files after the clock was advanced.
+struct ClockHistoryTests {
+    private static func at(_ seconds: Int64, _ nanoseconds: Int64 = 0) -> FileTime {
+        FileTime(seconds: seconds, nanoseconds: nanoseconds)
+    }
+
+    /// By 100 s at second 1000, and by 50 s at second 2000.
+    private static var two: ClockHistory {
+        var history = ClockHistory()
+        history.advance(by: 100, at: at(1000))
+        history.advance(by: 50, at: at(2000))
+        return history
+    }
+
+    private static let shown: [(FileTime, FileTime)] = [
+        (at(0), at(-150)), (at(999, 999_999_999), at(849, 999_999_999)), (at(1000), at(950)),
+        (at(1999, 5), at(1949, 5)),
+        (at(2000), at(2000)), (at(5000), at(5000)), (at(.min), at(.min)), (at(.max), at(.max)),
+    ]
+    @Test(arguments: shown) func aStampLooksOlderByWhatCameAfterIt(stamp: FileTime, time: FileTime) {
+        #expect(Self.two.shown(stamp) == time)
+    }
+
+    private static let stamps: [(FileTime, FileTime?)] = [
+        (at(2000), at(2000)), (at(9000), at(9000)), (at(1999, 999_999_999), nil), (at(1950), nil),
+        (at(1949, 999_999_999), at(1999, 999_999_999)), (at(950), at(1000)), (at(949, 999_999_999), nil),
+        (at(850), nil), (at(849, 999_999_999), at(999, 999_999_999)), (at(0), at(150)), (at(-1000), at(-850)),
+        (at(.min), at(.min + 150)), (at(.max), at(.max)),
+    ]
+    @Test(arguments: stamps) func theStampThatLooksLikeATime(time: FileTime, stamp: FileTime?) {
+        #expect(Self.two.stamp(shownAs: time) == stamp)
+    }
+
+    @Test func withoutAnAdvanceNothingChanges() {
+        var history = ClockHistory()
+        history.advance(by: 0, at: Self.at(1000))
+        #expect(history.isEmpty && history.shown(Self.at(5)) == Self.at(5))
+        #expect(history.stamp(shownAs: Self.at(5)) == Self.at(5))
+    }
+
+    /// Two commands that were given at once, or after the machine's clock was set back.
+    @Test func momentsThatAreNotInOrderAreOne() {
+        var history = Self.two
+        history.advance(by: 7, at: Self.at(2000))
+        history.advance(by: 1, at: Self.at(1500))
+        #expect(history.shown(Self.at(1999)) == Self.at(1941) && history.shown(Self.at(2000)) == Self.at(2000))
+        #expect(history.shown(Self.at(0)) == Self.at(-158))
+        #expect(history.text == "1000.000000000+100 2000.000000000+58")
+    }
+
+    /// Beyond the limit the smallest advance is forgotten, but never the last; all stamps stay in order.
+    @Test func thereIsALimit() throws {
+        var random = SeededGenerator(seed: 18)
+        var (history, moment, sum) = (ClockHistory(), Int64(0), Int64(0))
+        for round in 0..<3000 {
+            moment += Int64(1 + random.below(50))
+            let step = round % 100 == 7 ? 100_000 : Int64(1 + random.below(9))
+            history.advance(by: step, at: Self.at(moment, Int64(random.below(1_000_000_000))))
+            sum += step
+            #expect(history.age(of: Self.at(moment + 1)) == 0)
+            #expect(history.age(of: Self.at(moment - 1)) >= step)
+            if round < ClockHistory.limit { #expect(history.age(of: Self.at(-1)) == sum) }
+        }
+        #expect(history.text.split(separator: " ").count == ClockHistory.limit)
+        // The large ones are all remembered.
+        #expect(history.age(of: Self.at(-1)) >= 30 * 100_000)
+        var last = history.shown(Self.at(-1))
+        for second in 0...moment {
+            let next = history.shown(Self.at(second))
+            #expect(next > last)
+            last = next
+        }
+        // With the rest of device.json, which has a limit of 64 KiB.
+        #expect(history.text.utf8.count < 40_000)
+        #expect(ClockHistory(text: history.text) == history)
+    }
+
+    private static let damaged = [
+        "", " ", "1000.000000000", "1000.000000000+0", "1000.000000000+-5", "1000.000000000+4294967297",
+        "1000.000000000+05", "1000.000000000+5 ", " 1000.000000000+5", "1000.000000000+5  1001.000000000+5",
+        "1000.000000000+5 1000.000000000+5", "1000.000000000+5 999.000000000+5", "1000.000000000+5,2000.000000000+5",
+        "1000.000000000+4294967296 2000.000000000+1", "1000.000000000+9223372036854775807", "1000.000000000+5+5",
+        String(repeating: "1.000000000+1 ", count: 100_000),
+    ]
+    @Test(arguments: damaged) func aDamagedTextIsRefused(text: String) {
+        #expect(ClockHistory(text: text) == nil)
+    }
+
+    @Test func itsText() {
+        #expect(Self.two.text == "1000.000000000+100 2000.000000000+50")
+        #expect(ClockHistory(text: Self.two.text) == Self.two)
+    }
+}
