@@ -88,7 +88,7 @@ final class VolumeCore: Sendable {
         restrictsData = Atomic(device.state.restrictsData)
         tellsMappings = mountpoint != nil && geteuid() == 0 && System.tellsMappings(in: store.container.raw)
         keepsAccessControlLists = Self.keepsAccessControlLists(store)
-        control = ControlTree(owner: getuid(), group: getgid(), made: clock.now)
+        control = ControlTree(owner: getuid(), group: getgid(), made: Instant(nanoseconds: System.now()))
         state = Mutex(VolumeState(device: device, descriptorLimit: budget.directories))
         root.ensuredIO.descriptor = store.container
     }

@@ -22,9 +22,8 @@ public struct AttributeChange: Sendable {
     }
 
     var changesOwner: Bool { owner != nil || group != nil }
-    var isEmpty: Bool {
-        !changesOwner && mode == nil && size == nil && accessTime == nil && modificationTime == nil
-    }
+    var setsTimes: Bool { accessTime != nil || modificationTime != nil }
+    var isEmpty: Bool { !changesOwner && mode == nil && size == nil && !setsTimes }
 }
 
 /// chmod, chown, truncate and utimens.
@@ -46,9 +45,9 @@ struct AttributeChanges: VolumeFamily {
         return try access.changing(node) { (location) throws(Errno) in
             try openFiles.apartFromUse(of: node) { () throws(Errno) in
                 if let size = change.size { try setSize(of: node, handle, location, size, change, &debt) }
-                try apply(change, to: location)
+                try apply(change, of: node, at: location)
             }
-            if change.accessTime != nil || change.modificationTime != nil {
+            if change.setsTimes {
                 // The next read must reach the backing file, to move atime as with relatime.
                 core.change { _ in node.cacheIsStale = true }
             }
@@ -58,7 +57,7 @@ struct AttributeChanges: VolumeFamily {
     }
 
     /// Everything but the size.
-    private func apply(_ change: AttributeChange, to location: Location) throws(Errno) {
+    private func apply(_ change: AttributeChange, of node: Node, at location: Location) throws(Errno) {
         if change.changesOwner {
             try Privileges.dropGroup(location, tid: change.tid)
             try location.changeOwner(change.owner ?? uid_t.max, change.group ?? gid_t.max)
@@ -68,10 +67,7 @@ struct AttributeChanges: VolumeFamily {
         if let mode = change.mode {
             try core.permissions.withLock { (_) throws(Errno) in try location.changeMode(mode & 0o7777) }
         }
-        if change.accessTime != nil || change.modificationTime != nil {
-            let omit = timespec(tv_sec: 0, tv_nsec: System.timeOmit)
-            try location.setTimes(change.accessTime ?? omit, change.modificationTime ?? omit)
-        }
+        if change.setsTimes { try setTimes(of: node, change, at: location) }
     }
 
     /// chown(2) to -1, -1 arrives as an empty change and, as always, clears set-user-ID and set-group-ID. The kernel

@@ -15,12 +15,14 @@ public struct Attributes: Sendable {
     /// Those of an entry of the store, from what its file system says. `st_blocks` x 512 is the charge on every store,
     /// so that du, df and the ledger agree (docs/RULES.md, Charged bytes). Under the lock.
     init(of node: Node, _ status: FileStatus, birth: Instant? = nil, in state: borrowing VolumeState) {
-        var status = status
+        var (status, birth) = (status, birth)
+        if !state.device.history.isEmpty { state.device.showTimes(&status, &birth, of: node) }
         status.st_blocks = node.isRegular ? Int(node.blocks * 8) : 0
         status.st_blksize = 4096
         // When an ordinary user writes, the daemon clears the bits, which the kernel's cache does not see.
         let dropsBits = node.isRegular && status.st_mode & (S_ISUID | S_ISGID) != 0
-        self.init(status, birth: birth, mayBeCached: !dropsBits && !node.isPassed)
+        // The kernel cannot be told that what has lost its name looks older, because the tree cannot find it.
+        self.init(status, birth: birth, mayBeCached: !dropsBits && !node.isPassed && !node.isUnlinked)
     }
 
     /// Those of a purged entry whose name the announcing thread is about to remove.

@@ -12,12 +12,13 @@ struct StoredAttributes {
     /// fileProtection has a value that is no class; the entry then counts as having none.
     var hasUnknownProtection = false
     var hasExtents = false
+    var times: SetTimes?
 
     init() {}
 
     private static let keys = [
         StorageAttribute.isPurgeable.storeKey, StorageAttribute.isExcludedFromBackup.storeKey,
-        StorageAttribute.fileProtection.storeKey, ExtentRecord.key,
+        StorageAttribute.fileProtection.storeKey, ExtentRecord.key, SetTimes.key,
     ]
 
     /// One listxattr, and one getxattr for a mark. If there are more names than the kernel lists (64 KiB), each of ours
@@ -40,6 +41,9 @@ struct StoredAttributes {
                 protection = FileProtection(text: String(decoding: value, as: UTF8.self))
                 hasUnknownProtection = protection == nil
             case ExtentRecord.key: hasExtents = true  // reading it shows whether it exists
+            case SetTimes.key:
+                guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }
+                times = SetTimes(text: String(decoding: value, as: UTF8.self))
             default: break
             }
         }

@@ -47,13 +47,14 @@ extension VolumeState {
             let now = handle.modificationTime, now != before
         else { return }
         node.io?.modified = now
-        if areUse, now > node.lastUse { tree.noteUse(node, at: now) }
+        let use = device.time(of: now)
+        if areUse, use > node.lastUse { tree.noteUse(node, at: use) }
     }
 }
 
 extension Handle {
     /// For an open file; does no I/O, so the lock may be held.
-    fileprivate var modificationTime: Instant? {
-        do throws(Errno) { return Instant(try System.status(descriptor).st_mtim) } catch { return nil }
+    fileprivate var modificationTime: FileTime? {
+        do throws(Errno) { return FileTime(try System.status(descriptor).st_mtim) } catch { return nil }
     }
 }

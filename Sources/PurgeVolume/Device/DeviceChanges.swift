@@ -13,8 +13,12 @@ struct DeviceChanges: VolumeFamily {
     /// Makes a change that `text` asks for, and returns when all that it calls for is done. EINVAL if the device refuses
     /// it; EIO if it is in force and could not be saved, which is tried again every second.
     func apply(_ wanted: DeviceChange, as text: String, by pid: pid_t) throws(Errno) {
+        var moment: FileTime?
+        if case .clock = wanted { moment = try store.momentBetweenStamps() }
+        let stamp = moment
         try make(by: pid) { (device, now) throws(DeviceRefusal) in
-            try device.apply(wanted, as: text, by: pid, at: now)
+            let now = stamp.map { device.time(of: $0) } ?? now
+            return try device.apply(wanted, as: text, by: pid, at: now)
         }
         awaitLockState()
     }
@@ -68,6 +72,9 @@ struct DeviceChanges: VolumeFamily {
             }
         }
         keeper.awaitJournal()
+        // An answer from before the change may have reached the kernel after it had forgotten, and a folder that was
+        // renamed may have been passed over.
+        if effects.contains(.forgetAttributes) { forgetAttributes() }
         guard isSaved else { throw .ioError }
     }
 

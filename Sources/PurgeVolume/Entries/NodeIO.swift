@@ -28,7 +28,9 @@ final class NodeIO {
     /// yet; the known modification time of the backing file, if a mapping may write.
     var lingering: Handle?
     var closing: Int32 = 0
-    var modified: Instant?
+    var modified: FileTime?
+    /// Times that an app has set and that the stamps in the store cannot tell.
+    var setTimes = SetTimes()
     /// Opens that can be mapped for writing: O_RDWR.
     var mappableOpens: Int32 = 0
     /// How many writes are under way; how many calls run alone, or wait to; whether such a call runs.

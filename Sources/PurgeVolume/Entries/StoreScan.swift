@@ -74,11 +74,17 @@ public final class StoreScan: VolumeFamily {
 
     private func addRoot() throws(Errno) {
         let attributes = try StoredAttributes(of: store.container.raw, nil)
-        if attributes.hasUnknownProtection { findings.withLock { $0.unprotected.append(root) } }
+        note(attributes, of: root)
         let facts = EntryFacts(attributes)
         try change { (state) throws(Errno) in
             do throws(TooManyContainers) { try state.tree.addContainer(root: root, facts) } catch { throw .invalid }
         }
+    }
+
+    /// What is not among the facts of the tree.
+    private func note(_ attributes: StoredAttributes, of node: Node) {
+        if attributes.hasUnknownProtection { findings.withLock { $0.unprotected.append(node) } }
+        if let times = attributes.times { node.ensuredIO.setTimes = times }
     }
 
     /// A file with a name outside the container is not a victim: purging it would free nothing.
@@ -92,13 +98,21 @@ public final class StoreScan: VolumeFamily {
 
     /// Names of a directory of the store, without `.`, `..` and a name that the control directory hides.
     private func entryNames(of directory: Node) throws(Errno) -> [Name] {
-        let descriptor = try access.directoryDescriptor(directory).open(".", O_RDONLY | O_DIRECTORY)
+        let descriptor = try readable(try access.directoryDescriptor(directory))
         var names: [Name] = []
         try DirectoryBlock.forEach(of: descriptor.raw) { _, name in
             if DirectoryBlock.isDot(name) || (directory === root && ControlTree.isReserved(name)) { return }
             names.append(Name(name))
         }
         return names
+    }
+
+    /// Listing it does not move its access time, if that is permitted: an app has not read it.
+    private func readable(_ directory: FileDescriptor) throws(Errno) -> FileDescriptor {
+        let flags = O_RDONLY | O_DIRECTORY
+        do throws(Errno) { return try directory.open(".", flags | System.openNoAccessTime) } catch .notPermitted {
+            return try directory.open(".", flags)
+        }
     }
 
     /// The new node; nil for another name of a known file.
@@ -135,7 +149,7 @@ public final class StoreScan: VolumeFamily {
             return nil
         }
         let node = access.node(found.status, named: name, birthMark: BirthMark.of(found.birth))
-        if found.attributes.hasUnknownProtection { findings.withLock { $0.unprotected.append(node) } }
+        note(found.attributes, of: node)
         var facts = EntryFacts(found.attributes)
         try charge(node, &facts, found, in: descriptor.raw)
         if let link { linked.found[link] = (node, Int(found.status.st_nlink)) }
@@ -193,17 +207,26 @@ public final class StoreScan: VolumeFamily {
     private static let clockError: Int64 = 86_400_000_000_000
 
     private func lastUse(_ found: Scanned, journal: Journal.LastUse?) -> Instant {
-        let status = found.status
-        let born = Instant(nanoseconds: found.birth ?? .min)
+        let (born, written) = read { state in deviceTimes(of: found, in: state) }
         let now = clock.now
         // A record with another birth time, or an older one, is that of a file that had this inode number before.
         if let journal, journal.lastUse >= born, BirthMark.isSame(journal.birth, found.birth) {
             // The machine's clock may have been ahead.
             return journal.lastUse.nanoseconds > now.nanoseconds &+ Self.clockError ? now : journal.lastUse
         }
-        let written = Instant(status.st_mtim)
         // An app may have set mtime to any time; data cannot have been written in the future.
         return max(born, min(written, now))
+    }
+
+    /// When it was made and modified, by the device's clock.
+    private func deviceTimes(
+        of found: Scanned, in state: borrowing VolumeState
+    ) -> (born: Instant, written: Instant) {
+        let device = state.device
+        let modified = device.shown(
+            FileTime(found.status.st_mtim), .modification, of: found.attributes.times ?? SetTimes())
+        let birth = found.birth.map { FileTime(Instant(nanoseconds: $0)) }
+        return (birth.map(device.time(of:)) ?? .distantPast, device.time(shownAs: modified))
     }
 }
 

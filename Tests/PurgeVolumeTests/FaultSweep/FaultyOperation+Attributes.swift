@@ -21,6 +21,17 @@ extension FaultyOperation {
         ),
     ]
 
+    /// After an advance of a day, a time that the clock passed over needs an attribute, and an earlier one does not.
+    private static func setTimes(of path: String, hoursAgo hours: [Int64]) -> FaultyOperation {
+        .init("utimens of \(path) after the clock was advanced, \(hours) hours ago") { stage in
+            if path == "Documents/d" { try stage.live.makeDirectory(path) } else { try stage.file(blocks: 2) }
+            if path == "Documents/l" { try stage.live.symlink(path) }
+            try stage.live.advance(days: 1)
+            let times = hours.map { LiveVolume.now.earlier(by: $0 * 3600) }
+            return { for time in times { try stage.live.setTimes(path, access: time, modification: time) } }
+        }
+    }
+
     static let changes: [FaultyOperation] =
         kinds.map { kind in
             .init(kind.name) { stage in
@@ -28,6 +39,11 @@ extension FaultyOperation {
                 return { try stage.live.change(handle.node, handle, kind.apply) }
             }
         }
+        + [
+            setTimes(of: "Documents/f", hoursAgo: [5]), setTimes(of: "Documents/f", hoursAgo: [5, 9, 50]),
+            setTimes(of: "Documents/d", hoursAgo: [5]), setTimes(of: "Documents/l", hoursAgo: [5, 50]),
+            setTimes(of: "Documents/f", hoursAgo: [-5, 2_000_000]),
+        ]
         + kinds.map { kind in
             .init(kind.name + " of a folder") { stage in
                 try stage.live.makeDirectory("Documents/d")

@@ -1,0 +1,95 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import PurgeTree
+
+// utimensat(2): docs/CLOCK.md.
+extension AttributeChanges {
+    /// What is remembered is written before the stamps, for which alone it counts: until they are set, and if that
+    /// never happens, the file keeps its times.
+    func setTimes(of node: Node, _ change: AttributeChange, at location: Location) throws(Errno) {
+        let now = FileTime(Instant(nanoseconds: System.now()))
+        var times = read { state in TimesToSet(change, of: node, at: now, in: state) }
+        try remember(times, of: node, at: location)
+        try location.setTimes(times.access, times.modification)
+        // A file system that has no such time has set the nearest that it has.
+        guard times.isRemembered else { return }
+        if times.take(try location.status()) { try remember(times, of: node, at: location) }
+    }
+
+    private func remember(_ times: TimesToSet, of node: Node, at location: Location) throws(Errno) {
+        guard times.set != times.known else { return }
+        // Links and special files cannot have attributes of ours; what was set is known until the unmount.
+        if node.isRegular || node.isDirectory, times.set.text != times.known.text {
+            do throws(Errno) { try store(times.set.text, of: location) } catch { throw access.hostError(error, node) }
+        }
+        change { _ in node.ensuredIO.setTimes = times.set }
+    }
+
+    private func store(_ text: String, of location: Location) throws(Errno) {
+        try location.with { (directory, name) throws(Errno) in
+            do throws(Errno) { try Self.store(text, of: directory, name) } catch {
+                guard error == .accessDenied, geteuid() != 0, let name else { throw error }
+                // The owner of a file may set its times without being allowed to write to it.
+                let file = FileDescriptor(
+                    adopting: try System.open(at: directory, name, System.openPath | O_NOFOLLOW | O_CLOEXEC))
+                try access.asOwner(of: file) { () throws(Errno) in try Self.store(text, of: directory, name) }
+            }
+        }
+    }
+
+    private static func store(_ text: String, of directory: Int32, _ name: CName?) throws(Errno) {
+        if text.isEmpty {
+            do { try System.removeAttribute(at: directory, name, SetTimes.key) } catch .noData {}
+        } else {
+            try Array(text.utf8).withUnsafeBytes { bytes in
+                Result { () throws(Errno) in try System.setAttribute(at: directory, name, SetTimes.key, bytes) }
+            }.get()
+        }
+    }
+}
+
+/// The times of a change as the store gets them.
+private struct TimesToSet {
+    private(set) var access = timespec(tv_sec: 0, tv_nsec: System.timeOmit)
+    private(set) var modification = timespec(tv_sec: 0, tv_nsec: System.timeOmit)
+    /// What was remembered about the file's times so far, and what is from now on.
+    let known: SetTimes
+    private(set) var set: SetTimes
+    private let clock: Int64
+    private var remembered: [(kind: SetTimes.Kind, stamp: FileTime)] = []
+
+    var isRemembered: Bool { !remembered.isEmpty }
+
+    init(_ change: AttributeChange, of node: Node, at now: FileTime, in state: borrowing VolumeState) {
+        known = node.io?.setTimes ?? SetTimes()
+        set = known
+        clock = state.device.clock
+        if let time = change.accessTime { access = keep(time, .access, at: now, state.device) }
+        if let time = change.modificationTime { modification = keep(time, .modification, at: now, state.device) }
+    }
+
+    private mutating func keep(
+        _ time: timespec, _ kind: SetTimes.Kind, at now: FileTime, _ device: borrowing Device
+    ) -> timespec {
+        // The file system gives its own stamp, or none.
+        if time.tv_nsec == System.timeNow || time.tv_nsec == System.timeOmit { return time }
+        let (stamp, isRemembered) = device.stamp(for: FileTime(time), at: now)
+        set.set(stamp, kind, clock: isRemembered ? clock : nil)
+        if isRemembered { remembered.append((kind, stamp)) }
+        return timespec(stamp)
+    }
+
+    /// Returns whether the file has got other stamps than it should.
+    mutating func take(_ status: FileStatus) -> Bool {
+        var hasOthers = false
+        for (kind, wanted) in remembered {
+            let stamp = FileTime(kind == .access ? status.st_atim : status.st_mtim)
+            if stamp != wanted {
+                set.set(stamp, kind, clock: clock)
+                hasOthers = true
+            }
+        }
+        return hasOthers
+    }
+}
