@@ -21,6 +21,7 @@ final class Notifier: Sendable {
     /// The device of our mount, to distinguish it from what is under it.
     private let device = Mutex<Int64>(0)
     private let announcerID = Atomic<Int32>(0)
+    let pages = PageWaiter()
 
     init(mountpoint: String) { self.mountpoint = mountpoint }
 
@@ -32,6 +33,7 @@ final class Notifier: Sendable {
                 MountService.note("purgefs: warning: the notifier shares the daemon's descriptors: \(error)")
             }
         }
+        try pages.start()
         try announcements.start(notifier: { [self] in announcer }, forget: { [self] in forget($0) })
     }
 
@@ -46,6 +48,7 @@ final class Notifier: Sendable {
 
     func end() {
         queue.end()
+        pages.end()
         announcements.end()
     }
 
@@ -67,12 +70,16 @@ final class Notifier: Sendable {
 
     /// Drops the kernel's pages of these files, and unmaps them. It waits for pages that are being read or written, so no
     /// thread that serves requests may call it.
-    func dropPages(of nodes: [UInt64]) {
+    func dropPages(of files: [CachedFile]) {
         guard let session = OpaquePointer(bitPattern: session.withLock { $0 }) else { return }
-        for node in nodes {
+        let open = files.compactMap(\.openPath)
+        if !open.isEmpty {
+            pages.wait(for: open) { [self] (path) throws(Errno) in try self.open(path, O_RDONLY | O_NONBLOCK) }
+        }
+        for file in files {
             // A page that was being read when the first call came to it may have been replaced by the answer, which the
             // call does not see (fuse_try_move_folio). No further read is admitted, so the second one finds them all.
-            for _ in 0..<2 { fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(node), 0, 0) }
+            for _ in 0..<2 { fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(file.nodeID), 0, 0) }
         }
     }
 
@@ -138,7 +145,7 @@ final class Notifier: Sendable {
             let path = name.directoryPath
             if directory.descriptor == nil || directory.path != path {
                 directory = OpenDirectory()
-                directory.descriptor = try open(path)
+                directory.descriptor = try open(path, System.openPath | O_DIRECTORY)
                 directory.path = path
             }
             guard let descriptor = directory.descriptor else { return true }
@@ -156,12 +163,12 @@ final class Notifier: Sendable {
 
     /// nil if our mount is gone, because the path would lead to what is under it. Other mounts inside
     /// are not entered, since they may never answer.
-    private func open(_ path: [UInt8]) throws(Errno) -> FileDescriptor? {
+    private func open(_ path: [UInt8], _ flags: Int32) throws(Errno) -> FileDescriptor? {
         let root = try FileDescriptor.open(mountpoint, System.openPath | O_DIRECTORY)
         guard try System.device(at: root.raw, "") == device.withLock({ $0 }) else { return nil }
         if path.isEmpty { return root }
         let name = path.map { CChar(bitPattern: $0) } + [0]
         return try FileDescriptor(
-            adopting: System.openInMount(root.raw, name, System.openPath | O_DIRECTORY | O_CLOEXEC))
+            adopting: System.openInMount(root.raw, name, flags | O_CLOEXEC))
     }
 }

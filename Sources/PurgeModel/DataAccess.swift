@@ -29,22 +29,32 @@ extension LockState {
     public var restrictsData: Bool { self == .locked || self == .beforeFirstUnlock }
 }
 
-extension Device {
-    /// The class of an entry that has this one of its own, or none.
-    public func effectiveProtection(own: FileProtection?) -> FileProtection { own ?? protection }
+/// What data protection admits on a device: its state, and the class of whatever has none of its own.
+public struct ProtectionRule: Hashable, Sendable {
+    public var state: LockState
+    public var standard: FileProtection
+
+    public init(state: LockState, standard: FileProtection) {
+        self.state = state
+        self.standard = standard
+    }
+
+    /// The class that applies to an entry that has this one of its own, or none.
+    public func effective(_ own: FileProtection?) -> FileProtection { own ?? standard }
 
     /// Whether the data of a file that has this class of its own, or none, may be reached now.
     public func admits(_ access: DataAccess, own: FileProtection?) -> Bool {
-        effectiveProtection(own: own).admits(access, in: state)
+        effective(own).admits(access, in: state)
     }
 
     /// Whether an entry that has this class of its own, or none, may get that one, or none. The key of `complete` is
     /// needed both for taking a file out of it and for putting one into it.
-    public func admitsProtection(_ new: FileProtection?, for own: FileProtection?) -> Bool {
+    public func admitsChange(from own: FileProtection?, to new: FileProtection?) -> Bool {
         guard state.restrictsData, new != own else { return true }
-        return effectiveProtection(own: own) != .complete && effectiveProtection(own: new) != .complete
+        return effective(own) != .complete && effective(new) != .complete
     }
+}
 
-    /// Not saved at once: a program that tries again and again would have the file written every second.
-    public mutating func noteProtectionDenied() { counters.noteProtectionDenied() }
+extension Device {
+    public var protectionRule: ProtectionRule { ProtectionRule(state: state, standard: protection) }
 }

@@ -187,4 +187,5 @@ extension Device {
 
     /// Not saved at once: a program that tries again and again would have the file written every second.
     public mutating func noteRefused() { counters.noteRefused() }
+    public mutating func noteProtectionDenied() { counters.noteProtectionDenied() }
 }

@@ -13,9 +13,9 @@ public struct VolumeHooks: Sendable {
     /// Has the kernel ask again for the attributes of these nodes, which it knows by their nodeids. Called without any
     /// lock, and not by a thread that serves requests.
     public var forgetAttributes: @Sendable (_ nodes: [UInt64]) -> Void = { _ in }
-    /// Has the kernel drop its pages of these nodes, and unmap them. Called as `forgetAttributes` is; it waits for pages
+    /// Has the kernel drop its pages of these files, and unmap them. Called as `forgetAttributes` is; it waits for pages
     /// that are being read or written.
-    public var dropPages: @Sendable (_ nodes: [UInt64]) -> Void = { _ in }
+    public var dropPages: @Sendable (_ files: [CachedFile]) -> Void = { _ in }
     /// Reports a failure for which no caller is waiting.
     public var report: @Sendable (StoreError) -> Void = { _ in }
 
@@ -23,4 +23,13 @@ public struct VolumeHooks: Sendable {
 
     /// The kernel's nodeid of the root.
     static let rootID: UInt64 = 1
+}
+
+/// A file of which the kernel may have pages.
+public struct CachedFile: Hashable, Sendable {
+    /// Under which the kernel knows it.
+    public let nodeID: UInt64
+    /// Its path below the mount point, if it is open: pages of no other file are being read or written. nil also for a
+    /// file without a name.
+    public let openPath: [UInt8]?
 }

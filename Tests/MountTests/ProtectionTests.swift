@@ -154,6 +154,34 @@ extension Mounts {
             }
         }
 
+        /// The thread that has pages dropped waits for requests that nobody serves any more.
+        @Test func killedWhileLocking() throws {
+            try withMount(["--total", "1G"], deadline: 240, mounted: false) { mount in
+                for _ in 0..<Scale.of(10) {
+                    try mount.mount()
+                    try mount.write("unlock", to: "device.state")
+                    let writer = try Program.start([Program.python, Self.program("protection_dirty"), mount.root])
+                    defer { writer.signalGroup(SIGKILL) }
+                    try eventually("writing") { writer.output.contains("begun") }
+                    let command = try Program.start([
+                        "sh", "-c",
+                        "cd '\(mount.root)/.purgefs' && echo lock > device.state && echo +10s > device.clock",
+                    ])
+                    for _ in 0..<Int.random(in: 0..<400) { _ = mount.exists("Documents/none") }
+                    // Within 10 s.
+                    try mount.kill()
+                    if MountTable.entry(at: mount.root) != nil {
+                        try Program.run("fusermount3", "-u", "-z", mount.root, timeout: 30).succeeded()
+                    }
+                    try command.wait(within: 10)
+                    writer.signalGroup(SIGKILL)
+                    try writer.wait(within: 10)
+                }
+                try mount.mount()
+                #expect(["unlocked", "locking", "locked"].contains(try mount.read("device.state")))
+            }
+        }
+
         /// A program that tries again without end fills no memory.
         @Test func refusalsWithoutEnd() throws {
             try withMount { mount in

@@ -59,10 +59,10 @@ import Testing
         #expect(FileProtection.allCases.filter(\.isTakenByLock) == [.complete, .completeWhenUserInactive])
     }
 
-    private func device(_ state: LockState, default protection: FileProtection) -> Device {
+    private func device(_ state: LockState, default protection: FileProtection) -> ProtectionRule {
         var device = Device(containerID: "")
         (device.state, device.protection) = (state, protection)
-        return device
+        return device.protectionRule
     }
 
     @Test func withoutAClassOfItsOwnTheDevicesApplies() {
@@ -93,19 +93,19 @@ import Testing
     @Test(arguments: changes) func changesOfTheClassWhileLocked(change: Change) {
         for state in [LockState.locked, .beforeFirstUnlock] {
             let device = device(state, default: .none)
-            #expect(device.admitsProtection(change.new, for: change.own) == change.isAdmitted)
+            #expect(device.admitsChange(from: change.own, to: change.new) == change.isAdmitted)
         }
         for state in [LockState.unlocked, .locking] {
-            #expect(device(state, default: .none).admitsProtection(change.new, for: change.own))
+            #expect(device(state, default: .none).admitsChange(from: change.own, to: change.new))
         }
     }
 
     /// An entry that is `complete` by default cannot leave that class either.
     @Test func theDefaultCounts() {
         let locked = device(.locked, default: .complete)
-        #expect(!locked.admitsProtection(FileProtection.none, for: nil))
-        #expect(!locked.admitsProtection(.complete, for: nil))
-        #expect(!locked.admitsProtection(nil, for: FileProtection.none))
-        #expect(locked.admitsProtection(nil, for: nil))
+        #expect(!locked.admitsChange(from: nil, to: FileProtection.none))
+        #expect(!locked.admitsChange(from: nil, to: .complete))
+        #expect(!locked.admitsChange(from: FileProtection.none, to: nil))
+        #expect(locked.admitsChange(from: nil, to: nil))
     }
 }

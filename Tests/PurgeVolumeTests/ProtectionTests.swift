@@ -323,21 +323,22 @@ struct ProtectionClassTests {
 struct ProtectedPagesTests {
     /// What the kernel is asked to drop. The hook reads the volume, so it is not called under the lock.
     private final class Dropped: Sendable {
-        private let nodes = Mutex<[UInt64]>([])
+        private let files = Mutex<[CachedFile]>([])
         let volume = Mutex<Volume?>(nil)
 
         var hooks: VolumeHooks {
             var hooks = VolumeHooks()
-            hooks.dropPages = { nodes in
+            hooks.dropPages = { files in
                 #expect(self.volume.withLock { $0 }?.device.state.restrictsData == true)
-                self.nodes.withLock { $0 += nodes }
+                self.files.withLock { $0 += files }
             }
             return hooks
         }
-        func take() -> Set<UInt64> {
-            nodes.withLock { nodes in
-                defer { nodes = [] }
-                return Set(nodes)
+        func take() -> Set<UInt64> { Set(takeFiles().map(\.nodeID)) }
+        func takeFiles() -> [CachedFile] {
+            files.withLock { files in
+                defer { files = [] }
+                return files
             }
         }
     }
@@ -378,6 +379,32 @@ struct ProtectedPagesTests {
             live.volume.close(nameless)
             for node in known.values { live.volume.forget(node, count: 1) }
             live.volume.forget(entry.node, count: 1)
+        }
+    }
+
+    /// Only their pages can be in the middle of a read or a write.
+    @Test func openFilesComeWithTheirPath() throws {
+        let dropped = Dropped()
+        try withVolume(hooks: dropped.hooks) { live in
+            dropped.volume.withLock { $0 = live.volume }
+            defer { dropped.volume.withLock { $0 = nil } }
+            try live.makeDirectory("Documents/d")
+            var known: [Node] = []
+            for name in ["open", "closed"] {
+                try live.make("Documents/d/\(name)", blocks: 1)
+                try live.set("fileProtection", of: "Documents/d/\(name)", to: "complete")
+                known.append(
+                    try live.volume.lookup(name, in: try live.node("Documents/d"), caller: LiveVolume.caller).node)
+            }
+            let handle = try live.open("Documents/d/open")
+            try live.enter(.locked)
+            let expected = [
+                CachedFile(nodeID: known[0].address, openPath: Array("Documents/d/open".utf8)),
+                CachedFile(nodeID: known[1].address, openPath: nil),
+            ]
+            #expect(Set(dropped.takeFiles()) == Set(expected))
+            live.volume.close(handle)
+            for node in known { live.volume.forget(node, count: 1) }
         }
     }
 

@@ -18,11 +18,11 @@ extension Request {
     fileprivate func open(_ node: fuse_ino_t, _ info: FileInfo?) {
         guard let info else { return fail(.badFileDescriptor) }
         if self.node(node).isControl { return openControl(self.node(node), flags: info.pointee.flags) }
+        if server.notifier.pages.isOpening(by: tid) { return _ = reply().open(0, flags: PageWaiter.openFlags) }
         answer { () throws(Errno) in
             try open(self.node(node), flags: info.pointee.flags)
         } _: { reply, handle in
-            let (flags, backing) = server.flags(of: handle, raw)
-            if !reply.open(handle.address, flags: flags, backing: backing) { server.release(handle, nil) }
+            server.send(handle, raw, reply)
         }
     }
 
@@ -57,6 +57,8 @@ extension Request {
     }
 
     fileprivate func release(_ node: fuse_ino_t, _ info: FileInfo?) {
+        // That of the page waiter.
+        if info?.pointee.fh == 0 { return reply().done() }
         let isControl = self.node(node).isControl
         done { () throws(Errno) in
             if isControl { try closeControl(object(info)) } else { server.release(try handle(info), raw) }
@@ -65,6 +67,12 @@ extension Request {
 }
 
 extension Server {
+    /// The answer to OPEN.
+    fileprivate func send(_ handle: Handle, _ request: fuse_req_t, _ reply: consuming Reply) {
+        let (flags, backing) = flags(of: handle, request)
+        if !reply.open(handle.address, flags: flags, backing: backing) { release(handle, nil) }
+    }
+
     /// The answer to CREATE. What the kernel has not accepted it does not release either.
     fileprivate func send(
         _ entry: Entry, _ handle: Handle, _ info: FileInfo, _ request: fuse_req_t, _ reply: consuming Reply

@@ -169,7 +169,7 @@ public struct ExtendedAttributes: VolumeFamily {
         guard attribute == .fileProtection else { return try body() }
         let new = value.flatMap { FileProtection(text: $0) }
         let old = try change { (state) throws(Errno) in
-            try state.admitProtection(new, of: node, by: tid)
+            try DataProtection.admitChange(of: node, to: new, by: tid, &state)
             defer { state.tree.set(.protection(new), of: node) }
             return node.protection
         }

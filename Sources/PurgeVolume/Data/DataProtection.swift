@@ -13,14 +13,14 @@ struct DataProtection: VolumeFamily {
     @inline(__always)
     func admit(_ access: DataAccess, to node: Node, by tid: pid_t) throws(Errno) {
         guard core.restrictsData.load(ordering: .relaxed) else { return }
-        try change { (state) throws(Errno) in try state.admit(access, to: node, by: tid) }
+        try change { (state) throws(Errno) in try Self.admit(access, to: node, by: tid, &state) }
     }
 
     /// The same for a new regular file, before anything is made.
     @inline(__always)
     func admitNew(_ name: Name, in directory: Node, by tid: pid_t) throws(Errno) {
         guard core.restrictsData.load(ordering: .relaxed) else { return }
-        try change { (state) throws(Errno) in try state.admitNew(name, in: directory, by: tid) }
+        try change { (state) throws(Errno) in try Self.admitNew(name, in: directory, by: tid, &state) }
     }
 
     /// Has the kernel drop its pages of the files whose data is out of reach since the device has changed its state, and
@@ -28,55 +28,69 @@ struct DataProtection: VolumeFamily {
     /// written are waited for, and those that have been changed through a mapping are written back, by requests that
     /// this thread must not hold up; so it serves none, and has no lock.
     func dropPages() {
-        let (device, nameless) = read { ($0.device, Array($0.tree.nameless.values)) }
-        guard device.state.restrictsData else { return }
-        drop(nameless, device)
+        let (rule, nameless) = read { ($0.device.protectionRule, Array($0.tree.nameless.values)) }
+        guard rule.state.restrictsData else { return }
+        dropPages(of: nameless, rule)
         var pending = [root]
         while let folder = pending.popLast() {
             let nodes = read { _ in Array(folder.entries.values) }
             pending += nodes.filter(\.isDirectory)
-            drop(nodes, device)
+            dropPages(of: nodes, rule)
         }
     }
 
-    private func drop(_ nodes: [Node], _ device: Device) {
-        let affected = selections.inSlices(nodes) { node in
-            node.isRegular && node.lookups > 0 && !device.admits(.use, own: node.protection) ? node.address : nil
+    private func dropPages(of nodes: [Node], _ rule: ProtectionRule) {
+        let files = selections.inSlices(nodes) { node -> CachedFile? in
+            guard node.isRegular, node.lookups > 0, !rule.admits(.use, own: node.protection) else { return nil }
+            let isOpen = node.opens > 0 && !node.isUnlinked
+            return CachedFile(nodeID: node.address, openPath: isOpen ? node.path().bytes : nil)
         }
-        if !affected.isEmpty { hooks.dropPages(affected) }
+        if !files.isEmpty { hooks.dropPages(files) }
     }
 }
 
-extension VolumeState {
+// Under the lock.
+extension DataProtection {
     /// EPERM, with an event, if data of the file's class is out of reach now.
-    mutating func admit(_ access: DataAccess, to node: Node, by tid: pid_t) throws(Errno) {
-        guard !device.admits(access, own: node.protection) else { return }
-        throw deny(access.rawValue, own: node.protection, node.path(), node.standing.tier, tid)
+    static func admit(
+        _ access: DataAccess, to node: Node, by tid: pid_t, _ state: inout VolumeState
+    ) throws(Errno) {
+        guard !state.device.protectionRule.admits(access, own: node.protection) else { return }
+        let event = Event(type: .protectionDenied, path: node.path().text, tier: node.standing.tier, pid: tid)
+        throw deny(access.rawValue, own: node.protection, event, &state)
     }
 
     /// The same for a new file, which gets the directory's own class or the device's.
-    mutating func admitNew(_ name: Name, in directory: Node, by tid: pid_t) throws(Errno) {
-        guard !device.admits(.create, own: directory.protection) else { return }
-        throw deny(
-            DataAccess.create.rawValue, own: directory.protection, directory.path() + [name], directory.standing.tier,
-            tid)
+    static func admitNew(
+        _ name: Name, in directory: Node, by tid: pid_t, _ state: inout VolumeState
+    ) throws(Errno) {
+        guard !state.device.protectionRule.admits(.create, own: directory.protection) else { return }
+        // A file without a name is to be made in the directory.
+        let path = (name.length == 0 ? directory.path() : directory.path() + [name]).text
+        let event = Event(
+            type: .protectionDenied, path: path, tier: directory.standing.place.entry(isNamed: name.isEqual).tier,
+            pid: tid)
+        throw deny(DataAccess.create.rawValue, own: directory.protection, event, &state)
     }
 
     /// The same for a change of the class; nil removes the entry's own.
-    mutating func admitProtection(_ new: FileProtection?, of node: Node, by tid: pid_t) throws(Errno) {
-        guard !device.admitsProtection(new, for: node.protection) else { return }
-        throw deny("setClass", own: node.protection, node.path(), node.standing.tier, tid)
+    static func admitChange(
+        of node: Node, to new: FileProtection?, by tid: pid_t, _ state: inout VolumeState
+    ) throws(Errno) {
+        guard !state.device.protectionRule.admitsChange(from: node.protection, to: new) else { return }
+        let event = Event(type: .protectionDenied, path: node.path().text, tier: node.standing.tier, pid: tid)
+        throw deny("setClass", own: node.protection, event, &state)
     }
 
-    private mutating func deny(
-        _ what: String, own: FileProtection?, _ path: [Name], _ tier: Tier, _ tid: pid_t
+    private static func deny(
+        _ what: String, own: FileProtection?, _ event: Event, _ state: inout VolumeState
     ) -> Errno {
-        let protection = device.effectiveProtection(own: own)
-        tree.accounts.noteProtectionDenied()
-        outbox.append(
-            Event(
-                type: .protectionDenied, path: path.text, tier: tier,
-                reason: "\(what) \(protection.rawValue) \(device.state.rawValue)", pid: tid == 0 ? nil : tid))
+        let rule = state.device.protectionRule
+        var event = event
+        event.reason = "\(what) \(rule.effective(own).rawValue) \(rule.state.rawValue)"
+        if event.pid == 0 { event.pid = nil }
+        state.tree.accounts.noteProtectionDenied()
+        state.outbox.append(event)
         return .notPermitted
     }
 }

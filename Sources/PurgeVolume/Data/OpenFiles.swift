@@ -64,7 +64,7 @@ struct OpenFiles: VolumeFamily {
                 if !mayLinger, node.io?.lingering != nil { return .lingers }
                 if try access.isGoing(node) { return .isGoing }
                 if node.flags.contains(.unlinked) && node.opens == 0 { throw .stale }
-                if let caller { try state.admit(.open, to: node, by: caller.tid) }
+                if let caller { try DataProtection.admit(.open, to: node, by: caller.tid, &state) }
                 try state.admit(within: budget)
                 state.tree.open(node)
                 if caller != nil { state.tree.noteUse(node, at: now) }

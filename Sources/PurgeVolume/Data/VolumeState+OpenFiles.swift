@@ -44,25 +44,21 @@ extension VolumeState {
         for node: Node, _ access: Int32, offersPassthrough: Bool
     ) -> InputOutputMode {
         let canWrite = access != O_RDONLY
+        // What the kernel reads by itself cannot be refused when the device is locked.
+        let isTakenByLock = device.protectionRule.effective(node.protection).isTakenByLock
         let begins =
             offersPassthrough && !canWrite && !node.isPassed && (node.io?.cachedOpens ?? 0) == 0 && node.isDense
             && node.blocks >= OpenFiles.passthroughBlocks && (node.io?.soloists ?? 0) == 0
-            && passedFiles < OpenFiles.passedFiles && !isTakenByLock(node)
+            && passedFiles < OpenFiles.passedFiles && !isTakenByLock
         if begins { passedFiles += 1 }
         if node.isPassed || begins {
             node.ensuredIO.passthroughOpens += 1
             if canWrite { node.cacheIsStale = true }
             // The kernel passes all opens through or none, but reads can still come to us.
-            return canWrite || isTakenByLock(node) ? .passthroughDirect : .passthrough
+            return canWrite || isTakenByLock ? .passthroughDirect : .passthrough
         }
         node.ensuredIO.cachedOpens += 1
         return Self.modeOfCached(node, access)
-    }
-
-    /// Whether locking the device takes the file's data from those who have it open: what the kernel reads by itself
-    /// cannot be refused.
-    private func isTakenByLock(_ node: Node) -> Bool {
-        device.effectiveProtection(own: node.protection).isTakenByLock
     }
 
     static func modeOfCached(_ node: Node, _ access: Int32) -> InputOutputMode {

@@ -39,7 +39,7 @@ struct FileCreation: VolumeFamily {
         let found = try openFiles.admitting {
             (state) throws(Errno) -> (directory: FileDescriptor?, protection: FileProtection?)? in
             if parent.entry(named: name) != nil { return nil }
-            try state.admitNew(name, in: parent, by: caller.tid)
+            try DataProtection.admitNew(name, in: parent, by: caller.tid, &state)
             try state.admit(within: budget)
             return (state.descriptor(of: parent), parent.protection)
         }

@@ -18,6 +18,7 @@ import sys
 PAGE = 4096
 LARGE = 1 << 20
 CLASSES = ["complete", "completeUnlessOpen", "completeUntilFirstUserAuthentication", "completeWhenUserInactive", "none"]
+USERS = [0, 12345]
 STATES = ["unlocked", "locking", "locked", "beforeFirstUnlock"]
 
 # Whether a file can be opened, made, and used by who has it open.
@@ -177,61 +178,64 @@ class Actor:
         ctypes.memset(self.written + PAGE, ord("m"), PAGE)
         ctypes.memset(self.orphan + PAGE, ord("m"), PAGE)
 
+    def opened(self, name, flags):
+        return lambda: os.close(os.open(self.at(name), flags, 0o644))
+
+    def created(self, name, flags):
+        def call():
+            fd = os.open(self.at(name), flags, 0o644)
+            try:
+                os.write(fd, b"n" * PAGE)
+                check(os.pread(fd, PAGE, 0) == b"n" * PAGE, "what was written")
+            finally:
+                os.close(fd)
+        return call
+
+    def tmpfile(self):
+        fd = os.open(self.folder, os.O_RDWR | os.O_TMPFILE, 0o600)
+        os.write(fd, b"n")
+        os.close(fd)
+
+    def spliced(self):
+        pipe = os.pipe()
+        try:
+            check(os.splice(self.reader, pipe[1], PAGE, offset_src=0) > 0, "spliced")
+        finally:
+            for end in pipe:
+                os.close(end)
+
+    def read_all(self, fd, fill):
+        return lambda: check(os.pread(fd, 2 * PAGE, 0)[:PAGE] == fill * PAGE, "content")
+
     def calls(self):
-        at = self.at
+        yield from self.reads()
+        yield from self.accesses()
+        yield from self.writes()
+        yield from self.opens()
+        yield from self.creates()
+        yield from self.looks()
+        yield from self.changes()
+
+    def reads(self):
         buffer = mmap.mmap(-1, PAGE)
         ends = socket.socketpair()
-
-        def opened(name, flags, mode=0o644):
-            return lambda: os.close(os.open(at(name), flags, mode))
-
-        def created(name, flags):
-            def call():
-                fd = os.open(at(name), flags, 0o644)
-                try:
-                    os.write(fd, b"n" * PAGE)
-                    check(os.pread(fd, PAGE, 0) == b"n" * PAGE, "what was written")
-                finally:
-                    os.close(fd)
-            return call
-
-        def tmpfile():
-            fd = os.open(self.folder, os.O_RDWR | os.O_TMPFILE, 0o600)
-            os.write(fd, b"n")
-            os.close(fd)
-
-        def spliced():
-            pipe = os.pipe()
-            try:
-                check(os.splice(self.reader, pipe[1], PAGE, offset_src=0) > 0, "spliced")
-            finally:
-                for end in pipe:
-                    os.close(end)
-
-        def read_all(fd, fill):
-            def call():
-                data = os.pread(fd, 2 * PAGE, 0)
-                check(data[:PAGE] == fill * PAGE, "content")
-            return call
-
-        def executed():
-            # In a child, so that what is open here stays open.
-            subprocess.run([at("program")], check=True)
-
+        out = ends[0].fileno()
         yield "use", "read", lambda: check(os.read(self.reader, 100) == b"s" * 100, "content")
-        yield "use", "pread", read_all(self.reader, b"s")
+        yield "use", "pread", self.read_all(self.reader, b"s")
         yield "use", "preadv", lambda: os.preadv(self.reader, [bytearray(10), bytearray(10)], PAGE)
         yield "use", "a large read", lambda: os.pread(self.writer, LARGE, 0)
         yield "use", "a direct read", lambda: check(os.preadv(self.direct, [buffer], 0) == PAGE, "direct")
-        yield "use", "read without a name", read_all(self.nameless, b"s")
+        yield "use", "read without a name", self.read_all(self.nameless, b"s")
         yield "use", "read of a temporary file", lambda: check(os.pread(self.temporary, 1, 0) == b"t", "content")
-        yield "use", "sendfile from", lambda: check(os.sendfile(ends[0].fileno(), self.reader, 0, PAGE) == PAGE, "sent")
-        yield "use", "splice from", spliced
+        yield "use", "sendfile from", lambda: check(os.sendfile(out, self.reader, 0, PAGE) == PAGE, "sent")
+        yield "use", "splice from", self.spliced
         yield "use", "readahead", lambda: (os.posix_fadvise(self.reader, 0, 0, os.POSIX_FADV_WILLNEED),
                                            os.pread(self.reader, 1, 2 * PAGE))
         yield "use", "copy from", lambda: os.copy_file_range(self.reader, self.free_target, PAGE, 0, 0)
-        yield "passed", "read of a large file", read_all(self.passed, b"l")
-        yield "passed", "sendfile of a large file", lambda: os.sendfile(ends[0].fileno(), self.passed, PAGE, PAGE)
+        yield "passed", "read of a large file", self.read_all(self.passed, b"l")
+        yield "passed", "sendfile of a large file", lambda: os.sendfile(out, self.passed, PAGE, PAGE)
+
+    def accesses(self):
         yield "map", "load through a shared mapping", lambda: check(load(self.shared) == b"s", "content")
         yield "map", "load through a private mapping", lambda: check(load(self.private, 9) == b"s" * 9, "content")
         yield "map", "load of what was stored", lambda: check(load(self.written + PAGE) == b"m", "content")
@@ -242,6 +246,8 @@ class Actor:
         yield "map", "store without a name", lambda: store(self.orphan, b"x")
         yield "fault", "a load", lambda: faulting(self.shared)
         yield "fault", "a store", lambda: faulting(self.written + 2 * PAGE, ord("y"))
+
+    def writes(self):
         yield "use", "write", lambda: os.write(self.writer, b"x")
         yield "use", "pwrite", lambda: os.pwrite(self.writer, b"x" * PAGE, PAGE)
         yield "use", "pwrite of half a page", lambda: os.pwrite(self.writer, b"x" * 100, 2 * PAGE + 7)
@@ -255,25 +261,33 @@ class Actor:
         yield "use", "fallocate past the end", lambda: fallocate(self.writer, 1, 9 * PAGE, PAGE)
         yield "use", "punch", lambda: fallocate(self.writer, 3, 0, PAGE)
         yield "use", "zero range", lambda: fallocate(self.writer, 16, 0, PAGE)
-        yield "open", "open for reading", opened("small", os.O_RDONLY)
-        yield "open", "open for writing", opened("small", os.O_WRONLY)
-        yield "open", "open for both", opened("small", os.O_RDWR)
-        yield "open", "open a large file", opened("large", os.O_RDONLY)
-        yield "open", "open direct", opened("small", os.O_RDONLY | os.O_DIRECT)
-        yield "open", "open by another name", opened("hard", os.O_RDONLY)
-        yield "open", "open through a link", opened("link", os.O_RDONLY)
-        yield "open", "open of what O_PATH found", opened(f"/proc/self/fd/{self.path}", os.O_RDONLY)
-        yield "open", "open of what is open", opened(f"/proc/self/fd/{self.nameless}", os.O_RDONLY)
-        yield "open", "open with O_CREAT", opened("small", os.O_RDWR | os.O_CREAT)
-        yield "open", "open with O_TRUNC", opened("trunc", os.O_WRONLY | os.O_TRUNC)
-        yield "open", "open with O_CREAT and O_TRUNC", opened("trunc", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        yield "open", "truncate", lambda: os.truncate(at("cut"), PAGE)
-        yield "open", "exec", executed
-        yield "create", "create", created("new1", os.O_RDWR | os.O_CREAT | os.O_EXCL)
-        yield "create", "create with O_TRUNC", created("new2", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
-        yield "create", "mknod", lambda: os.mknod(at("new3"))
-        yield "create", "mknod with S_IFREG", lambda: os.mknod(at("new4"), 0o100644)
-        yield "create", "O_TMPFILE", tmpfile
+
+    def opens(self):
+        yield "open", "open for reading", self.opened("small", os.O_RDONLY)
+        yield "open", "open for writing", self.opened("small", os.O_WRONLY)
+        yield "open", "open for both", self.opened("small", os.O_RDWR)
+        yield "open", "open a large file", self.opened("large", os.O_RDONLY)
+        yield "open", "open direct", self.opened("small", os.O_RDONLY | os.O_DIRECT)
+        yield "open", "open by another name", self.opened("hard", os.O_RDONLY)
+        yield "open", "open through a link", self.opened("link", os.O_RDONLY)
+        yield "open", "open of what O_PATH found", self.opened(f"/proc/self/fd/{self.path}", os.O_RDONLY)
+        yield "open", "open of what is open", self.opened(f"/proc/self/fd/{self.nameless}", os.O_RDONLY)
+        yield "open", "open with O_CREAT", self.opened("small", os.O_RDWR | os.O_CREAT)
+        yield "open", "open with O_TRUNC", self.opened("trunc", os.O_WRONLY | os.O_TRUNC)
+        yield "open", "open with O_CREAT and O_TRUNC", self.opened("trunc", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        yield "open", "truncate", lambda: os.truncate(self.at("cut"), PAGE)
+        # In a child, so that what is open here stays open.
+        yield "open", "exec", lambda: subprocess.run([self.at("program")], check=True)
+
+    def creates(self):
+        yield "create", "create", self.created("new1", os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        yield "create", "create with O_TRUNC", self.created("new2", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+        yield "create", "mknod", lambda: os.mknod(self.at("new3"))
+        yield "create", "mknod with S_IFREG", lambda: os.mknod(self.at("new4"), 0o100644)
+        yield "create", "O_TMPFILE", self.tmpfile
+
+    def looks(self):
+        at = self.at
         yield "meta", "stat", lambda: check(os.stat(at("small")).st_size == 3 * PAGE, "size")
         yield "meta", "fstat", lambda: check(os.fstat(self.reader).st_size == 3 * PAGE, "size")
         yield "meta", "fstat by O_PATH", lambda: os.fstat(self.path)
@@ -286,6 +300,9 @@ class Actor:
         yield "meta", "SEEK_HOLE", lambda: check(os.lseek(self.reader, 0, os.SEEK_HOLE) == 3 * PAGE, "hole")
         yield "meta", "fsync", lambda: os.fsync(self.writer)
         yield "meta", "fdatasync", lambda: os.fdatasync(self.writer)
+
+    def changes(self):
+        at = self.at
         yield "meta", "chmod", lambda: os.chmod(at("other"), 0o640)
         yield "meta", "utimens", lambda: os.utime(at("other"), (5, 6))
         yield "meta", "setxattr", lambda: os.setxattr(at("other"), "user.x", b"y")
@@ -419,45 +436,61 @@ def enter(mount, state):
     assert found == state, f"{found}, not {state}"
 
 
+def make_folders(mount, state):
+    for cls in CLASSES:
+        for user in USERS:
+            folder = os.path.join(mount, "Documents", f"{cls}-{state}-{user}")
+            for path in [folder, folder + "-free"]:
+                os.mkdir(path)
+                os.chown(path, user, user)
+
+
+def denied(mount):
+    return json.loads(control(mount, "status.json"))["counters"]["protectionDenied"]
+
+
+def ask(children, problems):
+    """How many calls were made, and how many were refused, as they should be."""
+    calls, refused = 0, 0
+    for child in children:
+        child.tell("locked")
+        found = json.loads(child.hear() or "{}")
+        if not found:
+            problems.append(f"{child.what}: no answer")
+        for name, (kind, result) in found.items():
+            calls += 1
+            wanted = expected(kind, *child.key)
+            refused += wanted != "ok"
+            if result != wanted:
+                problems.append(f"{child.what}: {name} is {result}, not {wanted}")
+    return calls, refused
+
+
+def round_of(mount, state, problems):
+    make_folders(mount, state)
+    children = [Child(mount, cls, state, user) for cls in CLASSES for user in USERS]
+    for child in children:
+        if child.hear() != "ready\n":
+            problems.append(f"{child.what}: not ready")
+    before = denied(mount)
+    enter(mount, state)
+    calls, refused = ask(children, problems)
+    counted = denied(mount) - before
+    if counted < refused or (refused == 0 and counted != 0):
+        problems.append(f"{state}: {counted} refusals were counted, {refused} were seen")
+    control(mount, "device.state", "unlock")
+    for child in children:
+        child.tell("unlocked")
+        answer = child.hear()
+        problems += [f"{child.what}: {problem}" for problem in json.loads(answer or '["no answer"]')]
+        if os.waitpid(child.pid, 0)[1] != 0:
+            problems.append(f"{child.what}: it failed")
+    return calls
+
+
 def main(mount):
-    calls, problems = 0, []
-    for state in STATES:
-        users = [0, 12345]
-        for cls in CLASSES:
-            for user in users:
-                folder = os.path.join(mount, "Documents", f"{cls}-{state}-{user}")
-                for path in [folder, folder + "-free"]:
-                    os.mkdir(path)
-                    os.chown(path, user, user)
-        # Root finds what was made in a folder that it has not opened before.
-        children = [Child(mount, cls, state, user) for cls in CLASSES for user in users]
-        for child in children:
-            if child.hear() != "ready\n":
-                problems.append(f"{child.what}: not ready")
-        before = json.loads(control(mount, "status.json"))["counters"]["protectionDenied"]
-        enter(mount, state)
-        refused = 0
-        for child in children:
-            child.tell("locked")
-            found = json.loads(child.hear() or "{}")
-            if not found:
-                problems.append(f"{child.what}: no answer")
-            for name, (kind, result) in found.items():
-                calls += 1
-                wanted = expected(kind, *child.key)
-                refused += wanted != "ok"
-                if result != wanted:
-                    problems.append(f"{child.what}: {name} is {result}, not {wanted}")
-        counted = json.loads(control(mount, "status.json"))["counters"]["protectionDenied"] - before
-        if counted < refused or (refused == 0 and counted != 0):
-            problems.append(f"{state}: {counted} refusals were counted, {refused} were seen")
-        control(mount, "device.state", "unlock")
-        for child in children:
-            child.tell("unlocked")
-            answer = child.hear()
-            problems += [f"{child.what}: {problem}" for problem in json.loads(answer or '["no answer"]')]
-            if os.waitpid(child.pid, 0)[1] != 0:
-                problems.append(f"{child.what}: it failed")
+    problems = []
+    calls = sum(round_of(mount, state, problems) for state in STATES)
     for problem in problems:
         print(problem)
     print(calls)

@@ -90,14 +90,11 @@ class Storm:
         report(f"{admitted} {refused}")
 
 
-def main(mount, rounds):
-    folder = os.path.join(mount, "Documents", "storm")
-    os.mkdir(folder)
-    os.setxattr(folder, "user.purgefs.fileProtection", b"complete")
-    storm = Storm(folder)
+def started(storm, count):
+    """The processes, once all of them are ready, and where they report."""
     source, sink = os.pipe()
     children = []
-    for number in range(6):
+    for number in range(count):
         pid = os.fork()
         if pid == 0:
             status = 1
@@ -111,10 +108,14 @@ def main(mount, rounds):
                 os._exit(status)
         children.append(pid)
     os.close(sink)
-    while sum(storm.shared[2:8]) < 6:
+    while sum(storm.shared[2:2 + count]) < count:
         if os.waitpid(-1, os.WNOHANG)[0] != 0:
             sys.exit("a process has failed")
         time.sleep(0.01)
+    return children, source
+
+
+def change_states(mount, storm, rounds):
     for number in range(1, rounds + 1):
         if number % 4 == 0:
             control(mount, "device.state", "reboot")
@@ -126,6 +127,15 @@ def main(mount, rounds):
         storm.shared[0] = 0
         control(mount, "device.state", "unlock")
         time.sleep(0.02)
+
+
+def main(mount, rounds):
+    folder = os.path.join(mount, "Documents", "storm")
+    os.mkdir(folder)
+    os.setxattr(folder, "user.purgefs.fileProtection", b"complete")
+    storm = Storm(folder)
+    children, source = started(storm, 6)
+    change_states(mount, storm, rounds)
     storm.shared[1] = 1
     with os.fdopen(source) as lines:
         texts = lines.read().splitlines()

@@ -1,0 +1,31 @@
+"""Changes pages of files of class complete through mappings, without pause, and has them written and read again.
+
+    protection_dirty.py MOUNT
+
+Prints a line when it has begun. It ends by a signal: its own, or SIGBUS when the files are out of reach.
+"""
+import mmap
+import os
+import sys
+
+SIZE = 4 << 20
+
+folder = os.path.join(sys.argv[1], "Documents", "dirty")
+if not os.path.exists(folder):
+    os.mkdir(folder)
+    os.setxattr(folder, "user.purgefs.fileProtection", b"complete")
+files = []
+for number in range(4):
+    fd = os.open(os.path.join(folder, str(number)), os.O_RDWR | os.O_CREAT, 0o644)
+    if os.fstat(fd).st_size == 0:
+        os.pwrite(fd, b"s" * SIZE, 0)
+    files.append((fd, mmap.mmap(fd, SIZE)))
+number = 0
+while number < 3 and os.fork() == 0:
+    number += 1
+fd, memory = files[number]
+print("begun", flush=True)
+while True:
+    for place in range(0, SIZE, 4096):
+        memory[place] = memory[place] ^ 1
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
