@@ -11,6 +11,8 @@ let package = Package(
             name: "CFuse", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev", "pkg-config"])]),
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev", "zlib1g-dev"])]),
         .target(name: "CSystemShims"),
         .target(name: "CFuseShims", dependencies: ["CFuse"]),
 
@@ -30,8 +32,14 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "PurgeBackup",
+            dependencies: ["PurgeVolume", "PurgeStore", "PurgeSystem", "PurgeModel", "CArchive"],
+            swiftSettings: strict),
+        .target(
             name: "PurgeCommands",
-            dependencies: ["PurgeFUSE", "PurgeVolume", "PurgeStore", "PurgeSystem", "PurgeModel"],
+            dependencies: [
+                "PurgeFUSE", "PurgeBackup", "PurgeVolume", "PurgeStore", "PurgeSystem", "PurgeModel",
+            ],
             swiftSettings: strict),
         .executableTarget(name: "purgefs", dependencies: ["PurgeCommands"], swiftSettings: strict),
 
@@ -48,6 +56,10 @@ let package = Package(
         .testTarget(
             name: "PurgeVolumeTests",
             dependencies: ["PurgeVolume", "PurgeStore", "PurgeTree", "PurgeModel", "PurgeSystem", "Support"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PurgeBackupTests",
+            dependencies: ["PurgeBackup", "PurgeStore", "PurgeModel", "PurgeSystem", "Support"],
             swiftSettings: strict),
         .testTarget(
             name: "PurgeCommandsTests",

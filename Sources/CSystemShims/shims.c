@@ -66,6 +66,7 @@ int shim_fallocate(int fd, int mode, int64_t o, int64_t n) { return ANSWER(fallo
 int shim_posix_fadvise_dontneed(int fd, int64_t o, int64_t n) { return -posix_fadvise(fd, o, n, POSIX_FADV_DONTNEED); }
 int shim_fsync(int fd) { return ANSWER(fsync(fd)); }
 int shim_fdatasync(int fd) { return ANSWER(fdatasync(fd)); }
+int shim_syncfs(int fd) { return ANSWER(syncfs(fd)); }
 ssize_t shim_copy_file_range(int from, int64_t fo, int to, int64_t to_o, size_t n) {
     loff_t a = fo, b = to_o;
     return ANSWER(copy_file_range(from, &a, to, &b, n, 0));

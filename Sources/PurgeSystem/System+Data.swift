@@ -36,6 +36,8 @@ extension System {
     }
     public static func sync(_ fd: Int32) throws(Errno) { try SystemCall.done(.fsync) { shim_fsync(fd) } }
     public static func syncData(_ fd: Int32) throws(Errno) { try SystemCall.done(.fdatasync) { shim_fdatasync(fd) } }
+    /// Everything on the file system that the file is on.
+    public static func syncFileSystem(_ fd: Int32) throws(Errno) { try SystemCall.done(.syncfs) { shim_syncfs(fd) } }
     public static func copyRange(
         from: Int32, offset: Int64, to: Int32, offset toOffset: Int64, length: Int
     ) throws(Errno) -> Int {

@@ -143,6 +143,15 @@ extension System {
     }
 }
 
+extension System {
+    /// Runs `body` while the C library takes names for UTF-8; it must stay on this thread. Tells it whether it does.
+    public static func withUTF8Names<Result>(_ body: (Bool) -> Result) -> Result {
+        let locale = shim_begin_utf8()
+        defer { shim_end_utf8(locale) }
+        return body(locale != nil)
+    }
+}
+
 // Descriptors between processes.
 extension System {
     /// Two ends of one connection, both closed on exec.
@@ -171,6 +180,10 @@ extension System {
     /// Returns whether there is something to read (including end of file).
     public static func waitReadable(_ fd: Int32, or signals: SignalSet) throws(Errno) -> Bool {
         try SystemCall.run(.poll) { shim_poll_in_or_signal(fd, signals.rawValue, -1) } & 1 != 0
+    }
+    /// Another descriptor of the same open file, closed on exec.
+    public static func duplicate(_ fd: Int32) throws(Errno) -> FileDescriptor {
+        FileDescriptor(adopting: try SystemCall.run(.fcntl) { shim_dup(fd) })
     }
     /// Makes `number` a duplicate of `fd` that programs executed later inherit.
     public static func duplicate(_ fd: Int32, as number: Int32) throws(Errno) {

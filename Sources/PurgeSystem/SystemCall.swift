@@ -42,7 +42,7 @@ extension SystemCall {
         case openat, openat2, dup2, fcntl, flock, socketpair
         case closeRange = "close_range"
         // Data.
-        case pread, pwrite, read, write, lseek, ftruncate, fallocate, fadvise, fsync, fdatasync
+        case pread, pwrite, read, write, lseek, ftruncate, fallocate, fadvise, fsync, fdatasync, syncfs
         case copyFileRange = "copy_file_range"
         // Attributes.
         case stat, fstat, fstatat, statx, fstatfs, fstatvfs, access

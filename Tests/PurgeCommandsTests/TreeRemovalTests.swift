@@ -1,4 +1,5 @@
 import Glibc
+import PurgeStore
 import PurgeSystem
 import Testing
 

@@ -31,6 +31,8 @@ int shim_fallocate(int fd, int mode, int64_t offset, int64_t size);
 int shim_posix_fadvise_dontneed(int fd, int64_t offset, int64_t size);
 int shim_fsync(int fd);
 int shim_fdatasync(int fd);
+// The whole file system that the file is on.
+int shim_syncfs(int fd);
 ssize_t shim_copy_file_range(int from, int64_t from_offset, int to, int64_t to_offset, size_t size);
 
 int shim_fstat(int fd, struct stat *out);

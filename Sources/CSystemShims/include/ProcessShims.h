@@ -52,6 +52,10 @@ int shim_poll_in_or_signal(int fd, shim_signals set, int milliseconds);
 // 128+N. Unblocks them.
 int shim_end_with_child(shim_signals set, int child, const char *mountpoint, const char *message);
 
+// Has this thread take names for UTF-8, or (with what that returned) for bytes again. NULL if the C library cannot.
+void *shim_begin_utf8(void);
+void shim_end_utf8(void *);
+
 // The size of the terminal `fd`.
 int shim_window_size(int fd, uint16_t *columns, uint16_t *rows);
 
@@ -63,6 +67,7 @@ void *shim_begin_thread(void);
 void shim_end_thread(void *);
 
 int shim_socketpair(int ends[2]);
+int shim_dup(int fd);  // closed on exec
 int shim_dup2(int from, int to);
 int shim_close_on_exec(int fd);
 int shim_chdir(const char *path);

@@ -1,6 +1,6 @@
 /// The table of verbs, in the order of the help. A new verb is a line here and a file in Verbs/.
 enum Verbs {
-    static let all: [Verb] = [.run, .mount, .unmount, .status, .set, .mark, .purge, .events, .check]
+    static let all: [Verb] = [.run, .mount, .unmount, .status, .set, .mark, .purge, .events, .backup, .check]
 
     static func named(_ name: String) throws(CommandFailure) -> Verb {
         guard let verb = all.first(where: { $0.name == name || $0.aliases.contains(name) }) else {

@@ -10,18 +10,30 @@ struct PlaceChecks {
     init(_ surroundings: Surroundings) { self.surroundings = surroundings }
 
     /// The store need not exist yet.
-    func check(store: String) throws(CommandFailure) {
+    func check(store: String, what: String = PlaceChecks.what) throws(CommandFailure) {
         guard let place = try Self.absolute(store) else { return }
         if let container = surroundings.container(holding: place) {
             throw CommandFailure(
-                Self.what, path: store, "the store lies in the container that is mounted at \(container.mountpoint)",
+                what, path: store, "the store lies in the container that is mounted at \(container.mountpoint)",
                 advice: "Keep it outside of every container: files in a container may be purged.")
         }
         if let other = surroundings.store(above: place) {
             throw CommandFailure(
-                Self.what, path: store, "the store lies in another store, \(other)",
+                what, path: store, "the store lies in another store, \(other)",
                 advice: "Keep the two apart: name a directory that is not in a store.")
         }
+    }
+
+    /// The directory of a backup: in the container it would be in itself, and be purged with it.
+    func check(backup: String) throws(CommandFailure) {
+        guard let place = try Self.absolute(backup) else { return }
+        let container = surroundings.container(holding: place).map {
+            "the container that is mounted at \($0.mountpoint)"
+        }
+        guard let holder = container ?? surroundings.store(holding: place).map({ "a store, \($0)" }) else { return }
+        throw CommandFailure(
+            "cannot back up", path: backup, "the backup would lie in \(holder)",
+            advice: "Name a directory outside of every store and container.")
     }
 
     /// The file that `run` writes events to, which it empties first.

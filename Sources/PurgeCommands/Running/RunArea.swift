@@ -1,4 +1,5 @@
 import Glibc
+import PurgeStore
 import PurgeSystem
 
 /// The temporary directory of one `purgefs run`: the mount point, and the store if none was named. `run`

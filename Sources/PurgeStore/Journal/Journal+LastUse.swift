@@ -42,18 +42,20 @@ extension Journal {
     /// Empty if the journal cannot be opened yet.
     public func lastUses() throws(StoreError) -> [UInt64: LastUse] {
         if openingFailure != nil { return [:] }
-        return try withDatabase { (database) throws(DatabaseError) in
-            var uses: [UInt64: LastUse] = [:]
-            let rows = try database.prepare(Self.lastUseSelection)
-            while try rows.step() {
-                let use = Self.lastUse(rows)
-                // Each inode has one: pages that lead back into themselves would never end.
-                guard uses.updateValue(use, forKey: use.inode) == nil else {
-                    throw DatabaseError(code: SQLITE_CORRUPT, message: "inode \(use.inode) is in it twice")
-                }
+        return try withDatabase { (database) throws(DatabaseError) in try Self.lastUses(from: database) }
+    }
+
+    static func lastUses(from database: Database) throws(DatabaseError) -> [UInt64: LastUse] {
+        var uses: [UInt64: LastUse] = [:]
+        let rows = try database.prepare(lastUseSelection)
+        while try rows.step() {
+            let use = lastUse(rows)
+            // Each inode has one: pages that lead back into themselves would never end.
+            guard uses.updateValue(use, forKey: use.inode) == nil else {
+                throw DatabaseError(code: SQLITE_CORRUPT, message: "inode \(use.inode) is in it twice")
             }
-            return uses
         }
+        return uses
     }
 }
 

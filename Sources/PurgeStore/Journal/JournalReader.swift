@@ -83,6 +83,14 @@ public final class JournalReader {
         }
     }
 
+    /// When each file was last used, by inode, as far as that has been written down.
+    public func lastUses() throws(StoreError) -> [UInt64: Journal.LastUse] {
+        guard let database else { return [:] }
+        do {
+            return try Journal.lastUses(from: database)
+        } catch { throw error.error(path: place.pathOf(JournalSchema.fileName), store: place.path) }
+    }
+
     private func page(_ filter: Filter, count: Int) throws(StoreError) -> [Event] {
         guard let database, count > 0 else { return [] }
         do {

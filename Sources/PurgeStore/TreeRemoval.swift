@@ -4,9 +4,9 @@ import PurgeSystem
 /// Removes a directory and everything in it, however deep: every folder that is not empty is
 /// first moved up, so neither descriptors nor path length run out. Stays on one file system and
 /// follows no symbolic links.
-enum TreeRemoval {
+public enum TreeRemoval {
     /// Removes `name` in `parent`; does nothing if it is not there.
-    static func run(_ name: String, in parent: FileDescriptor) throws(Errno) {
+    public static func run(_ name: String, in parent: FileDescriptor) throws(Errno) {
         let top: FileDescriptor
         do throws(Errno) {
             top = try parent.open(name, O_RDONLY | O_DIRECTORY)

@@ -1,0 +1,184 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+/// Makes a backup of a container (docs/BACKUP.md).
+public struct BackupCreation {
+    private let source: BackupSource
+    private let header: BackupHeader
+    private let progress: BackupProgress
+
+    public init(_ source: BackupSource, _ header: BackupHeader, _ progress: BackupProgress) {
+        (self.source, self.header, self.progress) = (source, header, progress)
+    }
+
+    static let archiveName = "data.tar"
+    static let kind = UnfinishedDirectory.Kind(what: "the backup", suffix: ".unfinished-backup") { name in
+        [archiveName, ArchiveWriter.manifestName].contains(name)
+    }
+
+    /// Makes a directory with manifest.json and data.tar, which appears only when it is complete.
+    public func run(to directory: String) throws(StoreError) -> BackupSummary {
+        let unfinished = try UnfinishedDirectory(for: directory, Self.kind)
+        do throws(StoreError) {
+            let summary = try fill(unfinished)
+            try unfinished.publish("the backup")
+            return summary
+        } catch {
+            unfinished.discard()
+            throw error
+        }
+    }
+
+    private func fill(_ unfinished: UnfinishedDirectory) throws(StoreError) -> BackupSummary {
+        let folder = unfinished.descriptor
+        let (data, text) = try writing(unfinished.path) { () throws(Errno) in
+            (
+                try folder.open(Self.archiveName, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600),
+                try folder.open(ArchiveWriter.manifestName, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            )
+        }
+        let archive = try ArchiveWriter(to: data, path: unfinished.path)
+        let manifest = try ManifestWriter(header, to: text, path: unfinished.path)
+        var omissions = Omissions()
+        var totals = ManifestTotals()
+        try readAll(into: archive, &omissions) { (entry) throws(StoreError) in
+            totals.add(entry)
+            try manifest.add(entry)
+        }
+        try archive.close()
+        totals.archive = .init(bytes: archive.written.count, crc32: archive.written.text)
+        totals.add(omissions.list)
+        try manifest.finish(omissions.list, totals)
+        try writing(unfinished.path) { () throws(Errno) in
+            for file in [data, text, folder] { try System.sync(file.raw) }
+        }
+        return BackupSummary(totals, omissions.list)
+    }
+
+    /// Writes one archive, which begins with the manifest. So everything is read twice: for the checksums, and for the
+    /// data. `file` need not be seekable.
+    public func run(to file: FileDescriptor, named name: String) throws(StoreError) -> BackupSummary {
+        let spool = try Spool.make()
+        let manifest = try ManifestWriter(header, to: spool, path: name)
+        var omissions = Omissions()
+        var totals = ManifestTotals()
+        try readAll(into: NoSink(), &omissions) { (entry) throws(StoreError) in
+            totals.add(entry)
+            try manifest.add(entry)
+        }
+        totals.add(omissions.list)
+        try manifest.finish(omissions.list, totals)
+        let archive = try ArchiveWriter(to: file, path: name)
+        try archive.manifest(spool)
+        try readAgain(into: archive, ManifestReader(spool, path: name))
+        try archive.close()
+        return BackupSummary(totals, omissions.list)
+    }
+
+    /// Everything must be as it was when the manifest was made.
+    private func readAgain(into archive: ArchiveWriter, _ manifest: ManifestReader) throws(StoreError) {
+        progress.begin()
+        var omissions = Omissions()
+        try readAll(into: archive, &omissions) { (entry) throws(StoreError) in
+            guard try manifest.nextEntry() == entry else { throw changed(entry.bytes ?? []) }
+        }
+        if let missing = try manifest.nextEntry() { throw changed(missing.bytes ?? []) }
+    }
+
+    private func changed(_ path: [UInt8]) -> StoreError { EntryReader(source, progress).changed(path) }
+
+    private func readAll(
+        into sink: some EntrySink, _ omissions: inout Omissions,
+        each: (ManifestEntry) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let reader = EntryReader(source, progress)
+        // A closure cannot change a parameter.
+        var left = omissions
+        try ContainerWalk(source: source).run { (entry) throws(StoreError) in
+            try progress.noteEntry()
+            if entry.placement.exclusion != nil {
+                left.add(entry)
+            } else if let found = try reader.read(entry, into: sink) {
+                try each(found)
+            }
+        }
+        omissions = left
+    }
+
+    private func writing<Result>(
+        _ path: String, _ body: () throws(Errno) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(Errno) { return try body() } catch {
+            throw .failed("the backup cannot be written", path: path, error)
+        }
+    }
+}
+
+/// What a backup has, and what it has not.
+public struct BackupSummary: Sendable {
+    public struct Omission: Sendable {
+        /// For people: bytes that are not UTF-8 are U+FFFD.
+        public var path: String
+        public var reason: BackupExclusion
+        public var bytes: ByteCount
+        public var entries: Int64
+    }
+
+    public var entries: Int64
+    public var bytes: ByteCount
+    public var leftOut: [Omission]
+
+    init(_ totals: ManifestTotals, _ omissions: [ManifestOmission]) {
+        (entries, bytes) = (totals.entries, ByteCount(totals.bytes))
+        leftOut = omissions.map(Omission.init)
+    }
+}
+
+extension BackupSummary.Omission {
+    init(_ omission: ManifestOmission) {
+        self.init(
+            path: PathForm.text(ManifestPath.decoded(omission.path, omission.pathBase64) ?? []),
+            reason: omission.reason, bytes: ByteCount(omission.bytes), entries: omission.entries)
+    }
+}
+
+/// What is left out: a folder once, with the sum of what is in it.
+struct Omissions {
+    private(set) var list: [ManifestOmission] = []
+    /// Files are counted once, whatever number of names they have.
+    private var counted: Set<UInt> = []
+
+    mutating func add(_ entry: WalkedEntry) {
+        guard let reason = entry.placement.exclusion else { return }
+        if entry.placement.isFirst { list.append(ManifestOmission(entry.path, reason)) }
+        guard !list.isEmpty else { return }
+        list[list.count - 1].entries += 1
+        guard entry.kind == S_IFREG else { return }
+        if entry.status.st_nlink > 1, !counted.insert(UInt(entry.status.st_ino)).inserted { return }
+        list[list.count - 1].bytes += Int64(entry.status.st_size)
+    }
+}
+
+extension ManifestTotals {
+    mutating func add(_ entry: ManifestEntry) {
+        entries += 1
+        bytes += entry.size ?? 0
+    }
+
+    mutating func add(_ omissions: [ManifestOmission]) {
+        leftOut = omissions.reduce(0) { $0 + $1.entries }
+        leftOutBytes = omissions.reduce(0) { $0 + $1.bytes }
+    }
+}
+
+/// A file without a name, which is gone when nobody has it open.
+enum Spool {
+    static func make() throws(StoreError) -> FileDescriptor {
+        let directory = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        do throws(Errno) {
+            return try FileDescriptor.open(directory, O_RDWR | System.openTemporary, mode: 0o600)
+        } catch { throw .failed("no temporary file can be made", path: directory, error) }
+    }
+}

@@ -1,0 +1,107 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeVolume
+
+/// Makes a new store from a backup (docs/BACKUP.md, Restoring).
+public struct BackupRestoration {
+    /// What was restored.
+    public struct Outcome {
+        public let header: BackupHeader
+        /// The new store, which is in use until this value is gone.
+        public let store: Store
+        public let containerID: String
+        public let summary: BackupSummary
+    }
+
+    /// Its name makes the directory no store as long as it is there.
+    private static let mark = "unfinished-restore"
+    static let kind = UnfinishedDirectory.Kind(what: "the store", suffix: ".unfinished-restore") { name in
+        name == mark || Store.isOwnName(name)
+    }
+
+    private let input: BackupInput
+    private let progress: BackupProgress
+
+    /// `backup` is a directory, an archive, or `-` for standard input.
+    public init(_ backup: String, _ progress: BackupProgress) throws(StoreError) {
+        input = try BackupInput(backup)
+        self.progress = progress
+    }
+
+    /// `path` must not exist, or be an empty directory. Until everything has been compared there is nothing there.
+    public func run(to path: String) throws(StoreError) -> Outcome {
+        let unfinished = try UnfinishedDirectory(for: path, Self.kind)
+        do throws(StoreError) {
+            return try fill(unfinished)
+        } catch {
+            unfinished.discard()
+            throw error
+        }
+    }
+
+    private func fill(_ unfinished: UnfinishedDirectory) throws(StoreError) -> Outcome {
+        let container = try making(unfinished) { (folder) throws(Errno) in
+            _ = try folder.open(Self.mark, O_WRONLY | O_CREAT, mode: 0o600)
+            try System.makeDirectory(at: folder.raw, "container", mode: 0o755)
+            return try folder.open("container", O_RDONLY | O_DIRECTORY)
+        }
+        var restorer = EntryRestorer(input, into: container, progress)
+        try restorer.run()
+        try making(unfinished) { (folder) throws(Errno) in try System.unlink(at: folder.raw, Self.mark) }
+        unfinished.release()
+        let store = try Store.open(unfinished.workPath, creating: true)
+        try restorer.finish()
+        let outcome = Outcome(
+            header: input.manifest.header, store: store, containerID: Device.fresh().containerID,
+            summary: try summary(restorer))
+        try save(outcome)
+        try making(unfinished) { (_) throws(Errno) in try System.syncFileSystem(store.directory.raw) }
+        try unfinished.publish("the store")
+        return outcome
+    }
+
+    private func summary(_ restorer: EntryRestorer) throws(StoreError) -> BackupSummary {
+        var omissions: [ManifestOmission] = []
+        while let omission = try input.manifest.nextOmission() { omissions.append(omission) }
+        var totals = ManifestTotals()
+        (totals.entries, totals.bytes) = (restorer.entries, restorer.bytes)
+        return BackupSummary(totals, omissions)
+    }
+
+    private func save(_ outcome: Outcome) throws(StoreError) {
+        let device = outcome.header.device.restored(containerID: outcome.containerID)
+        let journal = try Journal.open(in: outcome.store)
+        defer { journal.close() }
+        var event = BackupEvent.restored(outcome.summary, from: outcome.header)
+        (event.seq, event.time) = (journal.lastSequence + 1, DeviceClock(of: device).now.iso8601)
+        try journal.append([event])
+        try outcome.store.saveSettings(device)
+    }
+
+    private func making<Result>(
+        _ unfinished: UnfinishedDirectory, _ body: (FileDescriptor) throws(Errno) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(Errno) {
+            return try body(unfinished.descriptor)
+        } catch { throw .failed("the store cannot be made", path: unfinished.path, error) }
+    }
+}
+
+/// What the journal says about a backup.
+public enum BackupEvent {
+    public static func made(_ summary: BackupSummary) -> Event {
+        let leftOut = summary.leftOut.reduce(0) { $0 + $1.entries }
+        return Event(
+            type: .backup, bytes: summary.bytes, reason: "\(summary.entries) entries, \(leftOut) left out",
+            pid: getpid())
+    }
+
+    static func restored(_ summary: BackupSummary, from header: BackupHeader) -> Event {
+        Event(
+            type: .restore, bytes: summary.bytes,
+            reason: "\(summary.entries) entries of container \(header.container), backed up at \(header.created)",
+            pid: getpid())
+    }
+}

@@ -1,0 +1,79 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeVolume
+
+/// The files of a container: a mount of it, or `container/` of its store.
+public struct BackupSource: Sendable {
+    let root: FileDescriptor
+    /// The mount point or the store, for messages.
+    let path: String
+    /// Whether names of attributes are those that the store keeps.
+    let isInStore: Bool
+
+    /// Through a mount, so that what the device's state forbids is forbidden here.
+    public init(mount: String) throws(StoreError) {
+        do throws(Errno) {
+            root = try FileDescriptor.open(mount, O_RDONLY | O_DIRECTORY)
+        } catch { throw .failed("the container cannot be read", path: mount, error) }
+        (path, isInStore) = (mount, false)
+    }
+
+    /// In a store whose lock the caller has.
+    public init(_ store: Store) {
+        (root, path, isInStore) = (store.container, store.path + "/container", true)
+    }
+
+    func pathOf(_ inner: [UInt8]) -> String { inner.isEmpty ? path : "\(path)/\(PathForm.text(inner))" }
+
+    func failure(_ what: String, _ inner: [UInt8], _ error: Errno) -> StoreError {
+        var failure = StoreError.failed(what, path: pathOf(inner), error)
+        switch error {
+        case .notPermitted where !isInStore:
+            failure.advice =
+                "The device may be locked: unlock it (`purgefs device unlock`), or unmount the container first."
+        case .accessDenied:
+            failure.advice = "Run this as the user who owns it, and may read it (chmod u+rX), or as root."
+        case .tooManyOpenFiles:
+            failure.advice = "Folders are nested too deeply: raise the limit of open files (ulimit -n)."
+        default: break
+        }
+        return failure
+    }
+
+    /// `body`, with a message for the user when it fails.
+    func reading<Result>(
+        _ inner: [UInt8], _ body: () throws(Errno) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(Errno) { return try body() } catch { throw failure("it cannot be read", inner, error) }
+    }
+
+    /// An entry of a folder for reading. Access times stay as they are, where that is allowed.
+    func open(_ name: RawText, in folder: FileDescriptor, _ status: FileStatus) throws(Errno) -> FileDescriptor {
+        let flags = O_RDONLY | O_NONBLOCK | (status.st_mode & S_IFMT == S_IFDIR ? O_DIRECTORY : 0)
+        do throws(Errno) {
+            return try folder.open(name, flags | System.openNoAccessTime)
+        } catch .notPermitted {
+            return try folder.open(name, flags)
+        }
+    }
+
+    /// Reads a file. Its owner may have taken the permission away, which is given back for the moment that this takes.
+    func withAccess<Result>(
+        to name: RawText, in folder: FileDescriptor, _ status: FileStatus, _ body: () throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        do throws(Errno) {
+            return try body()
+        } catch {
+            guard error == .accessDenied, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
+                throw error
+            }
+        }
+        let mode = status.st_mode & 0o7777
+        try System.changeMode(at: folder.raw, name, mode | 0o400)
+        // The owner may do that, as the call above has shown.
+        defer { do throws(Errno) { try System.changeMode(at: folder.raw, name, mode) } catch {} }
+        return try body()
+    }
+}

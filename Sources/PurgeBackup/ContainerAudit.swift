@@ -1,0 +1,45 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+/// Walks a container and adds up what a backup of it would contain.
+public struct ContainerAudit {
+    private let source: BackupSource
+    /// When each file was last used, by inode, as far as that is known.
+    private let lastUses: [UInt64: Journal.LastUse]
+    private let progress: BackupProgress
+
+    public init(_ source: BackupSource, lastUses: [UInt64: Journal.LastUse], _ progress: BackupProgress) {
+        (self.source, self.lastUses, self.progress) = (source, lastUses, progress)
+    }
+
+    public func run() throws(StoreError) -> BackupAuditReport {
+        var audit = BackupAudit()
+        var seen: Set<UInt> = []
+        try ContainerWalk(source: source, readsAllFlags: true).run { (entry) throws(StoreError) in
+            try progress.noteEntry()
+            var isFile = entry.kind == S_IFREG
+            if isFile && entry.status.st_nlink > 1 { isFile = seen.insert(UInt(entry.status.st_ino)).inserted }
+            audit.add(item(entry, isFile: isFile))
+        }
+        return audit.report()
+    }
+
+    private func item(_ entry: WalkedEntry, isFile: Bool) -> BackupAudit.Item {
+        let isCache = entry.placement.exclusion == .temporary || entry.placement.exclusion == .caches
+        let use = isFile && isCache ? lastUses[UInt64(entry.status.st_ino)]?.lastUse : nil
+        return BackupAudit.Item(
+            path: PathForm.text(entry.path), isFile: isFile, size: ByteCount(Int64(entry.status.st_size)),
+            placement: entry.placement, created: use == nil ? nil : created(entry),
+            lastUse: use)
+    }
+
+    /// nil where the file system does not say.
+    private func created(_ entry: WalkedEntry) -> Instant? {
+        guard let name = entry.name else { return nil }
+        do throws(Errno) {
+            return Instant(nanoseconds: try System.birthTime(at: entry.folder.raw, name))
+        } catch { return nil }
+    }
+}

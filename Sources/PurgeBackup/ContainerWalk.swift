@@ -1,0 +1,100 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeVolume
+
+/// An entry of a container, as a walk finds it.
+struct WalkedEntry {
+    /// Relative to the container; empty for the container itself.
+    let path: [UInt8]
+    let folder: FileDescriptor
+    /// Its name in `folder`; nil if it is `folder` itself.
+    let name: RawText?
+    let status: FileStatus
+    let placement: BackupPlacement
+
+    var kind: mode_t { status.st_mode & S_IFMT }
+}
+
+/// Visits everything in a container: each folder before what is in it, and its entries in the order of their names'
+/// bytes. What is removed meanwhile is not visited.
+struct ContainerWalk {
+    let source: BackupSource
+    /// Whether flags are read where they do not decide anything.
+    var readsAllFlags = false
+
+    typealias Visit = (WalkedEntry) throws(StoreError) -> Void
+
+    private struct Level {
+        let folder: FileDescriptor
+        let path: [UInt8]
+        let placement: BackupPlacement
+        /// The next one last.
+        var names: [RawText]
+    }
+
+    func run(_ visit: Visit) throws(StoreError) {
+        var levels = [try begin(visit)]
+        while let level = levels.last {
+            guard let name = levels[levels.count - 1].names.popLast() else {
+                levels.removeLast()
+                continue
+            }
+            guard let entry = try find(name, in: level) else { continue }
+            try visit(entry)
+            if entry.kind == S_IFDIR, let inner = try descend(entry) { levels.append(inner) }
+        }
+    }
+
+    private func begin(_ visit: Visit) throws(StoreError) -> Level {
+        let root = source.root
+        let (status, isFlagged, names) = try source.reading([]) { () throws(Errno) in
+            (
+                try System.status(root.raw), try VisibleAttributes.isExcludedFromBackup(root.raw, nil),
+                try Self.names(of: root)
+            )
+        }
+        let placement = BackupPlacement.root(isFlagged: isFlagged)
+        try visit(WalkedEntry(path: [], folder: root, name: nil, status: status, placement: placement))
+        return Level(folder: root, path: [], placement: placement, names: names)
+    }
+
+    /// nil for what is gone.
+    private func find(_ name: RawText, in level: Level) throws(StoreError) -> WalkedEntry? {
+        let bytes = name.dropLast().map { UInt8(bitPattern: $0) }
+        let path = PathForm.joined(level.path, bytes)
+        do throws(Errno) {
+            let status = try System.status(at: level.folder.raw, name)
+            let kind = status.st_mode & S_IFMT
+            let canBeFlagged = kind == S_IFREG || kind == S_IFDIR
+            let isFlagged =
+                canBeFlagged && (readsAllFlags || level.placement.exclusion == nil)
+                ? try source.withAccess(to: name, in: level.folder, status) { () throws(Errno) in
+                    try VisibleAttributes.isExcludedFromBackup(level.folder.raw, name)
+                } : false
+            return WalkedEntry(
+                path: path, folder: level.folder, name: name, status: status,
+                placement: level.placement.entry(
+                    named: bytes, isFlagged: isFlagged, isSpecial: !canBeFlagged && kind != S_IFLNK))
+        } catch .noEntry { return nil } catch { throw source.failure("it cannot be read", path, error) }
+    }
+
+    /// nil for a folder that is gone.
+    private func descend(_ entry: WalkedEntry) throws(StoreError) -> Level? {
+        guard let name = entry.name else { return nil }
+        do throws(Errno) {
+            let folder = try source.open(name, in: entry.folder, entry.status)
+            return Level(
+                folder: folder, path: entry.path, placement: entry.placement, names: try Self.names(of: folder))
+        } catch .noEntry { return nil } catch { throw source.failure("it cannot be read", entry.path, error) }
+    }
+
+    /// In reverse order.
+    private static func names(of folder: FileDescriptor) throws(Errno) -> [RawText] {
+        // A copy, because the position of a descriptor is kept.
+        try folder.open(".", O_RDONLY | O_DIRECTORY).names().sorted { left, right in
+            strcmp(left, right) > 0
+        }
+    }
+}

@@ -1,0 +1,276 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeVolume
+
+/// Makes the entries of a backup in the container of a new store, and compares each with the manifest.
+struct EntryRestorer {
+    private let manifest: ManifestReader
+    private let archive: ArchiveReader
+    private let progress: BackupProgress
+    private var finder: FolderFinder
+    /// Folders get their modes and times when everything is in them.
+    private var folders: [(path: [UInt8], mode: mode_t, accessed: timespec, modified: timespec)] = []
+    private(set) var entries: Int64 = 0
+    private(set) var bytes: Int64 = 0
+
+    init(_ input: BackupInput, into container: FileDescriptor, _ progress: BackupProgress) {
+        (manifest, archive, self.progress) = (input.manifest, input.archive, progress)
+        finder = FolderFinder(container)
+    }
+
+    /// Everything in the archive, which must be everything in the manifest.
+    mutating func run() throws(StoreError) {
+        while let name = try archive.next() {
+            try progress.noteEntry()
+            let (record, expected) = try checked(name)
+            try make(record, expected)
+            entries += 1
+        }
+        guard entries > 0 else { throw archive.damaged("it has no container") }
+        if let missing = try manifest.nextEntry() {
+            throw archive.damaged("\(PathForm.text(missing.bytes ?? [])) is missing from its archive")
+        }
+        try archive.finish()
+        try checkWhole()
+    }
+
+    /// The archive as a whole, with what lies between its entries.
+    private func checkWhole() throws(StoreError) {
+        let totals = manifest.totals
+        guard totals.entries == entries, totals.bytes == bytes else {
+            throw archive.damaged("its manifest has other entries than it says at its end")
+        }
+        if let whole = totals.archive, whole.crc32 != archive.seen.text || whole.bytes != archive.seen.count {
+            throw archive.damaged("the checksum of its archive is wrong, although those of all entries are right")
+        }
+    }
+
+    /// Modes and times of the folders, the inner ones first. After this nothing may be made in them.
+    mutating func finish() throws(StoreError) {
+        for folder in folders.reversed() {
+            do throws(Errno) {
+                let found = try finder.folder(at: folder.path)
+                try System.changeMode(found.raw, folder.mode)
+                try System.setTimes(found.raw, access: folder.accessed, modification: folder.modified)
+            } catch { throw Self.failure(EntryRecord(path: folder.path, kind: .directory), error) }
+        }
+    }
+
+    private static func failure(_ record: EntryRecord, _ error: Errno) -> StoreError {
+        var failure = StoreError.failed("it cannot be restored", path: record.place, error)
+        if error == .noSpace || error == Errno(EDQUOT) {
+            failure.advice = "The disk is full: make room there, or name a store on another disk."
+        }
+        failure.advice += " Nothing was restored."
+        return failure
+    }
+}
+
+// Comparing with the manifest.
+extension EntryRestorer {
+    private func checked(_ name: [UInt8]) throws(StoreError) -> (EntryRecord, ManifestEntry) {
+        let archived = name.last == UInt8(ascii: "/") ? Array(name.dropLast()) : name
+        guard let expected = try manifest.nextEntry() else {
+            throw archive.damaged("\(PathForm.text(archived)) is not in its manifest")
+        }
+        guard let path = expected.bytes, RestorablePath.isAllowed(path), entries > 0 || path.isEmpty else {
+            throw archive.damaged("\(PathForm.text(expected.bytes ?? [])) is not a path that a backup can have")
+        }
+        var record = try archive.record(path: path)
+        guard PathForm.raw(archived) == PathForm.archived(path) else {
+            throw archive.damaged("\(record.place): its archive has \(PathForm.text(archived)) in its place")
+        }
+        if record.kind == .hardLink {
+            guard let first = RestorablePath.inContainer(record.link) else {
+                throw archive.damaged("\(record.place) is a hard link to something outside of the container")
+            }
+            record.link = first
+        }
+        guard record.kind == expected.type, record.metadata.text == expected.metadata else {
+            throw archive.damaged(
+                "\(record.place): its type, mode, owner, link or extended attributes are not those in the manifest")
+        }
+        guard let modified = Timestamp.reading(expected.modified) else {
+            throw archive.damaged("\(record.place): its time is not one")
+        }
+        record.modified = modified
+        return (record, expected)
+    }
+}
+
+// Making entries.
+extension EntryRestorer {
+    private mutating func make(_ record: EntryRecord, _ expected: ManifestEntry) throws(StoreError) {
+        if record.path.isEmpty { return try makeRoot(record) }
+        let (folder, name) = try Self.making(record) { () throws(Errno) in try finder.place(of: record.path) }
+        switch record.kind {
+        case .directory:
+            let made = try Self.making(record) { () throws(Errno) in
+                try System.makeDirectory(at: folder.raw, name, mode: 0o700)
+                return try folder.open(name, O_RDONLY | O_DIRECTORY)
+            }
+            try add(record, made)
+        case .file: try makeFile(record, expected, in: folder, name)
+        case .symbolicLink:
+            try Self.making(record) { () throws(Errno) in
+                guard !record.link.isEmpty, !record.link.contains(0) else { throw .invalid }
+                try System.makeSymbolicLink(to: PathForm.raw(record.link), at: folder.raw, name)
+                if geteuid() == 0 { try System.changeOwner(at: folder.raw, name, record.owner, record.group) }
+                try System.setTimes(at: folder.raw, name, access: Self.accessed(record), modification: record.modified)
+            }
+        case .hardLink:
+            let first = try Self.making(record) { () throws(Errno) in try finder.place(of: record.link) }
+            try Self.making(record) { () throws(Errno) in
+                guard try System.status(at: first.folder.raw, first.name).st_mode & S_IFMT == S_IFREG else {
+                    throw .invalid
+                }
+                try System.link(at: first.folder.raw, first.name, to: folder.raw, name)
+            }
+        }
+    }
+
+    private mutating func makeRoot(_ record: EntryRecord) throws(StoreError) {
+        guard record.kind == .directory else { throw archive.damaged("its container is no directory") }
+        try add(record, finder.root)
+    }
+
+    private mutating func add(_ record: EntryRecord, _ folder: FileDescriptor) throws(StoreError) {
+        try Self.setOwnerAndAttributes(record, of: folder)
+        folders.append((record.path, record.mode, Self.accessed(record), record.modified))
+    }
+
+    private mutating func makeFile(
+        _ record: EntryRecord, _ expected: ManifestEntry, in folder: FileDescriptor, _ name: RawText
+    ) throws(StoreError) {
+        let size = record.size
+        guard size >= 0, size <= ByteCount.largestFile.bytes, size == expected.size else {
+            throw archive.damaged("\(record.place): it has \(size) bytes instead of \(expected.size ?? 0)")
+        }
+        let file = try Self.making(record) { () throws(Errno) in
+            try folder.open(name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        }
+        let checksum = try copy(record, expected, to: file)
+        guard checksum.count == size, checksum.text == expected.crc32 else {
+            throw archive.damaged("\(record.place): its data does not have the checksum in the manifest")
+        }
+        bytes = (ByteCount(bytes) + ByteCount(size)).bytes
+        try Self.setOwnerAndAttributes(record, of: file)
+        try Self.making(record) { () throws(Errno) in
+            try System.changeMode(file.raw, record.mode)
+            try System.setTimes(file.raw, access: Self.accessed(record), modification: record.modified)
+        }
+    }
+
+    private func copy(
+        _ record: EntryRecord, _ expected: ManifestEntry, to file: FileDescriptor
+    ) throws(StoreError) -> Checksum {
+        var checksum = Checksum()
+        var runs = try expected.runs.map { (runs) throws(StoreError) in try ranges(runs, record)[...] }
+        try archive.data { (bytes, offset) throws(StoreError) in
+            guard offset >= checksum.count, offset <= record.size, Int64(bytes.count) <= record.size - offset else {
+                throw archive.damaged("\(record.place): its data is not in order")
+            }
+            checksum.addZeros(offset - checksum.count)
+            for part in Self.parts(of: offset..<offset + Int64(bytes.count), &runs) {
+                let first = Int(part.lowerBound - offset)
+                try write(
+                    UnsafeRawBufferPointer(rebasing: bytes[first..<first + part.count]), at: part.lowerBound, record,
+                    file)
+            }
+            checksum.add(bytes)
+            try progress.note(bytes: checksum.count)
+        }
+        checksum.addZeros(record.size - checksum.count)
+        try Self.making(record) { () throws(Errno) in try System.truncate(file.raw, record.size) }
+        return checksum
+    }
+
+    private func write(
+        _ bytes: UnsafeRawBufferPointer, at offset: Int64, _ record: EntryRecord, _ file: FileDescriptor
+    ) throws(StoreError) {
+        try Self.making(record) { () throws(Errno) in
+            var rest = bytes
+            while !rest.isEmpty {
+                let count = try System.pwrite(file.raw, rest, offset: offset + Int64(bytes.count - rest.count))
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+            }
+        }
+    }
+
+    /// What of a block is data and not a hole: all of it if `runs` is nil. Runs before its end are dropped.
+    private static func parts(of block: Range<Int64>, _ runs: inout ArraySlice<Range<Int64>>?) -> [Range<Int64>] {
+        guard let found = runs else { return [block] }
+        let parts = found.prefix { $0.lowerBound < block.upperBound }.map { $0.clamped(to: block) }
+        runs = found.drop { $0.upperBound <= block.upperBound }
+        return parts.filter { !$0.isEmpty }
+    }
+
+    /// In order, and within the file.
+    private func ranges(_ runs: [[Int64]], _ record: EntryRecord) throws(StoreError) -> [Range<Int64>] {
+        var ranges: [Range<Int64>] = []
+        for run in runs {
+            guard run.count == 2, run[0] >= ranges.last?.upperBound ?? 0, run[1] > 0, run[0] <= record.size,
+                run[1] <= record.size - run[0]
+            else { throw archive.damaged("\(record.place): its runs of data are not in order") }
+            ranges.append(run[0]..<run[0] + run[1])
+        }
+        return ranges
+    }
+
+    /// As `cp -a` does: only root can give files away, and attributes that only the system understands are set where
+    /// that is possible.
+    private static func setOwnerAndAttributes(
+        _ record: EntryRecord, of file: FileDescriptor
+    ) throws(StoreError) {
+        try making(record) { () throws(Errno) in
+            if geteuid() == 0 { try System.changeOwner(file.raw, record.owner, record.group) }
+            for attribute in record.attributes {
+                do throws(Errno) {
+                    try VisibleAttributes.set(attribute, on: file.raw)
+                } catch {
+                    let isOfSystem = ["security.", "system.", "trusted."].contains {
+                        attribute.name.starts(with: $0.utf8)
+                    }
+                    guard isOfSystem, [.notPermitted, .notSupported, .accessDenied].contains(error) else { throw error }
+                }
+            }
+        }
+    }
+
+    /// It is not compared with anything, so it may be no time at all.
+    private static func accessed(_ record: EntryRecord) -> timespec {
+        var time = record.accessed
+        if !(0..<1_000_000_000).contains(time.tv_nsec) { time.tv_nsec = 0 }
+        return time
+    }
+
+    private static func making<Result>(
+        _ record: EntryRecord, _ body: () throws(Errno) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(Errno) { return try body() } catch { throw failure(record, error) }
+    }
+}
+
+/// Which paths an entry of a backup may have: it is hostile until this has been asked.
+enum RestorablePath {
+    /// Relative, without a way out of the container, and not in a place that is never backed up.
+    static func isAllowed(_ path: [UInt8]) -> Bool {
+        if path.isEmpty { return true }
+        let names = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard !path.contains(0),
+            names.allSatisfy({ !$0.isEmpty && $0 != [0x2e] && $0 != [0x2e, 0x2e] && $0.count <= Int(NAME_MAX) }),
+            !(names.first?.elementsEqual(ControlFile.directory.utf8) ?? false)
+        else { return false }
+        return Place.at(path: path).tier == .persistent
+    }
+
+    /// The path in the container of a name in the archive; nil for one that is not allowed.
+    static func inContainer(_ name: [UInt8]) -> [UInt8]? {
+        let folder = Array(ArchiveWriter.folder.utf8) + [UInt8(ascii: "/")]
+        guard name.starts(with: folder) else { return nil }
+        let path = Array(name.dropFirst(folder.count))
+        return !path.isEmpty && isAllowed(path) ? path : nil
+    }
+}

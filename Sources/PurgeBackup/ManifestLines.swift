@@ -1,0 +1,116 @@
+import FoundationEssentials
+import Glibc
+import PurgeModel
+import PurgeStore
+
+/// The first line of a manifest (docs/BACKUP.md, The manifest).
+public struct BackupHeader: Codable, Sendable {
+    static let version = 1
+    static let kind = "purgefs backup"
+
+    var kind = Self.kind
+    var version = Self.version
+    /// When it was made, in the device's time; ISO 8601.
+    public var created: String
+    /// The UUID of the container.
+    public var container: String
+    /// The store that it was made from.
+    public var source: String
+    /// Its settings and state.
+    public var device: Device
+
+    public init(created: String, container: String, source: String, device: Device) {
+        (self.created, self.container, self.source, self.device) = (created, container, source, device)
+    }
+}
+
+/// An entry that went in.
+struct ManifestEntry: Codable, Hashable {
+    var path: String?
+    /// In place of `path` if that is not UTF-8.
+    var pathBase64: String?
+    var type: EntryRecord.Kind
+    /// Seconds since 1970, with nine decimals.
+    var modified: String
+    var size: Int64?
+    /// Of the data, holes being zeros.
+    var crc32: String?
+    var metadata: String
+    /// Offset and length of each run of data, for a file whose holes are zeros in the archive.
+    var runs: [[Int64]]?
+
+    init(_ record: EntryRecord, data: Checksum?) {
+        (path, pathBase64) = ManifestPath.encoded(record.path)
+        type = record.kind
+        modified = Timestamp.text(record.modified)
+        size = data?.count
+        crc32 = data?.text
+        metadata = record.metadata.text
+        if record.hasHoles && !record.canKeepHoles { runs = record.runs.map { [$0.lowerBound, Int64($0.count)] } }
+    }
+
+    var bytes: [UInt8]? { ManifestPath.decoded(path, pathBase64) }
+}
+
+/// An entry that did not go in; a folder stands for everything in it.
+struct ManifestOmission: Codable, Hashable {
+    var path: String?
+    var pathBase64: String?
+    var reason: BackupExclusion
+    /// The sizes of its files.
+    var bytes: Int64 = 0
+    /// How many entries it stands for.
+    var entries: Int64 = 0
+
+    init(_ path: [UInt8], _ reason: BackupExclusion) {
+        (self.path, pathBase64) = ManifestPath.encoded(path)
+        self.reason = reason
+    }
+}
+
+/// What the whole manifest adds up to.
+struct ManifestTotals: Codable, Hashable {
+    var entries: Int64 = 0
+    /// The sizes of the files that went in, each counted once.
+    var bytes: Int64 = 0
+    var leftOut: Int64 = 0
+    var leftOutBytes: Int64 = 0
+    /// Of data.tar; nil in a stream, which begins with the manifest.
+    var archive: Archive?
+
+    struct Archive: Codable, Hashable {
+        var bytes: Int64
+        var crc32: String
+    }
+}
+
+/// `.` stands for the container itself.
+enum ManifestPath {
+    static func encoded(_ path: [UInt8]) -> (text: String?, base64: String?) {
+        if path.isEmpty { return (".", nil) }
+        let text = String(validating: path, as: UTF8.self)
+        return (text, text == nil ? Data(path).base64EncodedString() : nil)
+    }
+
+    static func decoded(_ text: String?, _ base64: String?) -> [UInt8]? {
+        if let text { return text == "." ? [] : Array(text.utf8) }
+        return base64.flatMap { Data(base64Encoded: $0) }.map { Array($0) }
+    }
+}
+
+/// A time as a manifest has it: `1700000000.000000001`.
+enum Timestamp {
+    static func text(_ time: timespec) -> String {
+        let digits = String(time.tv_nsec)
+        return "\(time.tv_sec)." + String(repeating: "0", count: max(0, 9 - digits.count)) + digits
+    }
+
+    /// nil for anything that `text` does not write.
+    static func reading(_ text: String) -> timespec? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[1].utf8.count == 9, let seconds = Int(parts[0]), let rest = Int(parts[1]),
+            rest >= 0
+        else { return nil }
+        return timespec(tv_sec: seconds, tv_nsec: rest)
+    }
+}

@@ -1,0 +1,114 @@
+import PurgeBackup
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+/// `purgefs backup restore`.
+struct BackupRestoreCommand {
+    private static let what = "cannot restore"
+    private let work: BackupWork
+    private let backup: String
+    private let store: String
+
+    init(_ invocation: Invocation) throws(CommandFailure) {
+        work = BackupWork(invocation: invocation)
+        guard work.operands.count == 2 else {
+            throw .usage("restore takes two operands: the backup, and the store that is to be made")
+        }
+        (backup, store) = (work.operands[0], work.operands[1])
+        if invocation.arguments.has(.backupOutput) { throw .usage("--output is an option of create") }
+    }
+
+    func run() throws(CommandFailure) {
+        try PlaceChecks(Surroundings(mounts: MountEntry.all())).check(store: store, what: Self.what)
+        let outcome = try work.run(Self.what) { () throws(StoreError) in
+            try BackupRestoration(backup, work.progress("restoring", path: store)).run(to: store)
+        }
+        let comparison = compare(outcome)
+        guard !work.asJSON else {
+            return try work.console.print(JSONText.encode(RestoreText(outcome, comparison)))
+        }
+        try show(outcome, comparison)
+        if let wrong = comparison?.unexpected.first {
+            throw CommandFailure(
+                Self.what, path: wrong, "it is excluded from backups now, but was restored",
+                advice: "It was marked after the backup was made; make a new backup.")
+        }
+    }
+
+    private func show(_ outcome: BackupRestoration.Outcome, _ comparison: RestoreComparison?) throws(CommandFailure) {
+        let console = work.console
+        let summary = outcome.summary
+        try console.print(
+            "\(VisibleText.of(store)): \(summary.entries) \(summary.entries == 1 ? "entry" : "entries"), "
+                + "\(summary.bytes.inWords), container \(outcome.containerID)")
+        guard let comparison else {
+            try console.print("the store that was backed up is not there: what it had beside the backup is not known")
+            return try console.print("left out of the backup: \(summary.leftOut.reduce(0) { $0 + $1.entries }) entries")
+        }
+        try console.print(
+            "missing of \(VisibleText.of(outcome.header.source)): \(comparison.entries) "
+                + (comparison.entries == 1 ? "entry" : "entries"))
+        try work.list(
+            comparison.missing.map { BackupSummaryText.line($0.path, $0.reason.inWords, $0.bytes, $0.entries) })
+    }
+
+    /// nil if the store that was backed up is gone, has another container now, or cannot be read.
+    private func compare(_ outcome: BackupRestoration.Outcome) -> RestoreComparison? {
+        let path = outcome.header.source
+        guard Target.isStore(path) else { return nil }
+        do {
+            guard try Store.savedSettings(ofStoreAt: path)?.containerID == outcome.header.container else { return nil }
+            let source = try source(path)
+            return try RestoreComparison(
+                of: source.files, with: outcome.store, work.progress("comparing", path: path))
+        } catch {
+            work.console.warn("warning: \(path) cannot be compared with what was restored: \(error)")
+            return nil
+        }
+    }
+
+    /// The files of a store, and what keeps it from being changed meanwhile.
+    private func source(_ path: String) throws -> (files: BackupSource, store: Store?) {
+        if let mount = Target.mount(ofStore: path) { return (try BackupSource(mount: mount), nil) }
+        let store = try Store.openForReading(path)
+        return (BackupSource(store), store)
+    }
+}
+
+extension RestoreComparison.Reason {
+    var inWords: String {
+        switch self {
+        case .leftOut(let exclusion): exclusion.inWords
+        case .newer: "made after the backup"
+        }
+    }
+
+    var name: String {
+        switch self {
+        case .leftOut(let exclusion): exclusion.rawValue
+        case .newer: "newer"
+        }
+    }
+}
+
+/// The outcome of a restoration as JSON.
+struct RestoreText: Encodable {
+    var container: String
+    var entries: Int64
+    var bytes: ByteCount
+    /// The store that was backed up.
+    var source: String
+    /// What it has and the new one has not; nil if it is not there.
+    var missing: [BackupSummaryText.Omission]?
+    var unexpected: [String]?
+
+    init(_ outcome: BackupRestoration.Outcome, _ comparison: RestoreComparison?) {
+        container = outcome.containerID
+        (entries, bytes, source) = (outcome.summary.entries, outcome.summary.bytes, outcome.header.source)
+        missing = comparison?.missing.map {
+            .init(path: $0.path, reason: $0.reason.name, bytes: $0.bytes, entries: $0.entries)
+        }
+        unexpected = comparison?.unexpected
+    }
+}

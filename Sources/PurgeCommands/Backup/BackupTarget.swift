@@ -1,0 +1,94 @@
+import Glibc
+import PurgeBackup
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeVolume
+
+/// A container whose files a backup reads: through its mount, or in a store whose lock this value has.
+struct BackupTarget {
+    let source: BackupSource
+    /// Absolute.
+    let storePath: String
+    let device: Device
+    /// nil for a mount.
+    private let store: Store?
+    private let journal: Journal?
+    private let mount: String?
+    /// Why the journal will not say that there was a backup, if it will not.
+    let warning: String?
+
+    var now: Instant { DeviceClock(of: device).now }
+
+    init(_ target: Target) throws(CommandFailure) {
+        switch target {
+        case .mount(let path): try self.init(mount: path)
+        case .store(let path):
+            do throws(StoreError) { try self.init(store: path) } catch {
+                throw CommandFailure("cannot back up", error)
+            }
+        }
+    }
+
+    private init(mount path: String) throws(CommandFailure) {
+        let status = try MountedControl(place: path).status()
+        do throws(StoreError) {
+            source = try BackupSource(mount: path)
+            storePath = status.store
+            guard let device = try Store.savedSettings(ofStoreAt: status.store) else {
+                throw StoreError(
+                    "the store has no device.json", path: status.store,
+                    advice: "Check that it was not removed or moved while it is mounted.")
+            }
+            self.device = device
+        } catch { throw CommandFailure("cannot back up", error) }
+        (store, journal, mount, warning) = (nil, nil, path, nil)
+    }
+
+    /// A store that cannot be written to can be backed up, but its journal cannot say so.
+    private init(store path: String) throws(StoreError) {
+        mount = nil
+        let opened = try Self.open(path)
+        (store, journal) = (opened.store, opened.journal)
+        warning =
+            opened.journal == nil
+            ? "\(path): its journal cannot be written, so it does not say that there was a backup" : nil
+        (source, storePath) = (BackupSource(opened.store), opened.store.absolutePath)
+        device = try opened.store.loadSettings()
+    }
+
+    private static func open(_ path: String) throws(StoreError) -> (store: Store, journal: Journal?) {
+        do throws(StoreError) {
+            let store = try Store.open(path, creating: false)
+            return (store, try Journal.open(in: store))
+        } catch {
+            guard error.isForLackOfWriting else { throw error }
+            return (try Store.openForReading(path), nil)
+        }
+    }
+
+    var header: BackupHeader {
+        BackupHeader(
+            created: now.iso8601, container: device.containerID, source: storePath, device: device.asSaved)
+    }
+
+    /// When each file was last used, on the scale of real time, as the files' own times are.
+    func lastUses() throws(StoreError) -> [UInt64: Journal.LastUse] {
+        let saved =
+            if let journal { try journal.lastUses() } else { try JournalReader(storePath: storePath).lastUses() }
+        return saved.mapValues { use in
+            var use = use
+            use.lastUse = use.lastUse.advanced(by: TimeSpan(seconds: -device.clock))
+            return use
+        }
+    }
+
+    /// Has the journal say that there was a backup.
+    func note(_ summary: BackupSummary) throws(StoreError) {
+        guard let journal else { return }
+        var event = BackupEvent.made(summary)
+        (event.seq, event.time) = (journal.lastSequence + 1, now.iso8601)
+        try journal.append([event])
+        journal.close()
+    }
+}

@@ -1,0 +1,79 @@
+import Glibc
+import PurgeBackup
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+/// What the three commands of `purgefs backup` have in common.
+struct BackupWork {
+    let invocation: Invocation
+    var console: Console { invocation.console }
+    var isVerbose: Bool { invocation.arguments.has(.verbose) }
+    var asJSON: Bool { invocation.arguments.has(.json) }
+
+    /// The operands after the first, which says what to do.
+    var operands: [String] { Array(invocation.arguments.operands.dropFirst()) }
+
+    /// `create` and `audit` take one at most.
+    func target() throws(CommandFailure) -> Target {
+        if operands.count > 1 { throw .usage("unexpected operand '\(operands[1])'") }
+        return try Target(operands.first)
+    }
+
+    /// Runs `body`. A signal that is to end this process waits until the work asks for it, so that what is half done can
+    /// be removed.
+    func run<Result>(
+        _ what: String, _ body: () throws(StoreError) -> Result
+    ) throws(CommandFailure) -> Result {
+        do throws(Errno) { _ = try System.block(.ending) } catch {
+            throw CommandFailure(what, path: "signals", error)
+        }
+        do throws(StoreError) {
+            return try body()
+        } catch {
+            guard let signal = System.endSignal(), error.what == StoreError.interrupted("").what else {
+                throw CommandFailure(what, error)
+            }
+            throw CommandFailure(
+                status: ExitStatus.signal + signal, message: "\(what): interrupted; nothing was left behind")
+        }
+    }
+
+    /// On standard error, if that is a terminal and it takes more than a second.
+    func progress(_ word: String, path: String) -> BackupProgress {
+        guard isatty(STDERR_FILENO) == 1 else { return BackupProgress(path: path) { _ in } }
+        let line = ProgressLine()
+        return BackupProgress(path: path) {
+            line.show("\(word): \($0.entries) entries, \(ByteCount($0.bytes).inWords)")
+        }
+    }
+
+    /// Some lines, or all of them with --verbose.
+    func list(_ lines: [String], most: Int = 10) throws(CommandFailure) {
+        for line in isVerbose ? lines[...] : lines.prefix(most) { try console.print("  \(line)") }
+        if !isVerbose, lines.count > most { try console.print("  and \(lines.count - most) more (--verbose)") }
+    }
+}
+
+/// One line on standard error that is written over every second, and removed in the end.
+final class ProgressLine {
+    private var due = System.uptime() + 1_000_000_000
+    private var isShown = false
+
+    func show(_ text: String) {
+        guard System.uptime() > due else { return }
+        due = System.uptime() + 1_000_000_000
+        isShown = true
+        write("\r\(text)\u{1B}[K")
+    }
+
+    deinit { if isShown { write("\r\u{1B}[K") } }
+
+    private func write(_ text: String) {
+        do throws(Errno) {
+            try Array(text.utf8).withUnsafeBytes { bytes in
+                Result { () throws(Errno) in _ = try System.write(STDERR_FILENO, bytes) }
+            }.get()
+        } catch {}  // there is no other way to show it
+    }
+}

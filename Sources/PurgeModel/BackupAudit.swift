@@ -1,0 +1,142 @@
+/// Adds up what a backup of a container would contain, and finds what a developer should look at (docs/BACKUP.md).
+public struct BackupAudit: Sendable {
+    /// A file, folder or link of the container.
+    public struct Item: Sendable {
+        /// Relative to the container.
+        public var path: String
+        /// Whether it is a plain file under the first of its names; only those have bytes.
+        public var isFile: Bool
+        public var size: ByteCount
+        public var placement: BackupPlacement
+        public var created: Instant?
+        public var lastUse: Instant?
+
+        public init(
+            path: String, isFile: Bool, size: ByteCount, placement: BackupPlacement,
+            created: Instant? = nil, lastUse: Instant? = nil
+        ) {
+            (self.path, self.isFile, self.size) = (path, isFile, size)
+            (self.placement, self.created, self.lastUse) = (placement, created, lastUse)
+        }
+    }
+
+    /// Files and their bytes.
+    public struct Sum: Hashable, Codable, Sendable {
+        public var bytes = ByteCount.zero
+        public var files: Int64 = 0
+        public init(bytes: ByteCount = .zero, files: Int64 = 0) { (self.bytes, self.files) = (bytes, files) }
+
+        mutating func add(_ size: ByteCount) {
+            bytes += size
+            files += 1
+        }
+    }
+
+    /// More than this in a backup is too much, and a file of more than this should be excluded if it can be had again.
+    static let largeBackup = ByteCount(500_000_000)
+    static let largeFile = ByteCount(10_000_000)
+    /// An app that uses a file again after so long counts on it.
+    static let reuse: Int64 = 24 * 3600 * 1_000_000_000
+    static let largestShown = 10
+
+    private var inBackup = Sum()
+    private var leftOut: [BackupExclusion: Sum] = [:]
+    private var folders: [String: Sum] = [:]
+    private var tiers: [Tier: (all: Sum, inBackup: Sum)] = [:]
+    private var largest: [BackupAuditReport.File] = []
+    private var findings: [BackupFinding] = []
+    /// What was last seen to be left out although what is above it is not, with the user content in it.
+    private var hidden: (path: String, sum: Sum)?
+
+    public init() {}
+
+    /// Items come in the order of a walk, each folder before what is in it.
+    public mutating func add(_ item: Item) {
+        if item.placement.isRedundantlyFlagged { find(.redundantExclusion, item) }
+        if item.placement.isFirst { beginHidden(item) }
+        guard item.isFile else { return }
+        tiers[item.placement.place.tier, default: (Sum(), Sum())].all.add(item.size)
+        if let exclusion = item.placement.exclusion {
+            leftOut[exclusion, default: Sum()].add(item.size)
+            noteLeftOut(item, exclusion)
+        } else {
+            tiers[item.placement.place.tier, default: (Sum(), Sum())].inBackup.add(item.size)
+            inBackup.add(item.size)
+            folders[Self.folder(of: item.path), default: Sum()].add(item.size)
+            noteInBackup(item)
+        }
+    }
+
+    private mutating func noteInBackup(_ item: Item) {
+        if item.size > Self.largeFile { find(.largeFile, item) }
+        if item.size == .zero { find(.emptyFile, item) }
+        largest.append(.init(path: item.path, bytes: item.size))
+        if largest.count > 100 * Self.largestShown { keepLargest() }
+    }
+
+    private mutating func noteLeftOut(_ item: Item, _ exclusion: BackupExclusion) {
+        switch exclusion {
+        case .temporary, .caches:
+            guard let created = item.created, let used = item.lastUse,
+                used.nanoseconds.subtractingReportingOverflow(created.nanoseconds).partialValue >= Self.reuse,
+                used > created
+            else { return }
+            find(.reusedCache, item)
+        case .excluded where UserContent.isLike(path: item.path):
+            hidden?.sum.add(item.size)
+        case .excluded, .special: return
+        }
+    }
+
+    private mutating func beginHidden(_ item: Item) {
+        endHidden()
+        hidden = item.placement.exclusion == .excluded ? (item.path, Sum()) : nil
+    }
+
+    private mutating func endHidden() {
+        guard let found = hidden, found.sum.files > 0 else { return }
+        findings.append(
+            BackupFinding(
+                rule: .userContentExcluded, path: found.path, bytes: found.sum.bytes, files: found.sum.files))
+    }
+
+    private mutating func find(_ rule: BackupFinding.Rule, _ item: Item) {
+        findings.append(BackupFinding(rule: rule, path: item.path, bytes: item.isFile ? item.size : nil))
+    }
+
+    private mutating func keepLargest() {
+        largest = Array(
+            largest.sorted { ($1.bytes, $0.path) < ($0.bytes, $1.path) }.prefix(Self.largestShown))
+    }
+
+    /// `Library/Preferences` for what is in it, otherwise the first folder; `.` for a file at the top.
+    static func folder(of path: String) -> String {
+        let names = path.split(separator: "/", omittingEmptySubsequences: true)
+        let count = names.first == "Library" && names.count > 2 ? 2 : 1
+        return names.count <= 1 ? "." : names.prefix(count).joined(separator: "/")
+    }
+}
+
+extension BackupAudit {
+    public func report() -> BackupAuditReport {
+        var audit = self
+        audit.endHidden()
+        audit.keepLargest()
+        if audit.inBackup.bytes > Self.largeBackup {
+            audit.findings.append(
+                BackupFinding(rule: .largeBackup, path: nil, bytes: audit.inBackup.bytes, files: audit.inBackup.files))
+        }
+        return BackupAuditReport(
+            bytes: inBackup.bytes, files: inBackup.files,
+            folders: folders.map { .init(path: $0.key, bytes: $0.value.bytes, files: $0.value.files) }
+                .sorted { ($1.bytes, $0.path) < ($0.bytes, $1.path) },
+            tiers: Tier.allCases.map { tier in
+                let sums = tiers[tier, default: (Sum(), Sum())]
+                return .init(tier: tier, bytes: sums.all.bytes, files: sums.all.files, inBackup: sums.inBackup.bytes)
+            },
+            leftOut: BackupExclusion.allCases.compactMap { reason in
+                leftOut[reason].map { .init(reason: reason, bytes: $0.bytes, files: $0.files) }
+            },
+            largest: audit.largest, findings: audit.findings.sorted())
+    }
+}

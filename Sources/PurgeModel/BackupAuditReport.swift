@@ -1,0 +1,35 @@
+/// The outcome of an audit, as `purgefs backup audit --json` prints it. Bytes are the sizes of files, each file counted
+/// once.
+public struct BackupAuditReport: Hashable, Codable, Sendable {
+    public struct Folder: Hashable, Codable, Sendable {
+        public var path: String
+        public var bytes: ByteCount
+        public var files: Int64
+    }
+    public struct InTier: Hashable, Codable, Sendable {
+        public var tier: Tier
+        /// In the container.
+        public var bytes: ByteCount
+        public var files: Int64
+        public var inBackup: ByteCount
+    }
+    public struct LeftOut: Hashable, Codable, Sendable {
+        public var reason: BackupExclusion
+        public var bytes: ByteCount
+        public var files: Int64
+    }
+    public struct File: Hashable, Codable, Sendable {
+        public var path: String
+        public var bytes: ByteCount
+    }
+
+    /// In the backup.
+    public var bytes: ByteCount
+    public var files: Int64
+    /// The largest first, like everything here.
+    public var folders: [Folder]
+    public var tiers: [InTier]
+    public var leftOut: [LeftOut]
+    public var largest: [File]
+    public var findings: [BackupFinding]
+}

@@ -1,0 +1,75 @@
+/// Something about a backup that a developer should look at (docs/BACKUP.md, Findings).
+public struct BackupFinding: Hashable, Codable, Sendable {
+    /// The worst first.
+    public enum Rule: String, CaseIterable, Codable, Sendable {
+        case largeBackup, userContentExcluded, largeFile, reusedCache, emptyFile, redundantExclusion
+    }
+
+    public var rule: Rule
+    /// nil if it is about the whole backup.
+    public var path: String?
+    public var bytes: ByteCount?
+    /// How many files it is about, if it may be more than one.
+    public var files: Int64?
+
+    public init(rule: Rule, path: String?, bytes: ByteCount? = nil, files: Int64? = nil) {
+        (self.rule, self.path, self.bytes, self.files) = (rule, path, bytes, files)
+    }
+}
+
+extension BackupFinding: Comparable {
+    /// The worst rule first, then the most bytes, then by path.
+    public static func < (a: BackupFinding, b: BackupFinding) -> Bool {
+        let (left, right) = (a.rank, b.rank)
+        if left != right { return left < right }
+        let (mine, theirs) = (a.bytes ?? .zero, b.bytes ?? .zero)
+        if mine != theirs { return mine > theirs }
+        return (a.path ?? "") < (b.path ?? "")
+    }
+
+    private var rank: Int { Rule.allCases.firstIndex(of: rule) ?? Rule.allCases.count }
+}
+
+extension BackupFinding.Rule {
+    /// What is wrong.
+    public var title: String {
+        switch self {
+        case .largeBackup: "the backup is over 500 MB"
+        case .userContentExcluded: "user content that is not backed up"
+        case .largeFile: "files over 10 MB in the backup"
+        case .reusedCache: "files in tmp or Library/Caches that the app comes back to"
+        case .emptyFile: "empty files"
+        case .redundantExclusion: "exclusions that change nothing"
+        }
+    }
+
+    /// What to do about it.
+    public var advice: String {
+        switch self {
+        case .largeBackup: "Exclude what can be downloaded again, or keep it in Library/Caches."
+        case .userContentExcluded: "It is lost with the device. Include it, unless it is also kept elsewhere."
+        case .largeFile: "If they can be downloaded again, exclude them or move them to Library/Caches."
+        case .reusedCache: "They may be purged at any time. What cannot be had again belongs elsewhere."
+        case .emptyFile: "A write that failed may have left them. Check for it when they are opened."
+        case .redundantExclusion: "What is in tmp, Library/Caches or an excluded folder needs no flag."
+        }
+    }
+}
+
+/// What looks as if a user had made it.
+enum UserContent {
+    /// Documents, and pictures and films from a camera. Music and other films are mostly downloads.
+    private static let extensions: Set<String> = [
+        "pdf", "doc", "docx", "odt", "pages", "rtf", "rtfd", "txt", "md", "tex", "xls", "xlsx", "ods", "numbers", "csv",
+        "ppt", "pptx", "odp", "key", "epub", "jpg", "jpeg", "heic", "png", "gif", "tif", "tiff", "raw", "dng", "svg",
+        "psd", "sketch", "mov",
+    ]
+
+    /// In Documents, with the extension of such a file.
+    static func isLike(path: String) -> Bool {
+        guard path.hasPrefix("Documents/"), let name = path.split(separator: "/").last,
+            let dot = name.lastIndex(of: "."), dot != name.startIndex
+        else { return false }
+        return extensions.contains(name[name.index(after: dot)...].lowercased())
+    }
+}

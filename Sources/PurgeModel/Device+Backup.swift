@@ -1,0 +1,14 @@
+extension Device {
+    /// The device on which a container is after it was restored from a backup: the settings are those of the device that
+    /// was backed up; the state, the counters and the clock are those of a new one.
+    public func restored(containerID: String) -> Device {
+        var device = Device(containerID: containerID)
+        device.profile = profile
+        device.total = total
+        device.others = others
+        device.othersPurgeable = othersPurgeable
+        device.thresholds = thresholds
+        device.protection = protection
+        return device
+    }
+}

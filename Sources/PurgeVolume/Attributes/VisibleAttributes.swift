@@ -1,0 +1,67 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import PurgeTree
+
+/// The extended attributes of entries of a store, as an app sees them through a mount.
+public enum VisibleAttributes {
+    public struct Attribute: Hashable, Sendable {
+        /// Without a zero at its end.
+        public var name: [UInt8]
+        public var value: [UInt8]
+
+        public init(name: [UInt8], value: [UInt8]) { (self.name, self.value) = (name, value) }
+    }
+
+    /// What listxattr(2) lists and getxattr(2) returns, in the order of the names' bytes. With `inStore`, the entry is
+    /// one of a store; without it, one of a mount, which has translated the names already. Attributes that are removed
+    /// meanwhile are left out.
+    public static func all(
+        of directory: Int32, _ name: CName?, inStore: Bool
+    ) throws(Errno) -> [Attribute] {
+        var found: [Attribute] = []
+        for stored in try StoredAttributes.names(of: directory, name) {
+            let visible = inStore ? AttributeName.visible(stored, byRoot: geteuid() == 0) : stored
+            guard let visible,
+                let value = try stored.withCName({ (key) throws(Errno) in
+                    try StoredAttributes.value(of: directory, name, key)
+                })
+            else { continue }
+            found.append(Attribute(name: Array(visible.utf8), value: value))
+        }
+        return found.sorted { $0.name.lexicographicallyPrecedes($1.name) }
+    }
+
+    /// Sets an attribute of an entry of a store as setxattr(2) of its name in a mount would; EINVAL for a name that apps
+    /// cannot set, or a bad value.
+    public static func set(_ attribute: Attribute, on file: Int32) throws(Errno) {
+        guard !attribute.name.isEmpty, !attribute.name.contains(0) else { throw .invalid }
+        let (key, value) = try Name(utf8: attribute.name).withCName { (name) throws(Errno) in
+            try stored(AttributeName(name), attribute.value)
+        }
+        guard key.length <= Name.maximumLength else { throw .range }
+        try key.withCName { (key) throws(Errno) in
+            try value.withUnsafeBytes { bytes in
+                Result { () throws(Errno) in try System.setAttribute(at: file, nil, key, bytes) }
+            }.get()
+        }
+    }
+
+    private static func stored(_ name: AttributeName, _ value: [UInt8]) throws(Errno) -> (Name, [UInt8]) {
+        switch name {
+        case .storage(let attribute, appleForm: nil):
+            guard let canonical = attribute.canonical(String(decoding: value, as: UTF8.self)) else { throw .invalid }
+            return (Name(utf8: attribute.storeKey.utf8), Array(canonical.utf8))
+        case .plain(let key): return (key, value)
+        case .storage, .computed, .unknown: throw .invalid
+        }
+    }
+
+    /// Whether its own flag takes an entry out of a backup.
+    public static func isExcludedFromBackup(_ directory: Int32, _ name: CName?) throws(Errno) -> Bool {
+        do throws(Errno) {
+            return try StoredAttributes.value(of: directory, name, StorageAttribute.isExcludedFromBackup.storeKey)
+                == [UInt8(ascii: "1")]
+        } catch .notSupported { return false }
+    }
+}

@@ -1,0 +1,184 @@
+import Foundation
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+extension Mounts {
+    /// A backup that is not as it was written, and a restoration that does not come to its end.
+    @Suite struct BackupDamageTests {
+        /// Gives `body` a directory with a backup in it, as the directory `backup` and as the archive `stream`.
+        private func withBackup(files: Int, _ body: (String) throws -> Void) throws {
+            try withMount(["--total", "16G"]) { mount in
+                try BackupTests.program("backup_tree", mount.root, String(files)).succeeded()
+                try mount.unmount()
+                let place = "\(mount.scratch)/place"
+                try Files.makeDirectory(place)
+                try PurgefsBinary.run("backup", "create", mount.store, "--output", "\(place)/backup").succeeded()
+                try Program.shell(
+                    "'\(PurgefsBinary.path)' backup create '\(mount.store)' --output - >stream", in: place
+                )
+                .succeeded()
+                // So that nothing is compared with it.
+                try Files.rename(mount.store, "\(mount.scratch)/away")
+                try body(place)
+                try Files.rename("\(mount.scratch)/away", mount.store)
+            }
+        }
+
+        /// Returns the message.
+        private func expectRefusal(_ backup: String, in place: String) throws -> String {
+            let outcome = try PurgefsBinary.run("backup", "restore", backup, "restored", in: place)
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.contains("Nothing was restored"), "\(outcome)")
+            #expect(try Files.names(in: place) == ["backup", "stream"])
+            return outcome.errors
+        }
+
+        private func change(_ path: String, at offset: Int64, by mask: UInt8) throws {
+            let file = try FileDescriptor.open(path, O_RDWR)
+            var byte: [UInt8] = [0]
+            _ = byte.withUnsafeMutableBytes { pread(file.raw, $0.baseAddress, 1, off_t(offset)) }
+            byte[0] ^= mask
+            #expect(pwrite(file.raw, byte, 1, off_t(offset)) == 1)
+        }
+
+        @Test func flippedBytes() throws {
+            try withBackup(files: 60) { place in
+                var random = SeededGenerator(seed: 5)
+                for (file, count) in [("data.tar", 200), ("manifest.json", 60)] {
+                    let path = "\(place)/backup/\(file)"
+                    let size = try Files.size(path)
+                    for _ in 0..<Scale.of(count) {
+                        let offset = Int64.random(in: 0..<size, using: &random)
+                        let mask = UInt8.random(in: 1...255, using: &random)
+                        try change(path, at: offset, by: mask)
+                        _ = try expectRefusal("backup", in: place)
+                        try change(path, at: offset, by: mask)
+                    }
+                }
+                try PurgefsBinary.run("backup", "restore", "backup", "restored", in: place).succeeded()
+            }
+        }
+
+        @Test func cutOff() throws {
+            try withBackup(files: 60) { place in
+                var random = SeededGenerator(seed: 6)
+                for file in ["backup/data.tar", "backup/manifest.json", "stream"] {
+                    let path = "\(place)/\(file)"
+                    let size = try Files.size(path)
+                    try Program.run("cp", "--sparse=never", path, "\(place)/../whole").succeeded()
+                    let lengths =
+                        [0, 1, 511, 512, 1024, size - 1, size - 512, size - 1023]
+                        + (0..<Scale.of(40)).map { _ in
+                            Int64.random(in: 0..<size, using: &random)
+                        }
+                    for length in lengths {
+                        try Files.truncate(path, length)
+                        _ = try expectRefusal(file == "stream" ? "stream" : "backup", in: place)
+                        try Program.run("cp", "\(place)/../whole", path).succeeded()
+                    }
+                }
+            }
+        }
+
+        /// What lies between the entries of a stream has no checksum: then what is restored is right.
+        @Test func flippedBytesInAStream() throws {
+            try withBackup(files: 60) { place in
+                try PurgefsBinary.run("backup", "restore", "stream", "../right", in: place).succeeded()
+                var random = SeededGenerator(seed: 7)
+                let size = try Files.size("\(place)/stream")
+                var refused = 0
+                for _ in 0..<Scale.of(80) {
+                    let offset = Int64.random(in: 0..<size, using: &random)
+                    try change("\(place)/stream", at: offset, by: 0x41)
+                    let outcome = try PurgefsBinary.run("backup", "restore", "stream", "restored", in: place)
+                    if outcome.status == 0 {
+                        let found = try BackupTests.program(
+                            "backup_compare", "\(place)/../right/container", "\(place)/restored/container")
+                        let text = try found.succeeded()
+                        #expect(text == "time Library/Caches\ntime tmp\n")
+                        try Program.run("rm", "-r", "\(place)/restored").succeeded()
+                    } else {
+                        refused += 1
+                        #expect(try Files.names(in: place) == ["backup", "stream"], "\(outcome)")
+                    }
+                    try change("\(place)/stream", at: offset, by: 0x41)
+                }
+                #expect(refused > Scale.of(60))
+            }
+        }
+
+        /// Checksums are right, and everything else may be wrong. A time that no file system has becomes the nearest one.
+        @Test func hostile() throws {
+            try Scratch.with("hostile") { scratch in
+                let lines = try BackupTests.program("backup_hostile", PurgefsBinary.path, scratch.path).succeeded()
+                    .split(separator: "\n").map(String.init)
+                #expect(
+                    lines.filter { !$0.hasPrefix("refused ") } == [
+                        "restored right", "restored late", "restored long ago",
+                    ])
+                #expect(lines.count > 60)
+            }
+        }
+
+        /// Either there is no store, or the whole one; what is left is removed by the next call.
+        @Test func killed() throws {
+            try withBackup(files: 1000) { place in
+                let begun = Date()
+                try PurgefsBinary.run("backup", "restore", "backup", "restored", in: place).succeeded()
+                let whole = Date().timeIntervalSince(begun)
+                func count() throws -> String {
+                    try Program.shell("find restored -printf x | wc -c", in: place).succeeded()
+                }
+                let entries = try count()
+                var (complete, partial) = (0, 0)
+                var random = SeededGenerator(seed: 8)
+                for _ in 0..<Scale.of(80) {
+                    if Files.exists("\(place)/restored") {
+                        try Program.run("rm", "-r", "\(place)/restored").succeeded()
+                    }
+                    let child = try Program.start(
+                        [PurgefsBinary.path, "backup", "restore", "backup", "restored"], in: place)
+                    usleep(UInt32.random(in: 0...UInt32(whole * 1.1e6), using: &random))
+                    child.signal(SIGKILL)
+                    try child.wait(within: 10)
+                    if Files.exists("\(place)/restored") {
+                        complete += 1
+                        let found = try count()
+                        #expect(found == entries)
+                        try PurgefsBinary.run("check", "restored", in: place).succeeded()
+                    } else if Files.exists("\(place)/.restored.unfinished-restore") {
+                        partial += 1
+                    }
+                }
+                #expect(partial > 0)
+                if !Files.exists("\(place)/restored") {
+                    try PurgefsBinary.run("backup", "restore", "backup", "restored", in: place).succeeded()
+                }
+                #expect(try Files.names(in: place) == ["backup", "restored", "stream"])
+                #expect(complete + partial > 0)
+            }
+        }
+
+        /// A signal leaves nothing behind, and the status says which it was.
+        @Test(arguments: [SIGINT, SIGTERM]) func interrupted(signal: Int32) throws {
+            try withBackup(files: 200) { place in
+                // Standard input that nobody writes to.
+                let child = try Program.start(
+                    [
+                        "sh", "-c",
+                        "mkfifo ../in; exec 3<>../in; exec '\(PurgefsBinary.path)' backup restore - restored <&3",
+                    ],
+                    in: place)
+                try eventually(within: 10, "a restoration that waits") {
+                    Files.text("/proc/\(child.pid)/status").contains("SigBlk:\t0000000000004007")
+                }
+                child.signal(signal)
+                #expect(try child.wait(within: 10) == 128 + signal)
+                #expect(try Files.names(in: place) == ["backup", "stream"])
+                try Files.unlink("\(place)/../in")
+            }
+        }
+    }
+}

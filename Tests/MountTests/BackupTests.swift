@@ -1,0 +1,178 @@
+import Foundation
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+extension Mounts {
+    /// `purgefs backup create` and `restore` with real trees and real programs.
+    @Suite struct BackupTests {
+        /// What backup_tree.py makes and a backup leaves out.
+        private static let leftOut = [
+            "Documents/fifo", "Documents/left out", "Documents/left out/a",
+            "Documents/left out/inner", "Documents/left out/inner/b", "Documents/old flag", "Documents/single",
+            "Library/Caches/c", "Library/Caches/deep", "Library/Caches/deep/d", "tmp/deep", "tmp/deep/f", "tmp/e",
+        ]
+
+        /// What differs otherwise: a restored container has its two folders for what is not backed up from then.
+        private static let newFolders = ["time Library/Caches", "time tmp"]
+
+        static func program(_ name: String, _ words: String...) throws -> Outcome {
+            try Program.run([Program.python, "\(DocumentedExample.root)/Tests/MountTests/Programs/\(name).py"] + words)
+        }
+
+        private func fill(_ container: String, files: Int) throws {
+            try Self.program("backup_tree", container, String(files)).succeeded()
+        }
+
+        private func differences(_ left: String, _ right: String) throws -> [String] {
+            try Self.program("backup_compare", "\(left)/container", "\(right)/container").succeeded()
+                .split(separator: "\n").map(String.init)
+        }
+
+        /// Equal in everything but what is left out, whichever way the backup was made.
+        @Test(arguments: [true, false], [true, false]) func roundTrip(mounted: Bool, streamed: Bool) throws {
+            try withMount(["--total", "16G", "--others", "1G", "--protection", "none"]) { mount in
+                try fill(mount.root, files: 2000)
+                if !mounted { try mount.unmount() }
+                let target = mounted ? mount.root : mount.store
+                let (backup, restored) = ("\(mount.scratch)/backup", "\(mount.scratch)/restored")
+                let purgefs = PurgefsBinary.path
+                if streamed {
+                    try Program.shell("'\(purgefs)' backup create '\(target)' --output - > '\(backup)'").succeeded()
+                    try Program.shell("cat '\(backup)' | '\(purgefs)' backup restore - '\(restored)'").succeeded()
+                } else {
+                    try PurgefsBinary.run("backup", "create", target, "--output", backup).succeeded()
+                    try PurgefsBinary.run("backup", "restore", backup, restored).succeeded()
+                }
+                try mount.unmount()
+                let found = try differences(mount.store, restored)
+                #expect(found == Self.leftOut.map { "only left \($0)" } + Self.newFolders)
+                try PurgefsBinary.run("check", restored).succeeded()
+                let old = try settings(mount.store)
+                let new = try settings(restored)
+                for name in ["total", "others", "protection"] { #expect("\(old[name] ?? "")" == "\(new[name] ?? "-")") }
+                #expect("\(old["containerID"] ?? "")" != "\(new["containerID"] ?? "")")
+            }
+        }
+
+        private func settings(_ store: String) throws -> [String: Any] {
+            let content = try Files.content("\(store)/device.json")
+            return try #require(JSONSerialization.jsonObject(with: Data(content)) as? [String: Any])
+        }
+
+        /// The proof that restore prints: everything that the source has more, with why.
+        @Test(arguments: [true, false]) func missingList(mounted: Bool) throws {
+            try withMount(["--total", "16G"]) { mount in
+                try fill(mount.root, files: 30)
+                if !mounted { try mount.unmount() }
+                try PurgefsBinary.run("backup", "create", mount.store, "--output", "\(mount.scratch)/backup")
+                    .succeeded()
+                if !mounted { try mount.mount() }
+                try mount.make("Documents/newer", size: 5)
+                if !mounted { try mount.unmount() }
+                let output = try PurgefsBinary.run(
+                    "backup", "restore", "\(mount.scratch)/backup", "\(mount.scratch)/restored", "--json"
+                ).succeeded()
+                struct Answer: Decodable {
+                    struct Item: Decodable {
+                        var path: String
+                        var reason: String
+                        var entries: Int
+                    }
+                    var missing: [Item]
+                    var unexpected: [String]
+                }
+                let answer = try JSONDecoder().decode(Answer.self, from: Data(output.utf8))
+                #expect(answer.unexpected.isEmpty)
+                #expect(
+                    answer.missing.map { "\($0.path) \($0.reason) \($0.entries)" } == [
+                        "Documents/fifo special 1", "Documents/left out excluded 4", "Documents/newer newer 1",
+                        "Documents/old flag excluded 1", "Documents/single excluded 1", "Library/Caches caches 4",
+                        "tmp temporary 4",
+                    ])
+            }
+        }
+
+        /// What it extracts is what restore makes, less the two empty folders of the layout.
+        @Test func tarReadsTheArchive() throws {
+            try withMount(["--total", "16G"]) { mount in
+                try fill(mount.root, files: 200)
+                let (backup, restored) = ("\(mount.scratch)/backup", "\(mount.scratch)/restored")
+                try PurgefsBinary.run("backup", "create", mount.root, "--output", backup).succeeded()
+                try PurgefsBinary.run("backup", "restore", backup, restored).succeeded()
+                let plain = "\(mount.scratch)/plain"
+                try Files.makeDirectory(plain)
+                try Program.run(["tar", "-xpf", "\(backup)/data.tar", "-C", plain]).succeeded()
+                let found = try Program.run(
+                    ["diff", "-r", "--no-dereference", "\(plain)/container", "\(restored)/container"])
+                #expect(
+                    found.output
+                        == "Only in \(restored)/container/Library: Caches\nOnly in \(restored)/container: tmp\n")
+            }
+        }
+
+        @Test(arguments: [true, false]) func emptyContainer(mounted: Bool) throws {
+            try withMount { mount in
+                if !mounted { try mount.unmount() }
+                let backup = "\(mount.scratch)/backup"
+                try Files.makeDirectory(backup)
+                try Files.makeDirectory("\(mount.scratch)/restored")
+                try PurgefsBinary.run("backup", "create", mounted ? mount.root : mount.store, "--output", backup)
+                    .succeeded()
+                try PurgefsBinary.run("backup", "restore", backup, "\(mount.scratch)/restored").succeeded()
+                try mount.unmount()
+                #expect(try differences(mount.store, "\(mount.scratch)/restored") == Self.newFolders)
+            }
+        }
+
+        /// Files that their owner may not read, too.
+        @Test(arguments: [true, false]) func ordinaryUser(mounted: Bool) throws {
+            let programs = "\(DocumentedExample.root)/Tests/MountTests/Programs"
+            let python = Program.python
+            let outcome = try ClosedStoreTests().asUser(
+                """
+                ./purgefs mount --total 16G store mountpoint
+                trap './purgefs unmount mountpoint' EXIT
+                '\(python)' '\(programs)/backup_tree.py' mountpoint 200
+                if [ \(mounted) = false ]; then ./purgefs unmount mountpoint; trap - EXIT; fi
+                ./purgefs backup create \(mounted ? "mountpoint" : "store") --output backup >&2
+                ./purgefs backup restore backup restored >&2
+                if [ \(mounted) = true ]; then ./purgefs unmount mountpoint; trap - EXIT; fi
+                '\(python)' '\(programs)/backup_compare.py' store/container restored/container
+                """)
+            let found = try outcome.succeeded().split(separator: "\n").map(String.init)
+            #expect(found == Self.leftOut.map { "only left \($0)" } + Self.newFolders)
+        }
+
+        /// A hundred thousand entries in little memory.
+        @Test func memory() throws {
+            try Scratch.with("backup") { scratch in
+                let store = "\(scratch.path)/store"
+                try Files.makeDirectory("\(scratch.path)/m")
+                try PurgefsBinary.run("mount", "--total", "16G", store, "\(scratch.path)/m").succeeded()
+                try PurgefsBinary.run("unmount", "\(scratch.path)/m").succeeded()
+                try Program.shell(
+                    "for d in $(seq 100); do mkdir $d; (cd $d; seq 1000 | xargs touch); done",
+                    in: "\(store)/container/Documents", timeout: 240
+                ).succeeded()
+                for words in [
+                    ["create", store, "--output", "\(scratch.path)/backup"],
+                    ["restore", "\(scratch.path)/backup", "\(scratch.path)/restored"],
+                ] {
+                    let outcome = try Program.run(
+                        ["/usr/bin/python3", "-c", Self.measure, PurgefsBinary.path, "backup"] + words, timeout: 240)
+                    let kibibytes = try #require(Int(outcome.succeeded().split(separator: "\n").last ?? ""))
+                    #expect(kibibytes < 150_000)
+                }
+                #expect(try Files.names(in: "\(scratch.path)/restored/container/Documents/100").count == 1000)
+            }
+        }
+
+        private static let measure = """
+            import resource, subprocess, sys
+            subprocess.run(sys.argv[1:], check=True)
+            print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+            """
+    }
+}

@@ -1,0 +1,134 @@
+import PurgeModel
+import Testing
+
+struct BackupAuditTests {
+    private static let hour: Int64 = 3600 * 1_000_000_000
+
+    /// A file of so many bytes. `flagged` are the paths whose own flag is set.
+    private func report(
+        _ files: [(path: String, size: Int64)], flagged: Set<String> = [], hours: [String: Int64] = [:]
+    ) -> BackupAuditReport {
+        var audit = BackupAudit()
+        var placements = ["": BackupPlacement.root(isFlagged: false)]
+        func visit(_ path: String, _ size: Int64?) {
+            let names = path.split(separator: "/")
+            let parent = names.dropLast().joined(separator: "/")
+            if placements[parent] == nil { visit(parent, nil) }
+            guard let above = placements[parent] else { return }
+            let placement = above.entry(named: (names.last ?? "").utf8, isFlagged: flagged.contains(path))
+            placements[path] = placement
+            audit.add(
+                BackupAudit.Item(
+                    path: path, isFile: size != nil, size: ByteCount(size ?? 0), placement: placement,
+                    created: Instant(nanoseconds: 1000 * Self.hour),
+                    lastUse: hours[path].map { Instant(nanoseconds: (1000 + $0) * Self.hour) }))
+        }
+        for file in files { visit(file.path, file.size) }
+        return audit.report()
+    }
+
+    private func found(_ report: BackupAuditReport) -> [String] {
+        report.findings.map { finding in
+            ([finding.rule.rawValue, finding.path].compactMap { $0 }
+                + [finding.bytes, finding.files.map { ByteCount($0) }]
+                .compactMap { $0 }.map { String($0.bytes) }).joined(separator: " ")
+        }
+    }
+
+    @Test func nothing() {
+        let report = report([])
+        #expect(report.bytes == .zero && report.files == 0 && report.folders.isEmpty && report.findings.isEmpty)
+        #expect(report.tiers.map(\.tier) == [.temporary, .caches, .persistent])
+    }
+
+    @Test func sums() {
+        let report = report(
+            [
+                ("Documents/a", 100), ("Documents/b/c", 50), ("Documents/x/d", 7), ("Library/Caches/e", 1000),
+                ("Library/Preferences/p", 30), ("Library/Application Support/s/t", 400), ("Library/loose", 2),
+                ("tmp/t", 5), ("top", 1),
+            ], flagged: ["Documents/x"])
+        #expect(report.bytes == ByteCount(583) && report.files == 6)
+        #expect(
+            report.folders.map { "\($0.path) \($0.bytes.bytes) \($0.files)" } == [
+                "Library/Application Support 400 1", "Documents 150 2", "Library/Preferences 30 1", "Library 2 1",
+                ". 1 1",
+            ])
+        #expect(
+            report.tiers.map { "\($0.tier) \($0.bytes.bytes) \($0.files) \($0.inBackup.bytes)" } == [
+                "temporary 5 1 0", "caches 1000 1 0", "persistent 590 7 583",
+            ])
+        #expect(
+            report.leftOut.map { "\($0.reason) \($0.bytes.bytes) \($0.files)" } == [
+                "temporary 5 1", "caches 1000 1", "excluded 7 1",
+            ])
+        #expect(report.largest.first?.path == "Library/Application Support/s/t")
+        #expect(report.largest.first?.bytes == ByteCount(400))
+    }
+
+    /// The ten largest of many, the largest first, by path where they are equal.
+    @Test func largest() {
+        let files = (0..<2500).map { ("Documents/\(10000 + $0)", Int64($0 * 7919 % 2503 / 2 + 1)) }
+        let expected = files.sorted { ($1.1, $0.0) < ($0.1, $1.0) }.prefix(10)
+        #expect(report(files).largest.map(\.path) == expected.map(\.0))
+    }
+
+    static let limits: [(files: [(String, Int64)], expected: [String])] = [
+        ([("Documents/a", 10_000_000)], []),
+        ([("Documents/a", 10_000_001)], ["largeFile Documents/a 10000001"]),
+        ([("Library/Caches/a", 10_000_001)], []),
+        ([("Documents/a", 0)], ["emptyFile Documents/a 0"]),
+        ([("tmp/a", 0), ("Library/Caches/b", 0)], []),
+        (
+            [("Documents/a", 250_000_000), ("Documents/b", 250_000_000)],
+            ["largeFile Documents/a 250000000", "largeFile Documents/b 250000000"]
+        ),
+        (
+            [("Documents/a", 250_000_000), ("Documents/b", 250_000_001)],
+            [
+                "largeBackup 500000001 2", "largeFile Documents/b 250000001", "largeFile Documents/a 250000000",
+            ]
+        ),
+    ]
+    @Test(arguments: limits) func sizes(row: (files: [(String, Int64)], expected: [String])) {
+        #expect(found(report(row.files.map { (path: $0.0, size: $0.1) })) == row.expected)
+    }
+
+    @Test func userContent() {
+        let files: [(String, Int64)] = [
+            ("Documents/Book.PDF", 10), ("Documents/album/one.jpg", 20), ("Documents/album/two.heic", 30),
+            ("Documents/album/index.db", 40), ("Documents/kept.pdf", 1), ("Documents/podcast.mp3", 50),
+            ("Documents/.pdf", 60), ("Library/Application Support/x.pdf", 70),
+        ]
+        let flagged: Set = [
+            "Documents/Book.PDF", "Documents/album", "Documents/podcast.mp3", "Documents/.pdf",
+            "Library/Application Support/x.pdf",
+        ]
+        #expect(
+            found(report(files.map { (path: $0.0, size: $0.1) }, flagged: flagged)) == [
+                "userContentExcluded Documents/album 50 2", "userContentExcluded Documents/Book.PDF 10 1",
+            ])
+    }
+
+    @Test func redundantExclusions() {
+        let report = report(
+            [("Library/Caches/a", 1), ("tmp/b", 2), ("Library/x/y", 3), ("Library/x/z", 4)],
+            flagged: ["Library/Caches/a", "tmp/b", "Library/x", "Library/x/y"])
+        #expect(
+            found(report) == [
+                "redundantExclusion Library/x/y 3", "redundantExclusion tmp/b 2",
+                "redundantExclusion Library/Caches/a 1",
+            ])
+    }
+
+    /// Used again a day or more after it was made.
+    @Test func reusedCaches() {
+        let report = report(
+            [
+                ("Library/Caches/a", 1), ("Library/Caches/b", 2), ("tmp/c", 3), ("Library/Caches/d", 4),
+                ("Documents/e", 5),
+            ],
+            hours: ["Library/Caches/a": 24, "Library/Caches/b": 23, "tmp/c": 500, "Documents/e": 500])
+        #expect(found(report) == ["reusedCache tmp/c 3", "reusedCache Library/Caches/a 1"])
+    }
+}
