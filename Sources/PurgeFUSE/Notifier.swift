@@ -72,9 +72,9 @@ final class Notifier: Sendable {
     /// thread that serves requests may call it.
     func dropPages(of files: [CachedFile]) {
         guard let session = OpaquePointer(bitPattern: session.withLock { $0 }) else { return }
-        let open = files.compactMap(\.openPath)
-        if !open.isEmpty {
-            pages.wait(for: open) { [self] (path) throws(Errno) in try self.open(path, O_RDONLY | O_NONBLOCK) }
+        let paths = files.compactMap(\.path)
+        if !paths.isEmpty {
+            pages.wait(for: paths) { [self] (path) throws(Errno) in try self.open(path, O_RDONLY | O_NONBLOCK) }
         }
         for file in files {
             // A page that was being read when the first call came to it may have been replaced by the answer, which the

@@ -19,7 +19,7 @@ extension Tree {
         node.parent = directory
         place(node)
         node.parent = nil
-        noteUnlinked(node)
+        node.flags.insert(.unlinked)
         enter(node)
     }
 
@@ -29,7 +29,6 @@ extension Tree {
         guard node.isUnlinked else { return addName(dentry, to: node) }
         withdraw(node)
         node.flags.remove(.unlinked)
-        nameless[ObjectIdentifier(node)] = nil
         node.container = dentry.directory.container
         node.parent = dentry.directory
         node.name = dentry.name
@@ -45,12 +44,7 @@ extension Tree {
         if node.hasSeveralNames { return removeName(dentry, from: node) }
         retract(node)
         node.parent = nil
-        noteUnlinked(node)
-    }
-
-    private mutating func noteUnlinked(_ node: Node) {
         node.flags.insert(.unlinked)
-        if node.opens > 0 { nameless[ObjectIdentifier(node)] = node }
     }
 
     /// A name has changed to another, and replaces the entry that had that one. Two names of one file stay as they are:

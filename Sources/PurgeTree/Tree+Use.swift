@@ -49,7 +49,6 @@ extension Tree {
     private mutating func letGo(_ node: Node) -> Bool {
         if node.isInUse { return false }
         withdraw(node)
-        nameless[ObjectIdentifier(node)] = nil
         uses.noteGone(node)
         node.blocks = 0
         node.part?.extents = nil

@@ -11,8 +11,6 @@ public struct Tree: ~Copyable, Sendable {
     public private(set) var roots: [Node] = []
     public var references = KernelReferences()
     public var uses = UnsavedUses()
-    /// Files without a name that are open. Nothing else in the tree leads to them.
-    public internal(set) var nameless: [ObjectIdentifier: Node] = [:]
     /// What has ended since `takeEndings`.
     var endings: TreeEndings = []
     var queue = VictimQueue()

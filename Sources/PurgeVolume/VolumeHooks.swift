@@ -25,11 +25,10 @@ public struct VolumeHooks: Sendable {
     static let rootID: UInt64 = 1
 }
 
-/// A file of which the kernel may have pages.
+/// An open file, of which the kernel may have pages.
 public struct CachedFile: Hashable, Sendable {
     /// Under which the kernel knows it.
     public let nodeID: UInt64
-    /// Its path below the mount point, if it is open: pages of no other file are being read or written. nil also for a
-    /// file without a name.
-    public let openPath: [UInt8]?
+    /// Its path below the mount point; nil if it has no name.
+    public let path: [UInt8]?
 }

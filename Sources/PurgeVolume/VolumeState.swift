@@ -35,8 +35,9 @@ struct VolumeState: ~Copyable, Sendable {
     var lingering: [ObjectIdentifier: Node] = [:]
     /// How many of those, and of files that are passed through.
     var passedFiles = 0
-    /// How many handles the kernel holds, or are kept because of a mapping.
-    var openFiles = 0
+    /// Those that the kernel holds, or that are kept because of a mapping.
+    var handles = HandleList()
+    var openFiles: Int { handles.count }
 
     /// A thread, and the file to which it writes. The thread is 0 for an offline command.
     struct Actor {

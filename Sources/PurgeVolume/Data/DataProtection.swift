@@ -23,27 +23,19 @@ struct DataProtection: VolumeFamily {
         try change { (state) throws(Errno) in try Self.admitNew(name, in: directory, by: tid, &state) }
     }
 
-    /// Has the kernel drop its pages of the files whose data is out of reach since the device has changed its state, and
-    /// unmap them: the next access to a mapping asks for the page anew, and is refused. Pages that are being read or
-    /// written are waited for, and those that have been changed through a mapping are written back, by requests that
-    /// this thread must not hold up; so it serves none, and has no lock.
+    /// Has the kernel drop its pages of the open files whose data is out of reach since the device has changed its state,
+    /// and unmap them: the next access to a mapping asks for the page anew, and is refused. Other files cannot be opened,
+    /// so what the kernel has of them reaches nobody. Pages that are being read or written are waited for, and those that
+    /// have been changed through a mapping are written back, by requests that this thread must not hold up; so it serves
+    /// none, and has no lock.
     func dropPages() {
-        let (rule, nameless) = read { ($0.device.protectionRule, Array($0.tree.nameless.values)) }
-        guard rule.state.restrictsData else { return }
-        dropPages(of: nameless, rule)
-        var pending = [root]
-        while let folder = pending.popLast() {
-            let nodes = read { _ in Array(folder.entries.values) }
-            pending += nodes.filter(\.isDirectory)
-            dropPages(of: nodes, rule)
-        }
-    }
-
-    private func dropPages(of nodes: [Node], _ rule: ProtectionRule) {
-        let files = selections.inSlices(nodes) { node -> CachedFile? in
-            guard node.isRegular, node.lookups > 0, !rule.admits(.use, own: node.protection) else { return nil }
-            let isOpen = node.opens > 0 && !node.isUnlinked
-            return CachedFile(nodeID: node.address, openPath: isOpen ? node.path().bytes : nil)
+        let files = read { state -> [CachedFile] in
+            let rule = state.device.protectionRule
+            guard rule.state.restrictsData else { return [] }
+            return state.handles.files { node in
+                if rule.admits(.use, own: node.protection) { return nil }
+                return CachedFile(nodeID: node.address, path: node.isUnlinked ? nil : node.path().bytes)
+            }
         }
         if !files.isEmpty { hooks.dropPages(files) }
     }

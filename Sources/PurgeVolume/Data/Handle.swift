@@ -35,6 +35,9 @@ public final class Handle: @unchecked Sendable {
     // Unmanaged: a handle is in the list only while the kernel or `lingering` holds a reference to it.
     var next: Unmanaged<Handle>?
     var previous: Unmanaged<Handle>?
+    // Unmanaged: the same for the list of all open files, `HandleList`.
+    var nextOfAll: Unmanaged<Handle>?
+    var previousOfAll: Unmanaged<Handle>?
 
     init(node: Node, descriptor: Int32, access: Int32, mode: InputOutputMode) {
         self.node = node

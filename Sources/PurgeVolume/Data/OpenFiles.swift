@@ -158,7 +158,9 @@ struct OpenFiles: VolumeFamily {
         change { state in
             let offersPassthrough = offersPassthrough && core.tellsMappings
             let handle = state.handle(for: node, descriptor, flags, offersPassthrough: offersPassthrough)
-            handle.keepsCache = !node.cacheIsStale
+            // If the device was locked since the open was admitted, the kernel has not dropped its pages of this file.
+            handle.keepsCache =
+                !node.cacheIsStale && state.device.protectionRule.admits(.use, own: node.protection)
             if handle.mode == .cached { node.cacheIsStale = false }
             return handle
         }

@@ -68,7 +68,7 @@ extension VolumeState {
     /// The kernel's reference to the handle is taken here and dropped in `close`.
     mutating func link(_ handle: Handle) {
         let io = handle.node.ensuredIO
-        openFiles += 1
+        handles.insert(handle)
         handle.next = io.firstHandle
         // Unmanaged: the kernel's reference, released by `OpenFiles.close`.
         io.firstHandle = Unmanaged.passRetained(handle)
@@ -76,7 +76,7 @@ extension VolumeState {
     }
 
     mutating func unlink(_ handle: Handle) {
-        openFiles -= 1
+        handles.remove(handle)
         if let previous = handle.previous {
             previous._withUnsafeGuaranteedRef { $0.next = handle.next }
         } else {
