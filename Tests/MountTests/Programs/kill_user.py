@@ -34,11 +34,19 @@ def create():
     os.close(os.open(f"{folder}/c{random.randrange(1000)}", os.O_WRONLY | os.O_CREAT, 0o644))
 
 
-while True:
+def use():
     try:
         globals()[manner]()
     except OSError as error:
-        if error.errno in (errno.ENOENT, errno.EEXIST):
-            continue
+        if error.errno not in (errno.ENOENT, errno.EEXIST):
+            raise
+    # The kernel answers from its cache that a name does not exist, even when the file system has failed.
+    os.statvfs(folder)
+
+
+while True:
+    try:
+        use()
+    except OSError as error:
         print(errno.errorcode[error.errno])
         break
