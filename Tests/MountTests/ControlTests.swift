@@ -24,6 +24,13 @@ extension Mounts {
             }
         }
 
+        @Test func theDirectoryCanBeSynced() throws {
+            try withMount { mount in
+                let directory = try OpenFile(mount.path(".purgefs"), O_RDONLY | O_DIRECTORY)
+                #expect(fsync(directory.descriptor) == 0)
+            }
+        }
+
         /// No file or folder of the app can have that name at the root.
         @Test func theNameIsTaken() throws {
             try withMount { mount in

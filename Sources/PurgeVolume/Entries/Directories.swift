@@ -24,8 +24,9 @@ public struct Directories: VolumeFamily {
         return DirectoryHandle(node: node, descriptor: try readable(node))
     }
 
-    /// fsync(2) of a directory.
+    /// fsync(2) of a directory; the control directory has nothing to write.
     public func sync(_ node: Node) throws(Errno) {
+        if node.isControl { return }
         hooks.beforeSlowWork()
         let descriptor = try readable(node)
         do throws(Errno) { try System.sync(descriptor.raw) } catch { throw access.hostError(error, node) }
