@@ -19,6 +19,8 @@ public struct SetTimes: Hashable, Sendable {
 
     /// The attribute in the store that has them.
     public static let key = "user.purgefs.times"
+    /// The same for links and special files, which cannot have attributes of users.
+    public static let linkKey = "trusted.purgefs.times"
 
     public init() {}
 

@@ -1,13 +1,15 @@
 import Foundation
+import Glibc
 import Support
+import Synchronization
 import Testing
 
 extension Mounts {
     /// What programs see of the times of files after the clock was advanced.
     @Suite struct FileTimeTests {
-        private static let program =
-            URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("Programs/file_times.py").path
+        private static let programs = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("Programs").path
+        private static let program = "\(programs)/file_times.py"
 
         /// Against a model, over several mounts of one store, on each file system below.
         @Test(arguments: Backing.allCases) func againstAModel(backing: Backing) throws {
@@ -22,6 +24,63 @@ extension Mounts {
                 }
                 try mount.unmount()
                 try Program.run(PurgefsBinary.path, "check", mount.store).succeeded()
+            }
+        }
+
+        /// As the file system below has them, before and after an advance, and over a mount.
+        @Test(arguments: Backing.allCases) func atTheEndsOfTheRange(backing: Backing) throws {
+            try withMount(["--total", "64M"], on: backing) { mount in
+                let plain = "\(mount.store)-plain"
+                try Files.makeDirectory(plain)
+                func run(_ phase: String, ahead: Int) throws {
+                    let outcome = try Program.run(
+                        Program.python, "\(Self.programs)/time_ends.py", mount.path("Documents"), plain, phase,
+                        "\(ahead)")
+                    #expect(
+                        outcome.status == 0, "\(backing), \(phase): \(outcome.output.prefix(2000)) \(outcome.errors)")
+                }
+                try run("set", ahead: 0)
+                try mount.write("+3d", to: "device.clock")
+                try run("check", ahead: 3 * 86400)
+                try run("set", ahead: 0)
+                try mount.write("+5s", to: "device.clock")
+                try mount.remount()
+                try run("check", ahead: 5)
+            }
+        }
+
+        /// The kernel has attributes of everything in its cache, and is asked for them, and told others, all the time.
+        @Test func besideOtherCalls() throws {
+            try withMount(["--total", "64M"]) { mount in
+                let paths = (0..<40).map { "tmp/\($0)" }
+                for path in paths { try mount.make(path, size: 1) }
+                @Sendable func modified() throws -> [Int] {
+                    try paths.map { try Files.status(mount.path($0)).st_mtim.tv_sec }
+                }
+                let before = try modified()
+                let ends = Atomic<Bool>(false)
+                try Workers.run(4) { worker in
+                    if worker == 0 {
+                        defer { ends.store(true, ordering: .relaxed) }
+                        for round in 1...60 {
+                            try mount.write("+100s", to: "device.clock")
+                            #expect(try modified() == before.map { $0 - 100 * round }, "round \(round)")
+                        }
+                    }
+                    var next = worker
+                    while worker > 0, !ends.load(ordering: .relaxed) {
+                        next = (next + 7) % paths.count
+                        let path = mount.path(paths[next])
+                        switch worker {
+                        case 1: try Files.changeMode(path, 0o600 + mode_t(next % 8))
+                        case 2: _ = try Files.names(in: mount.path("tmp"))
+                        default:
+                            try Files.link(path, path + "-linked")
+                            _ = try Files.status(path + "-linked")
+                            try Files.unlink(path + "-linked")
+                        }
+                    }
+                }
             }
         }
 

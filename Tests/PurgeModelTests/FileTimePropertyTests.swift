@@ -45,7 +45,7 @@ struct FileTimePropertyTests {
         private mutating func setTime() {
             guard !files.isEmpty else { return }
             let (index, time) = (random.below(files.count), someTime())
-            let (stamp, isRemembered) = device.stamp(for: time, at: real)
+            let (stamp, isRemembered) = device.fileClock.stamp(for: time, at: real)
             files[index].set.set(stamp, .modification, clock: isRemembered ? device.clock : nil)
             (files[index].expected, files[index].stamp) = (time, stamp)
         }
@@ -72,12 +72,12 @@ struct FileTimePropertyTests {
             let spans: [Int64] = [1, 60, 86400, 3 * 86400, 21 * 86400, Int64(1 + random.below(1_000_000))]
             let span = spans[random.below(spans.count)]
             now += Self.tick
-            let moment = device.time(of: stamp)
+            let moment = device.fileClock.time(of: stamp)
             _ = try? device.apply(.clock(TimeSpan(seconds: span)), as: "", by: 0, at: moment)
             for index in files.indices { files[index].expected = files[index].expected.earlier(by: span) }
         }
 
-        func shown(_ file: File) -> FileTime { device.shown(file.stamp, .modification, of: file.set) }
+        func shown(_ file: File) -> FileTime { device.fileClock.shown(file.stamp, .modification, of: file.set) }
 
         /// As a store would be read after an unmount.
         mutating func remount() throws {

@@ -66,6 +66,14 @@ struct AttributeNameTests {
         }
     }
 
+    @Test(arguments: ["trusted.purgefs.", "trusted.purgefs.times"]) func thoseOfLinksToo(name: String) {
+        guard case .unknown = AttributeName(name) else {
+            Issue.record("\(name) is known")
+            return
+        }
+        #expect(AttributeName.visible(Name(name), byRoot: true) == nil)
+    }
+
     static let plain: [(String, String)] = [
         ("user.comment", "user.comment"), ("user.com.apple.x", "user.com.apple.x"), ("trusted.t", "trusted.t"),
         ("security.capability", "security.capability"), ("system.posix_acl_access", "system.posix_acl_access"),

@@ -165,25 +165,32 @@ struct SetTimeTests {
         }
     }
 
-    /// Links and special files cannot have the attribute.
-    @Test func linksKnowItUntilTheUnmount() throws {
+    /// Links and special files can have one only from root; for another user it is known until the unmount.
+    @Test(arguments: [false, true]) func linksHaveOneOfRoot(isRefused: Bool) throws {
         try withVolume { live in
             try live.symlink("tmp/l")
             try live.makeFIFO("tmp/p")
             try live.advance(days: 21)
             for path in ["tmp/l", "tmp/p"] {
-                for time in Self.values {
+                for time in Self.values where !isRefused {
                     try live.setTimes(path, access: time, modification: time)
                     #expect(try live.times(path).modification == time, "\(path)")
+                    #expect(try LiveVolume.times(of: path, in: live.scanned()) == time)
                 }
-                try live.setTimes(path, modification: LiveVolume.ago(days: 5))
+                let (early, passed) = (LiveVolume.ago(days: 25), LiveVolume.ago(days: 5))
+                try live.setTimes(path, access: early, modification: early)
+                let setter = SystemCallFaults(after: 0, of: .setxattr, code: EPERM, count: isRefused ? 1 : 0)
+                try setter.during { try live.setTimes(path, modification: passed) }.result.get()
+                #expect(try live.times(path).modification == passed)
+                let next = try LiveVolume.times(of: path, in: live.scanned())
+                #expect(next == (isRefused ? passed.earlier(by: 21 * Self.day) : passed))
+                let node = try live.node(path)
+                #expect(throws: Errno.invalid) {
+                    try live.volume.extendedAttributes.value(
+                        of: node, named: SetTimes.linkKey, caller: LiveVolume.caller)
+                }
+                #expect(try live.volume.extendedAttributes.names(of: node, caller: LiveVolume.caller).isEmpty)
             }
-            try live.setTimes("tmp/p", modification: LiveVolume.ago(days: 25))
-            let next = try live.scanned()
-            let link = try LiveVolume.times(of: "tmp/l", in: next)
-            #expect(link > LiveVolume.ago(days: 27) && link < LiveVolume.ago(days: 25))
-            let special = try LiveVolume.times(of: "tmp/p", in: next)
-            #expect(special == (try live.times("tmp/p").modification))
         }
     }
 

@@ -19,31 +19,41 @@ extension AttributeChanges {
 
     private func remember(_ times: TimesToSet, of node: Node, at location: Location) throws(Errno) {
         guard times.set != times.known else { return }
-        // Links and special files cannot have attributes of ours; what was set is known until the unmount.
-        if node.isRegular || node.isDirectory, times.set.text != times.known.text {
-            do throws(Errno) { try store(times.set.text, of: location) } catch { throw access.hostError(error, node) }
+        let isLink = !node.isRegular && !node.isDirectory
+        do throws(Errno) {
+            try store(times.set.text, of: location, as: isLink ? SetTimes.linkKey : SetTimes.key)
+        } catch {
+            // Only root can give links and special files an attribute; otherwise it is known until the unmount.
+            let isKnownOnly = isLink && (error == .notPermitted || error == .notSupported)
+            if !isKnownOnly { throw access.hostError(error, node) }
         }
         change { _ in node.ensuredIO.setTimes = times.set }
     }
 
-    private func store(_ text: String, of location: Location) throws(Errno) {
+    private func store(_ text: String, of location: Location, as key: String) throws(Errno) {
         try location.with { (directory, name) throws(Errno) in
-            do throws(Errno) { try Self.store(text, of: directory, name) } catch {
-                guard error == .accessDenied, geteuid() != 0, let name else { throw error }
+            do throws(Errno) { try Self.store(text, of: directory, name, key) } catch {
+                guard error == .accessDenied, geteuid() != 0 else { throw error }
                 // The owner of a file may set its times without being allowed to write to it.
-                let file = FileDescriptor(
-                    adopting: try System.open(at: directory, name, System.openPath | O_NOFOLLOW | O_CLOEXEC))
-                try access.asOwner(of: file) { () throws(Errno) in try Self.store(text, of: directory, name) }
+                var file: FileDescriptor?
+                if let name { file = try .init(adopting: System.open(at: directory, name, Self.pathFlags)) }
+                try access.asOwner(of: file?.raw ?? directory) { () throws(Errno) in
+                    try Self.store(text, of: directory, name, key)
+                }
             }
         }
     }
 
-    private static func store(_ text: String, of directory: Int32, _ name: CName?) throws(Errno) {
+    private static let pathFlags = System.openPath | O_NOFOLLOW | O_CLOEXEC
+
+    private static func store(
+        _ text: String, of directory: Int32, _ name: CName?, _ key: String
+    ) throws(Errno) {
         if text.isEmpty {
-            do { try System.removeAttribute(at: directory, name, SetTimes.key) } catch .noData {}
+            do { try System.removeAttribute(at: directory, name, key) } catch .noData {}
         } else {
             try Array(text.utf8).withUnsafeBytes { bytes in
-                Result { () throws(Errno) in try System.setAttribute(at: directory, name, SetTimes.key, bytes) }
+                Result { () throws(Errno) in try System.setAttribute(at: directory, name, key, bytes) }
             }.get()
         }
     }
@@ -56,7 +66,7 @@ private struct TimesToSet {
     /// What was remembered about the file's times so far, and what is from now on.
     let known: SetTimes
     private(set) var set: SetTimes
-    private let clock: Int64
+    private let clock: FileClock
     private var remembered: [(kind: SetTimes.Kind, stamp: FileTime)] = []
 
     var isRemembered: Bool { !remembered.isEmpty }
@@ -64,18 +74,16 @@ private struct TimesToSet {
     init(_ change: AttributeChange, of node: Node, at now: FileTime, in state: borrowing VolumeState) {
         known = node.io?.setTimes ?? SetTimes()
         set = known
-        clock = state.device.clock
-        if let time = change.accessTime { access = keep(time, .access, at: now, state.device) }
-        if let time = change.modificationTime { modification = keep(time, .modification, at: now, state.device) }
+        clock = state.device.fileClock
+        if let time = change.accessTime { access = keep(time, .access, at: now) }
+        if let time = change.modificationTime { modification = keep(time, .modification, at: now) }
     }
 
-    private mutating func keep(
-        _ time: timespec, _ kind: SetTimes.Kind, at now: FileTime, _ device: borrowing Device
-    ) -> timespec {
+    private mutating func keep(_ time: timespec, _ kind: SetTimes.Kind, at now: FileTime) -> timespec {
         // The file system gives its own stamp, or none.
         if time.tv_nsec == System.timeNow || time.tv_nsec == System.timeOmit { return time }
-        let (stamp, isRemembered) = device.stamp(for: FileTime(time), at: now)
-        set.set(stamp, kind, clock: isRemembered ? clock : nil)
+        let (stamp, isRemembered) = clock.stamp(for: FileTime(time), at: now)
+        set.set(stamp, kind, clock: isRemembered ? clock.ahead : nil)
         if isRemembered { remembered.append((kind, stamp)) }
         return timespec(stamp)
     }
@@ -86,7 +94,7 @@ private struct TimesToSet {
         for (kind, wanted) in remembered {
             let stamp = FileTime(kind == .access ? status.st_atim : status.st_mtim)
             if stamp != wanted {
-                set.set(stamp, kind, clock: clock)
+                set.set(stamp, kind, clock: clock.ahead)
                 hasOthers = true
             }
         }

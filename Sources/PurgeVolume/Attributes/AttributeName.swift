@@ -19,6 +19,7 @@ enum AttributeName {
     private static let ownPrefix = StorageAttribute.prefix
     /// The store's file system accepts only names with one of the four prefixes.
     private static let rawPrefix: StaticString = "user.purgefs.raw."
+    private static let ownTrustedPrefix: StaticString = "trusted.purgefs."
     private static let kernelPrefixes: [StaticString] = ["user.", "trusted.", "security.", "system."]
 
     init(_ name: CName) {
@@ -36,6 +37,8 @@ enum AttributeName {
             } else {
                 self = .unknown
             }
+        } else if name.hasPrefix(Self.ownTrustedPrefix) {
+            self = .unknown
         } else if Self.kernelPrefixes.contains(where: name.hasPrefix) {
             self = .plain(name)
         } else {
@@ -54,6 +57,7 @@ enum AttributeName {
         if stored.hasPrefix(ownPrefix) {
             return StorageAttribute(rawValue: stored.dropping(ownPrefix).text) == nil ? nil : stored
         }
+        if stored.hasPrefix(ownTrustedPrefix) { return nil }
         if stored.hasPrefix("trusted.") { return byRoot ? stored : nil }
         return stored
     }

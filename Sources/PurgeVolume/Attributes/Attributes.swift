@@ -16,7 +16,7 @@ public struct Attributes: Sendable {
     /// so that du, df and the ledger agree (docs/RULES.md, Charged bytes). Under the lock.
     init(of node: Node, _ status: FileStatus, birth: Instant? = nil, in state: borrowing VolumeState) {
         var (status, birth) = (status, birth)
-        if !state.device.history.isEmpty { state.device.showTimes(&status, &birth, of: node) }
+        if !state.device.history.isEmpty { state.device.fileClock.showTimes(&status, &birth, of: node) }
         status.st_blocks = node.isRegular ? Int(node.blocks * 8) : 0
         status.st_blksize = 4096
         // When an ordinary user writes, the daemon clears the bits, which the kernel's cache does not see.

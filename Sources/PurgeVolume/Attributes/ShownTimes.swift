@@ -3,7 +3,7 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-extension Device {
+extension FileClock {
     /// Turns the times that the store has into those that an app sees.
     func showTimes(_ status: inout FileStatus, _ birth: inout Instant?, of node: Node) {
         let set = node.io?.setTimes ?? SetTimes()

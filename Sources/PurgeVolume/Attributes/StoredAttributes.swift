@@ -49,6 +49,15 @@ struct StoredAttributes {
         }
     }
 
+    /// Of a link or special file. Only root can have set them, and read them.
+    static func timesOfLink(in directory: Int32, _ name: CName) throws(Errno) -> SetTimes? {
+        guard geteuid() == 0 else { return nil }
+        do throws(Errno) {
+            guard let value = try value(of: directory, name, SetTimes.linkKey) else { return nil }
+            return SetTimes(text: String(decoding: value, as: UTF8.self))
+        } catch .notSupported, .notPermitted { return nil }
+    }
+
     /// Every name, in the store's spelling.
     static func names(of directory: Int32, _ name: CName?) throws(Errno) -> [Name] {
         try withUnsafeTemporaryAllocation(of: CChar.self, capacity: 65536) { buffer in

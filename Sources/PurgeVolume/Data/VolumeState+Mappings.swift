@@ -47,7 +47,7 @@ extension VolumeState {
             let now = handle.modificationTime, now != before
         else { return }
         node.io?.modified = now
-        let use = device.time(of: now)
+        let use = device.fileClock.time(of: now)
         if areUse, use > node.lastUse { tree.noteUse(node, at: use) }
     }
 }

@@ -17,7 +17,7 @@ struct DeviceChanges: VolumeFamily {
         if case .clock = wanted { moment = try store.momentBetweenStamps() }
         let stamp = moment
         try make(by: pid) { (device, now) throws(DeviceRefusal) in
-            let now = stamp.map { device.time(of: $0) } ?? now
+            let now = stamp.map { device.fileClock.time(of: $0) } ?? now
             return try device.apply(wanted, as: text, by: pid, at: now)
         }
         awaitLockState()

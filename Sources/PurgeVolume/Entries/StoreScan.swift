@@ -162,7 +162,11 @@ public final class StoreScan: VolumeFamily {
     private func inspect(_ name: CName, in directory: Int32, isReadable: Bool) throws(Errno) -> Scanned {
         let status = try System.status(at: directory, name)
         var found = Scanned(status: status, birth: nil, attributes: StoredAttributes(), isReadable: isReadable)
-        guard isReadable, status.isRegular || status.isDirectory else { return found }
+        guard status.isRegular || status.isDirectory else {
+            found.attributes.times = try StoredAttributes.timesOfLink(in: directory, name)
+            return found
+        }
+        guard isReadable else { return found }
         found.attributes = try StoredAttributes(of: directory, name)
         if status.isRegular {
             do { found.birth = try System.birthTime(at: directory, name) } catch {}
@@ -222,11 +226,11 @@ public final class StoreScan: VolumeFamily {
     private func deviceTimes(
         of found: Scanned, in state: borrowing VolumeState
     ) -> (born: Instant, written: Instant) {
-        let device = state.device
-        let modified = device.shown(
+        let clock = state.device.fileClock
+        let modified = clock.shown(
             FileTime(found.status.st_mtim), .modification, of: found.attributes.times ?? SetTimes())
         let birth = found.birth.map { FileTime(Instant(nanoseconds: $0)) }
-        return (birth.map(device.time(of:)) ?? .distantPast, device.time(shownAs: modified))
+        return (birth.map(clock.time(of:)) ?? .distantPast, clock.time(shownAs: modified))
     }
 }
 
