@@ -55,7 +55,7 @@ public enum MountService {
         let notifier = Notifier(mountpoint: mountpoint)
         let volume = try Volume(
             store: store, device: settings, journal: journal, mountpoint: mountpoint,
-            untouched: request.untouched, hooks: hooks(notifier), progress: ScanProgress().report)
+            untouched: request.untouched, hooks: hooks(notifier, store), progress: ScanProgress().report)
         for warning in volume.scan.takeRecordWarnings() { note("purgefs: warning: \(warning)") }
         if request.warnsOfSmallDisk { warnOfSmallDisk(volume, store) }
         let server = Server(volume: volume, notifier: notifier, commands: WorkQueue())
@@ -63,10 +63,11 @@ public enum MountService {
             try notifier.start()
             try server.commands.start(name: "commands")
         } catch { throw StoreError("no thread could be started: \(error)", path: mountpoint, advice: "See: ulimit -u") }
+        volume.finishInterruptedWork()
         guard interruption == nil else { throw .interrupted(store.path) }
         let channel = try mount(request, at: mountpoint, store, server)
         do throws(StoreError) {
-            try save(settings, insteadOf: known, in: store)
+            try save(volume, settings, insteadOf: known, in: store)
         } catch {
             fuse_session_unmount(channel.session)
             throw error
@@ -77,9 +78,10 @@ public enum MountService {
     /// The signal that has told this process to end.
     public static var interruption: Int32? { EndSignals.received }
 
-    /// Not before the mount is ready: a mount that fails leaves the settings as they were.
+    /// Not before the mount is ready: a mount that fails leaves the settings as they were. What has become due on the
+    /// device meanwhile is saved with them.
     private static func save(
-        _ settings: Device, insteadOf known: Device, in store: Store
+        _ volume: Volume, _ settings: Device, insteadOf known: Device, in store: Store
     ) throws(StoreError) {
         if store.isForReading {
             if settings == known { return }
@@ -88,7 +90,7 @@ public enum MountService {
                 advice: "Leave out --total and other settings, or copy the store to a writable place.")
         }
         do throws(StoreError) {
-            try store.saveSettings(settings)
+            try store.saveSettings(volume.device)
         } catch {
             // On a full disk files can only be deleted through a mount.
             guard settings == known else { throw error }
@@ -96,13 +98,16 @@ public enum MountService {
         }
     }
 
-    private static func hooks(_ notifier: Notifier) -> VolumeHooks {
+    private static func hooks(_ notifier: Notifier, _ store: Store) -> VolumeHooks {
         var hooks = VolumeHooks()
         hooks.beforeSlowWork = { Worker.willBeSlow() }
         hooks.announce = { notifier.announce($0) }
         hooks.announcer = { notifier.announcer }
         hooks.forgetAttributes = { notifier.forgetAttributes(of: $0) }
         hooks.dropPages = { notifier.dropPages(of: $0) }
+        hooks.makeFolders = { folders in
+            do throws(Errno) { return notifier.makeFolders(folders, for: try store.owner) } catch { return false }
+        }
         hooks.report = { note("purgefs: error: \($0)") }
         return hooks
     }

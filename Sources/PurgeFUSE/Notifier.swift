@@ -96,6 +96,35 @@ final class Notifier: Sendable {
         }
     }
 
+    /// Makes folders of the mount with mkdir(2) through it, so that the kernel knows them, and gives them to `owner`.
+    /// Returns when that is done, or false if there is no mount yet.
+    func makeFolders(_ folders: [String], for owner: (user: uid_t, group: gid_t)) -> Bool {
+        guard session.withLock({ $0 }) != 0 else { return false }
+        let isDone = Gate()
+        let before = isDone.generation
+        queue.add { [self] in
+            for folder in folders { make(folder, for: owner) }
+            isDone.advance()
+        }
+        isDone.wait(while: before)
+        return true
+    }
+
+    private func make(_ folder: String, for owner: (user: uid_t, group: gid_t)) {
+        var parents = folder.split(separator: "/").map(String.init)
+        guard let name = parents.popLast() else { return }
+        do throws(Errno) {
+            guard
+                let parent = try open(
+                    Array(parents.joined(separator: "/").utf8), System.openPath | O_DIRECTORY)
+            else { return }
+            try System.makeDirectory(at: parent.raw, name, mode: 0o755)
+            if geteuid() == 0 { try System.changeOwner(at: parent.raw, name, owner.user, owner.group) }
+        } catch let error where [.exists, .accessDenied, .noEntry, .notDirectory, .readOnly].contains(error) {
+            // What is there stays, and a folder that the app has closed is its own affair.
+        } catch { MountService.note("purgefs: warning: \(mountpoint)/\(folder) cannot be made: \(error)") }
+    }
+
     func announce(_ announcement: Announcement) {
         let names = announcement.removals.map { $0.concernsKernel ? $0.purgedName : nil }
         joining.withLock { _ in

@@ -14,11 +14,6 @@ public enum DeviceChange: Hashable, Sendable {
     case app(AppCommand)
 }
 
-/// What a user does with the app.
-public enum AppCommand: String, CaseIterable, Sendable {
-    case launch, terminate, update, delete
-}
-
 /// Why a change is refused; the device has not changed.
 public enum DeviceRefusal: Error, Hashable, Sendable {
     /// The size would be below zero or above 1 EiB, or the clock more than 2^32 seconds ahead.
@@ -97,8 +92,8 @@ extension Device {
             event.type = .clock
             return [.event(event), .clock(secondsAhead: clock)] + passed(to: now.advanced(by: span))
                 + [.forgetAttributes, .save]
-        case .lock: return lock(by: pid, at: now)
-        case .unlock: return unlock(by: pid, at: now)
+        case .lock: return lock.lock(at: now) ? toldState(by: pid, at: now) + [.save] : []
+        case .unlock: return lock.unlock() ? toldState(by: pid, at: now) + [.save] : []
         case .reboot: return begin(.reboot)
         case .app(let command): return make(command, by: pid, at: now)
         }
@@ -117,16 +112,16 @@ extension Device {
     }
 
     private mutating func setTotal(_ change: SizeChange) throws(DeviceRefusal) {
-        total = try Self.size(change, total).roundedDown
+        total = try change.size(from: total).roundedDown
     }
 
     private mutating func setOthers(_ change: SizeChange) throws(DeviceRefusal) {
-        others = try Self.size(change, others).roundedUp
+        others = try change.size(from: others).roundedUp
         othersPurgeable = min(othersPurgeable, others)
     }
 
     private mutating func setOthersPurgeable(_ change: SizeChange) throws(DeviceRefusal) {
-        let size = try Self.size(change, othersPurgeable).roundedUp
+        let size = try change.size(from: othersPurgeable).roundedUp
         guard size <= others else { throw .moreThanOthers }
         othersPurgeable = size
     }
@@ -143,9 +138,11 @@ extension Device {
         clock = new
         revision += 1
     }
+}
 
-    private static func size(_ change: SizeChange, _ current: ByteCount) throws(DeviceRefusal) -> ByteCount {
-        guard let size = change.applied(to: current) else { throw .outOfRange }
+extension SizeChange {
+    fileprivate func size(from current: ByteCount) throws(DeviceRefusal) -> ByteCount {
+        guard let size = applied(to: current) else { throw .outOfRange }
         return size
     }
 }

@@ -28,8 +28,9 @@ extension Device: Codable {
         protection = try file.decode(FileProtection.self, forKey: .protection)
         boots = try file.decode(Int64.self, forKey: .boots)
         counters = try file.decode(Counters.self, forKey: .counters)
-        state = try file.decodeIfPresent(LockState.self, forKey: .state) ?? .unlocked
-        locksAt = try file.decodeIfPresent(Int64.self, forKey: .locksAt).map(Instant.init(nanoseconds:)) ?? .distantPast
+        lock.state = try file.decodeIfPresent(LockState.self, forKey: .state) ?? .unlocked
+        lock.locksAt =
+            try file.decodeIfPresent(Int64.self, forKey: .locksAt).map(Instant.init(nanoseconds:)) ?? .distantPast
         clock = try file.decodeIfPresent(Int64.self, forKey: .clock) ?? 0
         unfinished = try file.decodeIfPresent(DeviceWork.self, forKey: .unfinished)
         history = try file.decodeIfPresent(ClockHistory.self, forKey: .history) ?? ClockHistory()
@@ -49,7 +50,7 @@ extension Device: Codable {
         try file.encode(boots, forKey: .boots)
         try file.encode(counters, forKey: .counters)
         if state != .unlocked { try file.encode(state, forKey: .state) }
-        if locksAt != .distantPast { try file.encode(locksAt.nanoseconds, forKey: .locksAt) }
+        if lock.locksAt != .distantPast { try file.encode(lock.locksAt.nanoseconds, forKey: .locksAt) }
         if clock != 0 { try file.encode(clock, forKey: .clock) }
         try file.encodeIfPresent(unfinished, forKey: .unfinished)
         if !history.isEmpty { try file.encode(history, forKey: .history) }

@@ -1,56 +1,30 @@
-/// Work on the files of a store that a command begins, and that the next mount finishes if the daemon ends meanwhile.
-public enum DeviceWork: String, Codable, Sendable {
-    /// `tmp` is emptied.
-    case reboot
-    /// `tmp` is emptied, and the container gets another UUID.
-    case update
-    /// The container is emptied, and gets another UUID.
-    case delete
-}
-
-// The lock state, and what happens to the device as its time passes.
+// The lock, and what happens to the device as its time passes.
 extension Device {
-    /// How long a device that has been locked can still read everything.
-    public static let lockingTime = TimeSpan(seconds: 10)
-
+    public package(set) var state: LockState {
+        get { lock.state }
+        set { lock.state = newValue }
+    }
     /// When `proceed` has something to do next; nil if never.
-    public var nextDue: Instant? { state == .locking ? locksAt : nil }
+    public var nextDue: Instant? { lock.nextDue }
 
     /// Carries out what is due at this moment of the device's own time.
     public mutating func proceed(to now: Instant) -> [DeviceEffect] {
-        // The machine's clock may have been set back, and a file can have any moment.
-        locksAt = min(locksAt, now.advanced(by: Self.lockingTime))
+        lock.limit(to: now)
         let effects = passed(to: now)
         return effects.isEmpty ? [] : effects + [.save]
     }
 
     /// The same without saving.
     mutating func passed(to now: Instant) -> [DeviceEffect] {
-        guard let nextDue, nextDue <= now else { return [] }
-        return enter(.locked, at: nextDue)
+        guard let moment = lock.proceed(to: now) else { return [] }
+        // In a file without the moment, it has been locking since long ago.
+        return toldState(at: moment == .distantPast ? now : moment)
     }
 
-    /// Before the first unlock everything stays locked as it is, and so it does while it is locking or locked.
-    mutating func lock(by pid: Int32, at now: Instant) -> [DeviceEffect] {
-        guard state == .unlocked else { return [] }
-        let effects = enter(.locking, by: pid, at: now)
-        locksAt = now.advanced(by: Self.lockingTime)
-        return effects + [.save]
-    }
-
-    mutating func unlock(by pid: Int32, at now: Instant) -> [DeviceEffect] {
-        state == .unlocked ? [] : enter(.unlocked, by: pid, at: now) + [.save]
-    }
-
-    private mutating func enter(
-        _ new: LockState, by pid: Int32? = nil, at moment: Instant, trigger: PurgeTrigger? = nil
-    ) -> [DeviceEffect] {
-        (state, locksAt) = (new, .distantPast)
+    mutating func toldState(by pid: Int32? = nil, at moment: Instant, trigger: PurgeTrigger? = nil) -> [DeviceEffect] {
         revision += 1
-        // A store without a mark of time has been locking since long ago.
-        let time = moment == .distantPast ? "" : moment.iso8601
-        let event = Event(time: time, type: .device, reason: new.rawValue, trigger: trigger, pid: pid)
-        return [.event(event), .lockState(new)]
+        let event = Event(time: moment.iso8601, type: .device, reason: state.rawValue, trigger: trigger, pid: pid)
+        return [.event(event), .lockState(state)]
     }
 }
 
@@ -74,37 +48,29 @@ extension Device {
         newID: String, freed: ByteCount, by pid: Int32, at now: Instant
     ) -> [DeviceEffect] {
         guard let work = unfinished else { return [] }
-        let pid = pid == 0 ? nil : pid
-        unfinished = nil
-        revision += 1
+        abandon()
+        let (pid, wasRunning) = (pid == 0 ? nil : pid, isRunning)
+        isRunning = false
+        var event = Event(time: now.iso8601, type: .app, reason: work.rawValue, pid: pid)
         switch work {
-        case .reboot: return finishReboot(by: pid, at: now)
+        case .reboot:
+            boots = min(boots + 1, ByteCount.largestSetting.bytes)
+            lock.reboot()
+            (event.reason, event.trigger) = (AppCommand.terminate.rawValue, .reboot)
+            return (wasRunning ? [.event(event)] : []) + toldState(by: pid, at: now, trigger: .reboot) + [.save]
         case .update, .delete:
-            (containerID, isRunning) = (newID, false)
-            let event = Event(
-                time: now.iso8601, type: .app, bytes: work == .delete ? freed : nil, reason: work.rawValue, pid: pid)
+            containerID = newID
+            if work == .delete { event.bytes = freed }
             return [.event(event), .save]
         }
     }
 
-    private mutating func finishReboot(by pid: Int32?, at now: Instant) -> [DeviceEffect] {
-        boots = min(boots + 1, ByteCount.largestSetting.bytes)
-        let wasRunning = isRunning
-        isRunning = false
-        let end = Event(
-            time: now.iso8601, type: .app, reason: AppCommand.terminate.rawValue, trigger: .reboot, pid: pid)
-        return (wasRunning ? [.event(end)] : [])
-            + enter(.beforeFirstUnlock, by: pid, at: now, trigger: .reboot) + [.save]
-    }
-}
-
-// The app.
-extension Device {
     mutating func make(_ command: AppCommand, by pid: Int32, at now: Instant) -> [DeviceEffect] {
         let event = Event(time: now.iso8601, type: .app, reason: command.rawValue, pid: pid)
         switch command {
         case .launch where !isRunning:
             isRunning = true
+            // The policies of directories are due here, once there are any.
             return [.event(event), .makeLayout]
         case .terminate where isRunning:
             isRunning = false

@@ -20,9 +20,7 @@ public struct Device: Hashable, Sendable {
     public package(set) var containerID: String
     public package(set) var boots: Int64 = 1
     public package(set) var counters = Counters()
-    public package(set) var state = LockState.unlocked
-    /// When `locking` ends, in the device's own time; `distantPast` in every other state.
-    public package(set) var locksAt = Instant.distantPast
+    public package(set) var lock = DeviceLock()
     /// What a command has begun and not finished. A device that is read from its file with such a mark finishes it.
     public package(set) var unfinished: DeviceWork?
     /// Whether the app runs. It does not outlive the mount, so no file has it.

@@ -23,6 +23,21 @@ public final class Store: Sendable {
     /// The store itself; it holds the lock until this object is destroyed.
     public var directory: FileDescriptor { place.descriptor }
 
+    /// Folders of a new container, each after its parent.
+    public static var folders: [String] { ContainerLayout.folders }
+    /// To whom it belongs, and what is made in it.
+    public var owner: (user: uid_t, group: gid_t) {
+        get throws(Errno) {
+            let status = try System.status(directory.raw)
+            return (status.st_uid, status.st_gid)
+        }
+    }
+
+    /// Gives a new folder, which is empty, to the store's owner, as far as that is possible.
+    public func giveToOwner(folder name: String, in parent: FileDescriptor) {
+        place.giveToOwner(folder: name, in: parent)
+    }
+
     /// Whether device.json is known to be readable or missing, so that it may be replaced.
     let maySaveSettings = Mutex(false)
     private let extents = Mutex<FileDescriptor?>(nil)

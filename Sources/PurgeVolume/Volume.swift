@@ -58,9 +58,13 @@ public final class Volume: VolumeFamily {
         change { state in
             state.isScanned = true
             // Saved with the settings of this mount, or soon. The kernel knows nothing yet.
-            _ = state.carryOut(core) { device, now in device.proceed(to: now) }
+            _ = deviceChanges.step(&state) { device, now in device.proceed(to: now) }
         }
     }
+
+    /// Finishes what an earlier mount of the store has begun and not finished, before anyone uses this one. `announce`
+    /// of the hooks must work.
+    public func finishInterruptedWork() { deviceChanges.finishInterrupted() }
 
     public var device: Device { read { $0.device } }
     public var capacity: Capacity { read { $0.capacity } }

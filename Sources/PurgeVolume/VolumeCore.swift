@@ -187,6 +187,7 @@ extension VolumeFamily {
     var charges: ChargedBlocks { ChargedBlocks(core: core) }
     var purger: Purger { Purger(core: core) }
     var purgedNames: PurgedNames { PurgedNames(core: core) }
+    var containerFolders: ContainerFolders { ContainerFolders(core: core) }
     var selections: PurgeSelections { PurgeSelections(core: core) }
     var lookups: Lookups { Lookups(core: core) }
     var names: NameChanges { NameChanges(core: core) }

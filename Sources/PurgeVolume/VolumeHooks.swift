@@ -16,6 +16,9 @@ public struct VolumeHooks: Sendable {
     /// Has the kernel drop its pages of these files, and unmap them. Called as `forgetAttributes` is; it waits for pages
     /// that are being read or written.
     public var dropPages: @Sendable (_ files: [CachedFile]) -> Void = { _ in }
+    /// Makes folders of the container, each after its parent, through the kernel, and returns when that is done; false
+    /// if there is no kernel yet. Like `forgetAttributes` in what it may be called with, and by whom.
+    public var makeFolders: @Sendable (_ folders: [String]) -> Bool = { _ in false }
     /// Reports a failure for which no caller is waiting.
     public var report: @Sendable (StoreError) -> Void = { _ in }
 

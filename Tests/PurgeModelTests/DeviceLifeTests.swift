@@ -9,8 +9,8 @@ import Testing
 
     private static func device(_ state: LockState, isRunning: Bool = false) -> Device {
         var device = Device(containerID: id)
-        device.state = state
-        if state == .locking { device.locksAt = after(4) }
+        device.lock.state = state
+        if state == .locking { device.lock.locksAt = after(4) }
         device.isRunning = isRunning
         return device
     }
@@ -69,7 +69,7 @@ import Testing
             .save,
         ]
         #expect(device.proceed(to: Self.after(10)) == locked)
-        #expect(device.state == .locked && device.nextDue == nil && device.locksAt == .distantPast)
+        #expect(device.state == .locked && device.nextDue == nil && device.lock.locksAt == .distantPast)
         #expect(device.proceed(to: Self.after(1000)) == [])
     }
 
@@ -131,14 +131,14 @@ import Testing
     @Test func lockingNeverTakesLonger() {
         var device = Self.device(.locking)
         for moment in [Instant(nanoseconds: .max), Self.after(86400)] {
-            device.locksAt = moment
+            device.lock.locksAt = moment
             #expect(device.proceed(to: Self.start) == [])
             #expect(device.nextDue == Self.after(10))
         }
-        device.locksAt = .distantPast
+        device.lock.locksAt = .distantPast
         #expect(
             device.proceed(to: Self.start)
-                == [.event(Event(type: .device, reason: "locked")), .lockState(.locked), .save])
+                == [Self.told(.device, "locked", pid: nil), .lockState(.locked), .save])
     }
 
     /// Nothing but the mark changes before the files have been removed.

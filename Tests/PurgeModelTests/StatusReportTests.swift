@@ -55,7 +55,7 @@ import Testing
     @Test func isRenderedFromDeviceAndLedger() throws {
         var device = Device(containerID: "2B9B0D5C-6A4E-4B59-8B0E-0D9A6F3F1C11")
         (device.total, device.others, device.othersPurgeable) = (ByteCount(409_600), ByteCount(40960), ByteCount(8192))
-        (device.boots, device.clock, device.state) = (3, 60, .locked)
+        (device.boots, device.clock, device.lock.state) = (3, 60, .locked)
         device.isRunning = true
         device.notePurged(files: 3, bytes: ByteCount(12288))
         device.noteRefused()

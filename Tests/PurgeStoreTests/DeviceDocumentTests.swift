@@ -50,7 +50,7 @@ import Testing
 
     @Test func stateAndClockAreWrittenOnceTheyHaveChanged() throws {
         var device = Device(containerID: Self.id)
-        (device.state, device.clock) = (.locked, 86400)
+        (device.lock.state, device.clock) = (.locked, 86400)
         let text = JSONText.encode(device, pretty: true)
         #expect(text.hasSuffix("  },\n  \"state\": \"locked\",\n  \"clock\": 86400\n}"))
         #expect(try SettingsDocument.settings(from: Array(text.utf8)) == device)
@@ -93,6 +93,8 @@ import Testing
         ("\"clock\": 4294967297", "clock", "4294967297 is not from 0 to 2^32 seconds"),
         ("\"clock\": \"3d\"", "clock", "it cannot be understood"),
         ("\"state\": \"asleep\"", "state", "it cannot be understood"),
+        ("\"locksAt\": \"soon\"", "locksAt", "it cannot be understood"),
+        ("\"unfinished\": \"lunch\"", "unfinished", "it cannot be understood"),
     ])
     func aWrongOneIsDamageAndIsLostAlone(member: String, name: String, reason: String) throws {
         var device = Device(containerID: Self.id)

@@ -25,7 +25,7 @@ import Testing
             ControlFile.allCases.filter(\.canWrite).map(\.rawValue)
                 == [
                     "storage.total", "storage.others", "storage.others.purgeable", "storage.thresholds",
-                    "storage.reclaim", "storage.plan", "device.state", "device.clock",
+                    "storage.reclaim", "storage.plan", "device.state", "device.clock", "app.state",
                 ])
     }
 
@@ -37,6 +37,8 @@ import Testing
             (.storageThresholds, "low=5%", .thresholds(ThresholdChange([.low: .percent(hundredths: 500)]))),
             (.deviceState, "lock", .lock), (.deviceState, "unlock", .unlock), (.deviceState, "reboot", .reboot),
             (.deviceState, "locked", nil), (.deviceState, "Lock", nil), (.deviceState, "lock ", nil),
+            (.appState, "launch", .app(.launch)), (.appState, "terminate", .app(.terminate)),
+            (.appState, "update", .app(.update)), (.appState, "delete", .app(.delete)), (.appState, "running", nil),
             (.deviceClock, "+3d", .clock(TimeSpan(seconds: 259_200))), (.deviceClock, "3d", nil),
             (.deviceClock, "-3d", nil), (.deviceClock, "++3d", nil), (.deviceClock, "+", nil),
             (.deviceClock, "+3", nil), (.deviceClock, "+9223372036854775808s", nil), (.deviceClock, "+1.5h", nil),

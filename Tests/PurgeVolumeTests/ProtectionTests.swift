@@ -12,7 +12,7 @@ import Testing
 extension LiveVolume {
     func enter(_ state: LockState) throws(Errno) {
         try volume.deviceChanges.make(by: 0) { (device, _) throws(DeviceRefusal) in
-            device.state = state
+            device.lock.state = state
             return [.lockState(state)]
         }
     }

@@ -27,21 +27,18 @@ extension Request {
         do throws(Errno) { handle = try object(info) } catch { return fail(error) }
         let files = volume.controlFiles
         guard let reader = handle.reader else {
-            if files.mayWait(handle, offset: offset) { return readWhenDone(handle, size: size, offset: offset) }
+            guard !files.mayWait(handle, offset: offset) else {
+                let pending = later()
+                return server.commands.add {
+                    let bytes = files.read(handle, offset: offset, limit: size)
+                    pending.end(.success(bytes)) { reply, bytes in reply.bytes(bytes) }
+                }
+            }
             return reply().bytes(files.read(handle, offset: offset, limit: size))
         }
         if let ready = reader.take(limit: size) { return reply().bytes(ready) }
         if let info, info.pointee.flags & O_NONBLOCK != 0 { return fail(.tryAgain) }
         server.streams.park(later(), raw, reader, size: size)
-    }
-
-    /// Among the commands: what is read follows from what the device is about to do.
-    private func readWhenDone(_ handle: ControlHandle, size: Int, offset: Int64) {
-        let (files, pending) = (volume.controlFiles, later())
-        server.commands.add {
-            let bytes = files.read(handle, offset: offset, limit: size)
-            pending.end(.success(bytes)) { reply, bytes in reply.bytes(bytes) }
-        }
     }
 
     /// One write(2) is one command, wherever in the file. It runs on a thread of its own, since it may

@@ -99,6 +99,12 @@ extension ControlFile {
                 .setting(read: { "\($0.read { $0.device.clock })\n" }, parse: DeviceChange.init(clock:)),
                 reads: "how many seconds the device's clock is ahead of real time",
                 writes: "`+` and a duration: `+30s`, `+5m`, `+2h`, `+3d`, `+1w`")
+        case .appState:
+            Row(
+                .setting(
+                    read: { $0.read { $0.device.isRunning } ? "running\n" : "terminated\n" },
+                    parse: { AppCommand(rawValue: $0).map { .app($0) } }),
+                reads: "`running` or `terminated`", writes: "`launch`, `terminate`, `update` or `delete`")
         case .status:
             Row(
                 .report { JSONText.encode($0.status(), pretty: true) + "\n" },

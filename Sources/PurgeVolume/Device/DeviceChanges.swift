@@ -41,7 +41,7 @@ struct DeviceChanges: VolumeFamily {
         let (effects, lockStates) = try change { (state) throws(Errno) in
             state.actor = .init(tid: pid)
             do throws(DeviceRefusal) {
-                let effects = try state.carryOut(core, decide)
+                let effects = try step(&state, decide)
                 let lockStates = effects.count { if case .lockState = $0 { true } else { false } }
                 core.lockStateChanges.add(lockStates, ordering: .sequentiallyConsistent)
                 return (effects, lockStates)
@@ -56,6 +56,17 @@ struct DeviceChanges: VolumeFamily {
         try carryOut(effects, pid)
     }
 
+    /// Changes the device at a moment of its own time, and does the part of what that calls for that belongs to the
+    /// same step.
+    func step<Failure: Error>(
+        _ state: inout VolumeState, _ decide: (inout Device, Instant) throws(Failure) -> [DeviceEffect]
+    ) throws(Failure) -> [DeviceEffect] {
+        let now = clock.now
+        let effects = try state.tree.accounts.change { (device) throws(Failure) in try decide(&device, now) }
+        for effect in effects { state.take(effect, core) }
+        return effects
+    }
+
     /// The part that is done without the lock, in order.
     private func carryOut(_ effects: [DeviceEffect], _ pid: pid_t) throws(Errno) {
         var isSaved = true
@@ -65,7 +76,7 @@ struct DeviceChanges: VolumeFamily {
             case .purge(.pressure): Reclaimer(core: core).awaitIdle()
             case .purge(let trigger): purge(trigger, pid)
             case .work(let work): try carryOut(work, pid)
-            case .makeLayout: break
+            case .makeLayout: containerFolders.make()
             case .lockState: protection.dropPages()
             case .forgetAttributes: forgetAttributes()
             case .save: isSaved = keeper.saveDevice(durably: true)
@@ -76,18 +87,6 @@ struct DeviceChanges: VolumeFamily {
         // renamed may have been passed over.
         if effects.contains(.forgetAttributes) { forgetAttributes() }
         guard isSaved else { throw .ioError }
-    }
-
-    /// A store that cannot keep the mark of the work is left as it was: EIO.
-    private func carryOut(_ work: DeviceWork, _ pid: pid_t) throws(Errno) {
-        guard keeper.saveDevice(durably: true) else {
-            change { state in state.tree.accounts.change { $0.abandon() } }
-            throw .ioError
-        }
-        purgedNames.awaitingAnnouncements { debt in TemporaryFolder(core: core).empty(pid: pid, &debt) }
-        try make(by: pid) { device, now in
-            device.finish(newID: Device.freshID(), freed: .zero, by: pid, at: now)
-        }
     }
 
     private func purge(_ trigger: PurgeTrigger, _ pid: pid_t) {
@@ -111,20 +110,9 @@ struct DeviceChanges: VolumeFamily {
 }
 
 extension VolumeState {
-    /// Changes the device at a moment of its own time, and does the part of what that calls for that belongs to the
-    /// same step.
-    mutating func carryOut<Failure: Error>(
-        _ core: VolumeCore, _ decide: (inout Device, Instant) throws(Failure) -> [DeviceEffect]
-    ) throws(Failure) -> [DeviceEffect] {
-        let now = core.clock.now
-        let effects = try tree.accounts.change { (device) throws(Failure) in try decide(&device, now) }
-        for effect in effects { take(effect, core) }
-        return effects
-    }
-
-    /// This is the one place that sets the clock and `restrictsData`, so for whoever has the lock they agree with the
-    /// device.
-    private mutating func take(_ effect: DeviceEffect, _ core: VolumeCore) {
+    /// The part of an effect that belongs to the step in which it occurs. This is the one place that sets the clock and
+    /// `restrictsData`, so for whoever has the lock they agree with the device.
+    fileprivate mutating func take(_ effect: DeviceEffect, _ core: VolumeCore) {
         switch effect {
         case .event(let event): outbox.append(event)
         case .level(let change): note(change)

@@ -55,7 +55,7 @@ struct DeviceTimer: VolumeFamily {
 
     private func milliseconds(until due: Instant) -> Int64 {
         // The moment is not over before the next millisecond begins.
-        min(Device.lockingTime.seconds * 1000, (due.nanoseconds &- clock.now.nanoseconds) / 1_000_000 + 1)
+        min(DeviceLock.lockingTime.seconds * 1000, (due.nanoseconds &- clock.now.nanoseconds) / 1_000_000 + 1)
     }
 
     private var isEnding: Bool { core.isEnding.load(ordering: .acquiring) }

@@ -179,9 +179,12 @@ extension FaultStage {
         if !left.isEmpty { note("still open: \(left.sorted())") }
     }
 
-    /// Unlocked, as large as at the beginning, and in use by no other file.
+    /// Unlocked, with its folders, as large as at the beginning, and in use by no other file.
     private func restoreDevice() throws {
         if live.volume.device.state != .unlocked { try live.command(.deviceState, "unlock") }
+        if live.volume.device.isRunning { try live.command(.appState, "terminate") }
+        try live.command(.appState, "launch")
+        try live.command(.appState, "terminate")
         if try live.blocks(.storageOthers) != 0 { try live.command(.storageOthers, "0") }
         if try live.blocks(.storageTotal) != 4096 { try live.command(.storageTotal, "\(4096 * 4096)") }
         if live.volume.controlFiles.text(of: .storageThresholds) != "verylow 0\nlow 0\nnearlow 0\ndesired 0\n" {

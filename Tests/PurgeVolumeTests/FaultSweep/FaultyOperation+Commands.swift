@@ -56,11 +56,18 @@ extension FaultyOperation {
             stage.handles.append(try stage.live.open("tmp/e/open"))
             return { try stage.live.command(.deviceState, "reboot") }
         },
-        .init("the clock advanced") { stage in
-            try stage.victims()
-            return {
-                try stage.live.volume.deviceChanges.apply(.clock(TimeSpan(seconds: 1)), as: "", by: LiveVolume.tid)
-            }
+        command(.deviceClock, "+1s"),
+        command(.deviceState, "lock"),
+        command(.deviceState, "unlock") { try $0.live.command(.deviceState, "lock") },
+        command(.deviceClock, "+10s") { try $0.live.command(.deviceState, "lock") },
+        command(.appState, "launch") { stage in
+            for folder in ["Documents", "tmp"] { try stage.live.rename(folder, "Library/\(folder)") }
+        },
+        command(.appState, "update") { try $0.sparseVictim() },
+        command(.appState, "delete") { stage in
+            try stage.sparseVictim()
+            try stage.live.link("Documents/p", "Library/linked")
+            stage.handles.append(try stage.live.open("Library/Caches/c"))
         },
         .init("settings saved") { stage in
             try stage.victims()

@@ -8,7 +8,7 @@ import Testing
 @testable import PurgeVolume
 
 /// What a reboot does to `tmp`: everything in it goes.
-struct TemporaryFolderTests {
+struct EmptiedFolderTests {
     private final class Log: Sendable {
         let names = Mutex<[String]>([])
         let folders = Mutex<[String]>([])
@@ -34,9 +34,8 @@ struct TemporaryFolderTests {
     }
 
     private func empty(_ live: LiveVolume) {
-        live.volume.purgedNames.awaitingAnnouncements { debt in
-            TemporaryFolder(core: live.volume.core).empty(pid: LiveVolume.tid, &debt)
-        }
+        let folder = EmptiedFolder(core: live.volume.core, work: .reboot, pid: LiveVolume.tid)
+        _ = live.volume.purgedNames.awaitingAnnouncements { debt in folder.empty(&debt) }
     }
     private func stored(_ live: LiveVolume) throws -> [String] { try Files.names(in: live.stored("tmp")) }
 

@@ -1,0 +1,76 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeTree
+
+/// The folders that every container has, and the container itself.
+struct ContainerFolders: VolumeFamily {
+    let core: VolumeCore
+
+    /// Makes those that are missing, for the store's owner. What the app has put in the place of one stays.
+    func make() {
+        let missing = Store.folders.filter { !isThere($0) }
+        guard !missing.isEmpty else { return }
+        // A mount makes them through the kernel, which caches what is there and what is not.
+        if hooks.makeFolders(missing) { return }
+        for folder in missing {
+            do throws(Errno) { try make(folder) } catch { report(folder, error) }
+        }
+    }
+
+    private func isThere(_ folder: String) -> Bool {
+        read { _ in node(of: folder.split(separator: "/")[...]) != nil }
+    }
+
+    /// Under the lock.
+    private func node(of path: ArraySlice<Substring>) -> Node? {
+        path.reduce(root) { (node: Node?, name) in node?.entry(named: Name(String(name))) }
+    }
+
+    private func make(_ folder: String) throws(Errno) {
+        let path = folder.split(separator: "/")
+        guard let parent = read({ _ in node(of: path.dropLast()) }), parent.isDirectory, let name = path.last
+        else { return }
+        let caller = Caller(owner: geteuid(), group: getegid(), tid: 0, umask: 0)
+        do throws(Errno) {
+            let made = try names.makeDirectory(String(name), in: parent, mode: 0o755, caller: caller)
+            lookups.forget(made.node, count: 1)
+            store.giveToOwner(folder: String(name), in: try access.directoryDescriptor(parent))
+        } catch .exists {
+        } catch .accessDenied {
+            // The folder above it is closed, which is the app's own affair.
+        }
+    }
+
+    private func report(_ folder: String, _ error: Errno) {
+        hooks.report(
+            StoreError(
+                "the folder cannot be made: \(error)", path: store.path + "/container/" + folder,
+                advice: "Make it in the mount."))
+    }
+
+    /// Those of the system, as SELinux's, stay.
+    private static func isOfApp(_ attribute: String) -> Bool {
+        attribute.hasPrefix("user.") || attribute.hasPrefix("system.posix_acl_")
+    }
+
+    /// The container is as if it had just been made: it has no attributes, and may be read.
+    func resetRoot() {
+        let container = store.container.raw
+        do throws(Errno) {
+            for name in try StoredAttributes.names(of: container, nil) where Self.isOfApp(name.text) {
+                try name.withCName { (name) throws(Errno) in
+                    try System.removeAttribute(at: container, nil, name)
+                }
+            }
+            try System.changeMode(container, 0o755)
+        } catch { report("", error) }
+        change { state in
+            state.tree.set(.mark(nil), of: root)
+            state.tree.set(.exclusion(false), of: root)
+            state.tree.set(.protection(nil), of: root)
+        }
+        hooks.forgetAttributes([VolumeHooks.rootID])
+    }
+}

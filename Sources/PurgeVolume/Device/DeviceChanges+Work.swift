@@ -1,0 +1,43 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeTree
+
+// Work that must not be left half done: its mark is saved before the first file is removed, and it is finished after the
+// last. So a store whose daemon has ended in between has the mark, and the next mount does the work again.
+extension DeviceChanges {
+    /// A store that cannot keep the mark is left as it was: EIO. ENOTEMPTY if something is left in a container that was
+    /// to be emptied.
+    func carryOut(_ work: DeviceWork, _ pid: pid_t) throws(Errno) {
+        guard keeper.saveDevice(durably: true) else {
+            change { state in state.tree.accounts.change { $0.abandon() } }
+            throw .ioError
+        }
+        let freed = remove(work, pid)
+        try make(by: pid) { device, now in finish(&device, freed, pid, now) }
+        if work == .delete, read({ _ in !root.entries.isEmpty }) { throw .notEmpty }
+    }
+
+    /// Finishes what an earlier mount of the store has begun. Nobody uses the files yet; the device is saved with the
+    /// settings of this mount.
+    func finishInterrupted() {
+        guard let work = read({ $0.device.unfinished }), !store.isForReading else { return }
+        let freed = remove(work, 0)
+        change { state in
+            _ = step(&state) { device, now in finish(&device, freed, 0, now) }
+        }
+        containerFolders.make()
+    }
+
+    private func finish(_ device: inout Device, _ freed: ByteCount, _ pid: pid_t, _ now: Instant) -> [DeviceEffect] {
+        device.finish(newID: Device.freshID(), freed: freed, by: pid, at: now)
+    }
+
+    private func remove(_ work: DeviceWork, _ pid: pid_t) -> ByteCount {
+        let folder = EmptiedFolder(core: core, work: work, pid: pid)
+        let freed = purgedNames.awaitingAnnouncements { debt in folder.empty(&debt) }
+        if work == .delete { containerFolders.resetRoot() }
+        return freed
+    }
+}

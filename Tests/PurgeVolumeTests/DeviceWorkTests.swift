@@ -1,0 +1,246 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import Support
+import Testing
+
+@testable import PurgeVolume
+
+/// Reboots, and updates and removals of the app: what goes, what stays, and that none is left half done.
+struct DeviceWorkTests {
+    /// 2 blocks in tmp, 3 in Caches and 4 in Documents.
+    private func fill(_ live: LiveVolume) throws {
+        try live.makeDirectory("tmp/d")
+        try live.make("tmp/d/a", blocks: 2)
+        try live.make("Library/Caches/b", blocks: 3)
+        try live.makeDirectory("Documents/e")
+        try live.make("Documents/e/c", blocks: 4)
+    }
+    private static let filled: Set = ["tmp/d", "tmp/d/a", "Library/Caches/b", "Documents/e", "Documents/e/c"]
+    private static let layout: Set = [
+        "Documents", "Library", "Library/Application Support", "Library/Caches", "Library/Preferences", "tmp",
+    ]
+    private func stored(_ live: LiveVolume) throws -> Set<String> { Set(try Files.tree(live.stored(""))) }
+    private static func without(_ gone: String...) -> Set<String> { layout.union(filled).subtracting(gone) }
+
+    @Test func aReboot() throws {
+        try withVolume { live in
+            try fill(live)
+            try live.command(.appState, "launch")
+            let id = live.volume.device.containerID
+            try live.command(.deviceState, "reboot")
+            #expect(try stored(live) == Self.without("tmp/d", "tmp/d/a"))
+            #expect(live.used == 7)
+            let saved = try live.volume.store.loadSettings()
+            for device in [live.volume.device, saved] {
+                #expect(device.state == .beforeFirstUnlock && device.boots == 2 && device.containerID == id)
+                #expect(!device.isRunning && device.unfinished == nil)
+            }
+            let events = try live.journal().suffix(3)
+            #expect(events.map(\.type) == [.purge, .app, .device])
+            #expect(events.map(\.reason) == ["reboot", "terminate", "beforeFirstUnlock"])
+            #expect(events.allSatisfy { $0.trigger == .reboot && $0.pid == LiveVolume.tid })
+            try live.command(.deviceState, "unlock")
+            #expect(live.volume.controlFiles.text(of: .deviceState) == "unlocked\n")
+        }
+    }
+
+    @Test func anUpdate() throws {
+        try withVolume { live in
+            try fill(live)
+            try live.command(.appState, "launch")
+            let id = live.volume.device.containerID
+            try live.command(.appState, "update")
+            #expect(try stored(live) == Self.without("tmp/d", "tmp/d/a"))
+            let saved = try live.volume.store.loadSettings()
+            #expect(saved.containerID != id && saved.containerID == live.volume.device.containerID)
+            #expect(saved.unfinished == nil && saved.state == .unlocked && saved.boots == 1)
+            #expect(live.volume.controlFiles.text(of: .appState) == "terminated\n")
+            let events = try live.journal().suffix(2)
+            #expect(events.map(\.type) == [.purge, .app])
+            #expect(events.map(\.reason) == ["temporary", "update"])
+            #expect(events.first?.trigger == .command && events.first?.bytes == ByteCount(blocks: 2))
+            #expect(live.volume.device.counters.purgedFiles == 1)
+        }
+    }
+
+    /// Whatever is open or has attributes.
+    @Test func aRemoval() throws {
+        try withVolume { live in
+            try fill(live)
+            try live.link("Documents/e/c", "Documents/linked")
+            try live.symlink("Library/link")
+            try live.makeFIFO("fifo")
+            try live.set("isPurgeable", of: "", to: "high")
+            try live.set("isExcludedFromBackup", of: "", to: "1")
+            try live.set("user.own", of: "", to: "x")
+            try live.change(try live.node(""), nil) { $0.mode = 0o500 }
+            try live.command(.appState, "launch")
+            let id = live.volume.device.containerID
+            let handle = try live.open("Library/Caches/b")
+            try live.command(.appState, "delete")
+            #expect(try stored(live) == [])
+            #expect(live.used == 3)
+            live.volume.close(handle)
+            #expect(live.used == 0)
+            #expect(try live.scannedBlocks() == 0)
+            #expect(try Files.status(live.stored("")).st_mode & 0o7777 == 0o755)
+            #expect(try live.volume.extendedAttributes.names(of: live.volume.root, caller: LiveVolume.caller) == [])
+            #expect(live.volume.root.ownMark.mark == nil)
+            let saved = try live.volume.store.loadSettings()
+            #expect(saved.containerID != id && saved.unfinished == nil)
+            #expect(live.volume.controlFiles.text(of: .appState) == "terminated\n")
+            let event = try #require(try live.journal().last)
+            #expect(event.type == .app && event.reason == "delete" && event.bytes == ByteCount(blocks: 6))
+            #expect(try live.events(.purge).isEmpty)
+            #expect(live.volume.device.counters == .init())
+        }
+    }
+
+    @Test func aLaunchMakesTheLayoutAgain() throws {
+        try withVolume { live in
+            try live.command(.appState, "delete")
+            try live.command(.appState, "launch")
+            #expect(try stored(live) == Self.layout)
+            #expect(live.used == 0)
+            try fill(live)
+            #expect(live.used == 9)
+            #expect(try live.scannedBlocks() == 9)
+            #expect(live.volume.status().tiers.temporary.bytes == ByteCount(blocks: 2))
+        }
+    }
+
+    /// What the app has put in the place of a folder stays.
+    @Test func aLaunchLeavesWhatIsThere() throws {
+        try withVolume { live in
+            try live.removeDirectory("tmp")
+            try live.make("tmp", blocks: 1)
+            for folder in ["Library/Application Support", "Library/Caches", "Library/Preferences", "Library"] {
+                try live.removeDirectory(folder)
+            }
+            try live.make("Library", blocks: 1)
+            try live.removeDirectory("Documents")
+            try live.command(.appState, "launch")
+            #expect(try stored(live) == ["tmp", "Library", "Documents"])
+            #expect(live.volume.controlFiles.text(of: .appState) == "running\n")
+            #expect(live.used == 2)
+        }
+    }
+
+    @Test func onlyALaunchedAppIsTerminated() throws {
+        try withVolume { live in
+            for command in ["terminate", "launch", "launch", "terminate", "terminate"] {
+                try live.command(.appState, command)
+            }
+            #expect(try live.events(.app).map(\.reason) == ["launch", "terminate"])
+            for wrong in ["", "\n", "start", "launch terminate", "LAUNCH", "\u{0}"] {
+                #expect(throws: Errno.invalid) { try live.command(.appState, wrong) }
+            }
+        }
+    }
+
+    /// A mount does not take over that the app runs.
+    @Test func theAppDoesNotOutliveTheMount() throws {
+        try withStore { store in
+            do {
+                let live = try LiveVolume(store)
+                try live.command(.appState, "launch")
+                #expect(live.volume.status().app.running)
+                live.volume.end()
+            }
+            #expect(try !LiveVolume(store).volume.status().app.running)
+        }
+    }
+
+    /// Without the mark, a crash would leave half of it.
+    @Test(arguments: [(ControlFile.deviceState, "reboot"), (.appState, "update"), (.appState, "delete")])
+    func nothingGoesWhereTheMarkCannotBeSaved(file: ControlFile, command: String) throws {
+        try withVolume { live in
+            try fill(live)
+            let before = live.volume.device
+            let faults = SystemCallFaults(after: 0, of: .fsync, code: EIO, count: .max)
+            let outcome = faults.during { try live.command(file, command) }
+            #expect(throws: Errno.ioError) { try outcome.result.get() }
+            #expect(outcome.hits > 0)
+            #expect(try stored(live) == Self.without())
+            #expect(live.volume.device.isSame(butForCounters: before))
+            live.volume.keeper.saveDevice()
+            #expect(try live.volume.store.loadSettings().unfinished == nil)
+            try live.command(file, command)
+            #expect(!live.exists("tmp/d"))
+        }
+    }
+
+    /// The daemon has ended after the mark was saved, and before anything or with everything gone.
+    @Test(arguments: [DeviceWork.reboot, .update, .delete], [false, true])
+    func theNextMountFinishesIt(work: DeviceWork, isMounted: Bool) throws {
+        try withStore { store in
+            let id: String
+            do {
+                let live = try LiveVolume(store)
+                try fill(live)
+                id = live.volume.device.containerID
+                live.volume.end()
+            }
+            if isMounted {
+                let live = try LiveVolume(store) {
+                    LiveVolume.small(&$0)
+                    $0.unfinished = work
+                }
+                #expect(live.exists("tmp/d/a"))
+                live.volume.finishInterruptedWork()
+                #expect(try stored(live) == (work == .delete ? Self.layout : Self.without("tmp/d", "tmp/d/a")))
+                #expect(live.used == (work == .delete ? 0 : 7))
+                try live.volume.startThreads()
+                live.volume.end()
+            } else {
+                do { _ = try LiveVolume(store) { $0.unfinished = work } }
+                let offline = try OfflineVolume(storePath: store)
+                #expect(try offline.read("storage.used") == (work == .delete ? "0\n" : "28672\n"))
+                try offline.close()
+            }
+            let saved = try Store.open(store, creating: false).loadSettings()
+            #expect(saved.unfinished == nil && saved.boots == (work == .reboot ? 2 : 1))
+            #expect((saved.containerID == id) == (work == .reboot))
+            #expect(saved.state == (work == .reboot ? .beforeFirstUnlock : .unlocked))
+            let told = try JournalReader(storePath: store).events(.init(types: [.app, .device]))
+            #expect(told.map(\.reason) == [work == .reboot ? "beforeFirstUnlock" : work.rawValue])
+        }
+    }
+
+    /// A store that is only read stays as it is.
+    @Test func readingFinishesNothing() throws {
+        try withStore { store in
+            do {
+                let live = try LiveVolume(store) {
+                    LiveVolume.small(&$0)
+                    $0.unfinished = .delete
+                }
+                try fill(live)
+                live.volume.end()
+            }
+            do {
+                let offline = try OfflineVolume(storePath: store, forReading: true)
+                #expect(try offline.read("storage.used") == "36864\n")
+                try offline.close()
+            }
+            #expect(try Store.open(store, creating: false).loadSettings().unfinished == .delete)
+        }
+    }
+
+    /// What cannot be removed is named, and the rest goes.
+    @Test(.needsImmutableFiles) func aRemovalThatLeavesSomething() throws {
+        try withVolume { live in
+            try fill(live)
+            try Immutable.with(live.stored("Documents/e/c")) {
+                #expect(throws: Errno.notEmpty) { try live.command(.appState, "delete") }
+            }
+            #expect(try stored(live) == ["Documents", "Documents/e", "Documents/e/c"])
+            #expect(live.used == 4)
+            #expect(live.volume.device.unfinished == nil)
+            try live.command(.appState, "delete")
+            #expect(try stored(live) == [])
+        }
+    }
+}
