@@ -83,10 +83,7 @@ extension Device {
     ) throws(DeviceRefusal) -> [DeviceEffect] {
         var event = Event(time: now.iso8601, type: .capacity, reason: text, pid: pid)
         switch change {
-        case .total(let size): try setTotal(size)
-        case .others(let size): try setOthers(size)
-        case .othersPurgeable(let size): try setOthersPurgeable(size)
-        case .thresholds(let change): try setThresholds(change)
+        case .total, .others, .othersPurgeable, .thresholds: try change.setCapacity(of: &self)
         case .clock(let span):
             try advanceClock(span, at: now)
             event.type = .clock
@@ -111,32 +108,32 @@ extension Device {
         return effects
     }
 
-    private mutating func setTotal(_ change: SizeChange) throws(DeviceRefusal) {
-        total = try change.size(from: total).roundedDown
-    }
-
-    private mutating func setOthers(_ change: SizeChange) throws(DeviceRefusal) {
-        others = try change.size(from: others).roundedUp
-        othersPurgeable = min(othersPurgeable, others)
-    }
-
-    private mutating func setOthersPurgeable(_ change: SizeChange) throws(DeviceRefusal) {
-        let size = try change.size(from: othersPurgeable).roundedUp
-        guard size <= others else { throw .moreThanOthers }
-        othersPurgeable = size
-    }
-
-    private mutating func setThresholds(_ change: ThresholdChange) throws(DeviceRefusal) {
-        guard let new = thresholds.applying(change, total: total) else { throw .notRising }
-        thresholds = new
-    }
-
     private mutating func advanceClock(_ span: TimeSpan, at now: Instant) throws(DeviceRefusal) {
         let (new, overflow) = clock.addingReportingOverflow(span.seconds)
         guard !overflow, new >= clock, new <= Self.mostSecondsAhead else { throw .outOfRange }
         history.advance(by: span.seconds, at: FileTime(now).earlier(by: clock))
         clock = new
         revision += 1
+    }
+}
+
+extension DeviceChange {
+    /// Sets what the capacity follows from.
+    fileprivate func setCapacity(of device: inout Device) throws(DeviceRefusal) {
+        switch self {
+        case .total(let change): device.total = try change.size(from: device.total).roundedDown
+        case .others(let change):
+            device.others = try change.size(from: device.others).roundedUp
+            device.othersPurgeable = min(device.othersPurgeable, device.others)
+        case .othersPurgeable(let change):
+            let size = try change.size(from: device.othersPurgeable).roundedUp
+            guard size <= device.others else { throw .moreThanOthers }
+            device.othersPurgeable = size
+        case .thresholds(let change):
+            guard let new = device.thresholds.applying(change, total: device.total) else { throw .notRising }
+            device.thresholds = new
+        case .clock, .lock, .unlock, .reboot, .app: break
+        }
     }
 }
 

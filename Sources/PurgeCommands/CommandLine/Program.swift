@@ -58,7 +58,7 @@ package enum Program {
             return try verb.run(
                 Invocation(
                     arguments: arguments, console: console, programName: texts[0],
-                    rawOperands: arguments.positions.map { words[$0 + 2] }))
+                    rawOperands: arguments.positions.map { words[$0 + 2] }, verb: verb))
         }
         return ExitStatus.done
     }

@@ -12,6 +12,8 @@ struct Verb: Sendable {
     let options: [OptionSpec]
     /// How many operands it takes.
     let operands: ClosedRange<Int>
+    /// What the first operand may be, of a verb that does one of several things.
+    var words: [String] = []
     /// Whether the first operand ends the options, because what follows belongs to a command.
     var endsAtFirstOperand = false
     /// Whether its operands may be paths that are not UTF-8: the verb works on their bytes.
@@ -59,4 +61,33 @@ struct Invocation {
     let programName: String
     /// The operands again, byte for byte, for a command that is handed on.
     let rawOperands: [[CChar]]
+    let verb: Verb
+}
+
+extension Invocation {
+    /// The first operand, of a verb that does one of several things.
+    func word() throws(CommandFailure) -> String {
+        let operands = arguments.operands
+        if verb.words.contains(operands[0]) { return operands[0] }
+        let hint = Suggestion.hint(for: operands[0], among: verb.words)
+        if hint.isEmpty, let later = operands.dropFirst().first(where: verb.words.contains) {
+            let others = operands.filter { $0 != later }.joined(separator: " ")
+            throw .usage("'\(later)' comes first; did you mean 'purgefs \(verb.name) \(later) \(others)'?")
+        }
+        if hint.isEmpty, verb.words.count == 1 {
+            let meant = (["purgefs", verb.name] + verb.words + operands).joined(separator: " ")
+            throw .usage("'\(verb.words[0])' is missing; did you mean '\(meant)'?")
+        }
+        throw .usage("'\(operands[0])' is not \(verb.wordsInWords)" + hint)
+    }
+
+    /// The operand that names a container, if it was given.
+    func target(at index: Int) -> String? { arguments.operands.dropFirst(index).first }
+}
+
+extension Verb {
+    fileprivate var wordsInWords: String {
+        guard let last = words.last, words.count > 1 else { return words.first.map { "'\($0)'" } ?? "" }
+        return words.dropLast().joined(separator: ", ") + " or " + last
+    }
 }

@@ -1,6 +1,8 @@
 /// The table of verbs, in the order of the help. A new verb is a line here and a file in Verbs/.
 enum Verbs {
-    static let all: [Verb] = [.run, .mount, .unmount, .status, .set, .mark, .purge, .events, .backup, .check]
+    static let all: [Verb] = [
+        .run, .mount, .unmount, .status, .set, .mark, .purge, .device, .clock, .app, .events, .backup, .check,
+    ]
 
     static func named(_ name: String) throws(CommandFailure) -> Verb {
         guard let verb = all.first(where: { $0.name == name || $0.aliases.contains(name) }) else {
@@ -12,6 +14,9 @@ enum Verbs {
     private static func objection(to name: String) -> String {
         if Planned.verbs.contains(name) { return "the verb '\(name)' is planned, but not built yet" }
         if name.contains("/") { return "'\(name)' is a path, not a verb; did you mean 'purgefs status \(name)'?" }
+        if let verb = all.first(where: { $0.words.contains(name) }) {
+            return "unknown verb '\(name)'; did you mean 'purgefs \(verb.name) \(name)'?"
+        }
         let isOption = name.hasPrefix("-")
         if isOption, all.contains(where: { $0.takes(name) }) {
             return "the option '\(name)' must come after the verb"
@@ -30,6 +35,9 @@ extension Verb {
 
     /// The message about `word`, which is not one of its options.
     func objection(toOption word: String) -> String {
+        if name == "clock", word.dropFirst().first?.isNumber == true {
+            return DurationText.objection(to: word) ?? ""
+        }
         let written = String(word.prefix { $0 != "=" })
         if Planned.options[name]?.contains(where: { "--" + $0 == written }) == true {
             return "the option '\(written)' is planned, but not built yet"

@@ -13,11 +13,17 @@ struct StatusText {
 
     private var place: [String] {
         [
-            row("container", VisibleText.of(report.app.container)),
+            row("container", VisibleText.of(report.app.container) + (report.app.running ? ", app running" : "")),
             row("mounted at", report.mountpoint.map(VisibleText.of) ?? "nowhere"),
             row("store", VisibleText.of(report.store)),
-            row("profile", VisibleText.of(report.profile)),
+            row("device", VisibleText.of(device)),
         ]
+    }
+
+    private var device: String {
+        let (clock, boots) = (report.device.clock, report.device.boots)
+        let ahead = clock > 0 ? ", clock \(DurationText.inWords(seconds: clock)) ahead" : ""
+        return "\(report.device.state), boot \(boots)\(ahead), profile \(report.profile)"
     }
 
     private var space: [String] {

@@ -101,7 +101,7 @@ struct RunSession {
     }
 
     private func runCommand(_ daemon: DaemonProcess) throws(CommandFailure) -> Outcome {
-        let before = try firstStatus()
+        let before = try launch()
         if let signal = System.endSignal() { throw Self.interrupted(by: signal) }
         let command = try RunningCommand.start(
             invocation.rawOperands, environment: RunEnvironment.make(mountpoint: prepared.mountpoint), mask: mask,
@@ -128,13 +128,22 @@ struct RunSession {
     private func state() -> After?? {
         let control = MountedControl(place: prepared.mountpoint)
         return answer { () throws(CommandFailure) in
-            After(status: try control.status(), hostRefusals: try control.stat("host.refused").map { Int($0) } ?? 0)
+            // What is missing is said by the messages about the end of the daemon.
+            do throws(CommandFailure) { try control.tell(.terminate) } catch {}
+            return After(
+                status: try control.status(), hostRefusals: try control.stat("host.refused").map { Int($0) } ?? 0)
         }.map { result in do { return try result.get() } catch { return nil } }
     }
 
-    private func firstStatus() throws(CommandFailure) -> StatusReport {
+    /// The app runs from here on. Returns the state of the container before.
+    private func launch() throws(CommandFailure) -> StatusReport {
         let control = MountedControl(place: prepared.mountpoint)
-        guard let result = answer({ () throws(CommandFailure) in try control.status() }) else {
+        let launch = { @Sendable () throws(CommandFailure) -> StatusReport in
+            let before = try control.status()
+            try control.tell(.launch)
+            return before
+        }
+        guard let result = answer(launch) else {
             throw CommandFailure(
                 status: ExitStatus.runFailed,
                 message: "run: the daemon of \(VisibleText.of(prepared.mountpoint)) does not answer (was it stopped?)")

@@ -60,6 +60,12 @@ extension ControlFile {
 
     /// The message about a name that is not one of these.
     fileprivate static func objection(to text: String) -> String {
+        switch ControlFile(rawValue: text) {
+        case .deviceState: return "'\(text)' cannot be set; use 'purgefs device lock', 'unlock' or 'reboot'"
+        case .deviceClock: return "'\(text)' cannot be set; use 'purgefs clock advance DURATION'"
+        case .appState: return "'\(text)' cannot be set; use 'purgefs app launch' and the like"
+        default: break
+        }
         let names = settable.map(\.rawValue)
         let near = Suggestion.nearest(to: text, among: names) ?? Suggestion.nearest(to: "storage." + text, among: names)
         return "'\(text)' cannot be set; "

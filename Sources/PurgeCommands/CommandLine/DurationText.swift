@@ -1,0 +1,33 @@
+import PurgeModel
+
+/// Messages about a text that should have been a duration.
+enum DurationText {
+    /// nil if it is a duration.
+    static func objection(to text: String) -> String? {
+        if TimeSpan(text: text) != nil { return nil }
+        if text.first == "-" { return "'\(text)': the clock only moves forward" }
+        let plain = text.filter { $0 != " " }.lowercased()
+        let digits = plain.prefix { $0.isASCII && $0.isNumber }
+        let unit = plain.dropFirst(digits.count)
+        if !digits.isEmpty, unit.isEmpty || units.keys.contains(String(unit.prefix(1))), unit.allSatisfy(\.isLetter) {
+            let meant = "\(digits)\(unit.first ?? "d")"
+            guard TimeSpan(text: meant) != nil else { return "'\(text)' is more than 4294967296 seconds (136 years)" }
+            let isMistyped = unit.isEmpty || units.values.contains { $0.hasPrefix(unit) || $0 + "s" == unit }
+            if isMistyped { return "'\(text)' is not a duration; did you mean '\(meant)'?" }
+        }
+        return "'\(text)' is not a duration (whole seconds, minutes, hours, days or weeks: 30s, 5m, 2h, 3d, 1w)"
+    }
+
+    private static let units = ["s": "second", "m": "minute", "h": "hour", "d": "day", "w": "week"]
+
+    /// So many seconds in whole units, as `3d 10s`.
+    static func inWords(seconds: Int64) -> String {
+        var rest = seconds
+        let parts = [(604_800, "w"), (86400, "d"), (3600, "h"), (60, "m"), (1, "s")] as [(Int64, String)]
+        let words = parts.compactMap { size, unit -> String? in
+            defer { rest %= size }
+            return rest / size > 0 ? "\(rest / size)\(unit)" : nil
+        }
+        return words.isEmpty ? "0s" : words.joined(separator: " ")
+    }
+}

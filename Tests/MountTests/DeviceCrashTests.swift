@@ -1,0 +1,114 @@
+import Foundation
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+extension Mounts {
+    /// kill -9 of the daemon at random moments of a reboot, an update and a removal of the app: the next mount finds
+    /// the container as it was before, or as it is afterwards.
+    @Suite struct DeviceCrashTests {
+        struct Command: CustomTestStringConvertible, Sendable {
+            var file: String
+            var word: String
+            var testDescription: String { word }
+        }
+        private static let commands = [
+            Command(file: "device.state", word: "reboot"), Command(file: "app.state", word: "update"),
+            Command(file: "app.state", word: "delete"),
+        ]
+        private static let layout: Set = [
+            "Documents", "Library", "Library/Application Support", "Library/Caches", "Library/Preferences", "tmp",
+        ]
+        private static let files: Set = {
+            let folders = ["tmp/d0", "tmp/d1", "tmp/d2", "Documents/d0", "Library/Caches/d0"]
+            return Set(folders + folders.flatMap { folder in (0..<60).map { "\(folder)/\($0)" } })
+        }()
+
+        private func fill(_ mount: TestMount) throws {
+            for path in Self.files.sorted() {
+                if path.split(separator: "/").last?.first == "d" {
+                    try mount.makeDirectory(path)
+                } else {
+                    try mount.make(path, size: 4096)
+                }
+            }
+        }
+
+        /// How long the command takes, in microseconds.
+        private func time(_ command: Command) throws -> UInt32 {
+            try withMount { mount in
+                try fill(mount)
+                let began = System.uptime()
+                try mount.write(command.word, to: command.file)
+                return UInt32((System.uptime() - began) / 1000)
+            }
+        }
+
+        @Test(arguments: commands) func killedAtAnyMoment(command: Command) throws {
+            let duration = try time(command)
+            var generator = SeededGenerator(seed: UInt64(getpid()))
+            var outcomes: [String: Int] = [:]
+            for round in 0..<Scale.of(20) {
+                let delay = UInt32.random(in: 0...duration * 5 / 4, using: &generator)
+                let outcome = try withMount(deadline: 120) { mount in
+                    try kill(mount, amid: command, after: delay, "round \(round), \(delay) of \(duration) us")
+                }
+                outcomes[outcome, default: 0] += 1
+            }
+            print("\(command.word): \(outcomes.sorted { $0.key < $1.key }), \(duration) us")
+        }
+
+        /// Returns what the store was left in.
+        private func kill(
+            _ mount: TestMount, amid command: Command, after delay: UInt32, _ label: String
+        ) throws -> String {
+            try fill(mount)
+            let before = try mount.status()
+            let writer = Workers.start(1) { _ in
+                // The daemon does not answer any more.
+                do throws(Errno) { try mount.write(command.word, to: command.file) } catch {}
+            }
+            usleep(delay)
+            try mount.crash()
+            try writer.join()
+            let left = Files.text("\(mount.store)/device.json")
+            try mount.mount()
+            let after = try mount.status()
+            let isDone = try check(mount, command, before, after, label)
+            try checkLedger(mount, label)
+            if left.contains("\"unfinished\"") {
+                #expect(isDone, "\(label): the next mount finishes it")
+                return "unfinished"
+            }
+            return isDone ? "done" : "not begun"
+        }
+
+        private func check(
+            _ mount: TestMount, _ command: Command, _ before: MountStatus, _ after: MountStatus, _ label: String
+        ) throws -> Bool {
+            let tree = Set(try Files.tree(mount.root))
+            let isDone =
+                command.word == "reboot"
+                ? after.device.boots == before.device.boots + 1 : after.app.container != before.app.container
+            let gone = Self.files.filter { command.word == "delete" || $0.hasPrefix("tmp/") }
+            let expected = Self.layout.union(isDone ? Self.files.subtracting(gone) : Self.files)
+            #expect(
+                tree == expected, "\(label): done \(isDone), \(tree.symmetricDifference(expected).sorted().prefix(5))")
+            let state = isDone && command.word == "reboot" ? "beforeFirstUnlock" : "unlocked"
+            #expect(after.device.state == state, "\(label)")
+            if !isDone { #expect(after.device == before.device && after.app == before.app, "\(label)") }
+            return isDone
+        }
+
+        private func checkLedger(_ mount: TestMount, _ label: String) throws {
+            let used = try mount.number("storage.used")
+            #expect(try Files.chargedTree(mount.root) == used, "\(label)")
+            try mount.unmount()
+            #expect(!Files.text("\(mount.store)/device.json").contains("\"unfinished\""), "\(label)")
+            try PurgefsBinary.run("check", mount.store).succeeded()
+            try mount.mount()
+            #expect(try mount.number("storage.used") == used, "\(label)")
+        }
+    }
+}
