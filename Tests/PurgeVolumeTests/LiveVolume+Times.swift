@@ -49,15 +49,19 @@ extension LiveVolume {
     /// utimensat(2); nil leaves a time as it is.
     func setTimes(_ path: String, access: FileTime? = nil, modification: FileTime? = nil) throws(Errno) {
         try change(try node(path), nil) {
-            $0.accessTime = access.map { timespec($0) }
-            $0.modificationTime = modification.map { timespec($0) }
+            $0.accessTime = access.map(Self.kernelTime)
+            $0.modificationTime = modification.map(Self.kernelTime)
         }
     }
 
     static func change(ofTimesTo time: FileTime) -> AttributeChange {
         var change = AttributeChange(caller: caller)
-        (change.accessTime, change.modificationTime) = (timespec(time), timespec(time))
+        (change.accessTime, change.modificationTime) = (kernelTime(time), kernelTime(time))
         return change
+    }
+
+    private static func kernelTime(_ time: FileTime) -> timespec {
+        timespec(tv_sec: Int(time.seconds), tv_nsec: Int(time.nanoseconds))
     }
 
     static var now: FileTime { FileTime(Instant(nanoseconds: System.now())) }
