@@ -17,6 +17,11 @@ public enum InputOutputMode: Sendable {
     case own
 
     public var isPassed: Bool { self == .passthrough || self == .passthroughDirect }
+
+    /// That of a descriptor which is not passed through; under the lock.
+    init(ofCached node: Node, _ access: Int32) {
+        self = access == O_WRONLY && node.io?.mappableOpens == 0 ? .direct : .cached
+    }
 }
 
 /// One open file. The kernel's fh is this object's address, retained from open to release.

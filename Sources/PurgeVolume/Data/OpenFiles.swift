@@ -172,7 +172,7 @@ struct OpenFiles: VolumeFamily {
             io.passthroughOpens -= 1
             if !handle.node.isPassed { state.passedFiles -= 1 }
             io.cachedOpens += 1
-            handle.mode = VolumeState.modeOfCached(handle.node, handle.access)
+            handle.mode = InputOutputMode(ofCached: handle.node, handle.access)
         }
     }
 

@@ -58,11 +58,7 @@ extension VolumeState {
             return canWrite || isTakenByLock ? .passthroughDirect : .passthrough
         }
         node.ensuredIO.cachedOpens += 1
-        return Self.modeOfCached(node, access)
-    }
-
-    static func modeOfCached(_ node: Node, _ access: Int32) -> InputOutputMode {
-        access == O_WRONLY && node.io?.mappableOpens == 0 ? .direct : .cached
+        return InputOutputMode(ofCached: node, access)
     }
 
     /// The kernel's reference to the handle is taken here and dropped in `close`.

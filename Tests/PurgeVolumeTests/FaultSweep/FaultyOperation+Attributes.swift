@@ -90,10 +90,23 @@ extension FaultyOperation {
     static let attributes: [FaultyOperation] =
         values.map { set($0.name, to: $0.value, of: $0.path) }
         + values.map { removal(of: $0.name, from: $0.path, $0.value) } + [
+            .init("another class on a locked device") { stage in
+                try stage.live.make("Documents/f", blocks: 1)
+                try stage.live.enter(.locked)
+                return { try stage.live.set("fileProtection", of: "Documents/f", to: "completeUnlessOpen") }
+            },
+            .init("a class for an open file, and a lock") { stage in
+                let handle = try stage.file(blocks: 2)
+                return {
+                    try stage.live.set("fileProtection", of: "Documents/f", to: "complete")
+                    try stage.live.enter(.locked)
+                    if (try? stage.live.read(handle)) != nil { stage.note("a locked file was read") }
+                }
+            },
             .init("an attribute that is 0 set by Apple's name") { stage in
                 try stage.live.make("Documents/f", blocks: 1)
                 try stage.live.set("isExcludedFromBackup", of: "Documents/f", to: "0")
                 return { try stage.live.set("com.apple.MobileBackup", of: "Documents/f", to: "1") }
-            }
+            },
         ]
 }
