@@ -115,6 +115,8 @@ for path in files[:60]:
     attempt(os.posix_fallocate, fd, 1 << 20, 8192)
     attempt(os.fsync, fd)
     attempt(os.ftruncate, fd, 12288)
+    for moment in (-1 << 62, 0, status.st_mtime_ns - 10**14, 1 << 62): attempt(lambda: os.utime(path, ns=(moment, moment)))
+    attempt(os.getxattr, path, "user.purgefs.creationDate")
     os.close(fd)
 for path in files[:60:3]: attempt(os.unlink, path)
 for path in files[1:60:3]: attempt(os.rename, path, path + "x")
@@ -124,7 +126,7 @@ def command(name, text):
     fd = os.open(".purgefs/" + name, os.O_WRONLY)
     try: os.write(fd, text)
     finally: os.close(fd)
-for name, text in [("storage.others", b"4096"), ("storage.reclaim", b"all")]:
+for name, text in [("device.clock", b"+2d"), ("storage.others", b"4096"), ("storage.reclaim", b"all")]:
     attempt(command, name, text)
 attempt(lambda: open(".purgefs/status.json").read())
 """
@@ -154,8 +156,16 @@ def make_template():
     for block in range(0, 1200, 4):
         os.posix_fallocate(fd, 4096 * block, 4096)
     os.close(fd)
+    for _ in range(2):
+        with open(at(".purgefs/device.clock"), "w") as clock:
+            clock.write("+3d")
+    passed = time.time_ns() - 86_400 * 10**9
+    for name in ("Documents/plain", "Documents/a", "tmp/e/temporary"):
+        os.utime(at(name), ns=(passed, passed))
+    os.utime(at("Documents/link"), ns=(passed, passed), follow_symlinks=False)
     mount.end()
     assert os.listdir(store + "/extents"), "no sidecar"
+    assert "user.purgefs.times" in os.listxattr(store + "/container/Documents/plain"), "no times"
     return store
 
 
@@ -254,6 +264,18 @@ class Hostile:
                                    "probe", "unknown", "raw.", "raw.user.purgefs.extents"])
         target = self.random.choice([self.a_file(), self.a_folder()])
         os.setxattr(target, "user.purgefs." + name, self.random.choice([b"", b"high", self.noise(100), self.noise(3500)]))
+
+    def times(self):
+        target = self.random.choice([self.a_file(), self.a_folder()])
+        numbers = [b"0", b"-1", b"1763700000", b"9223372036854775807", b"-9223372036854775808", b"9223372036854775808", b""]
+        entry = lambda: b"%s%s.%s+%s" % (
+            self.random.choice([b"a", b"m", b"x", b""]), self.random.choice(numbers),
+            self.random.choice([b"000000000", b"999999999", b"1", b"9999999999"]),
+            self.random.choice(numbers + [b"4294967296", b"4294967297"]))
+        os.setxattr(target, "user.purgefs.times", self.random.choice(
+            [entry(), entry() + b" " + entry(), b"", self.noise(60), self.noise(3000), b"m0.000000000+0 " * 200]))
+        moment = self.random.choice([0, -1, 1 << 33, -(1 << 31), (1 << 62), -(1 << 62), 4_000_000_000]) * 10**9
+        os.utime(target, ns=(moment, moment + 999_999_999))
 
     def many_names(self):
         target = self.random.choice([self.a_file(), self.a_folder()])
@@ -441,7 +463,7 @@ class Hostile:
     def inner_store(self):
         self.replace(self.path("container", ".purgefs"))
 
-    CHANGES = [record, record, record, copied_record, mark, many_names, sidecar, sidecar, extents_folder, stray, settings,
+    CHANGES = [record, record, record, copied_record, mark, times, many_names, sidecar, sidecar, extents_folder, stray, settings,
                settings, settings, aside, journal, journal, journal, entry, entry, entry, container, odd_names, modes,
                sizes, deep, inner_store]
 
