@@ -230,17 +230,9 @@ int shim_window_size(int fd, uint16_t *columns, uint16_t *rows) {
     *rows = size.ws_row;
     return 0;
 }
-void *shim_begin_utf8(void) {
-    locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-    if (utf8) uselocale(utf8);
-    return utf8;
-}
-
-void shim_end_utf8(void *utf8) {
-    if (!utf8) return;
-    uselocale(LC_GLOBAL_LOCALE);
-    freelocale(utf8);
-}
+void *shim_make_utf8(void) { return newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0); }
+void shim_free_utf8(void *utf8) { if (utf8) freelocale(utf8); }
+void shim_use_utf8(void *utf8) { uselocale(utf8 ? utf8 : LC_GLOBAL_LOCALE); }
 
 int shim_dup(int fd) { return ANSWER(fcntl(fd, F_DUPFD_CLOEXEC, 3)); }
 int shim_dup2(int from, int to) { return ANSWER(dup2(from, to)); }

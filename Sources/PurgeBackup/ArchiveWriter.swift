@@ -25,6 +25,7 @@ final class ArchiveWriter: EntrySink {
     private let archive: OpaquePointer
     private let entry: OpaquePointer
     private let output: ArchiveOutput
+    private let names = UTF8Names()
     /// What is read as a hole: libarchive skips it.
     private let zeros = [UInt8](repeating: 0, count: 1 << 20)
 
@@ -59,7 +60,7 @@ final class ArchiveWriter: EntrySink {
         archive_entry_set_filetype(entry, S_IFREG)
         archive_entry_set_perm(entry, 0o644)
         archive_entry_set_size(entry, size)
-        try check(System.withUTF8Names { _ in archive_write_header(archive, entry) })
+        try check(names.run { archive_write_header(archive, entry) })
         var offset: Int64 = 0
         while offset < size { offset += try copy(file, from: offset) }
     }
@@ -95,7 +96,7 @@ final class ArchiveWriter: EntrySink {
         }
         // libarchive warns of a name that is not UTF-8, and then writes it byte by byte.
         let isPlain = (record.path + record.link).allSatisfy { $0 < 0x80 }
-        let result = System.withUTF8Names { _ in archive_write_header(archive, entry) }
+        let result = names.run { archive_write_header(archive, entry) }
         try check(result, mayWarn: !isPlain)
     }
 

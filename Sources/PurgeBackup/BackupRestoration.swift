@@ -18,7 +18,7 @@ public struct BackupRestoration {
     /// Its name makes the directory no store as long as it is there.
     private static let mark = "unfinished-restore"
     static let kind = UnfinishedDirectory.Kind(what: "the store", suffix: ".unfinished-restore") { name in
-        name == mark || Store.isOwnName(name)
+        name == mark || StoreAtRest.isOwnName(name)
     }
 
     private let input: BackupInput
@@ -89,15 +89,15 @@ public struct BackupRestoration {
     }
 }
 
-/// What the journal says about a backup.
-public enum BackupEvent {
-    public static func made(_ summary: BackupSummary) -> Event {
-        let leftOut = summary.leftOut.reduce(0) { $0 + $1.entries }
-        return Event(
-            type: .backup, bytes: summary.bytes, reason: "\(summary.entries) entries, \(leftOut) left out",
-            pid: getpid())
+extension BackupSummary {
+    /// For the journal of the container that was backed up.
+    public var note: BackupNote {
+        BackupNote(bytes: bytes, entries: entries, leftOut: leftOut.reduce(0) { $0 + $1.entries })
     }
+}
 
+/// What the journal of a restored container begins with.
+enum BackupEvent {
     static func restored(_ summary: BackupSummary, from header: BackupHeader) -> Event {
         Event(
             type: .restore, bytes: summary.bytes,

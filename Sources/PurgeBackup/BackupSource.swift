@@ -9,20 +9,21 @@ public struct BackupSource: Sendable {
     let root: FileDescriptor
     /// The mount point or the store, for messages.
     let path: String
-    /// Whether names of attributes are those that the store keeps.
-    let isInStore: Bool
+    /// Of a store: what it keeps is translated as a mount of this device would. nil for a mount.
+    let device: Device?
+    var isInStore: Bool { device != nil }
 
     /// Through a mount, so that what the device's state forbids is forbidden here.
     public init(mount: String) throws(StoreError) {
         do throws(Errno) {
             root = try FileDescriptor.open(mount, O_RDONLY | O_DIRECTORY)
         } catch { throw .failed("the container cannot be read", path: mount, error) }
-        (path, isInStore) = (mount, false)
+        (path, device) = (mount, nil)
     }
 
     /// In a store whose lock the caller has.
-    public init(_ store: Store) {
-        (root, path, isInStore) = (store.container, store.path + "/container", true)
+    public init(_ store: Store, _ device: Device) {
+        (root, path, self.device) = (store.container, store.path + "/container", device)
     }
 
     func pathOf(_ inner: [UInt8]) -> String { inner.isEmpty ? path : "\(path)/\(PathForm.text(inner))" }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import PurgeModel
 import PurgeStore
@@ -35,11 +36,31 @@ public struct ContainerAudit {
             lastUse: use)
     }
 
-    /// nil where the file system does not say.
+    /// As an app sees it; nil where the file system does not say.
     private func created(_ entry: WalkedEntry) -> Instant? {
         guard let name = entry.name else { return nil }
         do throws(Errno) {
-            return Instant(nanoseconds: try System.birthTime(at: entry.folder.raw, name))
+            guard let device = source.device else { return try Self.creationDate(entry.folder.raw, name) }
+            let birth = FileTime(Instant(nanoseconds: try System.birthTime(at: entry.folder.raw, name)))
+            let shown = device.fileClock.shown(birth)
+            return Instant(seconds: shown.seconds, nanoseconds: shown.nanoseconds)
         } catch { return nil }
     }
+
+    /// A mount tells it by an attribute only.
+    private static func creationDate(_ folder: Int32, _ name: RawText) throws(Errno) -> Instant? {
+        var text = [UInt8](repeating: 0, count: 64)
+        let count = try text.withUnsafeMutableBytes { bytes in
+            Result { () throws(Errno) in
+                try System.attribute(at: folder, name, creationDateKey, into: bytes)
+            }
+        }.get()
+        let form = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        do {
+            let date = try form.parse(String(decoding: text[..<count], as: UTF8.self))
+            return Instant(nanoseconds: Int64(date.timeIntervalSince1970 * 1_000_000_000))
+        } catch { return nil }
+    }
+
+    private static let creationDateKey = StorageAttribute.prefix.description + ComputedAttribute.creationDate.rawValue
 }

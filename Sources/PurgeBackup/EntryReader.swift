@@ -55,6 +55,7 @@ final class EntryReader {
             record.mode = 0o777
             if let name = entry.name {
                 record.link = try System.readLink(at: entry.folder.raw, name).map { UInt8(bitPattern: $0) }
+                try takeTimes(&record, entry.status, entry.folder.raw, name)
             }
             return nil
         case S_IFREG where isFurtherName(entry, &record): return nil
@@ -66,14 +67,27 @@ final class EntryReader {
             (file, record.attributes) = try source.withAccess(to: name, in: entry.folder, entry.status) {
                 () throws(Errno) in
                 let file = try source.open(name, in: entry.folder, entry.status)
+                try takeTimes(&record, entry.status, file.raw, nil)
                 return (file, try attributes(file.raw, nil))
             }
             record.runs = try Self.runs(of: file.raw, size: record.size)
             return file
         default:
             record.attributes = try attributes(entry.folder.raw, entry.name)
+            try takeTimes(&record, entry.status, entry.folder.raw, entry.name)
             return nil
         }
+    }
+
+    /// A mount has translated them already.
+    private func takeTimes(
+        _ record: inout EntryRecord, _ status: FileStatus, _ folder: Int32, _ name: RawText?
+    ) throws(Errno) {
+        guard let device = source.device else { return }
+        (record.accessed, record.modified) =
+            if let name { try VisibleAttributes.times(status, of: folder, name, on: device) } else {
+                try VisibleAttributes.times(status, of: folder, nil, on: device)
+            }
     }
 
     private func attributes(_ folder: Int32, _ name: RawText?) throws(Errno) -> [VisibleAttributes.Attribute] {

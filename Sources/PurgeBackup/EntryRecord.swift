@@ -31,7 +31,7 @@ struct EntryRecord {
     /// in the archive, and the manifest says where they are.
     var canKeepHoles: Bool {
         if path.count < 80 || path.allSatisfy({ $0 < 0x80 }) { return true }
-        return String(validating: path, as: UTF8.self) != nil && System.withUTF8Names { $0 }
+        return String(validating: path, as: UTF8.self) != nil && UTF8Names.isAvailable
     }
 
     /// Of everything that is neither data nor a time, so that damage is found where the archive has no checksum.

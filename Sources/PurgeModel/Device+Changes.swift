@@ -12,6 +12,8 @@ public enum DeviceChange: Hashable, Sendable {
     /// Turned off and on again: `tmp` is emptied, and the app does not run.
     case reboot
     case app(AppCommand)
+    /// None: that a backup was made is only recorded.
+    case backup(BackupNote)
 }
 
 /// Why a change is refused; the device has not changed.
@@ -93,6 +95,7 @@ extension Device {
         case .unlock: return lock.unlock() ? toldState(by: pid, at: now) + [.save] : []
         case .reboot: return begin(.reboot)
         case .app(let command): return make(command, by: pid, at: now)
+        case .backup(let note): return [.event(note.event(at: now, by: pid))]
         }
         revision += 1
         event.bytes = capacity.free
@@ -132,7 +135,7 @@ extension DeviceChange {
         case .thresholds(let change):
             guard let new = device.thresholds.applying(change, total: device.total) else { throw .notRising }
             device.thresholds = new
-        case .clock, .lock, .unlock, .reboot, .app: break
+        case .clock, .lock, .unlock, .reboot, .app, .backup: break
         }
     }
 }

@@ -11,11 +11,6 @@ extension Store {
         }
     }
 
-    /// What device.json has at this moment, which a daemon may be replacing; takes no lock. nil if there is none.
-    public static func savedSettings(ofStoreAt path: String) throws(StoreError) -> Device? {
-        try DeviceFile(place: try StoreDirectory.open(path)).read()
-    }
-
     /// Replaces device.json as a whole: after a crash at any moment either the old or the new one is there.
     /// A file that cannot be read is not replaced. With `durably`, the new one survives a crash of the machine
     /// once this returns; without it, either the old or the new one does.

@@ -111,9 +111,6 @@ public final class Store: Sendable {
             place, container: try ContainerLayout(place: place).container(), before: before, isForReading: true)
     }
 
-    /// Whether something of that name in a store's directory is purgefs's own.
-    public static func isOwnName(_ name: String) -> Bool { StoreDirectory.isOurs(name) }
-
     /// Only its owner can reach what is in the store: the directory is 0700, our own files are
     /// 0600. `container/` keeps its mode, which the root of the mount shows.
     public func makePrivate() throws(StoreError) { try place.makePrivate() }

@@ -143,15 +143,6 @@ extension System {
     }
 }
 
-extension System {
-    /// Runs `body` while the C library takes names for UTF-8; it must stay on this thread. Tells it whether it does.
-    public static func withUTF8Names<Result>(_ body: (Bool) -> Result) -> Result {
-        let locale = shim_begin_utf8()
-        defer { shim_end_utf8(locale) }
-        return body(locale != nil)
-    }
-}
-
 // Descriptors between processes.
 extension System {
     /// Two ends of one connection, both closed on exec.

@@ -124,7 +124,7 @@ extension Mounts {
 
         /// Either there is no store, or the whole one; what is left is removed by the next call.
         @Test func killed() throws {
-            try withBackup(files: 1000) { place in
+            try withBackup(files: 400) { place in
                 let begun = Date()
                 try PurgefsBinary.run("backup", "restore", "backup", "restored", in: place).succeeded()
                 let whole = Date().timeIntervalSince(begun)
@@ -134,7 +134,7 @@ extension Mounts {
                 let entries = try count()
                 var (complete, partial) = (0, 0)
                 var random = SeededGenerator(seed: 8)
-                for _ in 0..<Scale.of(80) {
+                for _ in 0..<Scale.of(64) {
                     if Files.exists("\(place)/restored") {
                         try Program.run("rm", "-r", "\(place)/restored").succeeded()
                     }

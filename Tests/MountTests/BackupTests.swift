@@ -145,6 +145,129 @@ extension Mounts {
             #expect(found == Self.leftOut.map { "only left \($0)" } + Self.newFolders)
         }
 
+        /// What the device does not let an app read is named, and nothing is left; a store that is not mounted is read.
+        @Test func lockedDevice() throws {
+            try withMount { mount in
+                try mount.make("Documents/secret", size: 100)
+                try Attributes.mark(mount.path("Documents/secret"), "fileProtection", "complete")
+                try mount.write("lock", to: "device.state")
+                try mount.write("+1m", to: "device.clock")
+                let backup = "\(mount.scratch)/backup"
+                let refused = try PurgefsBinary.run("backup", "create", mount.root, "--output", backup)
+                #expect(refused.status == 1 && refused.errors.contains("Documents/secret: it cannot be read"))
+                #expect(refused.errors.contains("purgefs device unlock"))
+                #expect(try !Files.names(in: mount.scratch).contains { $0.contains("backup") })
+                try mount.write("unlock", to: "device.state")
+                try PurgefsBinary.run("backup", "create", mount.root, "--output", backup).succeeded()
+                try mount.write("lock", to: "device.state")
+                try mount.write("+1m", to: "device.clock")
+                try mount.unmount()
+                try PurgefsBinary.run("backup", "create", mount.store, "--output", "\(mount.scratch)/other").succeeded()
+            }
+        }
+
+        /// Files are as old as an app sees them, whichever way they are read, and so they are when they are restored.
+        @Test func advancedClock() throws {
+            try withMount { mount in
+                try mount.make("Documents/before", size: 1)
+                let moment = try Files.status(mount.path("Documents/before")).st_mtim.tv_sec
+                try mount.write("+3w", to: "device.clock")
+                try mount.make("Documents/after", size: 1)
+                let shown = try Files.status(mount.path("Documents/before")).st_mtim.tv_sec
+                #expect(moment - shown == 21 * 86400)
+                for target in [mount.root, mount.store] {
+                    if target == mount.store { try mount.unmount() }
+                    let (backup, restored) = (
+                        "\(mount.scratch)/backup\(target.count)", "\(mount.scratch)/new\(target.count)"
+                    )
+                    try PurgefsBinary.run("backup", "create", target, "--output", backup).succeeded()
+                    try PurgefsBinary.run("backup", "restore", backup, restored).succeeded()
+                    let before = try Files.status("\(restored)/container/Documents/before").st_mtim.tv_sec
+                    let after = try Files.status("\(restored)/container/Documents/after").st_mtim.tv_sec
+                    #expect(before == shown && after >= moment)
+                }
+            }
+        }
+
+        /// It is named, and nothing is left.
+        @Test func changingFile() throws {
+            try withMount(["--total", "1G"]) { mount in
+                try mount.make("Documents/log", size: 64 << 20)
+                let writer = try Program.start(
+                    ["sh", "-c", "while :; do echo x >>Documents/log; done"], in: mount.root)
+                defer { writer.signalGroup(SIGKILL) }
+                let outcome = try PurgefsBinary.run(
+                    "backup", "create", mount.root, "--output", "\(mount.scratch)/backup")
+                #expect(
+                    outcome.status == 1 && outcome.errors.contains("Documents/log: it changed while it was being read"))
+                #expect(try !Files.names(in: mount.scratch).contains { $0.contains("backup") })
+                writer.signalGroup(SIGKILL)
+                try writer.wait(within: 10)
+            }
+        }
+
+        /// The message says so, and nothing is left.
+        @Test func fullDisk() throws {
+            try withMount { mount in
+                try mount.make("Documents/a", size: 8 << 20)
+                try mount.unmount()
+                let disk = "\(mount.scratch)/disk"
+                try Files.makeDirectory(disk)
+                try PurgefsBinary.run("backup", "create", mount.store, "--output", "\(mount.scratch)/backup")
+                    .succeeded()
+                try Program.run("mount", "-t", "tmpfs", "-o", "size=4M", "none", disk).succeeded()
+                defer { _ = try? Program.run("umount", disk) }
+                for words in [
+                    ["create", mount.store, "--output", "\(disk)/b"],
+                    ["restore", "\(mount.scratch)/backup", "\(disk)/r"],
+                ] {
+                    let outcome = try Program.run([PurgefsBinary.path, "backup"] + words)
+                    #expect(outcome.status == 1 && outcome.errors.contains("The disk is full"), "\(outcome)")
+                    #expect(try Files.names(in: disk) == [])
+                }
+            }
+        }
+
+        /// What is there is not touched, and a store is not backed up into itself.
+        @Test func refusedPlaces() throws {
+            try withMount { mount in
+                let backup = "\(mount.scratch)/backup"
+                try PurgefsBinary.run("backup", "create", mount.root, "--output", backup).succeeded()
+                try Files.write("x", to: "\(mount.scratch)/file")
+                for place in [
+                    backup, "\(mount.scratch)/file", mount.path("Documents/b"), "\(mount.store)/b", "/no/such/folder/b",
+                ] {
+                    #expect(
+                        try PurgefsBinary.run("backup", "create", mount.root, "--output", place).status == 1, "\(place)"
+                    )
+                    #expect(try PurgefsBinary.run("backup", "restore", backup, place).status == 1, "\(place)")
+                }
+                #expect(try Files.names(in: backup) == ["data.tar", "manifest.json"])
+                #expect(try Files.names(in: mount.path("Documents")) == [])
+            }
+        }
+
+        /// Mounted or not, the journal says so; so does that of the new store.
+        @Test func events() throws {
+            try withMount { mount in
+                try mount.make("Documents/a", size: 5000)
+                let (backup, restored) = ("\(mount.scratch)/backup", "\(mount.scratch)/restored")
+                func backups(_ store: String, _ type: String) throws -> [String] {
+                    try PurgefsBinary.run("events", store, "--json", "--type", type).succeeded().split(separator: "\n")
+                        .map {
+                            String($0).contains("\"bytes\":5000") ? "5000" : String($0)
+                        }
+                }
+                try PurgefsBinary.run("backup", "create", mount.root, "--output", backup).succeeded()
+                #expect(try backups(mount.root, "backup") == ["5000"])
+                try mount.unmount()
+                try PurgefsBinary.run("backup", "create", mount.store, "--output", "\(backup)2").succeeded()
+                #expect(try backups(mount.store, "backup") == ["5000", "5000"])
+                try PurgefsBinary.run("backup", "restore", backup, restored).succeeded()
+                #expect(try backups(restored, "restore") == ["5000"])
+            }
+        }
+
         /// A hundred thousand entries in little memory.
         @Test func memory() throws {
             try Scratch.with("backup") { scratch in

@@ -25,7 +25,7 @@ import Testing
             ControlFile.allCases.filter(\.canWrite).map(\.rawValue)
                 == [
                     "storage.total", "storage.others", "storage.others.purgeable", "storage.thresholds",
-                    "storage.reclaim", "storage.plan", "device.state", "device.clock", "app.state",
+                    "storage.reclaim", "storage.plan", "device.state", "device.clock", "device.backup", "app.state",
                 ])
     }
 
@@ -43,6 +43,9 @@ import Testing
             (.deviceClock, "-3d", nil), (.deviceClock, "++3d", nil), (.deviceClock, "+", nil),
             (.deviceClock, "+3", nil), (.deviceClock, "+9223372036854775808s", nil), (.deviceClock, "+1.5h", nil),
             (.deviceClock, "+4294967297s", nil), (.deviceClock, "lock", nil),
+            (.deviceBackup, "4096 3 2", .backup(BackupNote(bytes: ByteCount(4096), entries: 3, leftOut: 2))),
+            (.deviceBackup, "4096 3", nil), (.deviceBackup, "4096 3 -2", nil), (.deviceBackup, "4096  3 2", nil),
+            (.deviceBackup, "9223372036854775808 3 2", nil), (.deviceBackup, "", nil),
             (.storageTotal, "low=5%", nil), (.storageThresholds, "1M", nil), (.storageUsed, "1M", nil),
             (.storageReclaim, "1M", nil), (.status, "1M", nil), (.events, "1M", nil),
         ] as [(ControlFile, String, DeviceChange?)])

@@ -52,9 +52,11 @@ int shim_poll_in_or_signal(int fd, shim_signals set, int milliseconds);
 // 128+N. Unblocks them.
 int shim_end_with_child(shim_signals set, int child, const char *mountpoint, const char *message);
 
-// Has this thread take names for UTF-8, or (with what that returned) for bytes again. NULL if the C library cannot.
-void *shim_begin_utf8(void);
-void shim_end_utf8(void *);
+// A locale in which names are UTF-8, NULL if the C library has none; and the locale of this thread from now on, NULL for
+// the process's.
+void *shim_make_utf8(void);
+void shim_free_utf8(void *);
+void shim_use_utf8(void *);
 
 // The size of the terminal `fd`.
 int shim_window_size(int fd, uint16_t *columns, uint16_t *rows);

@@ -22,7 +22,7 @@ struct BackupCreateCommand {
         let target = try BackupTarget(try work.target())
         if let warning = target.warning { work.console.warn("warning: \(warning)") }
         let summary = output == "-" ? try stream(target) : try directory(target)
-        do throws(StoreError) { try target.note(summary) } catch { throw CommandFailure(Self.what, error) }
+        try target.note(summary)
         guard output != "-" else { return work.console.note(Self.line(summary, "standard output")) }
         try show(summary)
     }

@@ -58,7 +58,7 @@ struct BackupRestoreCommand {
         let path = outcome.header.source
         guard Target.isStore(path) else { return nil }
         do {
-            guard try Store.savedSettings(ofStoreAt: path)?.containerID == outcome.header.container else { return nil }
+            guard try StoreAtRest.savedSettings(of: path)?.containerID == outcome.header.container else { return nil }
             let source = try source(path)
             return try RestoreComparison(
                 of: source.files, with: outcome.store, work.progress("comparing", path: path))
@@ -72,7 +72,7 @@ struct BackupRestoreCommand {
     private func source(_ path: String) throws -> (files: BackupSource, store: Store?) {
         if let mount = Target.mount(ofStore: path) { return (try BackupSource(mount: mount), nil) }
         let store = try Store.openForReading(path)
-        return (BackupSource(store), store)
+        return (BackupSource(store, try store.loadSettings()), store)
     }
 }
 

@@ -35,7 +35,7 @@ struct BackupTarget {
         do throws(StoreError) {
             source = try BackupSource(mount: path)
             storePath = status.store
-            guard let device = try Store.savedSettings(ofStoreAt: status.store) else {
+            guard let device = try StoreAtRest.savedSettings(of: status.store) else {
                 throw StoreError(
                     "the store has no device.json", path: status.store,
                     advice: "Check that it was not removed or moved while it is mounted.")
@@ -53,8 +53,8 @@ struct BackupTarget {
         warning =
             opened.journal == nil
             ? "\(path): its journal cannot be written, so it does not say that there was a backup" : nil
-        (source, storePath) = (BackupSource(opened.store), opened.store.absolutePath)
         device = try opened.store.loadSettings()
+        (source, storePath) = (BackupSource(opened.store, device), opened.store.absolutePath)
     }
 
     private static func open(_ path: String) throws(StoreError) -> (store: Store, journal: Journal?) {
@@ -83,12 +83,21 @@ struct BackupTarget {
         }
     }
 
-    /// Has the journal say that there was a backup.
-    func note(_ summary: BackupSummary) throws(StoreError) {
+    /// Has the journal say that there was a backup. A mount that is read-only cannot.
+    func note(_ summary: BackupSummary) throws(CommandFailure) {
+        if let mount {
+            do throws(Errno) {
+                try MountedControl(place: mount).write(summary.note.text, to: .deviceBackup)
+            } catch .readOnly, .noEntry {} catch {
+                throw CommandFailure("cannot record the backup", path: mount, error)
+            }
+        }
         guard let journal else { return }
-        var event = BackupEvent.made(summary)
-        (event.seq, event.time) = (journal.lastSequence + 1, now.iso8601)
-        try journal.append([event])
+        var event = summary.note.event(at: now, by: getpid())
+        event.seq = journal.lastSequence + 1
+        do throws(StoreError) {
+            try journal.append([event])
+        } catch { throw CommandFailure("cannot record the backup", error) }
         journal.close()
     }
 }

@@ -57,6 +57,18 @@ public enum VisibleAttributes {
         }
     }
 
+    /// The times of access and modification of an entry of a store, as an app sees them through a mount of that device.
+    public static func times(
+        _ status: FileStatus, of directory: Int32, _ name: CName?, on device: Device
+    ) throws(Errno) -> (accessed: timespec, modified: timespec) {
+        let kept = device.clock > 0 ? try StoredAttributes.value(of: directory, name, SetTimes.key) : nil
+        let set = kept.flatMap { SetTimes(text: String(decoding: $0, as: UTF8.self)) } ?? SetTimes()
+        return (
+            timespec(device.fileClock.shown(FileTime(status.st_atim), .access, of: set)),
+            timespec(device.fileClock.shown(FileTime(status.st_mtim), .modification, of: set))
+        )
+    }
+
     /// Whether its own flag takes an entry out of a backup.
     public static func isExcludedFromBackup(_ directory: Int32, _ name: CName?) throws(Errno) -> Bool {
         do throws(Errno) {

@@ -99,6 +99,10 @@ extension ControlFile {
                 .setting(read: { "\($0.read { $0.device.clock })\n" }, parse: DeviceChange.init(clock:)),
                 reads: "how many seconds the device's clock is ahead of real time",
                 writes: "`+` and a duration: `+30s`, `+5m`, `+2h`, `+3d`, `+1w`")
+        case .deviceBackup:
+            Row(
+                .setting(read: { _ in "" }, parse: { BackupNote(text: $0).map { .backup($0) } }), reads: "nothing",
+                writes: "`BYTES ENTRIES LEFTOUT`: that a backup was made, for the journal")
         case .appState:
             Row(
                 .setting(

@@ -16,6 +16,7 @@ public enum ControlFile: String, CaseIterable, Sendable {
     case storagePlan = "storage.plan"
     case deviceState = "device.state"
     case deviceClock = "device.clock"
+    case deviceBackup = "device.backup"
     case appState = "app.state"
     case status = "status.json"
     case events = "events"

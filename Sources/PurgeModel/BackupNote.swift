@@ -1,0 +1,29 @@
+/// That a backup of a container was made, for its journal.
+public struct BackupNote: Hashable, Sendable {
+    /// The sizes of the files in it.
+    public var bytes: ByteCount
+    /// How many entries went in, and how many did not.
+    public var entries: Int64
+    public var leftOut: Int64
+
+    public init(bytes: ByteCount, entries: Int64, leftOut: Int64) {
+        (self.bytes, self.entries, self.leftOut) = (bytes, entries, leftOut)
+    }
+
+    /// `BYTES ENTRIES LEFTOUT`; nil for anything else.
+    public init?(text: some StringProtocol) {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        let numbers = words.compactMap { word in
+            word.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int64(word) : nil
+        }
+        guard words.count == 3, numbers.count == 3 else { return nil }
+        self.init(bytes: ByteCount(numbers[0]), entries: numbers[1], leftOut: numbers[2])
+    }
+
+    public var text: String { "\(bytes.bytes) \(entries) \(leftOut)" }
+
+    public func event(at now: Instant, by pid: Int32) -> Event {
+        Event(
+            time: now.iso8601, type: .backup, bytes: bytes, reason: "\(entries) entries, \(leftOut) left out", pid: pid)
+    }
+}

@@ -1,0 +1,12 @@
+import PurgeModel
+
+/// What can be learned about a store without its lock.
+public enum StoreAtRest {
+    /// Whether something of that name in a store's directory is purgefs's own.
+    public static func isOwnName(_ name: String) -> Bool { StoreDirectory.isOurs(name) }
+
+    /// What device.json has at this moment, which a daemon may be replacing. nil if there is none.
+    public static func savedSettings(of path: String) throws(StoreError) -> Device? {
+        try DeviceFile(place: try StoreDirectory.open(path)).read()
+    }
+}
