@@ -27,10 +27,7 @@ public final class Store: Sendable {
     public static var folders: [String] { ContainerLayout.folders }
     /// To whom it belongs, and what is made in it.
     public var owner: (user: uid_t, group: gid_t) {
-        get throws(Errno) {
-            let status = try System.status(directory.raw)
-            return (status.st_uid, status.st_gid)
-        }
+        get throws(Errno) { try place.owner }
     }
 
     /// Gives a new folder, which is empty, to the store's owner, as far as that is possible.

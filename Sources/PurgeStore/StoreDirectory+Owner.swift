@@ -2,6 +2,13 @@ import Glibc
 import PurgeSystem
 
 extension StoreDirectory {
+    var owner: (user: uid_t, group: gid_t) {
+        get throws(Errno) {
+            let status = try System.status(descriptor.raw)
+            return (status.st_uid, status.st_gid)
+        }
+    }
+
     /// Gives what was just made in the store to the store's owner, who can then go on using the store after root has.
     /// If it cannot be given away (a user namespace, a quota), it is still usable now.
     func giveToOwner(_ made: Int32) { Self.give(made, toOwnerOf: descriptor.raw) }

@@ -107,11 +107,44 @@ extension Mounts {
                         + DeviceFileTests.ordinaryUser
                         + ["env", "TMPDIR=\(place)/home", "HOME=\(place)/home", "sh", "\(place)/script"], in: place,
                     timeout: 60)
-                let daemons = try Files.names(in: "/proc").filter {
-                    Files.text("/proc/\($0)/environ").contains("TMPDIR=\(place)/home")
+                // Unmounting does not wait for the daemon.
+                try eventually(within: 10, "the end of the daemon") {
+                    try !Files.names(in: "/proc").contains {
+                        Files.text("/proc/\($0)/environ").contains("TMPDIR=\(place)/home")
+                    }
                 }
-                #expect(daemons == [])
                 return outcome
+            }
+        }
+
+        /// Folders that the daemon may not write or read are no obstacle.
+        @Test func anOrdinaryUsersDevice() throws {
+            let outcome = try inAUsersMount(
+                """
+                mkdir tmp/closed; echo x > tmp/closed/a; chmod 500 tmp/closed
+                mkdir Documents/d; echo y > Documents/d/b; chmod 000 Documents/d
+                ../purgefs device lock .; ../purgefs clock advance 10s .; cat .purgefs/device.state
+                ../purgefs device reboot .; ls -A tmp; ../purgefs device unlock .; cat .purgefs/device.state
+                ../purgefs app launch .; ../purgefs app update .; ls -A
+                ../purgefs app delete .; ls -A; ls -A ../store/container; cat .purgefs/storage.used
+                ../purgefs app launch .; stat -c '%n %u %a' tmp Library/Caches; cd ..
+                """)
+            #expect(outcome.status == 0, "\(outcome)")
+            #expect(
+                outcome.output.split(separator: "\n") == [
+                    "locked", "unlocked", "Documents", "Library", "tmp", "0", "tmp 65534 755",
+                    "Library/Caches 65534 755",
+                ])
+        }
+
+        @Test func whatALaunchMakesBelongsToTheStoresOwner() throws {
+            try withMount { mount in
+                try Files.removeDirectory(mount.path("tmp"))
+                #expect(chown(mount.store, 65534, 65533) == 0)
+                try mount.write("launch", to: "app.state")
+                let status = try Files.status(mount.path("tmp"))
+                #expect(status.st_uid == 65534 && status.st_gid == 65533)
+                #expect(chown(mount.store, 0, 0) == 0)
             }
         }
 
