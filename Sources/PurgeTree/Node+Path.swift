@@ -1,3 +1,5 @@
+import Glibc
+
 extension Node {
     /// Path in the container, without a leading slash; under the lock.
     public func path() -> [Name] {
@@ -8,6 +10,17 @@ extension Node {
             node = parent
         }
         return names.reversed()
+    }
+
+    /// The same; nil if it is longer than a path that can be opened (PATH_MAX).
+    public func shortPath() -> [Name]? {
+        var (length, node) = (0, self)
+        while let parent = node.parent {
+            length += node.name.length + 1
+            if length > PATH_MAX { return nil }
+            node = parent
+        }
+        return path()
     }
 
     private var depth: Int {

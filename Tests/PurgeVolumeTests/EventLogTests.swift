@@ -82,6 +82,22 @@ struct EventLogTests {
         }
     }
 
+    /// A page fault that is refused may be repeated by the kernel without end.
+    @Test func protectionDeniedVeryOftenIsToldAsANumber() throws {
+        try withLog { (log, path) throws in
+            let denials = 50_000
+            for _ in 0..<denials / 100 {
+                log.append((0..<100).map { _ in Event(type: .protectionDenied, path: "a", reason: "use") })
+            }
+            log.flush()
+            let told = try journal(path)
+            let single = told.count { $0.path != nil }
+            #expect(single >= RefusalLimit.denials && single < denials)
+            let more = told.filter { $0.path == nil }.compactMap { $0.reason?.split(separator: " ").first }
+            #expect(more.compactMap { Int($0) }.reduce(0, +) == denials - single)
+        }
+    }
+
     @Test func aRefusalASecondLaterIsToldAgain() throws {
         try withLog { (log, path) throws in
             log.append([refused("a")])

@@ -29,16 +29,22 @@ struct DataProtection: VolumeFamily {
     /// have been changed through a mapping are written back, by requests that this thread must not hold up; so it serves
     /// none, and has no lock.
     func dropPages() {
-        let files = read { state -> [CachedFile] in
+        let nodes = read { state -> [Node] in
             let rule = state.device.protectionRule
             guard rule.state.restrictsData else { return [] }
-            return state.handles.files { node in
-                if rule.admits(.use, own: node.protection) { return nil }
-                return CachedFile(nodeID: node.address, path: node.isUnlinked ? nil : node.path().bytes)
-            }
+            return state.handles.files { rule.admits(.use, own: $0.protection) ? nil : $0 }
         }
-        if !files.isEmpty { hooks.dropPages(files) }
+        // Paths can be long, so they are made, and kept, for some files at a time.
+        for start in stride(from: 0, to: nodes.count, by: Self.filesAtOnce) {
+            let some = nodes[start..<min(start + Self.filesAtOnce, nodes.count)]
+            hooks.dropPages(
+                read { _ in
+                    some.map { CachedFile(nodeID: $0.address, path: $0.isUnlinked ? nil : $0.shortPath()?.bytes) }
+                })
+        }
     }
+
+    private static let filesAtOnce = 64
 }
 
 // Under the lock.

@@ -1,10 +1,14 @@
 import PurgeModel
 
-/// A program that tries again and again on a full device, or a full disk, would fill the journal with a single fact:
-/// for one file at most one `refused` and one `hostFull` event a second are kept. The memory for that is bounded.
+/// A program that tries again and again on a full device, a full disk, or a locked device would fill the journal with a
+/// single fact: for one file at most one `refused` and one `hostFull` event a second are kept, and of all
+/// `protectionDenied` events a hundred a second. The memory for that is bounded.
 struct RefusalLimit {
     /// Nanoseconds.
     private static let spacing: Int64 = 1_000_000_000
+    /// How many `protectionDenied` events are kept within `spacing`. Each is a fact of its own unless they are very many: the
+    /// kernel repeats a page fault of mlock(2) without end.
+    static let denials = 100
     /// For how many files something is remembered; refusals of more files within a second are reported in one event.
     static let files = 1024
 
@@ -18,9 +22,12 @@ struct RefusalLimit {
     private var pruned = Int64.min
     /// Refusals of further files, by type.
     private var others: [EventType: Int] = [:]
+    /// Since when denials are counted, and how many there were.
+    private var denied: (since: Int64, count: Int) = (.min, 0)
 
     /// Whether the event is kept. `now` is System.uptime. A summary, which names no file, always is.
     mutating func admits(_ event: Event, at now: Int64) -> Bool {
+        if event.type == .protectionDenied { return event.path == nil || admitsDenial(at: now) }
         guard event.type == .refused || event.type == .hostFull, let path = event.path else { return true }
         let key = Key(type: event.type, path: path.hashValue)
         if let before = last[key], now - before < Self.spacing { return false }
@@ -31,6 +38,13 @@ struct RefusalLimit {
         }
         last[key] = now
         return true
+    }
+
+    private mutating func admitsDenial(at now: Int64) -> Bool {
+        if denied.since == .min || now - denied.since >= Self.spacing { denied = (now, 0) }
+        denied.count += 1
+        if denied.count > Self.denials { others[.protectionDenied, default: 0] += 1 }
+        return denied.count <= Self.denials
     }
 
     /// Done rarely, since it visits all of them.
@@ -44,7 +58,9 @@ struct RefusalLimit {
     mutating func takeSummary() -> [Event] {
         defer { others = [:] }
         return others.sorted { $0.key.rawValue < $1.key.rawValue }.map {
-            Event(type: $0.key, reason: "\($0.value) more, of other files")
+            Event(
+                type: $0.key,
+                reason: $0.key == .protectionDenied ? "\($0.value) more" : "\($0.value) more, of other files")
         }
     }
 }
