@@ -35,7 +35,8 @@ extension VolumeCore {
         let isBusy = reclaimerIsBusy.load(ordering: .relaxed)
         return read { state in
             StatusReport(
-                device: state.device, ledger: state.ledger, mountpoint: mountpoint, store: store.absolutePath,
+                device: state.device, ledger: state.device.ledgers[0], mountpoint: mountpoint,
+                store: store.absolutePath,
                 purging: isBusy || state.purgesUnderWay > 0)
         }
     }

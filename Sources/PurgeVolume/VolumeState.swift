@@ -45,11 +45,6 @@ struct VolumeState: ~Copyable, Sendable {
         var node: Node?
     }
 
-    struct GhostKey: Hashable {
-        var directory: ObjectIdentifier
-        var name: Name
-    }
-
     init(device: Device, descriptorLimit: Int) {
         tree = Tree(device: device.asSaved)
         descriptors = DescriptorRing(limit: descriptorLimit)
@@ -57,9 +52,13 @@ struct VolumeState: ~Copyable, Sendable {
 
     /// The settings, the pressure, and the numbers of the files.
     var device: Device { _read { yield tree.device } }
-    /// The ledger of the container; there is only one today.
-    var ledger: Ledger { _read { yield tree.accounts.device.ledgers[0] } }
     var capacity: Capacity { device.capacity }
+}
+
+/// A name about which the kernel has not been told yet.
+struct GhostKey: Hashable {
+    var directory: ObjectIdentifier
+    var name: Name
 }
 
 // The end of a change, and pressure.

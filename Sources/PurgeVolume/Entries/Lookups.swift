@@ -19,7 +19,7 @@ struct Lookups: VolumeFamily {
 
     func mayCacheAbsence(_ name: CName?, in parent: Node) -> Bool {
         guard let name else { return false }
-        let key = VolumeState.GhostKey(directory: ObjectIdentifier(parent), name: Name(name))
+        let key = GhostKey(directory: ObjectIdentifier(parent), name: Name(name))
         return read { state in state.ghosts[key] == nil }
     }
 

@@ -40,7 +40,7 @@ struct PurgedNames: VolumeFamily {
     private func finishAnnouncement(_ removals: [Removal]) {
         change { state in
             for removal in removals {
-                let key = VolumeState.GhostKey(directory: ObjectIdentifier(removal.directory), name: removal.name)
+                let key = GhostKey(directory: ObjectIdentifier(removal.directory), name: removal.name)
                 if state.ghosts[key] === removal.node { state.ghosts[key] = nil }
             }
         }
