@@ -11,4 +11,13 @@ public enum DeviceWork: String, Codable, Sendable {
     case update
     /// The container is emptied, and gets another UUID.
     case delete
+
+    /// For a message.
+    public var text: String {
+        switch self {
+        case .reboot: "a reboot"
+        case .update: "an update of the app"
+        case .delete: "the deletion of the app"
+        }
+    }
 }

@@ -15,7 +15,7 @@ public final class OfflineVolume {
         volume = try Volume(
             store: store, device: store.loadSettings(),
             journal: forReading ? Journal.openForReading(in: store) : Journal.open(in: store), mountpoint: nil)
-        volume.finishInterruptedWork()
+        try volume.finishInterruptedWork()
     }
 
     /// The problems of the records of charged blocks; with `repairing` they are repaired.

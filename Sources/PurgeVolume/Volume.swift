@@ -64,7 +64,7 @@ public final class Volume: VolumeFamily {
 
     /// Finishes what an earlier mount of the store has begun and not finished, before anyone uses this one. `announce`
     /// of the hooks must work.
-    public func finishInterruptedWork() { deviceChanges.finishInterrupted() }
+    public func finishInterruptedWork() throws(StoreError) { try deviceChanges.finishInterrupted() }
 
     public var device: Device { read { $0.device } }
     public var capacity: Capacity { read { $0.capacity } }

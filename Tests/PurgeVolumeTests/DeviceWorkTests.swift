@@ -189,7 +189,7 @@ struct DeviceWorkTests {
                     $0.unfinished = work
                 }
                 #expect(live.exists("tmp/d/a"))
-                live.volume.finishInterruptedWork()
+                try live.volume.finishInterruptedWork()
                 #expect(try stored(live) == (work == .delete ? Self.layout : Self.without("tmp/d", "tmp/d/a")))
                 #expect(live.used == (work == .delete ? 0 : 7))
                 try live.volume.startThreads()
@@ -206,6 +206,24 @@ struct DeviceWorkTests {
             #expect(saved.state == (work == .reboot ? .beforeFirstUnlock : .unlocked))
             let told = try JournalReader(storePath: store).events(.init(types: [.app, .device]))
             #expect(told.map(\.reason) == [work == .reboot ? "beforeFirstUnlock" : work.rawValue])
+        }
+    }
+
+    /// A mount whose store keeps the mark is not used: what would be made in it would go with the next mount.
+    @Test(arguments: [DeviceWork.reboot, .update, .delete])
+    func anEndThatCannotBeSavedIsNoMount(work: DeviceWork) throws {
+        try withStore { store in
+            do { _ = try LiveVolume(store) { $0.unfinished = work } }
+            let faults = SystemCallFaults(after: 0, of: .fsync, code: EIO, count: .max)
+            let outcome = faults.during { () -> Bool in
+                do {
+                    _ = try OfflineVolume(storePath: store)
+                    return true
+                } catch { return false }
+            }
+            #expect(outcome.hits > 0)
+            #expect(try !outcome.result.get())
+            #expect(try Store.open(store, creating: false).loadSettings().unfinished == work)
         }
     }
 

@@ -19,13 +19,19 @@ extension DeviceChanges {
         if work == .delete, read({ _ in !root.entries.isEmpty }) { throw .notEmpty }
     }
 
-    /// Finishes what an earlier mount of the store has begun. Nobody uses the files yet; the device is saved with the
-    /// settings of this mount.
-    func finishInterrupted() {
+    /// Finishes what an earlier mount of the store has begun, while nobody uses the files yet. If the end cannot be saved,
+    /// the store must not be used: what is made in it would be removed by the next mount.
+    func finishInterrupted() throws(StoreError) {
         guard let work = read({ $0.device.unfinished }), !store.isForReading else { return }
         let freed = remove(work, 0)
         change { state in
             _ = step(&state) { device, now in finish(&device, freed, 0, now) }
+        }
+        guard keeper.saveDevice(durably: true) else {
+            throw StoreError(
+                "device.json cannot be written, so \(work.text) that was interrupted stays unfinished",
+                path: store.path,
+                advice: "Make room on the disk under the store, or make it writable; each mount would do it again.")
         }
         containerFolders.make()
     }
