@@ -2,13 +2,17 @@
 
     protection_dirty.py MOUNT
 
-Prints a line when it has begun. It ends by a signal: its own, or SIGBUS when the files are out of reach.
+Prints a line when it has begun. It ends by a signal: its own, or SIGBUS when the files are out of reach; then its
+children end, too.
 """
+import ctypes
 import mmap
 import os
+import signal
 import sys
 
 SIZE = 4 << 20
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 folder = os.path.join(sys.argv[1], "Documents", "dirty")
 if not os.path.exists(folder):
@@ -21,7 +25,14 @@ for number in range(4):
         os.pwrite(fd, b"s" * SIZE, 0)
     files.append((fd, mmap.mmap(fd, SIZE)))
 number = 0
-while number < 3 and os.fork() == 0:
+while number < 3:
+    parent = os.getpid()
+    if os.fork():
+        break
+    # A process whose pages are all there never notices that the file system is gone.
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        sys.exit()
     number += 1
 fd, memory = files[number]
 print("begun", flush=True)
