@@ -73,7 +73,7 @@ final class UnfinishedDirectory {
             try System.lockExclusively(found.raw)
             let names = try found.open(".", O_RDONLY | O_DIRECTORY).names()
             let texts = names.map { String(decoding: $0.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self) }
-            guard texts.allSatisfy(kind.isOurs) else { throw .exists }
+            guard texts.allSatisfy({ kind.isOurs($0) || TreeRemoval.isOwnName($0) }) else { throw .exists }
             try TreeRemoval.run(name, in: parent)
             try makeDirectory(name, in: parent)
             let made = try parent.open(name, O_RDONLY | O_DIRECTORY)

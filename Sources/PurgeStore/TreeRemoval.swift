@@ -5,6 +5,11 @@ import PurgeSystem
 /// first moved up, so neither descriptors nor path length run out. Stays on one file system and
 /// follows no symbolic links.
 public enum TreeRemoval {
+    private static let movedPrefix = "purgefs-remove."
+
+    /// Whether a removal that was killed may have left something with this name at the top of the directory.
+    public static func isOwnName(_ name: String) -> Bool { name.hasPrefix(movedPrefix) }
+
     /// Removes `name` in `parent`; does nothing if it is not there.
     public static func run(_ name: String, in parent: FileDescriptor) throws(Errno) {
         let top: FileDescriptor
@@ -53,7 +58,7 @@ public enum TreeRemoval {
             moved += 1
             do throws(Errno) {
                 // A folder can only replace an empty folder, so a clash loses nothing.
-                return try System.rename(at: folder.raw, name, to: top.raw, "purgefs-remove.\(moved)")
+                return try System.rename(at: folder.raw, name, to: top.raw, "\(movedPrefix)\(moved)")
             } catch .notEmpty, .exists, .notDirectory { continue }
         }
     }

@@ -22,6 +22,7 @@ extension Mounts {
         @Test func makeBuildsWhatHasChanged() throws {
             let output = try output(
                 """
+                unset MAKEFLAGS MAKELEVEL  # those of the make that runs the tests
                 for n in a b c; do echo $n > $n.in; done
                 printf 'all: a.out b.out c.out\\n%%.out: %%.in\\n\\t@echo build $@; cp $< $@\\n' > Makefile
                 make | sort; later +3w; make -q; later +1s; make -q

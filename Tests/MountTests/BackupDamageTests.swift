@@ -122,6 +122,16 @@ extension Mounts {
             }
         }
 
+        /// Deep folders are moved up to be removed.
+        @Test func killedWhileRemovingWhatAKilledOneHasLeft() throws {
+            try withBackup(files: 10) { place in
+                try Files.makeDirectory("\(place)/.restored.unfinished-restore")
+                try Files.makeDirectory("\(place)/.restored.unfinished-restore/purgefs-remove.1")
+                try PurgefsBinary.run("backup", "restore", "backup", "restored", in: place).succeeded()
+                #expect(try Files.names(in: place) == ["backup", "restored", "stream"])
+            }
+        }
+
         /// Either there is no store, or the whole one; what is left is removed by the next call.
         @Test func killed() throws {
             try withBackup(files: 400) { place in
