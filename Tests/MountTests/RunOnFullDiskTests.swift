@@ -33,7 +33,7 @@ extension Mounts {
                     """)
                 #expect(run.status == 9, "\(run)")
                 let told = try StoreEvent.lines(Files.text("\(other)/events"))
-                #expect(Set(told.map(\.type)) == ["mount", "hostFull", "purge", "unmount"])
+                #expect(Set(told.map(\.type)) == ["mount", "app", "hostFull", "purge", "unmount"])
                 #expect(Set(told.filter { $0.type == "purge" }.map(\.path)) == Set((1...200).map { "tmp/\($0)" }))
                 let areInTheJournal = try StoreEvent.journal(of: "\(disk)/store") == told
                 #expect(areInTheJournal)
