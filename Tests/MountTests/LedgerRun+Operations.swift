@@ -62,7 +62,7 @@ extension LedgerRun {
         guard !handles.isEmpty else { return }
         let handle = handles.remove(at: random.below(handles.count))
         note("close")
-        handle.file.close()
+        handle.file.closeForAll()
         model.close(handle.id)
     }
 

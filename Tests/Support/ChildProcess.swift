@@ -10,6 +10,8 @@ public final class ChildProcess: Sendable {
     public let errorPath: String
     /// As a shell reports it: 128 + N if signal N ended it.
     private let ended = Mutex<Int32?>(nil)
+    /// Held while a child has copies of our descriptors.
+    static let starting = Mutex(())
 
     /// Starts `arguments` (looked up in PATH). Its standard input is empty unless `input` names a file.
     public init(
@@ -26,6 +28,7 @@ public final class ChildProcess: Sendable {
         let append = O_WRONLY | O_CREAT | O_APPEND
         posix_spawn_file_actions_addopen(&actions, 1, output, append, 0o644)
         posix_spawn_file_actions_addopen(&actions, 2, errors, append, 0o644)
+        Self.closeAllOthers(&actions)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -34,13 +37,23 @@ public final class ChildProcess: Sendable {
         pid = try withCStrings(arguments) { argv in
             try withCStrings(merged.map { "\($0)=\($1)" }) { envp in
                 var child = pid_t()
-                let code = posix_spawnp(&child, arguments[0], &actions, &attributes, argv, envp)
+                let code = Self.starting.withLock { _ in
+                    posix_spawnp(&child, arguments[0], &actions, &attributes, argv, envp)
+                }
                 guard code == 0 else {
                     throw TestFailure("cannot start \(arguments[0]): \(String(cString: strerror(code)))")
                 }
                 return child
             }
         }
+    }
+
+    /// Without this posix_spawn(3) returns before execve(2) has closed our descriptors. The function is declared for
+    /// _GNU_SOURCE only, and Swift's Glibc module is built without it.
+    private static func closeAllOthers(_ actions: inout posix_spawn_file_actions_t) {
+        typealias AddCloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
+        guard let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
+        _ = unsafeBitCast(symbol, to: AddCloseFrom.self)(&actions, 3)
     }
 
     /// Threads of libdispatch block signals, and a child would inherit that.

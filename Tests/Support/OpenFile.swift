@@ -15,6 +15,9 @@ public final class OpenFile {
         descriptor = -1
     }
 
+    /// Closes the file so that it is closed for all: no child that is just being started has a copy of the descriptor.
+    public func closeForAll() { ChildProcess.starting.withLock { _ in close() } }
+
     /// One write(2). Returns how much was written.
     public func write(_ count: Int) throws(Errno) -> Int {
         try Result<Int, any Error> {
