@@ -2,9 +2,11 @@ import PurgeModel
 
 /// Messages about a text that should have been a duration.
 enum DurationText {
-    /// nil if it is a duration.
+    /// nil if it is a duration by which the clock can be advanced.
     static func objection(to text: String) -> String? {
-        if TimeSpan(text: text) != nil { return nil }
+        if let span = TimeSpan(text: text) {
+            return span.seconds > 0 ? nil : "'\(text)': the clock is advanced by at least a second"
+        }
         if text.first == "-" { return "'\(text)': the clock only moves forward" }
         let plain = text.filter { $0 != " " }.lowercased()
         let digits = plain.prefix { $0.isASCII && $0.isNumber }

@@ -7,7 +7,7 @@ extension Verb {
         name: "clock", summary: "advance the clock of the simulated device",
         synopsis: "advance DURATION [TARGET]",
         description: [
-            "DURATION is 30s, 5m, 2h, 3d or 1w. The clock of a device only moves forward, and goes on from there with "
+            "DURATION is 30s, 5m, 2h, 3d or 1w, and at least 1s. The clock of a device only moves forward, and goes on from there with "
                 + "real time. What is due by then happens before the command returns.",
             HelpText.targetMeaning,
         ],

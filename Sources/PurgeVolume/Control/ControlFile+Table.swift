@@ -139,7 +139,7 @@ extension DeviceChange {
 
     /// What is written to device.clock.
     fileprivate init?(clock text: String) {
-        guard text.first == "+", let span = TimeSpan(text: text.dropFirst()) else { return nil }
+        guard text.first == "+", let span = TimeSpan(text: text.dropFirst()), span.seconds > 0 else { return nil }
         self = .clock(span)
     }
 }
