@@ -175,6 +175,10 @@ extension Mounts {
                 try mount.make("Documents/after", size: 1)
                 let shown = try Files.status(mount.path("Documents/before")).st_mtim.tv_sec
                 #expect(moment - shown == 21 * 86400)
+                // A time that only an attribute of the link tells.
+                try Files.symlink("before", mount.path("Documents/link"))
+                let passed = moment - 5 * 86400
+                try Program.run(["touch", "-h", "-d", "@\(passed)", mount.path("Documents/link")]).succeeded()
                 for target in [mount.root, mount.store] {
                     if target == mount.store { try mount.unmount() }
                     let (backup, restored) = (
@@ -185,6 +189,7 @@ extension Mounts {
                     let before = try Files.status("\(restored)/container/Documents/before").st_mtim.tv_sec
                     let after = try Files.status("\(restored)/container/Documents/after").st_mtim.tv_sec
                     #expect(before == shown && after >= moment)
+                    #expect(try Files.status("\(restored)/container/Documents/link").st_mtim.tv_sec == passed)
                 }
             }
         }

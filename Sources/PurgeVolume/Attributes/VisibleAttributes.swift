@@ -61,12 +61,21 @@ public enum VisibleAttributes {
     public static func times(
         _ status: FileStatus, of directory: Int32, _ name: CName?, on device: Device
     ) throws(Errno) -> (accessed: timespec, modified: timespec) {
-        let kept = device.clock > 0 ? try StoredAttributes.value(of: directory, name, SetTimes.key) : nil
-        let set = kept.flatMap { SetTimes(text: String(decoding: $0, as: UTF8.self)) } ?? SetTimes()
+        let set = device.clock > 0 ? try setTimes(status, of: directory, name) : SetTimes()
         return (
             timespec(device.fileClock.shown(FileTime(status.st_atim), .access, of: set)),
             timespec(device.fileClock.shown(FileTime(status.st_mtim), .modification, of: set))
         )
+    }
+
+    private static func setTimes(
+        _ status: FileStatus, of directory: Int32, _ name: CName?
+    ) throws(Errno) -> SetTimes {
+        if let name, !status.isRegular, !status.isDirectory {
+            return try StoredAttributes.timesOfLink(in: directory, name) ?? SetTimes()
+        }
+        guard let kept = try StoredAttributes.value(of: directory, name, SetTimes.key) else { return SetTimes() }
+        return SetTimes(text: String(decoding: kept, as: UTF8.self)) ?? SetTimes()
     }
 
     /// Whether its own flag takes an entry out of a backup.
