@@ -194,6 +194,19 @@ extension Mounts {
             }
         }
 
+        /// Read in the order of their paths, files are purged in that of their last uses before.
+        @Test func itIsNoUse() throws {
+            try withMount { mount in
+                for name in ["b", "a"] {
+                    try mount.make("Documents/\(name)", size: 4096)
+                    try mount.mark("Documents/\(name)", "low")
+                }
+                try PurgefsBinary.run("backup", "create", mount.root, "--output", "\(mount.scratch)/backup").succeeded()
+                try mount.write("8K", to: "storage.reclaim")
+                #expect(try mount.purgesAfterUnmount().paths == ["Documents/b", "Documents/a"])
+            }
+        }
+
         /// It is named, and nothing is left.
         @Test func changingFile() throws {
             try withMount(["--total", "1G"]) { mount in

@@ -23,6 +23,12 @@ extension Mounts {
             Use("open to read", counts: true) { mount, _ in try mount.touch(a) },
             Use("write through an old descriptor", counts: true) { _, file in _ = try file.write(100, at: 0) },
             Use("open to write", counts: true) { mount, _ in try OpenFile(mount.path(a), O_WRONLY).close() },
+            Use("open to read without an access time", counts: false) { mount, _ in
+                try OpenFile(mount.path(a), O_RDONLY | System.openNoAccessTime).close()
+            },
+            Use("open to write without an access time", counts: true) { mount, _ in
+                try OpenFile(mount.path(a), O_RDWR | System.openNoAccessTime).close()
+            },
             Use("written anew", counts: true) { mount, _ in try mount.make(a, size: 4096) },
             Use("read through an old descriptor", counts: false) { _, file in _ = try file.read(4096) },
             Use("truncate through an old descriptor", counts: false) { _, file in try file.truncate(4000) },

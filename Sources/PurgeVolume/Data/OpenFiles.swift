@@ -13,7 +13,7 @@ struct OpenFiles: VolumeFamily {
     func open(
         _ node: Node, flags: Int32, caller: Caller, offersPassthrough: Bool
     ) throws(Errno) -> Handle {
-        try reserveOpen(node, by: caller)
+        try reserveOpen(node, by: caller, isUse: Self.isUse(flags))
         do throws(Errno) {
             let descriptor = try openOwn(node, flags & ~O_TRUNC)
             if flags & O_TRUNC != 0 {
@@ -31,9 +31,14 @@ struct OpenFiles: VolumeFamily {
         }
     }
 
+    /// A program that reads with O_NOATIME wants to leave no trace: a backup. Only the owner of a file may, and root.
+    private static func isUse(_ flags: Int32) -> Bool {
+        flags & O_ACCMODE != O_RDONLY || flags & System.openNoAccessTime == 0
+    }
+
     func keep(_ node: Node) throws(Errno) -> Handle? {
         guard node.isRegular else { return nil }
-        try reserveOpen(node, by: nil)
+        try reserveOpen(node, by: nil, isUse: false)
         do throws(Errno) {
             let descriptor = try openOwn(node, O_RDONLY)
             return change { state in
@@ -53,8 +58,8 @@ struct OpenFiles: VolumeFamily {
 
     /// Opening and choosing victims happen in one order (docs/RULES.md, Order of purging): a file that a purge has
     /// chosen no longer exists for later calls, and ESTALE makes the kernel look up its name again.
-    /// `caller` is nil for a descriptor of our own, which is no use and gives nobody the data.
-    private func reserveOpen(_ node: Node, by caller: Caller?) throws(Errno) {
+    /// `caller` is nil for a descriptor of our own, which gives nobody the data.
+    private func reserveOpen(_ node: Node, by caller: Caller?, isUse: Bool) throws(Errno) {
         enum Outcome { case reserved, lingers, isGoing }
         let now = clock.now
         var mayLinger = caller == nil
@@ -67,7 +72,7 @@ struct OpenFiles: VolumeFamily {
                 if let caller { try DataProtection.admit(.open, to: node, by: caller.tid, &state) }
                 try state.admit(within: budget)
                 state.tree.open(node)
-                if caller != nil { state.tree.noteUse(node, at: now) }
+                if isUse { state.tree.noteUse(node, at: now) }
                 return .reserved
             }
             switch outcome {
