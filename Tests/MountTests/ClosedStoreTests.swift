@@ -70,6 +70,31 @@ extension Mounts {
             #expect(outcome.status == 0 && outcome.output == "16384\n8192\n0\n0\n0\n0\n", "\(outcome)")
         }
 
+        /// Their owner may set the times even of what nobody may touch, those too that have to be remembered; an attribute
+        /// takes the permission to write.
+        @Test func timesOfWhatHasNoPermission() throws {
+            let outcome = try asUser(
+                Self.mounted + """
+                    mkdir Documents/d; echo x > Documents/f; mkfifo Documents/p; chmod 0 Documents/*
+                    echo +21d > .purgefs/device.clock
+                    time=$(($(date +%s) - 432000))
+                    cd ..; touch -d @$time mountpoint/Documents/*
+                    chmod 0 mountpoint; touch -d @$time mountpoint
+                    stat -c '%n %a' mountpoint; chmod 755 mountpoint
+                    for name in d f; do setfattr -n user.x -v 1 mountpoint/Documents/$name 2> /dev/null && exit 3; done
+                    for round in 1 2; do
+                        for name in Documents/d Documents/f .; do
+                            test $(stat -c %Y mountpoint/$name) = $time || exit 4
+                        done
+                        stat -c '%n %a' mountpoint/Documents/*
+                        ./purgefs unmount mountpoint; ./purgefs mount store mountpoint
+                    done
+                    cd mountpoint
+                    """)
+            let modes = "mountpoint/Documents/d 0\nmountpoint/Documents/f 0\nmountpoint/Documents/p 0\n"
+            #expect(outcome.status == 0 && outcome.output == "mountpoint 0\n" + modes + modes, "\(outcome)")
+        }
+
         /// The app may close its container, or a folder that each mount makes again if it is missing.
         @Test func aContainerThatItsAppHasClosed() throws {
             let outcome = try asUser(
