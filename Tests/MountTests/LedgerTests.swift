@@ -5,7 +5,8 @@ extension Mounts {
     /// The ledger against a model that knows nothing of the code, after each random operation.
     @Suite struct LedgerTests {
         @Test(arguments: Backing.allCases) func randomOperations(backing: Backing) throws {
-            let steps = Scale.of(10_000)
+            // The other file systems answer differently in a few calls only.
+            let steps = Scale.of(backing == .ext4 ? 10_000 : 4000)
             try withMount(["--total", "12M"], on: backing, deadline: 400) { mount in
                 let run = try LedgerRun(
                     mount, seed: UInt64(backing.rawValue.utf8.reduce(0) { $0 &* 31 &+ Int($1) }), total: 12 << 20)

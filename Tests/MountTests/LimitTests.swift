@@ -9,7 +9,7 @@ extension Mounts {
         static let places = ["Documents", "Library/Caches", "tmp", "Documents/marked", "Library/Application Support"]
 
         @Test func sixteenWritersNeverPassTheTotal() throws {
-            let seconds = 30 * Scale.factor
+            let seconds = 15 * Scale.factor
             try withMount(["--total", "32M", "--others", "4M", "--others-purgeable", "1M"], deadline: seconds + 90) {
                 mount in
                 try mount.makeDirectory("Documents/marked")
