@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -222,6 +223,7 @@ int shim_end_with_child(shim_signals signals, int child, const char *mountpoint,
     return ANSWER(sigprocmask(SIG_UNBLOCK, &set, NULL));
 }
 
+int shim_memory_file(const char *name) { return ANSWER(memfd_create(name, MFD_CLOEXEC)); }
 int shim_socketpair(int ends[2]) { return ANSWER(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)); }
 int shim_window_size(int fd, uint16_t *columns, uint16_t *rows) {
     struct winsize size;

@@ -44,6 +44,14 @@ extension MountService {
         }
     }
 
+    /// A read-only mount shows what is there.
+    static func warnOfUnfinishedWork(_ volume: Volume, _ store: Store) {
+        guard let work = volume.device.unfinished else { return }
+        note(
+            "purgefs: warning: \(store.path): \(work.text) was interrupted and is not finished, since the mount is "
+                + "read-only\n  A mount without -o ro finishes it, and `purgefs check --repair` does.")
+    }
+
     /// What the kernel still holds means nothing: once it has begun to unmount, it sends no FORGET,
     /// and not every RELEASE.
     static func warnOfLosses(_ census: Census) {

@@ -63,7 +63,7 @@ public enum MountService {
             try notifier.start()
             try server.commands.start(name: "commands")
         } catch { throw StoreError("no thread could be started: \(error)", path: mountpoint, advice: "See: ulimit -u") }
-        try volume.finishInterruptedWork()
+        if request.isReadOnly { warnOfUnfinishedWork(volume, store) } else { try volume.finishInterruptedWork() }
         guard interruption == nil else { throw .interrupted(store.path) }
         let channel = try mount(request, at: mountpoint, store, server)
         do throws(StoreError) {

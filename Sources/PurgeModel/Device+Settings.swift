@@ -57,10 +57,19 @@ extension Device {
         return rounded
     }
 
-    /// Whether another device has the same settings and state, whatever its counters.
-    public func isSame(butForCounters other: Device) -> Bool {
-        var (mine, theirs) = (asSaved, other.asSaved)
-        (mine.counters, theirs.counters) = (Counters(), Counters())
-        return mine == theirs
+    /// What has changed since an earlier state of the same device was saved, in words; the counters do not count.
+    public func changes(since saved: Device) -> [String] {
+        let changes = [
+            ("the profile", profile != saved.profile), ("total", total != saved.total),
+            ("others", others != saved.others),
+            ("the purgeable part of others", othersPurgeable != saved.othersPurgeable),
+            ("the thresholds", thresholds != saved.thresholds),
+            ("the default protection class", protection != saved.protection),
+            ("the UUID of the container", containerID != saved.containerID), ("boots", boots != saved.boots),
+            ("the lock state", lock != saved.lock),
+            ("the clock", clock != saved.clock || history != saved.history),
+            (saved.unfinished.map { "the end of \($0.text)" } ?? "", saved.unfinished != nil && unfinished == nil),
+        ]
+        return changes.filter(\.1).map(\.0)
     }
 }

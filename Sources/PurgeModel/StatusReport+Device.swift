@@ -8,7 +8,8 @@ extension StatusReport {
             tiers: Tiers { Usage(ledger.usage(of: $0)) },
             marked: Marked(purgeable: Usage(ledger.marked), excludedFromBackup: Usage(ledger.excluded)),
             pressure: device.level, purging: purging,
-            device: Device(state: device.state.rawValue, clock: device.clock, boots: device.boots),
+            device: Device(
+                state: device.state.rawValue, clock: device.clock, boots: device.boots, unfinished: device.unfinished),
             app: App(container: device.containerID, running: device.isRunning), counters: Counters(device.counters))
     }
 }

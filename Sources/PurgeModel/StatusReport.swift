@@ -26,10 +26,13 @@ public struct StatusReport: Codable, Sendable {
         /// Seconds ahead of real time.
         public var clock: Int64
         public var boots: Int64
-        public init(state: String, clock: Int64, boots: Int64) {
+        /// What was interrupted, and is finished by the next mount.
+        public var unfinished: DeviceWork?
+        public init(state: String, clock: Int64, boots: Int64, unfinished: DeviceWork? = nil) {
             self.state = state
             self.clock = clock
             self.boots = boots
+            self.unfinished = unfinished
         }
     }
     public struct App: Codable, Sendable {

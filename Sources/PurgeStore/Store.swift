@@ -23,6 +23,9 @@ public final class Store: Sendable {
     /// The store itself; it holds the lock until this object is destroyed.
     public var directory: FileDescriptor { place.descriptor }
 
+    /// Whether a command is removing files, or was interrupted in that.
+    public var removalNote: RemovalNote { RemovalNote(place: place) }
+
     /// Folders of a new container, each after its parent.
     public static var folders: [String] { ContainerLayout.folders }
     /// To whom it belongs, and what is made in it.

@@ -96,7 +96,7 @@ public struct StoreBefore: Sendable {
     /// A daemon's last message stays, and so does what SQLite needs beside a journal that existed before.
     private func goesWithTheStore(_ name: String) -> Bool {
         if StoreDirectory.journalNames.contains(name) { return !names.contains(JournalSchema.fileName) }
-        return [StoreDirectory.extentsName, DeviceFile.name, DeviceFile.newName].contains(name)
+        return [StoreDirectory.extentsName, DeviceFile.name, DeviceFile.newName, RemovalNote.name].contains(name)
     }
 
     /// A folder that cannot be examined counts as present.

@@ -5,6 +5,8 @@ extension Errno {
     public static let tooManyOpenFilesInSystem = Errno(ENFILE)
     /// The daemon behind a FUSE mount has ended.
     public static let socketNotConnected = Errno(ENOTCONN)
+    /// What was asked for has not begun.
+    public static let canceled = Errno(ECANCELED)
     public static let timedOut = Errno(ETIMEDOUT)
     /// The mount was cut off from its daemon.
     public static let connectionAbort = Errno(ECONNABORTED)

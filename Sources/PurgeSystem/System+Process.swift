@@ -145,6 +145,10 @@ extension System {
 
 // Descriptors between processes.
 extension System {
+    /// An empty file in memory; its name only shows in /proc, as `/memfd:NAME (deleted)`.
+    public static func makeMemoryFile(_ name: String) throws(Errno) -> FileDescriptor {
+        FileDescriptor(adopting: try SystemCall.run(.memfdCreate) { shim_memory_file(name) })
+    }
     /// Two ends of one connection, both closed on exec.
     public static func makeConnection() throws(Errno) -> (FileDescriptor, FileDescriptor) {
         var ends: [Int32] = [-1, -1]

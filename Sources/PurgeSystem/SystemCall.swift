@@ -40,6 +40,7 @@ extension SystemCall {
     public enum Name: String, Sendable, Hashable {
         // Opening and descriptors.
         case openat, openat2, dup2, fcntl, flock, socketpair
+        case memfdCreate = "memfd_create"
         case closeRange = "close_range"
         // Data.
         case pread, pwrite, read, write, lseek, ftruncate, fallocate, fadvise, fsync, fdatasync, syncfs

@@ -58,6 +58,9 @@ extension Mounts {
                 #expect(try mount.number("storage.others") == 1 << 20)
                 let set = try PurgefsBinary.run("set", mount.root, "others=1M")
                 #expect(set.status == 1 && set.errors.contains("It is in force"), "\(set)")
+                let reboot = try PurgefsBinary.run("device", "reboot", mount.root)
+                #expect(reboot.status == 1 && reboot.errors.contains("Nothing was changed"), "\(reboot)")
+                #expect(try mount.status().device.boots == 1)
                 file.close()
                 try Files.unlink(mount.path("Documents/f"))
                 try eventually("the setting is saved") {

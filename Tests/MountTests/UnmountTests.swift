@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PurgeSystem
 import Support
 import Testing
 
@@ -44,6 +45,24 @@ extension Mounts {
                 #expect(try user.wait(within: 10) != 0)
                 holder.signal(SIGKILL)
                 try holder.wait(within: 10)
+            }
+        }
+
+        /// A save begins with a file of that name, which a directory prevents even for root.
+        @Test func whatCouldNotBeSaved() throws {
+            try withDaemon { mount, _ in
+                try Files.makeDirectory("\(mount.store)/device.json.new")
+                #expect(throws: Errno.ioError) { try mount.write("1M", to: "storage.others") }
+                let told = try PurgefsBinary.run("unmount", mount.root)
+                #expect(told.status == 1, "\(told)")
+                #expect(
+                    told.errors == """
+                        purgefs: unmounted: \(mount.store): the store is incomplete: \
+                        the settings of this mount are not saved (others)
+                          The settings cannot be saved: Is a directory. If the disk under it is full, make room there.
+
+                        """)
+                try Files.removeDirectory("\(mount.store)/device.json.new")
             }
         }
 

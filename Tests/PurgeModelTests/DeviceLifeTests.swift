@@ -195,6 +195,28 @@ import Testing
         #expect(!device.isRunning && device.revision == 0)
     }
 
+    @Test func whatHasChangedSinceItWasSaved() {
+        let saved = Self.device(.unlocked)
+        let changes: [(String, (inout Device) -> Void)] = [
+            ("total", { $0.total = ByteCount(4 << 20) }), ("others", { $0.others = ByteCount(4096) }),
+            ("the purgeable part of others", { $0.othersPurgeable = ByteCount(4096) }),
+            ("the thresholds", { $0.thresholds = .off }),
+            ("the default protection class", { $0.protection = .complete }),
+            ("the UUID of the container", { $0.containerID = Self.otherID }), ("boots", { $0.boots += 1 }),
+            ("the lock state", { $0.state = .locked }), ("the clock", { $0.clock += 1 }),
+        ]
+        for (name, change) in changes {
+            var device = saved
+            change(&device)
+            #expect(device.changes(since: saved) == [name])
+        }
+        var (device, marked) = (saved, saved)
+        device.notePurged(files: 1, bytes: ByteCount(4096))
+        #expect(device.changes(since: saved) == [])
+        marked.unfinished = .reboot
+        #expect(marked.changes(since: marked) == [] && device.changes(since: marked) == ["the end of a reboot"])
+    }
+
     /// A file with more would be refused.
     @Test func bootsEndWhereAFileMayHaveThem() throws {
         var device = Self.device(.unlocked)

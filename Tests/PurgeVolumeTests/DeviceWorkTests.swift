@@ -161,16 +161,20 @@ struct DeviceWorkTests {
             let before = live.volume.device
             let faults = SystemCallFaults(after: 0, of: .fsync, code: EIO, count: .max)
             let outcome = faults.during { try live.command(file, command) }
-            #expect(throws: Errno.ioError) { try outcome.result.get() }
+            #expect(throws: Errno.canceled) { try outcome.result.get() }
             #expect(outcome.hits > 0)
             #expect(try stored(live) == Self.without())
-            #expect(live.volume.device.isSame(butForCounters: before))
+            #expect(live.volume.device.asSaved == before.asSaved)
+            #expect(try !live.volume.store.removalNote.exists)
             live.volume.keeper.saveDevice()
             #expect(try live.volume.store.loadSettings().unfinished == nil)
             try live.command(file, command)
             #expect(!live.exists("tmp/d"))
         }
     }
+
+    /// As a daemon leaves it that is killed before anything is removed.
+    private func interrupt(_ live: LiveVolume) throws { try live.volume.store.removalNote.make() }
 
     /// The daemon has ended after the mark was saved, and before anything or with everything gone.
     @Test(arguments: [DeviceWork.reboot, .update, .delete], [false, true])
@@ -188,6 +192,7 @@ struct DeviceWorkTests {
                     LiveVolume.small(&$0)
                     $0.unfinished = work
                 }
+                try interrupt(live)
                 #expect(live.exists("tmp/d/a"))
                 try live.volume.finishInterruptedWork()
                 #expect(try stored(live) == (work == .delete ? Self.layout : Self.without("tmp/d", "tmp/d/a")))
@@ -195,13 +200,14 @@ struct DeviceWorkTests {
                 try live.volume.startThreads()
                 live.volume.end()
             } else {
-                do { _ = try LiveVolume(store) { $0.unfinished = work } }
+                do { try interrupt(try LiveVolume(store) { $0.unfinished = work }) }
                 let offline = try OfflineVolume(storePath: store)
                 #expect(try offline.read("storage.used") == (work == .delete ? "0\n" : "28672\n"))
                 try offline.close()
             }
             let saved = try Store.open(store, creating: false).loadSettings()
             #expect(saved.unfinished == nil && saved.boots == (work == .reboot ? 2 : 1))
+            #expect(!Files.exists("\(store)/device.json.removing"))
             #expect((saved.containerID == id) == (work == .reboot))
             #expect(saved.state == (work == .reboot ? .beforeFirstUnlock : .unlocked))
             let told = try JournalReader(storePath: store).events(.init(types: [.app, .device]))
@@ -209,7 +215,64 @@ struct DeviceWorkTests {
         }
     }
 
-    /// A mount whose store keeps the mark is not used: what would be made in it would go with the next mount.
+    /// Once the files are gone, device.json cannot be written any more: what is made afterwards stays, whatever happens
+    /// until the next mount.
+    @Test(
+        arguments: [(ControlFile.deviceState, "reboot"), (.appState, "update"), (.appState, "delete")], [false, true])
+    func whatIsMadeAfterwardsStays(command: (file: ControlFile, word: String), isKilled: Bool) throws {
+        try withStore { store in
+            let before: Device
+            do {
+                let live = try LiveVolume(store)
+                try fill(live)
+                before = live.volume.device
+                // The mark and the note of the removal: device.json and twice its directory.
+                let outcome = SystemCallFaults(after: 3, of: .fsync, code: EIO, count: .max).during {
+                    #expect(throws: Errno.ioError) { try live.command(command.file, command.word) }
+                    #expect(!live.exists("tmp/d"))
+                    if command.word == "delete" { try live.makeDirectory("tmp") }
+                    try live.makeDirectory("tmp/new")
+                    if isKilled { return }
+                    let loss = try #require(live.volume.end())
+                    #expect(loss.what.contains("the settings of this mount are not saved ("))
+                    let lost = command.word == "reboot" ? "boots, the lock state" : "the UUID of the container"
+                    #expect(loss.what.contains("\(lost), the end of "))
+                    #expect(loss.advice.contains("Input/output error"))
+                }
+                try outcome.result.get()
+                #expect(outcome.hits > 0)
+                #expect(try live.volume.store.loadSettings().unfinished != nil)
+            }
+            let live = try LiveVolume(store)
+            try live.makeDirectory("tmp/byHand")
+            try live.volume.finishInterruptedWork()
+            #expect(live.exists("tmp/new") && live.exists("tmp/byHand") && !live.exists("tmp/d"))
+            let saved = try live.volume.store.loadSettings()
+            #expect(saved.unfinished == nil && saved.boots == before.boots + (command.word == "reboot" ? 1 : 0))
+            #expect((saved.containerID == before.containerID) == (command.word == "reboot"))
+        }
+    }
+
+    /// A work begins only when the mark of an earlier one is gone, whose end could not be saved: the note that files are
+    /// being removed is never found beside it.
+    @Test func theMarkOfAnEarlierWorkGoesFirst() throws {
+        try withVolume { live in
+            let first = SystemCallFaults(after: 3, of: .fsync, code: EIO, count: .max).during {
+                try live.command(.appState, "delete")
+            }
+            #expect(throws: Errno.ioError) { try first.result.get() }
+            #expect(try live.volume.store.loadSettings().unfinished == .delete)
+            let second = SystemCallFaults(after: 2, of: .fsync, code: EIO, count: .max).during {
+                try live.command(.deviceState, "reboot")
+            }
+            #expect(throws: Errno.canceled) { try second.result.get() }
+            let saved = try live.volume.store.loadSettings()
+            #expect(saved.unfinished == nil && saved.boots == 1)
+            #expect(saved.containerID == live.volume.device.containerID)
+        }
+    }
+
+    /// A mount whose store keeps the mark is not used: the next one would make the change again.
     @Test(arguments: [DeviceWork.reboot, .update, .delete])
     func anEndThatCannotBeSavedIsNoMount(work: DeviceWork) throws {
         try withStore { store in

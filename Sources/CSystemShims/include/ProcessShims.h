@@ -68,6 +68,8 @@ int shim_leave_last_words(const char *path, uid_t whose);
 void *shim_begin_thread(void);
 void shim_end_thread(void *);
 
+// An empty file in memory, closed on exec.
+int shim_memory_file(const char *name);
 int shim_socketpair(int ends[2]);
 int shim_dup(int fd);  // closed on exec
 int shim_dup2(int from, int to);

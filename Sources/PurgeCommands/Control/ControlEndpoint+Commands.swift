@@ -29,6 +29,9 @@ extension ControlEndpoint {
                 ? "It could not be saved. `purgefs status` shows what is in force; that is lost at the unmount unless a\n"
                     + "  later change can be saved. Make room on the disk under the store, and try again."
                 : "It could not be saved. Make room on the disk under the store, and try again."
+        case .canceled:
+            "Nothing was changed: the store could not keep a note of what is being done, so it was not begun. Make room on\n"
+                + "  the disk under the store, or make the store writable, and try again."
         case .notEmpty:
             "The app is deleted, but something is in the container again or still: a program goes on writing there, or\n"
                 + "  a file could not be removed, which the daemon's log names. End the program, and delete once more."

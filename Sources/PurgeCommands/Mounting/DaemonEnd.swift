@@ -5,11 +5,13 @@ import PurgeSystem
 struct DaemonEnd {
     let store: String
     private(set) var daemons: [pid_t] = []
+    private let partingWords: [FileDescriptor]
 
     /// To be made before the mount is removed, because its entry names the store.
     init(_ entry: MountEntry) {
         store = entry.source
         daemons = ProcessTable.daemons(of: store)
+        partingWords = daemons.compactMap(PartingWords.file)
     }
 
     /// Tells the daemon to end, which unmounts. Returns whether a daemon was found.
@@ -28,6 +30,9 @@ struct DaemonEnd {
             } catch { return false }
         }.isEmpty == false
     }
+
+    /// What a daemon that has ended could not save; empty if nothing.
+    var loss: String { partingWords.map(PartingWords.text).first { !$0.isEmpty } ?? "" }
 
     /// Whether there is a process that may serve the mount.
     var isRunning: Bool { daemons.contains { ProcessTable.isRunning($0) } }

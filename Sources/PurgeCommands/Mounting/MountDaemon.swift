@@ -27,6 +27,7 @@ struct MountDaemon {
     private let log: FileDescriptor?
     private let diesWithParent: Bool
     private let area: RunArea?
+    private let partingWords = PartingWords.make()
 
     init(_ request: MountRequest, _ arguments: Arguments) throws(CommandFailure) {
         // The working directory is given up, so that it can be unmounted or removed by others.
@@ -79,6 +80,7 @@ struct MountDaemon {
         }
         guard wasReady else { return CommandFailure("cannot mount", error) }
         let failure = CommandFailure("unmounted", error)
+        if let partingWords { PartingWords.leave(failure.message, in: partingWords) }
         _ = request.eventSink?(Array((JSONText.encode(DaemonFailure(failure: failure.message)) + "\n").utf8))
         return failure
     }

@@ -91,6 +91,13 @@ enum ProcessTable {
         }
     }
 
+    /// A file that a process has open, by what its link in /proc says, opened anew for reading.
+    static func openFile(of pid: pid_t, as target: String) -> FileDescriptor? {
+        let path = entries("/proc/\(pid)/fd").map { "/proc/\(pid)/fd/\($0)" }.first { link($0) == target }
+        guard let path else { return nil }
+        do throws(Errno) { return try FileDescriptor.open(path, O_RDONLY) } catch { return nil }
+    }
+
     /// `7f..-7f.. rw-s 00000000 00:30 1234    /path`
     private static func maps(of pid: pid_t) -> [(manner: String, path: String)] {
         (content("/proc/\(pid)/maps") ?? "").split(separator: "\n").compactMap { line in

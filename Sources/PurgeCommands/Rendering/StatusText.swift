@@ -14,10 +14,15 @@ struct StatusText {
     private var place: [String] {
         [
             row("container", VisibleText.of(report.app.container) + (report.app.running ? ", app running" : "")),
-            row("mounted at", report.mountpoint.map(VisibleText.of) ?? "nowhere"),
+            row("mounted at", (report.mountpoint.map(VisibleText.of) ?? "nowhere") + unfinished),
             row("store", VisibleText.of(report.store)),
             row("device", VisibleText.of(device)),
         ]
+    }
+
+    private var unfinished: String {
+        guard let work = report.device.unfinished?.text else { return "" }
+        return report.mountpoint == nil ? "; the next mount finishes \(work)" : "; \(work) is not finished"
     }
 
     private var device: String {

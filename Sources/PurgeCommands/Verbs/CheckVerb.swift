@@ -12,7 +12,8 @@ extension Verb {
         description: [
             "Checks the folders of the container, device.json and the journal, and then reads the sizes, marks and "
                 + "block records of all files, as a mount would. Prints what is wrong and what to do about it. Nothing "
-                + "in the store is changed without --repair."
+                + "in the store is changed without --repair, which also finishes a reboot, an update or a deletion that "
+                + "was interrupted."
         ],
         options: [OptionSpec.repair], operands: 1...1,
         exitStatus: [
@@ -40,6 +41,7 @@ private enum CheckVerb {
             remaining += problems.count { $0.repair == nil }
         }
         try show(try inspect(store, repairing: repairing))
+        let unfinished = remaining == 0 ? try unfinishedWork(of: store) : nil
         // The files can be checked only if the rest of the store can be read.
         let control = remaining == 0 ? try OfflineControl(store: store, forReading: !repairing) : nil
         if let control { try show(try control.recordProblems(repairing: repairing)) }
@@ -48,6 +50,10 @@ private enum CheckVerb {
         guard remaining == 0, let report else {
             try console.print("\(VisibleText.of(store)): \(remaining) \(remaining == 1 ? "problem" : "problems")")
             return ExitStatus.failed
+        }
+        if let unfinished {
+            let advice = repairing ? "It is finished now." : "The next mount finishes it, and so does check --repair."
+            try console.print("\(VisibleText.of(store)): \(unfinished.text) was interrupted\n  \(advice)")
         }
         try sum(up: report, store, console)
         return ExitStatus.done
@@ -68,6 +74,12 @@ private enum CheckVerb {
     private static func inspect(_ store: String, repairing: Bool) throws(CommandFailure) -> [StoreProblem] {
         do throws(StoreError) {
             return try StoreInspection.run(store, repairing: repairing).problems
+        } catch { throw CommandFailure("cannot check", error) }
+    }
+
+    private static func unfinishedWork(of store: String) throws(CommandFailure) -> DeviceWork? {
+        do throws(StoreError) {
+            return try StoreAtRest.savedSettings(of: store)?.unfinished
         } catch { throw CommandFailure("cannot check", error) }
     }
 

@@ -9,6 +9,8 @@ extension Verb {
                 + "is free, so that it can be mounted again at once. If programs still use the mount, it keeps trying "
                 + "for 5 seconds and then names them. Readers of the control files (`purgefs events --follow`) do not "
                 + "count: they reach end of file.",
+            "If the daemon could not save everything at its end, because the disk under the store is full or fails, "
+                + "`unmount` says what is lost, and ends with 1; the container is unmounted.",
             "A mount whose daemon has died is removed even if it is in use, and so is one that a dead daemon has left "
                 + "hanging. A daemon that runs but does not answer is ended only with --force.",
         ],
@@ -48,11 +50,11 @@ private enum UnmountVerb {
         var copies = MountCopy.all(of: entry)
         if !copies.isEmpty && !isForced {
             // The process that keeps it may be about to end.
-            if daemon.wait(milliseconds: 500) { return ExitStatus.done }
+            if daemon.wait(milliseconds: 500) { return try done(daemon) }
             copies = MountCopy.all(of: entry)
             if !copies.isEmpty { throw kept("unmounted, but not everywhere", path, by: copies, daemon) }
         }
-        if end(daemon, hasCopies: !copies.isEmpty, entry, isForced: isForced) { return ExitStatus.done }
+        if end(daemon, hasCopies: !copies.isEmpty, entry, isForced: isForced) { return try done(daemon) }
         let pids = daemon.daemons.map(String.init)
         throw CommandFailure(
             "unmounted, but its daemon has not ended", path: path,
@@ -60,6 +62,12 @@ private enum UnmountVerb {
                 ? "the store is still locked" : "process \(pids.joined(separator: ", ")) still has the store",
             advice: "A process in another mount namespace (a sandbox, a container) may still have a copy of the mount: "
                 + "end it." + (pids.isEmpty ? "" : "\n  Or kill the daemon: kill -9 \(pids.joined(separator: " "))"))
+    }
+
+    /// The daemon has ended.
+    private static func done(_ daemon: DaemonEnd) throws(CommandFailure) -> Int32 {
+        if daemon.loss.isEmpty { return ExitStatus.done }
+        throw CommandFailure(status: ExitStatus.failed, message: daemon.loss)
     }
 
     /// The mount is gone here. Returns whether the daemon has ended and the store is free.

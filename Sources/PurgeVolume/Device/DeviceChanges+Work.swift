@@ -5,14 +5,16 @@ import PurgeSystem
 import PurgeTree
 
 // Work that must not be left half done: its mark is saved before the first file is removed, and it is finished after the
-// last. So a store whose daemon has ended in between has the mark, and the next mount does the work again.
+// last. So a store whose daemon has ended in between has the mark, and the next mount finishes the work. It removes files
+// only if the store also says that not all were gone (`RemovalNote`).
 extension DeviceChanges {
-    /// A store that cannot keep the mark is left as it was: EIO. ENOTEMPTY if something is left in a container that was
+    /// A store that cannot keep the mark is left as it was: ECANCELED. ENOTEMPTY if something is left in a container that was
     /// to be emptied.
     func carryOut(_ work: DeviceWork, _ pid: pid_t) throws(Errno) {
         guard keeper.saveDevice(durably: true) else {
             change { state in state.tree.accounts.change { $0.abandon() } }
-            throw .ioError
+            keeper.saveDevice()  // it may have been saved, and only not surely
+            throw .canceled
         }
         let freed = remove(work, pid)
         try make(by: pid) { device, now in finish(&device, freed, pid, now) }
@@ -20,10 +22,10 @@ extension DeviceChanges {
     }
 
     /// Finishes what an earlier mount of the store has begun, while nobody uses the files yet. If the end cannot be saved,
-    /// the store must not be used: what is made in it would be removed by the next mount.
+    /// the store is not used, because the next mount would make the change once more.
     func finishInterrupted() throws(StoreError) {
         guard let work = read({ $0.device.unfinished }), !store.isForReading else { return }
-        let freed = remove(work, 0)
+        let freed = try store.removalNote.exists ? remove(work, 0) : .zero
         change { state in
             _ = step(&state) { device, now in finish(&device, freed, 0, now) }
         }
@@ -31,7 +33,7 @@ extension DeviceChanges {
             throw StoreError(
                 "device.json cannot be written, so \(work.text) that was interrupted stays unfinished",
                 path: store.path,
-                advice: "Make room on the disk under the store, or make it writable; each mount would do it again.")
+                advice: "Make room on the disk under the store, or make it writable.")
         }
         containerFolders.make()
     }

@@ -15,12 +15,10 @@ final class StoreKeeper: VolumeFamily {
     /// Wakes the thread, to end or because another thread waits for it.
     let wake: Gate
     /// Held while device.json is written, so that an older state never replaces a newer one.
-    private let saving = Mutex(())
+    private let saving: Mutex<Saving>
     /// The content of device.json.
     private let savedDevice: Mutex<Device>
     private let isRunning = Atomic<Bool>(false)
-    /// Whether it has been reported that device.json cannot be written.
-    private let deviceIsFailing = Atomic<Bool>(false)
     /// Whether the journal's failure has been reported.
     private let journalIsFailing = Atomic<Bool>(false)
 
@@ -29,6 +27,15 @@ final class StoreKeeper: VolumeFamily {
         self.journal = journal
         self.wake = wake
         savedDevice = Mutex(device.asSaved)
+        saving = Mutex(Saving(isRemoving: device.unfinished != nil))
+    }
+
+    private struct Saving {
+        /// Whether the store may have the note that files are being removed (`RemovalNote`). A device that was
+        /// read with the mark of a work has its note from then, or none if the files are gone.
+        var isRemoving: Bool
+        /// Why device.json could not be written, which has been reported; nil if it could.
+        var failure: StoreError?
     }
 
     /// `chore` is also done every second.
@@ -62,22 +69,26 @@ final class StoreKeeper: VolumeFamily {
         events.endReaders()
         events.endRecorder()
         let usesAreSaved = saveLastUses()
-        let deviceIsSaved = saveDevice(durably: true) || deviceIsAsSaved
+        let deviceIsSaved = saveDevice(durably: true)
         journal.close()
-        return loss(usesAreSaved: usesAreSaved, deviceIsSaved: deviceIsSaved)
+        return loss(usesAreSaved: usesAreSaved, unsaved: deviceIsSaved ? [] : unsavedSettings)
     }
 
-    private func loss(usesAreSaved: Bool, deviceIsSaved: Bool) -> StoreError? {
+    private func loss(usesAreSaved: Bool, unsaved: [String]) -> StoreError? {
         if store.isForReading { return nil }
         let missing = events.missing
         var lost =
             missing == 0 ? [] : ["\(missing) \(missing == 1 ? "event is" : "events are") missing from the journal"]
         if !usesAreSaved { lost.append("the order of last use is not up to date") }
-        if !deviceIsSaved { lost.append("the settings of this mount are not saved") }
+        if !unsaved.isEmpty {
+            lost.append("the settings of this mount are not saved (\(unsaved.joined(separator: ", ")))")
+        }
         guard !lost.isEmpty else { return nil }
+        let failure = saving.withLock { $0.failure?.what } ?? "it could not be written at the end"
         return StoreError(
             "the store is incomplete: \(lost.joined(separator: ", "))", path: store.path,
-            advice: "It could not be written at the end. If the disk under it is full, make room there.")
+            advice: failure.prefix(1).uppercased() + failure.dropFirst()
+                + ". If the disk under it is full, make room there.")
     }
 }
 
@@ -133,26 +144,53 @@ extension StoreKeeper {
     /// Returns whether it is saved; if not, that is tried again every second.
     @discardableResult
     func saveDevice(durably: Bool = false) -> Bool {
-        saving.withLock { _ in writeDevice(durably: durably) }
+        saving.withLock { saving in writeDevice(durably: durably, &saving) }
     }
 
-    private func writeDevice(durably: Bool) -> Bool {
+    private func writeDevice(durably: Bool, _ saving: inout Saving) -> Bool {
         if store.isForReading { return true }
         let now = read { $0.device }
         do throws(StoreError) {
+            try noteRemoval(now.unfinished != nil, &saving)
             try store.saveSettings(now, durably: durably)
             savedDevice.withLock { $0 = now }
-            deviceIsFailing.store(false, ordering: .relaxed)
+            saving.failure = nil
             return true
         } catch {
-            if !deviceIsFailing.exchange(true, ordering: .relaxed) { hooks.report(error) }
+            if saving.failure == nil { hooks.report(error) }
+            saving.failure = error
+            // It may be there nevertheless, if only the last step has failed.
+            if let work = now.unfinished { savedDevice.withLock { $0.unfinished = work } }
             return false
         }
     }
 
-    /// Except for the counters.
-    private var deviceIsAsSaved: Bool {
+    /// The note is there before the mark of the work, and gone before the mark is: if the end of the work cannot be saved,
+    /// the next mount finds the mark alone, and so leaves the files that have been made since.
+    private func noteRemoval(_ isRemoving: Bool, _ saving: inout Saving) throws(StoreError) {
+        guard isRemoving != saving.isRemoving else { return }
+        if isRemoving {
+            try clearMark()
+            try store.removalNote.make()
+        } else {
+            // If this fails, a device.json that can be saved says the same.
+            do throws(StoreError) { try store.removalNote.remove() } catch { return hooks.report(error) }
+        }
+        saving.isRemoving = isRemoving
+    }
+
+    /// The mark of an earlier work may still be there, since its end could not be saved. The note is not for that one.
+    private func clearMark() throws(StoreError) {
+        guard savedDevice.withLock({ $0.unfinished }) != nil else { return }
+        var unmarked = read { $0.device }
+        unmarked.abandon()
+        try store.saveSettings(unmarked)
+        savedDevice.withLock { $0 = unmarked }
+    }
+
+    /// What differs from device.json, except for the counters.
+    private var unsavedSettings: [String] {
         let saved = savedDevice.withLock { $0 }
-        return read { $0.device.isSame(butForCounters: saved) }
+        return read { $0.device.changes(since: saved) }
     }
 }

@@ -1,0 +1,39 @@
+import Glibc
+import PurgeSystem
+
+/// An empty file in the store that exists for as long as a command removes files. device.json cannot say when the last of
+/// them is gone: a disk that is full or fails may not let it be written any more. A file can be removed even then.
+public struct RemovalNote {
+    static let name = "device.json.removing"
+
+    let place: StoreDirectory
+
+    /// Survives a loss of power once this returns.
+    public func make() throws(StoreError) {
+        do throws(Errno) {
+            _ = try place.makeFresh(Self.name)
+            try System.sync(place.descriptor.raw)
+        } catch {
+            do throws(Errno) { try place.remove(Self.name) } catch {}  // alone it means nothing
+            throw .failed("it cannot be noted that files are being removed", path: path, error)
+        }
+    }
+
+    /// All files are gone.
+    public func remove() throws(StoreError) {
+        do throws(Errno) {
+            try place.remove(Self.name)
+        } catch { throw .failed("it cannot be noted that all files have been removed", path: path, error) }
+    }
+
+    /// Whether a removal has begun and not ended.
+    public var exists: Bool {
+        get throws(StoreError) {
+            do throws(Errno) {
+                return try place.descriptor.kind(of: Self.name) != nil
+            } catch { throw .failed("the store cannot be examined", path: path, error) }
+        }
+    }
+
+    private var path: String { place.pathOf(Self.name) }
+}
