@@ -82,12 +82,10 @@ public struct BackupCreation {
         progress.begin()
         var omissions = Omissions()
         try readAll(into: archive, &omissions) { (entry) throws(StoreError) in
-            guard try manifest.nextEntry() == entry else { throw changed(entry.bytes ?? []) }
+            guard try manifest.nextEntry() == entry else { throw source.changed(entry.bytes ?? []) }
         }
-        if let missing = try manifest.nextEntry() { throw changed(missing.bytes ?? []) }
+        if let missing = try manifest.nextEntry() { throw source.changed(missing.bytes ?? []) }
     }
-
-    private func changed(_ path: [UInt8]) -> StoreError { EntryReader(source, progress).changed(path) }
 
     private func readAll(
         into sink: some EntrySink, _ omissions: inout Omissions,
@@ -98,11 +96,13 @@ public struct BackupCreation {
         var left = omissions
         try ContainerWalk(source: source).run { (entry) throws(StoreError) in
             try progress.noteEntry()
-            if entry.placement.exclusion != nil {
+            guard entry.placement.exclusion == nil else {
                 left.add(entry)
-            } else if let found = try reader.read(entry, into: sink) {
-                try each(found)
+                return true
             }
+            guard let found = try reader.read(entry, into: sink) else { return false }
+            try each(found)
+            return true
         }
         omissions = left
     }

@@ -43,6 +43,18 @@ public struct BackupSource: Sendable {
         return failure
     }
 
+    func changed(_ inner: [UInt8]) -> StoreError {
+        StoreError(
+            "it changed while it was being read", path: pathOf(inner),
+            advice: "Nothing of the backup was kept. Try again when no program writes to it, or unmount the container.")
+    }
+
+    /// In a mount, writes back the pages of an open file that a program has changed through a mapping: only then do
+    /// they change the time of modification and fill holes, and further changes are seen again from then on.
+    func settle(_ file: FileDescriptor) throws(Errno) {
+        if !isInStore { try System.sync(file.raw) }
+    }
+
     /// `body`, with a message for the user when it fails.
     func reading<Result>(
         _ inner: [UInt8], _ body: () throws(Errno) -> Result

@@ -23,6 +23,7 @@ public struct ContainerAudit {
             var isFile = entry.kind == S_IFREG
             if isFile && entry.status.st_nlink > 1 { isFile = seen.insert(UInt(entry.status.st_ino)).inserted }
             audit.add(item(entry, isFile: isFile))
+            return true
         }
         return audit.report()
     }

@@ -24,26 +24,33 @@ struct ContainerWalk {
     /// Whether flags are read where they do not decide anything.
     var readsAllFlags = false
 
-    typealias Visit = (WalkedEntry) throws(StoreError) -> Void
+    /// Returns whether what is in a folder is to be visited.
+    typealias Visit = (WalkedEntry) throws(StoreError) -> Bool
 
-    private struct Level {
-        let folder: FileDescriptor
+    private struct Folder {
+        let descriptor: FileDescriptor
         let path: [UInt8]
         let placement: BackupPlacement
+    }
+
+    private struct Level {
+        let folder: Folder
         /// The next one last.
         var names: [RawText]
     }
 
     func run(_ visit: Visit) throws(StoreError) {
         var levels = [try begin(visit)]
-        while let level = levels.last {
-            guard let name = levels[levels.count - 1].names.popLast() else {
+        while let last = levels.indices.last {
+            // No copy of the level is made: it would share its names, and removing one would copy them all.
+            guard let name = levels[last].names.popLast() else {
                 levels.removeLast()
                 continue
             }
-            guard let entry = try find(name, in: level) else { continue }
-            try visit(entry)
-            if entry.kind == S_IFDIR, let inner = try descend(entry) { levels.append(inner) }
+            guard let entry = try find(name, in: levels[last].folder), try visit(entry), entry.kind == S_IFDIR,
+                let inner = try descend(entry)
+            else { continue }
+            levels.append(inner)
         }
     }
 
@@ -56,26 +63,27 @@ struct ContainerWalk {
             )
         }
         let placement = BackupPlacement.root(isFlagged: isFlagged)
-        try visit(WalkedEntry(path: [], folder: root, name: nil, status: status, placement: placement))
-        return Level(folder: root, path: [], placement: placement, names: names)
+        let entry = WalkedEntry(path: [], folder: root, name: nil, status: status, placement: placement)
+        let folder = Folder(descriptor: root, path: [], placement: placement)
+        return Level(folder: folder, names: try visit(entry) ? names : [])
     }
 
     /// nil for what is gone.
-    private func find(_ name: RawText, in level: Level) throws(StoreError) -> WalkedEntry? {
+    private func find(_ name: RawText, in folder: Folder) throws(StoreError) -> WalkedEntry? {
         let bytes = name.dropLast().map { UInt8(bitPattern: $0) }
-        let path = PathForm.joined(level.path, bytes)
+        let path = PathForm.joined(folder.path, bytes)
         do throws(Errno) {
-            let status = try System.status(at: level.folder.raw, name)
+            let status = try System.status(at: folder.descriptor.raw, name)
             let kind = status.st_mode & S_IFMT
             let canBeFlagged = kind == S_IFREG || kind == S_IFDIR
             let isFlagged =
-                canBeFlagged && (readsAllFlags || level.placement.exclusion == nil)
-                ? try source.withAccess(to: name, in: level.folder, status) { () throws(Errno) in
-                    try VisibleAttributes.isExcludedFromBackup(level.folder.raw, name)
+                canBeFlagged && (readsAllFlags || folder.placement.exclusion == nil)
+                ? try source.withAccess(to: name, in: folder.descriptor, status) { () throws(Errno) in
+                    try VisibleAttributes.isExcludedFromBackup(folder.descriptor.raw, name)
                 } : false
             return WalkedEntry(
-                path: path, folder: level.folder, name: name, status: status,
-                placement: level.placement.entry(
+                path: path, folder: folder.descriptor, name: name, status: status,
+                placement: folder.placement.entry(
                     named: bytes, isFlagged: isFlagged, isSpecial: !canBeFlagged && kind != S_IFLNK))
         } catch .noEntry { return nil } catch { throw source.failure("it cannot be read", path, error) }
     }
@@ -86,8 +94,11 @@ struct ContainerWalk {
         do throws(Errno) {
             let folder = try source.open(name, in: entry.folder, entry.status)
             return Level(
-                folder: folder, path: entry.path, placement: entry.placement, names: try Self.names(of: folder))
-        } catch .noEntry { return nil } catch { throw source.failure("it cannot be read", entry.path, error) }
+                folder: Folder(descriptor: folder, path: entry.path, placement: entry.placement),
+                names: try Self.names(of: folder))
+        } catch .noEntry, .notDirectory, Errno(ELOOP) { return nil } catch {
+            throw source.failure("it cannot be read", entry.path, error)
+        }
     }
 
     /// In reverse order.

@@ -5,78 +5,130 @@ import PurgeVolume
 
 /// Reads the entries of a container that go into a backup, and hands them to a sink.
 final class EntryReader {
-    private let source: BackupSource
-    private let progress: BackupProgress
-    /// The first name of each file with several.
-    private var firstNames: [FileIdentity: [UInt8]] = [:]
-    private var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    let source: BackupSource
+    let progress: BackupProgress
+    let buffers = FileBuffers()
+    /// What has several names and is in the backup already.
+    private var linked: [FileIdentity: LinkedFile] = [:]
 
-    private struct FileIdentity: Hashable {
-        var device: UInt
-        var inode: UInt
+    /// An open file, with what a backup keeps of it beside its data.
+    struct OpenFile {
+        let descriptor: FileDescriptor
+        let status: FileStatus
+        let record: EntryRecord
+    }
+
+    /// A file with several names, as it was when its data was read.
+    private struct LinkedFile {
+        /// The entry of a further name, without its path.
+        let further: EntryRecord
+        let status: FileStatus
     }
 
     init(_ source: BackupSource, _ progress: BackupProgress) { (self.source, self.progress) = (source, progress) }
 
     /// nil if the entry is gone before anything of it was read.
     func read(_ entry: WalkedEntry, into sink: some EntrySink) throws(StoreError) -> ManifestEntry? {
-        var record = EntryRecord(path: entry.path, kind: .directory)
-        take(entry.status, &record)
-        let file: FileDescriptor?
+        if entry.kind == S_IFREG { return try readFile(entry, into: sink) }
+        let record: EntryRecord
         do throws(Errno) {
-            file = try complete(&record, entry)
+            record = try entry.kind == S_IFLNK ? link(entry) : directory(entry)
         } catch .noEntry { return nil } catch { throw source.failure("it cannot be read", entry.path, error) }
+        try begin(record, sink)
+        return ManifestEntry(record, data: nil)
+    }
+
+    /// Whether a file is in the backup under one of its names. Known for files with several.
+    func has(_ file: FileIdentity) -> Bool { linked[file] != nil }
+
+    /// A small file that changes while it is read is read again; programs write most files in much less time than this
+    /// takes.
+    private static let attempts = 100
+
+    private func readFile(_ entry: WalkedEntry, into sink: some EntrySink) throws(StoreError) -> ManifestEntry? {
+        if let found = try readFurtherName(entry, entry.status, into: sink) { return found }
+        for _ in 0..<Self.attempts {
+            let file: OpenFile
+            do throws(Errno) {
+                file = try open(entry)
+            } catch .noEntry { return nil } catch .stale, Errno(ELOOP), .noSuchAddressOrDevice { continue } catch {
+                throw source.failure("it cannot be read", entry.path, error)
+            }
+            // It may have been replaced since the walk has seen it.
+            if let found = try readFurtherName(entry, file.status, into: sink) { return found }
+            let isSmall = file.status.st_size <= FileBuffers.size
+            guard let data = try isSmall ? readSmall(file, into: sink) : readLarge(file, into: sink) else { continue }
+            // Not before it is in the archive: what comes later is a link to it.
+            note(file)
+            return ManifestEntry(file.record, data: data)
+        }
+        throw changed(entry.path)
+    }
+
+    func begin(_ record: EntryRecord, _ sink: some EntrySink) throws(StoreError) {
         guard record.attributes.reduce(0, { $0 + $1.name.count + $1.value.count }) < Self.mostAttributes else {
             throw StoreError(
                 "its extended attributes have more than 900 KiB in all, which an archive cannot hold",
-                path: source.pathOf(entry.path), advice: "Remove some, or exclude it from backups.")
+                path: source.pathOf(record.path), advice: "Remove some, or exclude it from backups.")
         }
         try sink.begin(record)
-        guard let file else { return ManifestEntry(record, data: nil) }
-        let checksum = try copy(file, record, into: sink)
-        try checkUnchanged(file, entry)
-        return ManifestEntry(record, data: checksum)
     }
 
     /// libarchive reads no header of more than 1 MiB.
     private static let mostAttributes = 900 << 10
 
-    private func take(_ status: FileStatus, _ record: inout EntryRecord) {
+    func changed(_ path: [UInt8]) -> StoreError { source.changed(path) }
+}
+
+// Entries without their data.
+extension EntryReader {
+    private func record(_ path: [UInt8], _ kind: EntryRecord.Kind, _ status: FileStatus) -> EntryRecord {
+        var record = EntryRecord(path: path, kind: kind)
         record.mode = status.st_mode & 0o7777
         (record.owner, record.group) = (status.st_uid, status.st_gid)
         (record.accessed, record.modified) = (status.st_atim, status.st_mtim)
+        return record
     }
 
-    /// Opens a file, and adds what is not in its status.
-    private func complete(_ record: inout EntryRecord, _ entry: WalkedEntry) throws(Errno) -> FileDescriptor? {
-        switch entry.kind {
-        case S_IFLNK:
-            record.kind = .symbolicLink
-            record.mode = 0o777
-            if let name = entry.name {
-                record.link = try System.readLink(at: entry.folder.raw, name).map { UInt8(bitPattern: $0) }
-                try takeTimes(&record, entry.status, entry.folder.raw, name)
-            }
-            return nil
-        case S_IFREG where isFurtherName(entry, &record): return nil
-        case S_IFREG:
-            record.kind = .file
-            record.size = Int64(entry.status.st_size)
-            guard let name = entry.name else { return nil }
-            let file: FileDescriptor
-            (file, record.attributes) = try source.withAccess(to: name, in: entry.folder, entry.status) {
-                () throws(Errno) in
-                let file = try source.open(name, in: entry.folder, entry.status)
-                try takeTimes(&record, entry.status, file.raw, nil)
-                return (file, try attributes(file.raw, nil))
-            }
-            record.runs = try Self.runs(of: file.raw, size: record.size)
+    private func directory(_ entry: WalkedEntry) throws(Errno) -> EntryRecord {
+        var record = record(entry.path, .directory, entry.status)
+        record.attributes = try attributes(entry.folder.raw, entry.name)
+        try takeTimes(&record, entry.status, entry.folder.raw, entry.name)
+        return record
+    }
+
+    private func link(_ entry: WalkedEntry) throws(Errno) -> EntryRecord {
+        var record = record(entry.path, .symbolicLink, entry.status)
+        record.mode = 0o777
+        guard let name = entry.name else { return record }
+        record.link = try System.readLink(at: entry.folder.raw, name).map { UInt8(bitPattern: $0) }
+        try takeTimes(&record, entry.status, entry.folder.raw, name)
+        return record
+    }
+
+    /// ESTALE for anything but a file.
+    private func open(_ entry: WalkedEntry) throws(Errno) -> OpenFile {
+        guard let name = entry.name else { throw .noEntry }
+        var translated = EntryRecord(path: entry.path, kind: .file)
+        let descriptor = try source.withAccess(to: name, in: entry.folder, entry.status) { () throws(Errno) in
+            let file = try source.open(name, in: entry.folder, entry.status)
+            let status = try System.status(file.raw)
+            guard status.st_mode & S_IFMT == S_IFREG else { throw .stale }
+            try takeTimes(&translated, status, file.raw, nil)
+            translated.attributes = try attributes(file.raw, nil)
             return file
-        default:
-            record.attributes = try attributes(entry.folder.raw, entry.name)
-            try takeTimes(&record, entry.status, entry.folder.raw, entry.name)
-            return nil
         }
+        var (status, runs) = try Self.data(of: descriptor)
+        let isDense = runs.reduce(0) { $0 + $1.count } == status.st_size
+        if !isDense || status.st_size > FileBuffers.size {
+            try source.settle(descriptor)
+            (status, runs) = try Self.data(of: descriptor)
+        }
+        var record = record(entry.path, .file, status)
+        record.attributes = translated.attributes
+        if source.isInStore { (record.accessed, record.modified) = (translated.accessed, translated.modified) }
+        (record.size, record.runs) = (Int64(status.st_size), runs)
+        return OpenFile(descriptor: descriptor, status: status, record: record)
     }
 
     /// A mount has translated them already.
@@ -95,17 +147,9 @@ final class EntryReader {
         return try VisibleAttributes.all(of: folder, name, inStore: source.isInStore)
     }
 
-    /// A file that is in the backup under another name already is a hard link to that one.
-    private func isFurtherName(_ entry: WalkedEntry, _ record: inout EntryRecord) -> Bool {
-        guard entry.status.st_nlink > 1 else { return false }
-        let identity = FileIdentity(device: UInt(entry.status.st_dev), inode: UInt(entry.status.st_ino))
-        guard let first = firstNames[identity] else {
-            firstNames[identity] = entry.path
-            return false
-        }
-        record.kind = .hardLink
-        record.link = first
-        return true
+    private static func data(of file: FileDescriptor) throws(Errno) -> (FileStatus, [Range<Int64>]) {
+        let status = try System.status(file.raw)
+        return (status, try runs(of: file.raw, size: Int64(status.st_size)))
     }
 
     /// Where there is data.
@@ -123,60 +167,49 @@ final class EntryReader {
         } catch .noSuchAddressOrDevice {} catch .invalid { return [0..<size] }
         return runs
     }
+}
 
-    private func copy(
-        _ file: FileDescriptor, _ record: EntryRecord, into sink: some EntrySink
-    ) throws(StoreError) -> Checksum {
-        var checksum = Checksum()
-        for run in record.runs {
-            try sink.hole(run.lowerBound - checksum.count)
-            checksum.addZeros(run.lowerBound - checksum.count)
-            while checksum.count < run.upperBound {
-                try copyChunk(file, upTo: run.upperBound, record, &checksum, into: sink)
-                try progress.note(bytes: checksum.count)
-            }
-        }
-        try sink.hole(record.size - checksum.count)
-        checksum.addZeros(record.size - checksum.count)
-        return checksum
+// Files with several names.
+extension EntryReader {
+    /// A file that is in the backup under another name already is a hard link to that one; nil for any other.
+    private func readFurtherName(
+        _ entry: WalkedEntry, _ status: FileStatus, into sink: some EntrySink
+    ) throws(StoreError) -> ManifestEntry? {
+        guard status.st_nlink > 1, let first = linked[FileIdentity(status)] else { return nil }
+        // Either it has been written to, or it is another file that was given the same inode number.
+        guard status.hasSameData(as: first.status) else { throw changed(entry.path) }
+        var record = first.further
+        record.path = entry.path
+        try begin(record, sink)
+        return ManifestEntry(record, data: nil)
     }
 
-    private func copyChunk(
-        _ file: FileDescriptor, upTo end: Int64, _ record: EntryRecord, _ checksum: inout Checksum,
-        into sink: some EntrySink
-    ) throws(StoreError) {
-        let wanted = Int(min(Int64(buffer.count), end - checksum.count))
-        let offset = checksum.count
-        let count = try source.reading(record.path) { () throws(Errno) in
-            try buffer.withUnsafeMutableBytes { bytes in
-                Result { () throws(Errno) in
-                    try System.pread(
-                        file.raw, UnsafeMutableRawBufferPointer(rebasing: bytes.prefix(wanted)), offset: offset)
-                }
-            }.get()
-        }
-        guard count > 0 else { throw changed(record.path) }
-        try buffer.withUnsafeBytes { bytes in
-            Result { () throws(StoreError) in
-                let chunk = UnsafeRawBufferPointer(rebasing: bytes.prefix(count))
-                try sink.data(chunk)
-                checksum.add(chunk)
-            }
-        }.get()
+    private func note(_ file: OpenFile) {
+        guard file.status.st_nlink > 1 else { return }
+        var further = file.record
+        further.kind = .hardLink
+        further.link = further.path
+        (further.path, further.size, further.attributes, further.runs) = ([], 0, [], [])
+        linked[FileIdentity(file.status)] = LinkedFile(further: further, status: file.status)
+    }
+}
+
+/// What all names of a file have in common.
+struct FileIdentity: Hashable {
+    private let device: UInt
+    private let inode: UInt
+
+    init(_ status: FileStatus) { (device, inode) = (UInt(status.st_dev), UInt(status.st_ino)) }
+}
+
+extension FileStatus {
+    /// Writes change the time of modification.
+    func hasSameData(as other: FileStatus) -> Bool {
+        st_size == other.st_size && st_mtim.tv_sec == other.st_mtim.tv_sec && st_mtim.tv_nsec == other.st_mtim.tv_nsec
     }
 
-    /// Writes change the time of modification, and everything else that of the status.
-    private func checkUnchanged(_ file: FileDescriptor, _ entry: WalkedEntry) throws(StoreError) {
-        let now = try source.reading(entry.path) { () throws(Errno) in try System.status(file.raw) }
-        let old = entry.status
-        guard now.st_size == old.st_size, now.st_mtim.tv_sec == old.st_mtim.tv_sec,
-            now.st_mtim.tv_nsec == old.st_mtim.tv_nsec
-        else { throw changed(entry.path) }
-    }
-
-    func changed(_ path: [UInt8]) -> StoreError {
-        StoreError(
-            "it changed while it was being read", path: source.pathOf(path),
-            advice: "Nothing of the backup was kept. Try again when no program writes to it, or unmount the container.")
+    /// Everything else, too, changes that of the status.
+    func isUnchanged(since other: FileStatus) -> Bool {
+        hasSameData(as: other) && st_ctim.tv_sec == other.st_ctim.tv_sec && st_ctim.tv_nsec == other.st_ctim.tv_nsec
     }
 }

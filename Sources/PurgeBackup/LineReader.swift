@@ -13,8 +13,8 @@ struct LineReader {
     /// Whether the last line that was read ended with a newline.
     private(set) var isComplete = true
 
-    /// No line that purgefs writes is longer, because no path is.
-    private static let longest = 1 << 20
+    /// `ManifestWriter` writes no longer ones.
+    static let longest = 1 << 20
     private static let chunk = 1 << 16
 
     init(_ file: FileDescriptor, path: String) { (self.file, self.path) = (file, path) }

@@ -46,8 +46,13 @@ struct ManifestEntry: Codable, Hashable {
         size = data?.count
         crc32 = data?.text
         metadata = record.metadata.text
-        if record.hasHoles && !record.canKeepHoles { runs = record.runs.map { [$0.lowerBound, Int64($0.count)] } }
+        if record.hasHoles && !record.canKeepHoles && record.runs.count <= Self.mostRuns {
+            runs = record.runs.map { [$0.lowerBound, Int64($0.count)] }
+        }
     }
+
+    /// A line has a limit. The holes of a file with more runs stay zeros when it is restored.
+    private static let mostRuns = 10_000
 
     var bytes: [UInt8]? { ManifestPath.decoded(path, pathBase64) }
 }

@@ -34,17 +34,18 @@ public struct RestoreComparison {
             try progress.step()
             let isThere = try source.reading(entry.path) { () throws(Errno) in try finder.has(entry.path) }
             let exclusion = entry.placement.exclusion
-            if isThere && exclusion == nil { return }
+            if isThere && exclusion == nil { return true }
             if isThere && !Self.layout.contains(entry.path) { unexpected.append(PathForm.text(entry.path)) }
             if entry.placement.isFirst || exclusion == nil {
                 missing.append(
                     Missing(path: PathForm.text(entry.path), reason: exclusion.map { .leftOut($0) } ?? .newer))
             }
-            guard !missing.isEmpty else { return }
+            guard !missing.isEmpty else { return true }
             missing[missing.count - 1].entries += 1
             if entry.kind == S_IFREG {
                 missing[missing.count - 1].bytes += ByteCount(Int64(entry.status.st_size))
             }
+            return true
         }
         (self.missing, self.unexpected) = (missing, unexpected)
     }

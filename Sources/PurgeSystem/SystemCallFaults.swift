@@ -34,11 +34,13 @@ public struct SystemCallFaults: Sendable {
         public let firstHit: SystemCall.Name?
     }
 
-    /// Runs `body`, and once, right before its first call of that name, `action`: what another thread might do then.
+    /// Runs `body`, and once, right before its first call of that name after `earlier` ones, `action`: what another
+    /// thread might do then.
     public static func running<Value>(
-        _ action: @escaping () -> Void, before name: SystemCall.Name, in body: () throws -> Value
+        _ action: @escaping () -> Void, before name: SystemCall.Name, after earlier: Int = 0,
+        in body: () throws -> Value
     ) -> Outcome<Value> {
-        SystemCallFaults(after: 0, of: name, code: 0).during(action, body)
+        SystemCallFaults(after: earlier, of: name, code: 0).during(action, body)
     }
 
     /// Runs `body` with these faults.

@@ -207,6 +207,32 @@ extension Mounts {
             }
         }
 
+        /// What a program has written through a mapping, which the kernel has not written back: the files are holes to the
+        /// daemon.
+        @Test func mappedFiles() throws {
+            try withMount { mount in
+                let sizes = ["small": 1 << 20, "large": 16 << 20]
+                var mappings: [(UnsafeMutableRawPointer, Int)] = []
+                defer { for (mapping, size) in mappings { munmap(mapping, size) } }
+                for (name, size) in sizes {
+                    let file = try OpenFile(mount.path("Documents/\(name)"))
+                    try System.truncate(file.descriptor, Int64(size))
+                    let mapping = try #require(
+                        mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor, 0))
+                    try #require(mapping != MAP_FAILED)
+                    mapping.storeBytes(of: 0x68, toByteOffset: 8192, as: UInt8.self)
+                    mappings.append((mapping, size))
+                }
+                let (backup, restored) = ("\(mount.scratch)/backup", "\(mount.scratch)/restored")
+                try PurgefsBinary.run("backup", "create", mount.root, "--output", backup).succeeded()
+                try PurgefsBinary.run("backup", "restore", backup, restored).succeeded()
+                for (name, size) in sizes {
+                    let content = try Files.content("\(restored)/container/Documents/\(name)")
+                    #expect(content.count == size && content[8192] == 0x68 && content[8191] == 0)
+                }
+            }
+        }
+
         /// It is named, and nothing is left.
         @Test func changingFile() throws {
             try withMount(["--total", "1G"]) { mount in

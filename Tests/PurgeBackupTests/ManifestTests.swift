@@ -56,6 +56,28 @@ struct ManifestTests {
         #expect(reader.totals.entries == 1006 && reader.header.source == "/srv/app.store")
     }
 
+    /// The holes of such a file are zeros in the archive, and the manifest has no room for all of them.
+    @Test func moreHolesThanALineHolds() throws {
+        var record = EntryRecord(path: [UInt8](repeating: 0xff, count: 100), kind: .file)
+        record.size = 1 << 40
+        record.runs = (0..<Int64(80_000)).map { $0 << 20..<$0 << 20 + 4096 }
+        let entry = ManifestEntry(record, data: Checksum())
+        let found = try all(try ManifestReader(try written([entry]), path: "test"))
+        #expect(found == [entry])
+        record.runs = Array(record.runs.prefix(10_000))
+        let fewer = ManifestEntry(record, data: Checksum())
+        let same = try all(try ManifestReader(try written([fewer]), path: "test"))
+        #expect(same.first?.runs?.count == 10_000)
+    }
+
+    /// Nothing is written that could not be read.
+    @Test func linesThatAreTooLong() throws {
+        #expect(throws: StoreError.self) { try written([entry([UInt8](repeating: 0x61, count: 1 << 20))]) }
+        let long = entry([UInt8](repeating: 0x61, count: 1_000_000))
+        let found = try all(try ManifestReader(try written([long]), path: "test"))
+        #expect(found == [long])
+    }
+
     @Test func withoutEntries() throws {
         let reader = try ManifestReader(try written([]), path: "test")
         #expect(try all(reader).isEmpty && reader.nextOmission() == nil)

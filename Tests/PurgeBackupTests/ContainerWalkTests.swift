@@ -1,0 +1,66 @@
+import Glibc
+import PurgeStore
+import Support
+import Testing
+
+@testable import PurgeBackup
+
+struct ContainerWalkTests {
+    private func processorSeconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    private func seconds(forFiles count: Int) throws -> Double {
+        var seconds = 0.0
+        try SampleContainer.with { container in
+            for number in 0..<count { close(creat(container.pathOf("\(number)"), 0o600)) }
+            let begun = processorSeconds()
+            let found = try container.walked()
+            seconds = processorSeconds() - begun
+            #expect(found.count == count + 1)
+        }
+        return seconds
+    }
+
+    /// Eight times as many files in one folder take about eight times as long, and not 64 times.
+    @Test func largeFolder() throws {
+        let (few, many) = (try seconds(forFiles: 2_500), try seconds(forFiles: 20_000))
+        #expect(many < 20 * few, "\(few) s, \(many) s")
+    }
+
+    /// The order of the bytes, each folder before what is in it; what a visitor does not want is not entered.
+    @Test func order() throws {
+        try SampleContainer.with { container in
+            for folder in ["b", "b/c", "a"] { try Files.makeDirectory(container.pathOf(folder)) }
+            for file in ["b/z", "b/c/d", "a/x", "aa"] { try Files.write("", to: container.pathOf(file)) }
+            let all = try container.walked().map { PathForm.text($0.path) }
+            #expect(all == [".", "a", "a/x", "aa", "b", "b/c", "b/c/d", "b/z"])
+            var found: [String] = []
+            try ContainerWalk(source: container.source).run { (entry) throws(StoreError) in
+                found.append(PathForm.text(entry.path))
+                return entry.path != Array("b".utf8)
+            }
+            #expect(found == [".", "a", "a/x", "aa", "b"])
+        }
+    }
+
+    /// A folder that goes away, or becomes something else, between being found and being entered.
+    @Test(arguments: ["", "file", "link"]) func replacedFolder(by kind: String) throws {
+        try SampleContainer.with { container in
+            for folder in ["a", "b"] { try Files.makeDirectory(container.pathOf(folder)) }
+            try Files.write("", to: container.pathOf("b/x"))
+            var found: [String] = []
+            try ContainerWalk(source: container.source).run { (entry) throws(StoreError) in
+                found.append(PathForm.text(entry.path))
+                guard entry.path == Array("a".utf8) else { return true }
+                rmdir(container.pathOf("a"))
+                if kind == "file" { close(creat(container.pathOf("a"), 0o600)) }
+                if kind == "link" { symlink("b", container.pathOf("a")) }
+                return true
+            }
+            #expect(found == [".", "a", "b", "b/x"])
+        }
+    }
+}

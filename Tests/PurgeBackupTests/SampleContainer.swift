@@ -1,0 +1,60 @@
+import Foundation
+import Glibc
+import PurgeStore
+import PurgeSystem
+import Support
+
+@testable import PurgeBackup
+
+/// A folder that is read as a mounted container would be.
+struct SampleContainer {
+    let path: String
+
+    static func with(_ body: (SampleContainer) throws -> Void) throws {
+        try Scratch.with("container") { scratch in
+            let path = "\(scratch.path)/container"
+            try Files.makeDirectory(path)
+            try body(SampleContainer(path: path))
+        }
+    }
+
+    var source: BackupSource { get throws { try BackupSource(mount: path) } }
+
+    func pathOf(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Everything in it, as the walk finds it.
+    func walked() throws -> [WalkedEntry] {
+        var found: [WalkedEntry] = []
+        try ContainerWalk(source: source).run { (entry) throws(StoreError) in
+            found.append(entry)
+            return true
+        }
+        return found
+    }
+
+    func entry(_ name: String) throws -> WalkedEntry {
+        guard let found = try walked().first(where: { $0.path == Array(name.utf8) }) else {
+            throw TestFailure("there is no \(name)")
+        }
+        return found
+    }
+
+    func reader() throws -> EntryReader { EntryReader(try source, BackupProgress(path: path) { _ in }) }
+}
+
+/// Keeps the data of entries.
+final class KeptData: EntrySink {
+    private(set) var records: [EntryRecord] = []
+    private(set) var bytes: [UInt8] = []
+    private let onData: () -> Void
+
+    /// `onData` runs before each piece of data.
+    init(onData: @escaping () -> Void = {}) { self.onData = onData }
+
+    func begin(_ record: EntryRecord) { records.append(record) }
+    func data(_ bytes: UnsafeRawBufferPointer) {
+        onData()
+        self.bytes += bytes
+    }
+    func hole(_ length: Int64) { bytes += [UInt8](repeating: 0, count: Int(length)) }
+}
