@@ -20,6 +20,9 @@ public struct ClockHistory: Hashable, Sendable {
 
     public var isEmpty: Bool { advances.isEmpty }
 
+    /// All advances together, in seconds.
+    var sum: Int64 { advances.first?.age ?? 0 }
+
     /// Seconds by which a stamp looks older.
     public func age(of stamp: FileTime) -> Int64 {
         guard let last = advances.last, stamp < last.moment else { return 0 }
@@ -44,15 +47,15 @@ public struct ClockHistory: Hashable, Sendable {
         for index in advances.indices { advances[index].age += seconds }
         if let last = advances.last, moment <= last.moment { return }
         advances.append(Advance(moment: moment, age: seconds))
-        if advances.count > Self.limit { forgetSmallest() }
+        if advances.count > Self.limit { mergeSmallest() }
     }
 
-    /// Forgets the smallest advance but the last one: files from before it, up to the one before that, look so much
-    /// younger, and are still in order.
-    private mutating func forgetSmallest() {
-        let candidates = advances.indices.dropLast()
-        guard let smallest = candidates.min(by: { step($0) < step($1) }) else { return }
-        advances.remove(at: smallest)
+    /// Merges the two adjacent advances that are shortest together, without the last one, into one at the moment of the
+    /// first. Only files from between them look different: younger by the second. All are still in order.
+    private mutating func mergeSmallest() {
+        let seconds = advances.indices.dropFirst().dropLast()
+        guard let second = seconds.min(by: { step($0 - 1) + step($0) < step($1 - 1) + step($1) }) else { return }
+        advances.remove(at: second)
     }
 
     private func step(_ index: Int) -> Int64 {

@@ -10,8 +10,8 @@ extension Device: Codable {
         case history = "clockAdvances"
     }
 
-    /// Members that a file need not have.
-    public static let optionalMembers = Set([Member.state, .locksAt, .clock, .unfinished, .history].map(\.rawValue))
+    /// Members that a file need not have, each after those that it depends on.
+    public static let optionalMembers = [Member.state, .locksAt, .clock, .unfinished, .history].map(\.rawValue)
 
     public init(from decoder: any Decoder) throws {
         let file = try decoder.container(keyedBy: Member.self)

@@ -43,6 +43,11 @@ public struct DeviceFault: Error, Hashable, Sendable {
         if clock < 0 || clock > Device.mostSecondsAhead {
             throw DeviceFault(name: "clock", reason: "\(clock) is not from 0 to 2^32 seconds")
         }
+        let sum = device.history.sum
+        if sum > clock {
+            throw DeviceFault(
+                name: "clockAdvances", reason: "they add up to \(sum) seconds, and clock is \(clock)")
+        }
     }
 
     private static func isUUID(_ text: String) -> Bool {

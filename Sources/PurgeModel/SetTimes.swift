@@ -1,4 +1,4 @@
-/// Times of one file that an app has set and that its stamps cannot tell: a time that the clock passed over, or one in
+/// Times of one file that an app has set and that its stamps cannot express: a time that the clock passed over, or one in
 /// the future. The file has the time itself as its stamp then, and this says how far the clock was ahead when it was
 /// set. It counts only as long as the file has that stamp, so whatever changes the stamp makes it void.
 public struct SetTimes: Hashable, Sendable {
@@ -31,7 +31,7 @@ public struct SetTimes: Hashable, Sendable {
         entries.first { $0.stamp == stamp && $0.kind == kind }?.clock
     }
 
-    /// An app sets this stamp, with the device's clock as given, or nil if the stamp alone tells the time.
+    /// An app sets this stamp, with the device's clock as given, or nil if the stamp alone expresses the time.
     public mutating func set(_ stamp: FileTime, _ kind: Kind, clock: Int64?) {
         entries.removeAll { $0.kind == kind && $0.stamp == stamp }
         guard let clock else { return }

@@ -76,10 +76,12 @@ enum SettingsDocument {
 
     /// In the order of declaration, so that a value is checked after those that it depends on.
     private static func ordered(_ given: JSONValue, as model: JSONValue) -> [JSONValue.Member] {
-        let known = (model.members ?? []).compactMap { member in
-            given[member.name].map { JSONValue.Member(name: member.name, value: $0) }
+        let names = (model.members ?? []).map(\.name)
+        let optional = Device.optionalMembers.filter { !names.contains($0) }
+        let known = (names + optional).compactMap { name in
+            given[name].map { JSONValue.Member(name: name, value: $0) }
         }
-        return known + (given.members ?? []).filter { model[$0.name] == nil }
+        return known + (given.members ?? []).filter { member in !known.contains { $0.name == member.name } }
     }
 
     private static func missing(in given: JSONValue, of model: JSONValue) -> [SettingsDamage] {

@@ -70,6 +70,14 @@ import Testing
         #expect(try SettingsDocument.salvage(from: Array(text.utf8)).settings == device.asSaved)
     }
 
+    /// A program that edits the file may write its members in another order.
+    @Test func theOrderOfMembersDoesNotMatter() throws {
+        let good = JSONText.encode(Device(containerID: Self.id), pretty: true)
+        let text = "{\"clockAdvances\": \"1763700000.000000005+12\", \"clock\": 12,\(good.dropFirst())"
+        let device = try SettingsDocument.settings(from: Array(text.utf8))
+        #expect(device.clock == 12 && !device.history.isEmpty)
+    }
+
     /// As many as are remembered.
     @Test func theLongestHistoryFits() throws {
         try Scratch.with("history") { scratch in
@@ -89,6 +97,14 @@ import Testing
     @Test(arguments: [
         ("\"clockAdvances\": \"1763700000.000000005\"", "clockAdvances", "it cannot be understood"),
         ("\"clockAdvances\": 5", "clockAdvances", "it cannot be understood"),
+        (
+            "\"clockAdvances\": \"1000000000.000000000+4294967296\"", "clockAdvances",
+            "they add up to 4294967296 seconds, and clock is 0"
+        ),
+        (
+            "\"clockAdvances\": \"1763700000.000000005+5 1763800000.000000005+7\", \"clock\": 11", "clockAdvances",
+            "they add up to 12 seconds, and clock is 11"
+        ),
         ("\"clock\": -1", "clock", "-1 is not from 0 to 2^32 seconds"),
         ("\"clock\": 4294967297", "clock", "4294967297 is not from 0 to 2^32 seconds"),
         ("\"clock\": \"3d\"", "clock", "it cannot be understood"),
@@ -99,6 +115,7 @@ import Testing
     func aWrongOneIsDamageAndIsLostAlone(member: String, name: String, reason: String) throws {
         var device = Device(containerID: Self.id)
         device.total = ByteCount(40960)
+        if member.hasSuffix("\"clock\": 11") { device.clock = 11 }
         let good = JSONText.encode(device, pretty: true)
         let text = Array("{\(member),\(good.dropFirst())".utf8)
         #expect(throws: SettingsDamage.value(name: name, reason)) { try SettingsDocument.settings(from: text) }

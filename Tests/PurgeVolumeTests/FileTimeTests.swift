@@ -4,6 +4,7 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 import Support
+import Synchronization
 import Testing
 
 @testable import PurgeVolume
@@ -108,16 +109,34 @@ struct FileTimeTests {
         }
     }
 
-    @Test func nothingIsCachedOfWhatHasNoName() throws {
-        try withVolume { live in
-            let handle = try live.create("tmp/f")
-            defer { live.volume.close(handle) }
+    /// What is open is found when its attributes are to be forgotten; other things without a name are not.
+    @Test func whatHasNoNameIsCachedWhileItIsOpen() throws {
+        let forgotten = Mutex<[UInt64]>([])
+        var hooks = VolumeHooks()
+        hooks.forgetAttributes = { nodes in forgotten.withLock { $0 += nodes } }
+        try withVolume(hooks: hooks) { live in
+            let (handle, again) = (try live.create("tmp/f"), try live.open("tmp/f"))
+            let temporary = try live.makeTemporary("tmp")
+            try live.makeDirectory("tmp/d")
+            let folder = try live.volume.lookup("d", in: try live.node("tmp"), caller: LiveVolume.caller).node
             #expect(try live.volume.attributes(of: handle.node).mayBeCached)
+            #expect(try live.volume.attributes(of: folder).mayBeCached)
             try live.unlink("tmp/f")
+            try live.removeDirectory("tmp/d")
             let before = try live.times(of: handle.node)
-            #expect(try !live.volume.attributes(of: handle.node).mayBeCached)
+            for node in [handle.node, temporary.node] {
+                #expect(try live.volume.attributes(of: node).mayBeCached)
+            }
+            #expect(try !live.volume.attributes(of: folder).mayBeCached)
             try live.advance(days: 1)
             #expect(try live.times(of: handle.node) == before.older(by: Self.day))
+            // Once before and once after the advance has been saved.
+            let told = forgotten.withLock { $0 }
+            for node in [handle.node, temporary.node] {
+                #expect(told.filter { $0 == node.address }.count == 2)
+            }
+            for open in [handle, again, temporary] { live.volume.close(open) }
+            live.volume.forget(folder, count: 1)
         }
     }
 

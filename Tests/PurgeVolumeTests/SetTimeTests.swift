@@ -151,7 +151,7 @@ struct SetTimeTests {
         }
     }
 
-    /// Only what stamps cannot tell is remembered.
+    /// Only what stamps cannot express is remembered.
     @Test func mostTimesNeedNoAttribute() throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 1)
@@ -191,6 +191,37 @@ struct SetTimeTests {
                 }
                 #expect(try live.volume.extendedAttributes.names(of: node, caller: LiveVolume.caller).isEmpty)
             }
+        }
+    }
+
+    /// Nor is the disk under the store full, so nothing says that it is. What the store cannot keep is known until the
+    /// unmount.
+    @Test(arguments: [ENOSPC, EDQUOT, E2BIG, ERANGE], ["tmp/f", "tmp/d"])
+    func thereIsNoRoomForTheAttribute(code: Int32, path: String) throws {
+        try withVolume { live in
+            if path == "tmp/d" { try live.makeDirectory(path) } else { try live.make(path, blocks: 1) }
+            let noRoom = SystemCallFaults(after: 0, of: .setxattr, code: code, count: .max)
+            var aged = FileTime(seconds: 0, nanoseconds: 0)
+            for days in [0, 21] as [Int64] {
+                if days > 0 { try live.advance(days: days) }
+                // In the future, and passed over by the clock.
+                for time in [LiveVolume.ago(days: -5), LiveVolume.ago(days: 5)].prefix(days > 0 ? 2 : 1) {
+                    let outcome = noRoom.during { try live.setTimes(path, access: time, modification: time) }
+                    try outcome.result.get()
+                    #expect(outcome.hits == 1)
+                    #expect(try live.times(path).modification == time && live.times(path).access == time)
+                    aged = time
+                }
+            }
+            try live.advance(days: 2)
+            #expect(try live.times(path).modification == aged.earlier(by: 2 * Self.day))
+            #expect(try live.events(.hostFull).isEmpty)
+            #expect(live.volume.core.hostRefusals.load(ordering: .relaxed) == 0)
+            // Another failure is none of room.
+            let failing = SystemCallFaults(after: 0, of: .setxattr, code: EIO).during {
+                try live.setTimes(path, modification: LiveVolume.ago(days: 6))
+            }
+            #expect(throws: Errno.ioError) { try failing.result.get() }
         }
     }
 

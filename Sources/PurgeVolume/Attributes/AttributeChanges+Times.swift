@@ -23,9 +23,10 @@ extension AttributeChanges {
         do throws(Errno) {
             try store(times.set.text, of: location, as: isLink ? SetTimes.linkKey : SetTimes.key)
         } catch {
-            // Only root can give links and special files an attribute; otherwise it is known until the unmount.
-            let isKnownOnly = isLink && (error == .notPermitted || error == .notSupported)
-            if !isKnownOnly { throw access.hostError(error, node) }
+            // Only root can give links and special files an attribute, and a file may have no room for one; then the
+            // times are known until the unmount.
+            let isRefused = isLink && (error == .notPermitted || error == .notSupported)
+            guard isRefused || error.meansNoRoomForAttribute else { throw error }
         }
         change { _ in node.ensuredIO.setTimes = times.set }
     }
@@ -100,4 +101,9 @@ private struct TimesToSet {
         }
         return hasOthers
     }
+}
+
+extension Errno {
+    /// What file systems say of an attribute that does not fit, into its file or onto their disk.
+    fileprivate var meansNoRoomForAttribute: Bool { [ENOSPC, EDQUOT, E2BIG, ERANGE].contains(code) }
 }

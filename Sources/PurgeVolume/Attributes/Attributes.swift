@@ -21,8 +21,9 @@ public struct Attributes: Sendable {
         status.st_blksize = 4096
         // When an ordinary user writes, the daemon clears the bits, which the kernel's cache does not see.
         let dropsBits = node.isRegular && status.st_mode & (S_ISUID | S_ISGID) != 0
-        // The kernel cannot be told that what has lost its name looks older, because the tree cannot find it.
-        self.init(status, birth: birth, mayBeCached: !dropsBits && !node.isPassed && !node.isUnlinked)
+        // The kernel cannot be told that what has lost its name looks older, unless it is an open file.
+        let isFound = !node.isUnlinked || node.opens > 0
+        self.init(status, birth: birth, mayBeCached: !dropsBits && !node.isPassed && isFound)
     }
 
     /// Those of a purged entry whose name the announcing thread is about to remove.

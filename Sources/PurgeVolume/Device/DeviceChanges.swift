@@ -5,7 +5,7 @@ import PurgeSystem
 import PurgeTree
 
 /// Changes of the device, and carrying out what they call for. Whoever changes the device does it here: the control
-/// files now, and any thread of the volume that acts for the device itself.
+/// files, and threads of the volume that act for the device itself.
 struct DeviceChanges: VolumeFamily {
     let core: VolumeCore
     let keeper: StoreKeeper
@@ -23,8 +23,8 @@ struct DeviceChanges: VolumeFamily {
         awaitLockState()
     }
 
-    /// Returns when each change of the lock state has been carried out, by whichever thread: who has seen a locked device
-    /// finds it locked. The kernel may want requests served first, so no thread that serves them should wait here.
+    /// Returns when each change of the lock state has been carried out, by whichever thread: whoever has seen a locked
+    /// device finds it locked. The kernel may want requests served first, so no thread that serves them should wait here.
     func awaitLockState() {
         while true {
             let seen = core.deviceSettled.generation
@@ -96,9 +96,10 @@ struct DeviceChanges: VolumeFamily {
     }
 
     /// Has the kernel ask again for the attributes of each entry that it knows, so that every answer is what is true
-    /// now. A file that has lost its name is not among them.
+    /// now. What has lost its name is found if it is an open file.
     private func forgetAttributes() {
-        hooks.forgetAttributes([VolumeHooks.rootID])
+        let nameless = read { $0.handles.files { $0.isUnlinked ? $0.address : nil } }
+        hooks.forgetAttributes([VolumeHooks.rootID] + nameless)
         var pending = [root]
         while let folder = pending.popLast() {
             let nodes = read { _ in Array(folder.entries.values) }

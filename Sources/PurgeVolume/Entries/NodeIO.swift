@@ -29,7 +29,7 @@ final class NodeIO {
     var lingering: Handle?
     var closing: Int32 = 0
     var modified: FileTime?
-    /// Times that an app has set and that the stamps in the store cannot tell.
+    /// Times that an app has set and that the stamps in the store cannot express.
     var setTimes = SetTimes()
     /// Opens that can be mapped for writing: O_RDWR.
     var mappableOpens: Int32 = 0
