@@ -13,7 +13,7 @@ extension FileProtection {
     public func admits(_ access: DataAccess, in state: LockState) -> Bool {
         switch (self, state) {
         case (_, .unlocked), (_, .locking), (.none, _): true
-        // A new file gets a key that needs no other, and who has a file open has its key.
+        // A new file gets a key that needs no other, and whoever has a file open has its key.
         case (.completeUnlessOpen, _): access != .open
         case (.completeUntilFirstUserAuthentication, .locked): true
         case (.complete, _), (.completeWhenUserInactive, _), (_, .beforeFirstUnlock): false
@@ -22,6 +22,15 @@ extension FileProtection {
 
     /// Whether locking the device takes the data even from those who have the file open.
     public var isTakenByLock: Bool { !admits(.use, in: .locked) }
+}
+
+extension FileProtection {
+    /// In how many states data is out of reach: of a file that is open, and, among classes that are equal in that, of
+    /// one that is not.
+    fileprivate var strictness: (Int, Int) {
+        func refusals(_ access: DataAccess) -> Int { LockState.allCases.count { !admits(access, in: $0) } }
+        return (refusals(.use), refusals(.open))
+    }
 }
 
 extension LockState {
@@ -45,6 +54,12 @@ public struct ProtectionRule: Hashable, Sendable {
     /// Whether the data of a file that has this class of its own, or none, may be reached now.
     public func admits(_ access: DataAccess, own: FileProtection?) -> Bool {
         effective(own).admits(access, in: state)
+    }
+
+    /// Of two classes that an entry has of its own, or of none, the one that puts more out of reach. What is
+    /// open comes first, because what a program has got of that cannot be taken back.
+    public func stricter(_ first: FileProtection?, _ second: FileProtection?) -> FileProtection? {
+        effective(first).strictness < effective(second).strictness ? second : first
     }
 
     /// Whether an entry that has this class of its own, or none, may get that one, or none. The key of `complete` is

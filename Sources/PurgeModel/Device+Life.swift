@@ -7,6 +7,10 @@ extension Device {
     /// When `proceed` has something to do next; nil if never.
     public var nextDue: Instant? { lock.nextDue }
 
+    /// Whether `proceed` has something to do at this moment. That is also so if the machine's clock was set back while the
+    /// device is locking, which takes no longer for that.
+    public func isDue(at now: Instant) -> Bool { lock.isDue(at: now) }
+
     /// Carries out what is due at this moment of the device's own time.
     public mutating func proceed(to now: Instant) -> [DeviceEffect] {
         lock.limit(to: now)

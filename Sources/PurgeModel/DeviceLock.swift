@@ -17,6 +17,11 @@ public struct DeviceLock: Hashable, Sendable {
     /// When `proceed` has something to do; nil if never.
     public var nextDue: Instant? { state == .locking ? locksAt : nil }
 
+    /// Whether `proceed` or `limit` has something to do at this moment.
+    func isDue(at now: Instant) -> Bool {
+        nextDue.map { $0 <= now || $0 > now.advanced(by: Self.lockingTime) } ?? false
+    }
+
     /// Returns when it was locked, if that is over by now.
     mutating func proceed(to now: Instant) -> Instant? {
         guard let nextDue, nextDue <= now else { return nil }

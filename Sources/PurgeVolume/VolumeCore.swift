@@ -124,7 +124,7 @@ final class VolumeCore: Sendable {
     ) throws(Failure) -> Value {
         var effects = ChangeEffects()
         let result = state.withLock { (state) -> Result<Value, Failure> in
-            state.noteAcquisition()
+            state.noteAcquisition(isChange: true)
             let result: Result<Value, Failure>
             let levelChanges = state.device.levelChanges
             do throws(Failure) { result = .success(try body(&state)) } catch { result = .failure(error) }
@@ -159,6 +159,8 @@ final class VolumeCore: Sendable {
     #if DEBUG
     /// How often the lock has been taken.
     var acquisitions: Int { state.withLock { $0.acquisitions } }
+    /// How often that was for a change.
+    var changes: Int { state.withLock { $0.changes } }
     #endif
 }
 

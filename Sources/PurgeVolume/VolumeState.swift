@@ -22,7 +22,7 @@ struct VolumeState: ~Copyable, Sendable {
     /// Whether the tree and the numbers are complete. Before that, pressure is not judged.
     var isScanned = false
     #if DEBUG
-    private(set) var acquisitions = 0
+    private(set) var (acquisitions, changes) = (0, 0)
     #endif
     /// The process that has brought the level down to one at which space is reclaimed, as long as that lasts.
     var pressureCause: PressureCause?
@@ -64,9 +64,10 @@ struct GhostKey: Hashable {
 // The end of a change, and pressure.
 extension VolumeState {
     @inline(__always)
-    mutating func noteAcquisition() {
+    mutating func noteAcquisition(isChange: Bool = false) {
         #if DEBUG
         acquisitions += 1
+        if isChange { changes += 1 }
         #endif
     }
 

@@ -2,6 +2,7 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 import Support
+import Synchronization
 import Testing
 
 @testable import PurgeVolume
@@ -80,16 +81,37 @@ struct DeviceTimerTests {
         }
     }
 
-    @Test func theNextMountDoesWhatIsDue() throws {
+    /// Locking ends at its moment, not later because of the mount.
+    @Test func lockingGoesOnWithTheNextMount() throws {
         try withStore { store in
             do {
                 let live = try LiveVolume(store)
                 try live.command(.deviceState, "lock")
                 live.volume.end()
             }
-            let locking = try LiveVolume(store)
-            #expect(locking.volume.device.state == .locking)
-            locking.volume.end()
+            let next = try LiveVolume(store)
+            #expect(next.volume.device.state == .locking)
+            next.volume.clock.set(secondsAhead: 10)
+            #expect(state(next) == "locked\n")
+            next.volume.end()
+        }
+    }
+
+    /// Then its moment is far away, and locking takes ten seconds from now on.
+    @Test(arguments: [false, true]) func theMachinesClockIsSetBack(hasThread: Bool) throws {
+        try withVolume { live in
+            if hasThread { try live.volume.startThreads() }
+            try live.command(.deviceState, "lock")
+            _ = try endLocking(live, after: 3_600_000_000_000)
+            if hasThread {
+                try eventually(within: 10, "a moment that is close") {
+                    live.volume.device.lock.locksAt <= live.volume.clock.now.advanced(by: DeviceLock.lockingTime)
+                }
+            }
+            #expect(state(live) == "locking\n")
+            live.volume.clock.set(secondsAhead: 10)
+            #expect(state(live) == "locked\n")
+            live.volume.end()
         }
     }
 
@@ -103,6 +125,37 @@ struct DeviceTimerTests {
             #expect(try live.events(.device).map(\.time) == ["2001-09-09T01:46:40.000Z"])
             live.volume.keeper.saveDevice()
             #expect(try live.volume.store.loadSettings().state == .locked)
+        }
+    }
+
+    /// A thread that serves requests waits neither for what is due nor for what is being carried out.
+    @Test func whatIsReadAtOnceDoesNotWait() throws {
+        let volume = Mutex<Volume?>(nil)
+        let amid = Mutex<[String?]>([])
+        @Sendable func text() -> String? {
+            let handle = ControlHandle(file: .deviceState, reader: nil)
+            let files = volume.withLock { $0 }?.controlFiles
+            return (files?.readAtOnce(handle, offset: 0, limit: 100)).map { String(decoding: $0, as: UTF8.self) }
+        }
+        var hooks = VolumeHooks()
+        hooks.dropPages = { _ in
+            let text = text()
+            amid.withLock { $0.append(text) }
+        }
+        try withVolume(hooks: hooks) { live in
+            volume.withLock { $0 = live.volume }
+            defer { volume.withLock { $0 = nil } }
+            let handle = try live.create("Documents/f")
+            defer { live.volume.close(handle) }
+            try live.set("fileProtection", of: "Documents/f", to: "complete")
+            #expect(text() == "unlocked\n")
+            try live.command(.deviceState, "lock")
+            #expect(text() == "locking\n")
+            _ = try endLocking(live, after: -1)
+            #expect(text() == nil && live.volume.device.state == .locking)
+            #expect(state(live) == "locked\n")
+            #expect(amid.withLock { $0 } == [nil])
+            #expect(text() == "locked\n")
         }
     }
 

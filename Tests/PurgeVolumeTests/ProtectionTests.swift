@@ -266,7 +266,7 @@ struct ProtectionClassTests {
             live = try LiveVolume(after: live)
             let warnings = live.volume.scan.takeRecordWarnings()
             #expect(warnings.count == 2)
-            #expect(warnings.allSatisfy { $0.contains("fileProtection is no class; it counts as not set") })
+            #expect(warnings.allSatisfy { $0.contains("fileProtection has an unknown value and is ignored") })
             #expect(warnings.contains { $0.hasPrefix(live.stored("Documents/d/f") + ": ") })
             try live.enter(.locked)
             live.volume.close(try live.open("Documents/d/f"))
@@ -468,8 +468,15 @@ struct ProtectedPagesTests {
                 }
             }
             #expect(try acquisitions() == [0, 2])
+            let before = live.volume.core.changes
+            _ = try acquisitions()
+            let changes = live.volume.core.changes - before
             try live.enter(.locked)
             #expect(try acquisitions() == [1, 3])
+            // What is admitted is only looked up.
+            let locked = live.volume.core.changes
+            _ = try acquisitions()
+            #expect(live.volume.core.changes - locked == changes)
         }
     }
     #endif

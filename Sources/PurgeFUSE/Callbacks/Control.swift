@@ -27,14 +27,12 @@ extension Request {
         do throws(Errno) { handle = try object(info) } catch { return fail(error) }
         let files = volume.controlFiles
         guard let reader = handle.reader else {
-            guard !files.mayWait(handle, offset: offset) else {
-                let pending = later()
-                return server.commands.add {
-                    let bytes = files.read(handle, offset: offset, limit: size)
-                    pending.end(.success(bytes)) { reply, bytes in reply.bytes(bytes) }
-                }
+            if let bytes = files.readAtOnce(handle, offset: offset, limit: size) { return reply().bytes(bytes) }
+            let pending = later()
+            return server.commands.add {
+                let bytes = files.read(handle, offset: offset, limit: size)
+                pending.end(.success(bytes)) { reply, bytes in reply.bytes(bytes) }
             }
-            return reply().bytes(files.read(handle, offset: offset, limit: size))
         }
         if let ready = reader.take(limit: size) { return reply().bytes(ready) }
         if let info, info.pointee.flags & O_NONBLOCK != 0 { return fail(.tryAgain) }

@@ -161,8 +161,9 @@ public struct ExtendedAttributes: VolumeFamily {
         remember(attribute, canonical, of: node, tid: caller.tid)
     }
 
-    /// Runs `body`, which stores the value of an attribute. A protection class must be permitted, and the tree has it
-    /// from the beginning: if the device is locked meanwhile, the kernel drops its pages by the new class.
+    /// Runs `body`, which stores the value of an attribute. A protection class must be permitted, and until it is stored
+    /// the tree has the stricter one of it and the old one: if the device is locked meanwhile, the kernel drops the pages
+    /// by that class, whether the new one can be stored or not.
     private func changing(
         _ attribute: StorageAttribute, of node: Node, to value: String?, tid: pid_t, _ body: () throws(Errno) -> Void
     ) throws(Errno) {
@@ -170,8 +171,9 @@ public struct ExtendedAttributes: VolumeFamily {
         let new = value.flatMap { FileProtection(text: $0) }
         let old = try change { (state) throws(Errno) in
             try DataProtection.admitChange(of: node, to: new, by: tid, &state)
-            defer { state.tree.set(.protection(new), of: node) }
-            return node.protection
+            let old = node.protection
+            state.tree.set(.protection(state.device.protectionRule.stricter(old, new)), of: node)
+            return old
         }
         do throws(Errno) { try body() } catch {
             change { $0.tree.set(.protection(old), of: node) }
@@ -185,7 +187,9 @@ public struct ExtendedAttributes: VolumeFamily {
             switch attribute {
             case .isPurgeable: state.tree.set(.mark(value.flatMap { PurgeMark(text: $0) }), of: node)
             case .isExcludedFromBackup: state.tree.set(.exclusion(value == "1"), of: node)
-            case .fileProtection, .purgeAfter, .sizeLimit: break
+            case .fileProtection:
+                state.tree.set(.protection(value.flatMap { FileProtection(text: $0) }), of: node)
+            case .purgeAfter, .sizeLimit: break
             }
             state.outbox.append(
                 .mark(attribute, value, path: node.path().text, tier: node.standing.tier, pid: tid))

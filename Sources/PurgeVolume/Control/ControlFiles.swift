@@ -30,19 +30,26 @@ public struct ControlFiles: VolumeFamily {
         if handle.file == .storagePressure { control.removePressureReader(handle) }
     }
 
-    /// Whether a read must not run on a thread that serves requests, because it waits for what is due on the device.
-    public func mayWait(_ handle: ControlHandle, offset: Int64) -> Bool {
-        offset == 0 && handle.reader == nil && deviceTimer.isUnsettled
+    /// Bytes from `offset` on; at offset 0 the content is generated again. That waits for what is due on the device, so it
+    /// must not run on a thread that serves requests.
+    public func read(_ handle: ControlHandle, offset: Int64, limit: Int) -> [UInt8] {
+        if offset == 0 { renew(handle, text(of:)) }
+        return handle.bytes(from: offset, limit: limit)
     }
 
-    /// Bytes from `offset` on; at offset 0 the content is generated again.
-    public func read(_ handle: ControlHandle, offset: Int64, limit: Int) -> [UInt8] {
+    /// The same without waiting, for a thread that serves requests; nil if there is something to wait for.
+    public func readAtOnce(_ handle: ControlHandle, offset: Int64, limit: Int) -> [UInt8]? {
         if offset == 0 {
-            if handle.file == .storagePressure { handle.levelChangesSeen = core.read { $0.device.levelChanges } }
-            if !handle.file.answers { handle.content = Array(text(of: handle.file).utf8) }
+            renew(handle, currentText(of:))
+            // Asked afterwards: by now the text may be out of date, or tell of what is still being carried out.
+            if deviceTimer.isUnsettled { return nil }
         }
-        let content = handle.content
-        return Array(content.dropFirst(Int(max(0, offset))).prefix(limit))
+        return handle.bytes(from: offset, limit: limit)
+    }
+
+    private func renew(_ handle: ControlHandle, _ text: (ControlFile) -> String) {
+        if handle.file == .storagePressure { handle.levelChangesSeen = core.read { $0.device.levelChanges } }
+        if !handle.file.answers { handle.content = Array(text(handle.file).utf8) }
     }
 
     /// What poll(2) returns.
@@ -62,9 +69,14 @@ public struct ControlFiles: VolumeFamily {
         return UInt32(events)
     }
 
+    /// The content of a file, once all that is due has been carried out.
     public func text(of file: ControlFile) -> String {
-        openFiles.settleMappings()
         deviceTimer.awaitDue()
+        return currentText(of: file)
+    }
+
+    private func currentText(of file: ControlFile) -> String {
+        openFiles.settleMappings()
         switch file.row.content {
         case .report(let read), .setting(let read, _): return read(core)
         case .answer, .stream: return ""

@@ -119,6 +119,11 @@ public final class ControlHandle: Sendable {
         get { state.withLock { $0.content } }
         set { state.withLock { $0.content = newValue } }
     }
+
+    func bytes(from offset: Int64, limit: Int) -> [UInt8] {
+        Array(content.dropFirst(Int(max(0, offset))).prefix(limit))
+    }
+
     var levelChangesSeen: UInt64 {
         get { state.withLock { $0.levelChangesSeen } }
         set { state.withLock { $0.levelChangesSeen = newValue } }

@@ -13,6 +13,12 @@ struct DataProtection: VolumeFamily {
     @inline(__always)
     func admit(_ access: DataAccess, to node: Node, by tid: pid_t) throws(Errno) {
         guard core.restrictsData.load(ordering: .relaxed) else { return }
+        try admitRestricted(access, to: node, by: tid)
+    }
+
+    /// What is admitted is only looked up.
+    private func admitRestricted(_ access: DataAccess, to node: Node, by tid: pid_t) throws(Errno) {
+        if read({ $0.device.protectionRule.admits(access, own: node.protection) }) { return }
         try change { (state) throws(Errno) in try Self.admit(access, to: node, by: tid, &state) }
     }
 
@@ -54,8 +60,7 @@ extension DataProtection {
         _ access: DataAccess, to node: Node, by tid: pid_t, _ state: inout VolumeState
     ) throws(Errno) {
         guard !state.device.protectionRule.admits(access, own: node.protection) else { return }
-        let event = Event(type: .protectionDenied, path: node.path().text, tier: node.standing.tier, pid: tid)
-        throw deny(access.rawValue, own: node.protection, event, &state)
+        throw deny(access.rawValue, node, tid, &state)
     }
 
     /// The same for a new file, which gets the directory's own class or the device's.
@@ -76,8 +81,12 @@ extension DataProtection {
         of node: Node, to new: FileProtection?, by tid: pid_t, _ state: inout VolumeState
     ) throws(Errno) {
         guard !state.device.protectionRule.admitsChange(from: node.protection, to: new) else { return }
+        throw deny("setClass", node, tid, &state)
+    }
+
+    private static func deny(_ what: String, _ node: Node, _ tid: pid_t, _ state: inout VolumeState) -> Errno {
         let event = Event(type: .protectionDenied, path: node.path().text, tier: node.standing.tier, pid: tid)
-        throw deny("setClass", own: node.protection, event, &state)
+        return deny(what, own: node.protection, event, &state)
     }
 
     private static func deny(

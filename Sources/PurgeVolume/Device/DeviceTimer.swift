@@ -49,8 +49,8 @@ struct DeviceTimer: VolumeFamily {
     var isUnsettled: Bool { core.lockStateChanges.load(ordering: .sequentiallyConsistent) > 0 || isDue }
 
     private var isDue: Bool {
-        guard let due = read({ $0.device.nextDue }) else { return false }
-        return due <= clock.now
+        let now = clock.now
+        return read { $0.device.isDue(at: now) }
     }
 
     private func milliseconds(until due: Instant) -> Int64 {

@@ -100,7 +100,7 @@ extension StoreScan {
 
     private func problem(ofUnprotected node: Node) -> StoreProblem {
         StoreProblem(
-            path: path(of: node), what: "its fileProtection is no class; it counts as not set",
+            path: path(of: node), what: "its fileProtection has an unknown value and is ignored",
             advice: "Set it anew in a mount: purgefs mark --protection CLASS", isRepairable: false)
     }
 

@@ -102,7 +102,7 @@ struct EmptiedFolder: VolumeFamily {
         let path = read { _ in dentry.directory.path() + [dentry.name] }
         hooks.report(
             StoreError(
-                "not removed from \(work == .delete ? "the container" : "tmp"): \(error)",
+                "it was not removed from \(work == .delete ? "the container" : "tmp"): \(error)",
                 path: store.path + "/container/" + path.text,
                 advice: "Remove it in the mount."))
     }

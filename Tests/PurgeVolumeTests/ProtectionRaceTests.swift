@@ -1,0 +1,114 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import PurgeTree
+import Support
+import Synchronization
+import Testing
+
+@testable import PurgeVolume
+
+/// The device is locked, or turned off and on, while an entry gets another protection class.
+struct ProtectionRaceTests {
+    /// The files of which the kernel is asked to drop its pages.
+    private final class Dropped: Sendable {
+        let files = Mutex<[UInt64]>([])
+
+        var hooks: VolumeHooks {
+            var hooks = VolumeHooks()
+            hooks.dropPages = { files in self.files.withLock { $0 += files.map(\.nodeID) } }
+            return hooks
+        }
+    }
+
+    /// XATTR_CREATE
+    private static let create: Int32 = 1
+
+    struct Change: CustomTestStringConvertible, Sendable {
+        var old: FileProtection
+        var new: FileProtection
+        var state: LockState
+        /// Neither is stricter in everything: only the new class takes the pages after a reboot, and only the old one refuses
+        /// an open while the device is locked. Pages count more.
+        var isMixed: Bool { (old, new) == (.completeUnlessOpen, .completeUntilFirstUserAuthentication) }
+        var testDescription: String { "\(old) to \(new), \(state)" }
+    }
+
+    /// Every pair of classes, and every state that takes data.
+    private static let changes = FileProtection.allCases.flatMap { old in
+        FileProtection.allCases.flatMap { new in
+            [LockState.locked, .beforeFirstUnlock].map { Change(old: old, new: new, state: $0) }
+        }
+    }
+
+    /// The call that sets the class fails when the device has been locked. The file keeps its class, so the kernel must
+    /// have dropped the pages that this class puts out of reach, and nobody can have opened it meanwhile.
+    @Test(arguments: changes) func aChangeThatFails(change: Change) throws {
+        let dropped = Dropped()
+        try withVolume(hooks: dropped.hooks) { live in
+            try live.make("Documents/f", blocks: 40)
+            try live.set("fileProtection", of: "Documents/f", to: change.old.rawValue)
+            let handle = try live.open("Documents/f")
+            let node = handle.node
+            var opened: Handle?
+            let setting = SystemCallFaults.running(
+                {
+                    try? live.enter(change.state)
+                    opened = try? live.open("Documents/f", O_RDONLY)
+                }, before: .setxattr
+            ) {
+                // It has one already.
+                try live.volume.extendedAttributes.set(
+                    of: node, named: "user.purgefs.fileProtection", to: Array(change.new.rawValue.utf8),
+                    flags: Self.create, caller: LiveVolume.caller)
+            }
+            #expect(throws: Errno.exists) { try setting.result.get() }
+            #expect(live.volume.device.state == change.state)
+            #expect(try live.protection(of: "Documents/f") == change.old)
+            if !change.old.admits(.use, in: change.state) {
+                #expect(dropped.files.withLock { $0 } == [node.address])
+            }
+            if !change.old.admits(.open, in: change.state), !change.isMixed { #expect(opened == nil) }
+            for open in [handle, opened] { if let open { live.volume.close(open) } }
+        }
+    }
+
+    /// The same of one that works: the file has the new class.
+    @Test(arguments: changes) func aChangeThatWorks(change: Change) throws {
+        let dropped = Dropped()
+        try withVolume(hooks: dropped.hooks) { live in
+            try live.make("Documents/f", blocks: 1)
+            try live.set("fileProtection", of: "Documents/f", to: change.old.rawValue)
+            let handle = try live.open("Documents/f")
+            defer { live.volume.close(handle) }
+            try SystemCallFaults.running({ try? live.enter(change.state) }, before: .setxattr) {
+                try live.set("fileProtection", of: "Documents/f", to: change.new.rawValue)
+            }.result.get()
+            #expect(try live.protection(of: "Documents/f") == change.new)
+            if !change.new.admits(.use, in: change.state) {
+                #expect(dropped.files.withLock { $0 } == [handle.node.address])
+            }
+        }
+    }
+
+    /// While it is not known that the new class is stored, the kernel does not read the file by itself.
+    @Test func aFileThatALockTakesIsNotPassedThroughMeanwhile() throws {
+        try withVolume { live in
+            try live.make("Documents/f", blocks: 40)
+            try live.set("fileProtection", of: "Documents/f", to: "complete")
+            let node = try live.node("Documents/f")
+            var mode: InputOutputMode?
+            try SystemCallFaults.running(
+                {
+                    let handle = try? live.volume.open(
+                        node, flags: O_RDONLY, caller: LiveVolume.caller, offersPassthrough: true)
+                    mode = handle?.mode
+                    if let handle { live.volume.close(handle) }
+                }, before: .setxattr
+            ) {
+                try live.set("fileProtection", of: "Documents/f", to: "none")
+            }.result.get()
+            #expect(mode == .cached)
+        }
+    }
+}
