@@ -106,7 +106,9 @@ public enum MountService {
         hooks.forgetAttributes = { notifier.forgetAttributes(of: $0) }
         hooks.dropPages = { notifier.dropPages(of: $0) }
         hooks.makeFolders = { folders in
-            do throws(Errno) { return notifier.makeFolders(folders, for: try store.owner) } catch { return false }
+            do throws(Errno) {
+                return notifier.makeFolders(folders, for: try store.owner)
+            } catch { return .unavailable }
         }
         hooks.report = { note("purgefs: error: \($0)") }
         return hooks

@@ -97,17 +97,19 @@ final class Notifier: Sendable {
     }
 
     /// Makes folders of the mount with mkdir(2) through it, so that the kernel knows them, and gives them to `owner`.
-    /// Returns when that is done, or false if there is no mount yet.
-    func makeFolders(_ folders: [String], for owner: (user: uid_t, group: gid_t)) -> Bool {
-        guard session.withLock({ $0 }) != 0 else { return false }
-        let isDone = Gate()
-        let before = isDone.generation
+    /// Returns when that is done, or when it takes too long because a program holds the lock of a folder; then they are made
+    /// when that is free.
+    func makeFolders(_ folders: [String], for owner: (user: uid_t, group: gid_t)) -> VolumeHooks.Outcome {
+        guard session.withLock({ $0 }) != 0 else { return .unavailable }
+        let work = AwaitedWork()
         queue.add { [self] in
-            for folder in folders { make(folder, for: owner) }
-            isDone.advance()
+            for folder in folders {
+                make(folder, for: owner)
+                work.advance()
+            }
+            work.finish()
         }
-        isDone.wait(while: before)
-        return true
+        return work.wait() ? .done : .late
     }
 
     private func make(_ folder: String, for owner: (user: uid_t, group: gid_t)) {

@@ -14,6 +14,8 @@ import Synchronization
 final class PageWaiter: Sendable {
     private let queue = WorkQueue()
     private let threadID = Atomic<Int32>(0)
+    /// How many calls of `wait` have given up what the thread has not finished yet.
+    private let abandoned = Atomic<Int>(0)
 
     func start() throws(Errno) {
         try queue.start(name: "page waiter")
@@ -28,14 +30,21 @@ final class PageWaiter: Sendable {
     func end() { queue.end() }
 
     /// Returns when each of the files has been opened, or could not be: it has been moved, or the daemon's user may not
-    /// read it. `open` is called on the waiter's thread.
+    /// read it. To find a name the kernel may need the lock of its folder, which another call can hold for ever; so it also
+    /// returns when a file takes too long, and at once as long as the thread is stuck there. `open` is called on the
+    /// waiter's thread.
     func wait(for paths: [[UInt8]], open: @escaping @Sendable ([UInt8]) throws(Errno) -> FileDescriptor?) {
-        let done = Semaphore()
-        queue.add {
-            for path in paths { do throws(Errno) { _ = try open(path) } catch {} }
-            done.signal()
+        guard abandoned.load(ordering: .sequentiallyConsistent) <= 0 else { return }
+        let work = AwaitedWork()
+        queue.add { [self] in
+            for path in paths where !work.isAbandoned {
+                do throws(Errno) { _ = try open(path) } catch {}
+                work.advance()
+            }
+            work.finish()
+            if work.isAbandoned { abandoned.subtract(1, ordering: .sequentiallyConsistent) }
         }
-        done.wait()
+        if !work.wait() { abandoned.add(1, ordering: .sequentiallyConsistent) }
     }
 
     /// Whether this is the thread that opens files only to have their pages dropped.

@@ -65,7 +65,7 @@ final class VolumeCore: Sendable {
     let strays = Strays()
     /// Calls that failed because the disk under the store has no room.
     let hostRefusals = Atomic<Int>(0)
-    /// How many calls returned before the kernel had been told about the names that they had purged.
+    /// How many calls returned before the kernel had been told about the names that they had purged or made.
     let lateAnnouncements = Atomic<Int>(0)
 
     init(

@@ -16,11 +16,20 @@ public struct VolumeHooks: Sendable {
     /// Has the kernel drop its pages of these files, and unmap them. Called as `forgetAttributes` is; it waits for pages
     /// that are being read or written.
     public var dropPages: @Sendable (_ files: [CachedFile]) -> Void = { _ in }
-    /// Makes folders of the container, each after its parent, through the kernel, and returns when that is done; false
-    /// if there is no kernel yet. Like `forgetAttributes` in what it may be called with, and by whom.
-    public var makeFolders: @Sendable (_ folders: [String]) -> Bool = { _ in false }
+    /// Makes folders of the container, each after its parent, through the kernel, and returns when that is done or takes
+    /// too long. Like `forgetAttributes` in what it may be called with, and by whom.
+    public var makeFolders: @Sendable (_ folders: [String]) -> Outcome = { _ in .unavailable }
     /// Reports a failure for which no caller is waiting.
     public var report: @Sendable (StoreError) -> Void = { _ in }
+
+    /// What has become of something that is done through the kernel.
+    public enum Outcome: Sendable {
+        case done
+        /// It is done when a program no longer holds the kernel's lock of a folder.
+        case late
+        /// There is no kernel yet.
+        case unavailable
+    }
 
     public init() {}
 

@@ -139,6 +139,24 @@ extension Mounts {
             }
         }
 
+        /// A program holds the lock of a folder in which the kernel has to look up a file.
+        @Test func lockingBesideAHeldFolder() throws {
+            try withMount(deadline: 60) { mount in
+                let program = Self.program("held_folder")
+                try Program.run([Program.python, program, mount.root, "make"], timeout: 20).succeeded()
+                try mount.remount()
+                try Program.run([Program.python, program, mount.root, "lock"], timeout: 30).succeeded()
+            }
+        }
+
+        @Test func launchingBesideAHeldFolder() throws {
+            try withMount(deadline: 60) { mount in
+                let program = Self.program("held_folder")
+                try Program.run([Program.python, program, mount.root, "launch"], timeout: 40).succeeded()
+                #expect(try !mount.read("storage.stat").contains("announcements.late 0\n"))
+            }
+        }
+
         /// After its ten seconds, without any command: who sees `locked` finds it so.
         @Test func lockingEndsByItself() throws {
             try withMount { mount in

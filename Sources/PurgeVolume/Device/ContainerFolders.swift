@@ -13,7 +13,13 @@ struct ContainerFolders: VolumeFamily {
         let missing = Store.folders.filter { !isThere($0) }
         guard !missing.isEmpty else { return }
         // A mount makes them through the kernel, which caches what is there and what is not.
-        if hooks.makeFolders(missing) { return }
+        switch hooks.makeFolders(missing) {
+        case .done: return
+        case .late:
+            core.lateAnnouncements.add(1, ordering: .relaxed)
+            return
+        case .unavailable: break
+        }
         for folder in missing {
             do throws(Errno) { try make(folder) } catch { report(folder, error) }
         }

@@ -1,0 +1,37 @@
+import PurgeSystem
+import Synchronization
+
+/// Work of another thread that somebody waits for, as long as it makes progress: a program may hold a lock of the kernel
+/// that it needs, for ever.
+final class AwaitedWork: Sendable {
+    private enum State { case underWay, done, abandoned }
+    private let state = Mutex(State.underWay)
+    private let steps = Gate()
+
+    /// How many milliseconds one step may take; as long as an answer waits for a busy notifier (`Announcements`).
+    private static let patience: Int64 = 2000
+
+    var isAbandoned: Bool { state.withLock { $0 == .abandoned } }
+
+    /// One more step is done.
+    func advance() { steps.advance() }
+
+    /// All of it is done.
+    func finish() {
+        state.withLock { if $0 == .underWay { $0 = .done } }
+        steps.advance()
+    }
+
+    /// Returns true when the work is done, or false if a step takes too long: then it is abandoned.
+    func wait() -> Bool {
+        while true {
+            let seen = steps.generation
+            if state.withLock({ $0 == .done }) { return true }
+            if steps.wait(while: seen, milliseconds: Self.patience) { continue }
+            return state.withLock { state in
+                if state == .underWay { state = .abandoned }
+                return state == .done
+            }
+        }
+    }
+}
