@@ -22,6 +22,7 @@ final class Notifier: Sendable {
     private let device = Mutex<Int64>(0)
     private let announcerID = Atomic<Int32>(0)
     let pages = PageWaiter()
+    private let errands = WorkQueue()
 
     init(mountpoint: String) { self.mountpoint = mountpoint }
 
@@ -34,6 +35,7 @@ final class Notifier: Sendable {
             }
         }
         try pages.start()
+        try errands.start(name: "errands")
         try announcements.start(notifier: { [self] in announcer }, forget: { [self] in forget($0) })
     }
 
@@ -47,6 +49,7 @@ final class Notifier: Sendable {
     }
 
     func end() {
+        errands.end()
         queue.end()
         pages.end()
         announcements.end()
@@ -67,6 +70,9 @@ final class Notifier: Sendable {
         guard let session = OpaquePointer(bitPattern: session.withLock { $0 }) else { return }
         for node in nodes { fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(node), -1, 0) }
     }
+
+    /// Runs work on a thread that serves no requests and makes no announcements, in order.
+    func run(_ work: @escaping @Sendable () -> Void) { errands.add(work) }
 
     /// Drops the kernel's pages of these files, and unmaps them. It waits for pages that are being read or written, so no
     /// thread that serves requests may call it.

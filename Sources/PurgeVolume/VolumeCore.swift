@@ -53,6 +53,8 @@ final class VolumeCore: Sendable {
     /// Whether the device is in a state in which data of some class is out of reach. It changes with the state, under
     /// the lock, and is read without it, so that an unlocked device costs nothing.
     let restrictsData: Atomic<Bool>
+    /// How often the data of all classes has come within reach.
+    let unlocks = Atomic<Int>(0)
     /// How many changes of the lock state are being carried out, while the kernel may still have pages that are out of
     /// reach. `deviceSettled` advances when one is done.
     let lockStateChanges = Atomic<Int>(0)
@@ -147,6 +149,12 @@ final class VolumeCore: Sendable {
         if effects.shouldReclaim && !reclaimerIsBusy.load(ordering: .relaxed) { reclaimerGate.advance() }
     }
 
+    /// The lock state of the device has changed. Under the lock.
+    func note(_ state: LockState) {
+        restrictsData.store(state.restrictsData, ordering: .relaxed)
+        if !state.restrictsData { unlocks.add(1, ordering: .relaxed) }
+    }
+
     /// FUSE reports the calling thread, which may have ended when its process is to be named.
     private func nameCause() {
         guard let thread = read({ $0.pressureCause?.pid }), let process = System.process(ofThread: thread)
@@ -186,6 +194,7 @@ extension VolumeFamily {
     var fileData: FileData { FileData(core: core) }
     var fileSpace: FileSpace { FileSpace(core: core) }
     var protection: DataProtection { DataProtection(core: core) }
+    var refusedPages: RefusedPages { RefusedPages(core: core) }
     var charges: ChargedBlocks { ChargedBlocks(core: core) }
     var purger: Purger { Purger(core: core) }
     var purgedNames: PurgedNames { PurgedNames(core: core) }

@@ -139,6 +139,19 @@ extension Mounts {
             }
         }
 
+        /// The kernel has the data of a write in a mapped page before it asks whether the write is admitted.
+        @Test func refusedWritesLeaveNothing() throws {
+            try withMount(deadline: 60) { mount in
+                let program = Self.program("refused_write")
+                let outcome = try Program.run(
+                    [Program.python, program, mount.root, mount.path("Documents/f")], timeout: 50)
+                let stores = try #require(Int(try outcome.succeeded().dropLast()))
+                #expect(stores > 0)
+                let expected = [UInt8](repeating: UInt8(ascii: "S"), count: 4 * Int(getpagesize()))
+                #expect(try Files.content("\(mount.store)/container/Documents/f") == expected)
+            }
+        }
+
         /// A program holds the lock of a folder in which the kernel has to look up a file.
         @Test func lockingBesideAHeldFolder() throws {
             try withMount(deadline: 60) { mount in

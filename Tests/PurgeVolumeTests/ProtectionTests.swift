@@ -164,7 +164,10 @@ struct ProtectionTests {
             let handle = try live.create("Documents/f")
             defer { live.volume.close(handle) }
             try live.set("fileProtection", of: "Documents/f", to: "complete")
-            try live.enter(.locked)
+            // Without the drop of the kernel's pages.
+            live.volume.core.restrictsData.store(true, ordering: .relaxed)
+            live.volume.core.change { $0.tree.accounts.change { $0.lock.state = .locked } }
+            #expect(throws: Errno.notPermitted) { try live.write(handle, at: 0, 8192) }
             #expect(try live.write(handle, at: 0, 8192, isMapped: true) == 8192)
             #expect(live.used == 2)
             #expect(throws: Errno.noSpace) { _ = try live.write(handle, at: 0, 65 * 4096, isMapped: true) }

@@ -22,6 +22,15 @@ struct DataProtection: VolumeFamily {
         try change { (state) throws(Errno) in try Self.admit(access, to: node, by: tid, &state) }
     }
 
+    /// The same for a page of a mapping that is written back. What was stored before the lock has been written when the
+    /// kernel has dropped the file's pages. Only a refused write leaves one after that, which must not reach the store.
+    @inline(__always)
+    func admitWriteBack(to node: Node, by tid: pid_t) throws(Errno) {
+        guard core.restrictsData.load(ordering: .relaxed) else { return }
+        guard read({ _ in node.io?.pagesDropped == core.unlocks.load(ordering: .relaxed) }) else { return }
+        try admit(.use, to: node, by: tid)
+    }
+
     /// The same for a new regular file, before anything is made.
     @inline(__always)
     func admitNew(_ name: Name, in directory: Node, by tid: pid_t) throws(Errno) {
@@ -35,18 +44,17 @@ struct DataProtection: VolumeFamily {
     /// have been changed through a mapping are written back, by requests that this thread must not hold up; so it serves
     /// none, and has no lock.
     func dropPages() {
-        let nodes = read { state -> [Node] in
+        let (nodes, unlocks) = read { state -> ([Node], Int) in
             let rule = state.device.protectionRule
-            guard rule.state.restrictsData else { return [] }
-            return state.handles.files { rule.admits(.use, own: $0.protection) ? nil : $0 }
+            guard rule.state.restrictsData else { return ([], 0) }
+            let nodes = state.handles.files { rule.admits(.use, own: $0.protection) ? nil : $0 }
+            return (nodes, core.unlocks.load(ordering: .relaxed))
         }
         // Paths can be long, so they are made, and kept, for some files at a time.
         for start in stride(from: 0, to: nodes.count, by: Self.filesAtOnce) {
             let some = nodes[start..<min(start + Self.filesAtOnce, nodes.count)]
-            hooks.dropPages(
-                read { _ in
-                    some.map { CachedFile(nodeID: $0.address, path: $0.isUnlinked ? nil : $0.shortPath()?.bytes) }
-                })
+            hooks.dropPages(read { _ in some.map { CachedFile($0) } })
+            change { _ in for node in some { node.ensuredIO.pagesDropped = unlocks } }
         }
     }
 
@@ -80,7 +88,12 @@ extension DataProtection {
     static func admitChange(
         of node: Node, to new: FileProtection?, by tid: pid_t, _ state: inout VolumeState
     ) throws(Errno) {
-        guard !state.device.protectionRule.admitsChange(from: node.protection, to: new) else { return }
+        let rule = state.device.protectionRule
+        guard !rule.admitsChange(from: node.protection, to: new) else {
+            // From now on its mappings can be stored to.
+            if rule.admits(.use, own: new) { node.io?.pagesDropped = -1 }
+            return
+        }
         throw deny("setClass", node, tid, &state)
     }
 
@@ -99,5 +112,12 @@ extension DataProtection {
         state.tree.accounts.noteProtectionDenied()
         state.outbox.append(event)
         return .notPermitted
+    }
+}
+
+extension CachedFile {
+    /// Under the lock.
+    init(_ node: Node) {
+        self.init(nodeID: node.address, path: node.isUnlinked ? nil : node.shortPath()?.bytes)
     }
 }

@@ -43,13 +43,21 @@ extension FileData {
         perform: (Int32, Range<Int>) throws(Errno) -> Int
     ) throws(Errno) -> Int {
         guard request.length > 0 else { return 0 }
-        // A changed page of a mapping has been stored already: if it were refused, it would be lost.
-        if !request.isMapped { try protection.admit(.use, to: handle.node, by: request.tid) }
+        try admit(request, to: handle)
         let request = try request.bounded()
         let turn = beginWrite(request, of: handle.node)
         defer { dataOrder.endTurn(of: handle.node, isAlone: turn.isAlone) }
         do throws(Errno) { return try writeBlocks(handle, request, turn.reservation, &debt, perform) } catch {
             if error == .noSpace, request.isMapped { overwritePages(handle, request, &debt, perform) }
+            throw error
+        }
+    }
+
+    @inline(__always)
+    private func admit(_ request: WriteRequest, to handle: Handle) throws(Errno) {
+        if request.isMapped { return try protection.admitWriteBack(to: handle.node, by: request.tid) }
+        do throws(Errno) { try protection.admit(.use, to: handle.node, by: request.tid) } catch {
+            refusedPages.drop(of: handle)
             throw error
         }
     }

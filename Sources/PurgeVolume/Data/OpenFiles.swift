@@ -164,8 +164,11 @@ struct OpenFiles: VolumeFamily {
             let offersPassthrough = offersPassthrough && core.tellsMappings
             let handle = state.handle(for: node, descriptor, flags, offersPassthrough: offersPassthrough)
             // If the device was locked since the open was admitted, the kernel has not dropped its pages of this file.
-            handle.keepsCache =
-                !node.cacheIsStale && state.device.protectionRule.admits(.use, own: node.protection)
+            let isAdmitted = state.device.protectionRule.admits(.use, own: node.protection)
+            handle.keepsCache = !node.cacheIsStale && isAdmitted
+            if !isAdmitted, node.opens == 1 {
+                node.ensuredIO.pagesDropped = core.unlocks.load(ordering: .relaxed)
+            }
             if handle.mode == .cached { node.cacheIsStale = false }
             return handle
         }

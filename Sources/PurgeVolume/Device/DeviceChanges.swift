@@ -118,7 +118,7 @@ extension VolumeState {
         case .event(let event): outbox.append(event)
         case .level(let change): note(change)
         case .clock(let seconds): core.clock.set(secondsAhead: seconds)
-        case .lockState(let state): core.restrictsData.store(state.restrictsData, ordering: .relaxed)
+        case .lockState(let state): core.note(state)
         case .purge, .work, .makeLayout, .forgetAttributes, .save: break
         }
     }

@@ -31,6 +31,10 @@ final class NodeIO {
     var modified: FileTime?
     /// Times that an app has set and that the stamps in the store cannot express.
     var setTimes = SetTimes()
+    /// The value of `VolumeCore.unlocks` when the kernel last dropped the file's pages because of a lock; whether it is
+    /// about to drop those that a refused write has left.
+    var pagesDropped = -1
+    var awaitsDrop = false
     /// Opens that can be mapped for writing: O_RDWR.
     var mappableOpens: Int32 = 0
     /// How many writes are under way; how many calls run alone, or wait to; whether such a call runs.

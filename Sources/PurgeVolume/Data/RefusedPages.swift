@@ -1,0 +1,30 @@
+import PurgeTree
+
+/// Pages of writes that were refused because of the lock. The kernel puts the data of a write into its pages before it asks,
+/// where a mapping finds them, and leaves them mapped if the write is refused: what it drops when the device locks would be
+/// within reach again.
+struct RefusedPages: VolumeFamily {
+    let core: VolumeCore
+
+    /// Has the kernel drop the pages of the file, soon and on another thread: it waits for pages of writes that have not been
+    /// answered. However many writes are refused meanwhile, a file is dropped once.
+    func drop(of handle: Handle) {
+        let node = handle.node
+        let isFirst = change { _ -> Bool in
+            // Others have no pages.
+            guard !handle.mode.isPassed, !node.ensuredIO.awaitsDrop else { return false }
+            node.ensuredIO.awaitsDrop = true
+            return true
+        }
+        if isFirst { hooks.runApart { dropNow(node) } }
+    }
+
+    private func dropNow(_ node: Node) {
+        let file = change { _ in
+            // The next refused write may come too late for this drop.
+            node.io?.awaitsDrop = false
+            return CachedFile(node)
+        }
+        hooks.dropPages([file])
+    }
+}

@@ -1,0 +1,130 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import PurgeTree
+import Support
+import Synchronization
+import Testing
+
+@testable import PurgeVolume
+
+/// What the kernel has of writes that the lock has refused, and when changed pages of a mapping are written back.
+struct RefusedPagesTests {
+    private final class Kernel: Sendable {
+        private let files = Mutex<[CachedFile]>([])
+        private let errands = Mutex<[@Sendable () -> Void]>([])
+        /// What happens while it drops pages.
+        let meanwhile = Mutex<(@Sendable () -> Void)?>(nil)
+
+        var hooks: VolumeHooks {
+            var hooks = VolumeHooks()
+            hooks.dropPages = { files in
+                self.meanwhile.withLock { $0 }?()
+                self.files.withLock { $0 += files }
+            }
+            hooks.runApart = { work in self.errands.withLock { $0.append(work) } }
+            return hooks
+        }
+        /// How much waits for a thread.
+        var waiting: Int { errands.withLock { $0.count } }
+        /// Runs that, and returns what was dropped since the last time.
+        func take() -> [CachedFile] {
+            let work = errands.withLock { errands in
+                defer { errands = [] }
+                return errands
+            }
+            for work in work { work() }
+            return files.withLock { files in
+                defer { files = [] }
+                return files
+            }
+        }
+    }
+
+    private func withFile(_ body: (LiveVolume, Kernel, Handle) throws -> Void) throws {
+        let kernel = Kernel()
+        try withVolume(hooks: kernel.hooks) { live in
+            let handle = try live.create("Documents/f")
+            defer { live.volume.close(handle) }
+            try live.set("fileProtection", of: "Documents/f", to: "complete")
+            try body(live, kernel, handle)
+        }
+    }
+
+    /// The kernel keeps the data of a refused write mapped. One drop comes after all that were refused before it.
+    @Test func pagesOfARefusedWriteAreDropped() throws {
+        try withFile { live, kernel, handle in
+            try live.write(handle, at: 0, 4096)
+            try live.enter(.locked)
+            let file = CachedFile(nodeID: handle.node.address, path: Array("Documents/f".utf8))
+            #expect(kernel.waiting == 0 && kernel.take() == [file])
+            for _ in 0..<2 {
+                for _ in 0..<3 {
+                    #expect(throws: Errno.notPermitted) { try live.write(handle, at: 0, 4096) }
+                }
+                #expect(kernel.waiting == 1)
+                #expect(kernel.take() == [file])
+            }
+            try live.enter(.unlocked)
+            try live.write(handle, at: 0, 4096)
+            #expect(kernel.waiting == 0 && kernel.take() == [])
+        }
+    }
+
+    /// Until the kernel has dropped the pages, they have what was stored before the lock; after that, what was stored over a
+    /// refused write.
+    @Test func aMappingIsWrittenBackUntilItsPagesAreDropped() throws {
+        try withFile { live, kernel, handle in
+            let written = Tally()
+            let volume = live.volume
+            kernel.meanwhile.withLock { meanwhile in
+                meanwhile = { written.add((try? Self.writeBack(volume, handle)) ?? 0) }
+            }
+            for lock in 1...2 {
+                try live.write(handle, at: 0, 4096)
+                try live.enter(.locking)
+                #expect(try live.write(handle, at: 0, 4096, isMapped: true) == 4096)
+                try live.enter(.locked)
+                #expect(written.value == lock * 4096)
+                #expect(throws: Errno.notPermitted) { try live.write(handle, at: 0, 4096, isMapped: true) }
+                // Pages are out of reach already, so a reboot writes nothing either.
+                try live.enter(.beforeFirstUnlock)
+                #expect(written.value == lock * 4096)
+                try live.enter(.unlocked)
+                #expect(try live.write(handle, at: 0, 4096, isMapped: true) == 4096)
+            }
+            kernel.meanwhile.withLock { $0 = nil }
+        }
+    }
+
+    private static func writeBack(_ volume: Volume, _ handle: Handle) throws(Errno) -> Int {
+        let request = WriteRequest(
+            offset: 0, length: 4096, isMapped: true, dropsPrivileges: false, tid: LiveVolume.tid)
+        return try volume.answering { (debt) throws(Errno) in
+            try volume.write(handle, request, debt: &debt) { (fd, bytes) throws(Errno) in
+                try LiveVolume.put(fd, bytes.count, 0)
+            }
+        }.announced()
+    }
+
+    /// A class that a file gets on a locked device comes without a drop, so what was stored is not lost.
+    @Test func aClassThatIsSetOnALockedDeviceLeavesMappingsAlone() throws {
+        try withFile { live, _, handle in
+            func set(_ protection: FileProtection) throws {
+                try live.set("fileProtection", of: "Documents/f", to: protection.rawValue)
+            }
+            try set(.none)
+            try live.enter(.locked)
+            try set(.completeWhenUserInactive)
+            try live.write(handle, at: 0, 4096, isMapped: true)
+            try live.enter(.unlocked)
+            try live.enter(.locked)
+            #expect(throws: Errno.notPermitted) { try live.write(handle, at: 0, 4096, isMapped: true) }
+            try set(.none)
+            try live.write(handle, at: 0, 4096, isMapped: true)
+            try set(.completeWhenUserInactive)
+            try live.write(handle, at: 0, 4096, isMapped: true)
+            #expect(throws: Errno.notPermitted) { try live.write(handle, at: 0, 4096) }
+        }
+    }
+}
