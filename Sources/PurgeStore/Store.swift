@@ -33,6 +33,9 @@ public final class Store: Sendable {
         get throws(Errno) { try place.owner }
     }
 
+    /// Gives the container, which has been emptied, to the store's owner.
+    public func giveContainerToOwner() { place.giveToOwner(container.raw) }
+
     /// Gives a new folder, which is empty, to the store's owner, as far as that is possible.
     public func giveToOwner(folder name: String, in parent: FileDescriptor) {
         place.giveToOwner(folder: name, in: parent)

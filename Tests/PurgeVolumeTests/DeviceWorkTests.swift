@@ -153,6 +153,22 @@ struct DeviceWorkTests {
         }
     }
 
+    /// The container belongs to whom the store does, and is open, even if an attribute of it cannot be removed.
+    @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+    func aDeletionGivesTheContainerBack() throws {
+        try withVolume { live in
+            try live.change(live.volume.root, nil) { ($0.owner, $0.group, $0.mode) = (1000, 1000, 0o700) }
+            try live.set("user.x", of: "", to: "y")
+            let outcome = SystemCallFaults(after: 0, of: .removexattr, code: EIO).during {
+                try live.command(.appState, "delete")
+            }
+            try outcome.result.get()
+            let (container, store) = (try Files.status(live.stored("")), try Files.status(live.storePath))
+            #expect(outcome.hits == 1 && container.st_mode & 0o7777 == 0o755)
+            #expect(container.st_uid == store.st_uid && container.st_gid == store.st_gid && container.st_uid == 0)
+        }
+    }
+
     /// Without the mark, a crash would leave half of it.
     @Test(arguments: [(ControlFile.deviceState, "reboot"), (.appState, "update"), (.appState, "delete")])
     func nothingGoesWhereTheMarkCannotBeSaved(file: ControlFile, command: String) throws {
@@ -269,6 +285,27 @@ struct DeviceWorkTests {
             let saved = try live.volume.store.loadSettings()
             #expect(saved.unfinished == nil && saved.boots == 1)
             #expect(saved.containerID == live.volume.device.containerID)
+        }
+    }
+
+    /// As after one that was not interrupted, a folder that the app has removed stays away.
+    @Test(arguments: [DeviceWork.reboot, .update, .delete]) func onlyADeletionMakesFolders(work: DeviceWork) throws {
+        try withStore { store in
+            do {
+                let live = try LiveVolume(store)
+                try live.removeDirectory("Library/Preferences")
+                live.volume.end()
+            }
+            let live = try LiveVolume(store) {
+                LiveVolume.small(&$0)
+                $0.unfinished = work
+            }
+            try interrupt(live)
+            // The mount makes what is missing before it finishes the work.
+            if live.exists("Library/Preferences") { try live.removeDirectory("Library/Preferences") }
+            try live.volume.finishInterruptedWork()
+            #expect(live.exists("Library/Preferences") == (work == .delete))
+            live.volume.end()
         }
     }
 

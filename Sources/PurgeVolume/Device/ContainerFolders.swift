@@ -61,7 +61,7 @@ struct ContainerFolders: VolumeFamily {
         attribute.hasPrefix("user.") || attribute.hasPrefix("system.posix_acl_")
     }
 
-    /// The container is as if it had just been made: it has no attributes, and may be read.
+    /// The container is as if it had just been made: it has no attributes, belongs to the store's owner, and may be read.
     func resetRoot() {
         let container = store.container.raw
         do throws(Errno) {
@@ -70,8 +70,9 @@ struct ContainerFolders: VolumeFamily {
                     try System.removeAttribute(at: container, nil, name)
                 }
             }
-            try System.changeMode(container, 0o755)
         } catch { report("", error) }
+        store.giveContainerToOwner()
+        do throws(Errno) { try System.changeMode(container, 0o755) } catch { report("", error) }
         change { state in
             state.tree.set(.mark(nil), of: root)
             state.tree.set(.exclusion(false), of: root)

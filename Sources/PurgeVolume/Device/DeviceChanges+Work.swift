@@ -35,7 +35,7 @@ extension DeviceChanges {
                 path: store.path,
                 advice: "Make room on the disk under the store, or make it writable.")
         }
-        containerFolders.make()
+        if work == .delete { containerFolders.make() }
     }
 
     private func finish(_ device: inout Device, _ freed: ByteCount, _ pid: pid_t, _ now: Instant) -> [DeviceEffect] {
