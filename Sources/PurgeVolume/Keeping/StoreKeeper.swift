@@ -27,13 +27,15 @@ final class StoreKeeper: VolumeFamily {
         self.journal = journal
         self.wake = wake
         savedDevice = Mutex(device.asSaved)
-        saving = Mutex(Saving(isRemoving: device.unfinished != nil))
+        saving = Mutex(Saving(note: device.unfinished == nil ? .unknown : .made))
     }
 
+    private enum NoteState { case none, made, unknown }
+
     private struct Saving {
-        /// Whether the store may have the note that files are being removed (`RemovalNote`). A device that was
-        /// read with the mark of a work has its note from then, or none if the files are gone.
-        var isRemoving: Bool
+        /// Whether the store has the note that files are being removed (`RemovalNote`). A device that was
+        /// read with the mark of a work has its note from then, or needs none because the files are gone.
+        var note: NoteState
         /// Why device.json could not be written, which has been reported; nil if it could.
         var failure: StoreError?
     }
@@ -168,15 +170,16 @@ extension StoreKeeper {
     /// The note is there before the mark of the work, and gone before the mark is: if the end of the work cannot be saved,
     /// the next mount finds the mark alone, and so leaves the files that have been made since.
     private func noteRemoval(_ isRemoving: Bool, _ saving: inout Saving) throws(StoreError) {
-        guard isRemoving != saving.isRemoving else { return }
-        if isRemoving {
+        if isRemoving, saving.note != .made {
             try clearMark()
+            saving.note = .unknown
             try store.removalNote.make()
-        } else {
+            saving.note = .made
+        } else if !isRemoving, saving.note != .none {
             // If this fails, a device.json that can be saved says the same.
             do throws(StoreError) { try store.removalNote.remove() } catch { return hooks.report(error) }
+            saving.note = .none
         }
-        saving.isRemoving = isRemoving
     }
 
     /// The mark of an earlier work may still be there, since its end could not be saved. The note is not for that one.
