@@ -118,9 +118,9 @@ final class Announcements: Sendable {
     /// makes progress.
     private func limit(of notifier: pid_t, since lastProgress: Int64) -> Int64? {
         let now = System.uptime()
-        if now - lastProgress > Self.longPatience { return now - Self.longPatience }
-        guard now - lastProgress > Self.patience, System.isBlocked(thread: notifier) else { return nil }
-        return now - Self.patience
+        guard now - lastProgress > Self.patience else { return nil }
+        if System.isBlocked(thread: notifier) { return now - Self.patience }
+        return now - lastProgress > Self.longPatience ? now - Self.longPatience : nil
     }
 
     private func giveUp(_ pending: [Pending], _ limit: Int64, _ forget: ([Removal]) -> Void) {

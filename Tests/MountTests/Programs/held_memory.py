@@ -48,9 +48,9 @@ class HeldMemory:
 
 
 def in_thread(call):
-    """The kernel's id of the thread that makes the call."""
+    """A thread that makes the call, which does not keep the program from ending, and its id in the kernel."""
     ids = []
-    thread = threading.Thread(target=lambda: (ids.append(threading.get_native_id()), call()))
+    thread = threading.Thread(target=lambda: (ids.append(threading.get_native_id()), call()), daemon=True)
     thread.start()
     eventually("thread", lambda: ids)
     return thread, ids[0]
