@@ -68,7 +68,7 @@ final class ArchiveReader {
         case S_IFREG: return .file
         case S_IFDIR: return .directory
         case S_IFLNK: return .symbolicLink
-        default: throw damaged("an entry is no file, folder or link")
+        default: throw damaged("an entry is neither a file nor a folder nor a link")
         }
     }
 

@@ -199,11 +199,8 @@ private final class ArchiveOutput {
     }
 
     func failure(_ error: Errno) -> StoreError {
-        var failure = StoreError.failed("the backup cannot be written", path: path, error)
-        failure.advice =
-            error == .noSpace || error == Errno(EDQUOT)
-            ? "The disk is full: make room there, or name a directory on another disk. Nothing of the backup was kept."
-            : "Nothing of the backup was kept."
+        var failure = StoreError.ofBackup("the backup cannot be written", path: path, error)
+        failure.advice += " Nothing of the backup was kept."
         return failure
     }
 }

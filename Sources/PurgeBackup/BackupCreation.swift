@@ -61,7 +61,7 @@ public struct BackupCreation {
     /// data. `file` need not be seekable.
     public func run(to file: FileDescriptor, named name: String) throws(StoreError) -> BackupSummary {
         let spool = try Spool.make()
-        let manifest = try ManifestWriter(header, to: spool, path: name)
+        let manifest = try ManifestWriter(header, to: spool, path: try Spool.directory(), isSpooled: true)
         var omissions = Omissions()
         var totals = ManifestTotals()
         try readAll(into: NoSink(), &omissions) { (entry) throws(StoreError) in
@@ -96,14 +96,14 @@ public struct BackupCreation {
         var left = omissions
         try ContainerWalk(source: source).run { (entry) throws(StoreError) in
             try progress.noteEntry()
-            guard entry.placement.exclusion == nil else {
-                left.add(entry)
-                return true
-            }
+            if entry.placement.exclusion != nil { left.add(entry) }
+            // The container itself is always there; if it is excluded, everything in it is left out.
+            guard entry.placement.exclusion == nil || entry.path.isEmpty else { return true }
             guard let found = try reader.read(entry, into: sink) else { return false }
             try each(found)
             return true
         }
+        left.addLinkedFiles { reader.has($0) }
         omissions = left
     }
 
@@ -111,7 +111,7 @@ public struct BackupCreation {
         _ path: String, _ body: () throws(Errno) -> Result
     ) throws(StoreError) -> Result {
         do throws(Errno) { return try body() } catch {
-            throw .failed("the backup cannot be written", path: path, error)
+            throw .ofBackup("the backup cannot be written", path: path, error)
         }
     }
 }
@@ -129,10 +129,13 @@ public struct BackupSummary: Sendable {
     public var entries: Int64
     public var bytes: ByteCount
     public var leftOut: [Omission]
+    /// How many entries were left out.
+    public let leftOutEntries: Int64
 
     init(_ totals: ManifestTotals, _ omissions: [ManifestOmission]) {
         (entries, bytes) = (totals.entries, ByteCount(totals.bytes))
         leftOut = omissions.map(Omission.init)
+        leftOutEntries = totals.leftOut
     }
 }
 
@@ -147,17 +150,26 @@ extension BackupSummary.Omission {
 /// What is left out: a folder once, with the sum of what is in it.
 struct Omissions {
     private(set) var list: [ManifestOmission] = []
-    /// Files are counted once, whatever number of names they have.
-    private var counted: Set<UInt> = []
+    /// Files with several names, and what the first of them is part of.
+    private var linked: [FileIdentity: (index: Int, bytes: Int64)] = [:]
 
     mutating func add(_ entry: WalkedEntry) {
         guard let reason = entry.placement.exclusion else { return }
         if entry.placement.isFirst { list.append(ManifestOmission(entry.path, reason)) }
-        guard !list.isEmpty else { return }
+        guard !list.isEmpty, !entry.path.isEmpty else { return }
         list[list.count - 1].entries += 1
         guard entry.kind == S_IFREG else { return }
-        if entry.status.st_nlink > 1, !counted.insert(UInt(entry.status.st_ino)).inserted { return }
-        list[list.count - 1].bytes += Int64(entry.status.st_size)
+        let (file, bytes) = (FileIdentity(entry.status), Int64(entry.status.st_size))
+        if entry.status.st_nlink == 1 {
+            list[list.count - 1].bytes += bytes
+        } else if linked[file] == nil {
+            linked[file] = (list.count - 1, bytes)
+        }
+    }
+
+    /// Counts each once, unless it is in the backup under another name.
+    mutating func addLinkedFiles(unless isInBackup: (FileIdentity) -> Bool) {
+        for (file, first) in linked where !isInBackup(file) { list[first.index].bytes += first.bytes }
     }
 }
 
@@ -168,17 +180,8 @@ extension ManifestTotals {
     }
 
     mutating func add(_ omissions: [ManifestOmission]) {
-        leftOut = omissions.reduce(0) { $0 + $1.entries }
-        leftOutBytes = omissions.reduce(0) { $0 + $1.bytes }
-    }
-}
-
-/// A file without a name, which is gone when nobody has it open.
-enum Spool {
-    static func make() throws(StoreError) -> FileDescriptor {
-        let directory = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        do throws(Errno) {
-            return try FileDescriptor.open(directory, O_RDWR | System.openTemporary, mode: 0o600)
-        } catch { throw .failed("no temporary file can be made", path: directory, error) }
+        // A manifest may be hostile, so sums saturate.
+        leftOut = omissions.reduce(.zero) { $0 + ByteCount($1.entries) }.bytes
+        leftOutBytes = omissions.reduce(.zero) { $0 + ByteCount($1.bytes) }.bytes
     }
 }

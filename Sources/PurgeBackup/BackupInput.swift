@@ -38,7 +38,7 @@ struct BackupInput {
             } catch .noEntry {
                 throw notABackup(path, "it has no \(name)")
             } catch .invalid, Errno(ELOOP) {
-                throw notABackup(path, "\(name) is no plain file")
+                throw notABackup(path, "\(name) is not a plain file")
             } catch { throw .failed("the backup cannot be read", path: "\(path)/\(name)", error) }
         }
         let text = try file(ArchiveWriter.manifestName)
@@ -62,11 +62,13 @@ struct BackupInput {
         guard try archive.next() == Array(ArchiveWriter.manifestName.utf8) else {
             throw notABackup(path, "it does not begin with \(ArchiveWriter.manifestName)")
         }
-        let spool = try Spool.make()
+        let (spool, directory) = (try Spool.make(), try Spool.directory())
         var end: Int64 = 0
         try archive.data { (bytes, offset) throws(StoreError) in
             guard offset == end, offset <= largestManifest else { throw archive.damaged("its manifest is too long") }
-            try reading("the temporary directory") { () throws(Errno) in try spool.writeAll(Array(bytes)) }
+            do throws(Errno) { try spool.writeAll(Array(bytes)) } catch {
+                throw Spool.failure("the manifest cannot be kept here", directory, error)
+            }
             end += Int64(bytes.count)
         }
         return (try ManifestReader(spool, path: "\(path): \(ArchiveWriter.manifestName)"), archive)
@@ -80,7 +82,7 @@ struct BackupInput {
 
     private static func notABackup(_ path: String, _ why: String) -> StoreError {
         StoreError(
-            "this is no backup: \(why)", path: path,
+            "this is not a backup: \(why)", path: path,
             advice: "Name a directory that `purgefs backup create` made, or an archive that it wrote. "
                 + "Nothing was restored.")
     }

@@ -67,6 +67,11 @@ public struct BackupRestoration {
         while let omission = try input.manifest.nextOmission() { omissions.append(omission) }
         var totals = ManifestTotals()
         (totals.entries, totals.bytes) = (restorer.entries, restorer.bytes)
+        totals.add(omissions)
+        let expected = input.manifest.totals
+        guard totals.leftOut == expected.leftOut, totals.leftOutBytes == expected.leftOutBytes else {
+            throw input.archive.damaged("what was left out does not add up to the totals at the end of its manifest")
+        }
         return BackupSummary(totals, omissions)
     }
 
@@ -92,7 +97,7 @@ public struct BackupRestoration {
 extension BackupSummary {
     /// For the journal of the container that was backed up.
     public var note: BackupNote {
-        BackupNote(bytes: bytes, entries: entries, leftOut: leftOut.reduce(0) { $0 + $1.entries })
+        BackupNote(bytes: bytes, entries: entries, leftOut: leftOutEntries)
     }
 }
 
@@ -101,7 +106,8 @@ enum BackupEvent {
     static func restored(_ summary: BackupSummary, from header: BackupHeader) -> Event {
         Event(
             type: .restore, bytes: summary.bytes,
-            reason: "\(summary.entries) entries of container \(header.container), backed up at \(header.created)",
+            reason:
+                "\(summary.entries) \(summary.entries == 1 ? "entry" : "entries") of container \(header.container), backed up at \(header.created)",
             pid: getpid())
     }
 }

@@ -17,22 +17,22 @@ public struct ContainerAudit {
 
     public func run() throws(StoreError) -> BackupAuditReport {
         var audit = BackupAudit()
-        var seen: Set<UInt> = []
         try ContainerWalk(source: source, readsAllFlags: true).run { (entry) throws(StoreError) in
             try progress.noteEntry()
-            var isFile = entry.kind == S_IFREG
-            if isFile && entry.status.st_nlink > 1 { isFile = seen.insert(UInt(entry.status.st_ino)).inserted }
-            audit.add(item(entry, isFile: isFile))
+            audit.add(item(entry))
             return true
         }
         return audit.report()
     }
 
-    private func item(_ entry: WalkedEntry, isFile: Bool) -> BackupAudit.Item {
+    private func item(_ entry: WalkedEntry) -> BackupAudit.Item {
+        let isFile = entry.kind == S_IFREG
         let isCache = entry.placement.exclusion == .temporary || entry.placement.exclusion == .caches
         let use = isFile && isCache ? lastUses[UInt64(entry.status.st_ino)]?.lastUse : nil
         return BackupAudit.Item(
-            path: PathForm.text(entry.path), isFile: isFile, size: ByteCount(Int64(entry.status.st_size)),
+            path: PathForm.text(entry.path), isFile: isFile,
+            link: isFile && entry.status.st_nlink > 1 ? UInt64(entry.status.st_ino) : nil,
+            size: ByteCount(Int64(entry.status.st_size)),
             placement: entry.placement, created: use == nil ? nil : created(entry),
             lastUse: use)
     }

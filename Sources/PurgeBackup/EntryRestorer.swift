@@ -11,7 +11,7 @@ struct EntryRestorer {
     private let progress: BackupProgress
     private var finder: FolderFinder
     /// Folders get their modes and times when everything is in them.
-    private var folders: [(path: [UInt8], mode: mode_t, accessed: timespec, modified: timespec)] = []
+    private var folders: [RestoredFolder] = []
     private(set) var entries: Int64 = 0
     private(set) var bytes: Int64 = 0
 
@@ -47,11 +47,21 @@ struct EntryRestorer {
         }
     }
 
+    private struct RestoredFolder {
+        let path: [UInt8]
+        let mode: mode_t
+        let accessed: timespec
+        let modified: timespec
+        /// What is made in the folder would inherit it.
+        let defaultACL: [VisibleAttributes.Attribute]
+    }
+
     /// Modes and times of the folders, the inner ones first. After this nothing may be made in them.
     mutating func finish() throws(StoreError) {
         for folder in folders.reversed() {
             do throws(Errno) {
                 let found = try finder.folder(at: folder.path)
+                for attribute in folder.defaultACL { try Self.set(attribute, of: found) }
                 try System.changeMode(found.raw, folder.mode)
                 try System.setTimes(found.raw, access: folder.accessed, modification: folder.modified)
             } catch { throw Self.failure(EntryRecord(path: folder.path, kind: .directory), error) }
@@ -59,10 +69,7 @@ struct EntryRestorer {
     }
 
     private static func failure(_ record: EntryRecord, _ error: Errno) -> StoreError {
-        var failure = StoreError.failed("it cannot be restored", path: record.place, error)
-        if error == .noSpace || error == Errno(EDQUOT) {
-            failure.advice = "The disk is full: make room there, or name a store on another disk."
-        }
+        var failure = StoreError.ofBackup("it cannot be restored", path: record.place, error)
         failure.advice += " Nothing was restored."
         return failure
     }
@@ -93,7 +100,7 @@ extension EntryRestorer {
                 "\(record.place): its type, mode, owner, link or extended attributes are not those in the manifest")
         }
         guard let modified = Timestamp.reading(expected.modified) else {
-            throw archive.damaged("\(record.place): its time is not one")
+            throw archive.damaged("\(record.place): its time of modification is invalid")
         }
         record.modified = modified
         return (record, expected)
@@ -137,8 +144,14 @@ extension EntryRestorer {
     }
 
     private mutating func add(_ record: EntryRecord, _ folder: FileDescriptor) throws(StoreError) {
-        try Self.setOwnerAndAttributes(record, of: folder)
-        folders.append((record.path, record.mode, Self.accessed(record), record.modified))
+        var now = record
+        let defaultACL = now.attributes.filter { $0.name == Self.defaultACL }
+        now.attributes.removeAll { $0.name == Self.defaultACL }
+        try setOwnerAndAttributes(now, of: folder)
+        folders.append(
+            RestoredFolder(
+                path: record.path, mode: record.mode, accessed: Self.accessed(record), modified: record.modified,
+                defaultACL: defaultACL))
     }
 
     private mutating func makeFile(
@@ -156,7 +169,7 @@ extension EntryRestorer {
             throw archive.damaged("\(record.place): its data does not have the checksum in the manifest")
         }
         bytes = (ByteCount(bytes) + ByteCount(size)).bytes
-        try Self.setOwnerAndAttributes(record, of: file)
+        try setOwnerAndAttributes(record, of: file)
         try Self.making(record) { () throws(Errno) in
             try System.changeMode(file.raw, record.mode)
             try System.setTimes(file.raw, access: Self.accessed(record), modification: record.modified)
@@ -221,21 +234,35 @@ extension EntryRestorer {
 
     /// As `cp -a` does: only root can give files away, and attributes that only the system understands are set where
     /// that is possible.
-    private static func setOwnerAndAttributes(
-        _ record: EntryRecord, of file: FileDescriptor
-    ) throws(StoreError) {
-        try making(record) { () throws(Errno) in
+    private func setOwnerAndAttributes(_ record: EntryRecord, of file: FileDescriptor) throws(StoreError) {
+        try Self.making(record) { () throws(Errno) in
             if geteuid() == 0 { try System.changeOwner(file.raw, record.owner, record.group) }
-            for attribute in record.attributes {
-                do throws(Errno) {
-                    try VisibleAttributes.set(attribute, on: file.raw)
-                } catch {
-                    let isOfSystem = ["security.", "system.", "trusted."].contains {
-                        attribute.name.starts(with: $0.utf8)
-                    }
-                    guard isOfSystem, [.notPermitted, .notSupported, .accessDenied].contains(error) else { throw error }
-                }
-            }
+        }
+        for attribute in record.attributes {
+            do throws(Errno) {
+                try Self.set(attribute, of: file)
+            } catch .invalid, .range {
+                throw archive.damaged(
+                    "\(record.place) has the attribute \(PathForm.text(attribute.name)), which no app can set like that"
+                )
+            } catch .noSpace, .argListTooLong {
+                throw StoreError(
+                    "the attribute \(PathForm.text(attribute.name)) cannot be restored", path: record.place,
+                    advice:
+                        "The disk is full, or its file system has no room for so many or so long attributes: name a "
+                        + "store on another one (XFS and btrfs hold more). Nothing was restored.")
+            } catch { throw Self.failure(record, error) }
+        }
+    }
+
+    private static let defaultACL = Array("system.posix_acl_default".utf8)
+
+    private static func set(_ attribute: VisibleAttributes.Attribute, of file: FileDescriptor) throws(Errno) {
+        do throws(Errno) {
+            try VisibleAttributes.set(attribute, on: file.raw)
+        } catch {
+            let isOfSystem = ["security.", "system.", "trusted."].contains { attribute.name.starts(with: $0.utf8) }
+            guard isOfSystem, [.notPermitted, .notSupported, .accessDenied].contains(error) else { throw error }
         }
     }
 

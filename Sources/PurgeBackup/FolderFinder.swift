@@ -12,12 +12,31 @@ struct FolderFinder {
 
     mutating func folder(at wanted: [UInt8]) throws(Errno) -> FileDescriptor {
         if wanted == path { return folder }
-        var found = root
-        for name in wanted.split(separator: UInt8(ascii: "/")) {
+        var (found, rest) = (root, wanted[...])
+        if Self.is(wanted, below: path) {
+            (found, rest) = (folder, wanted[(path.count)...])
+        } else if Self.is(path, below: wanted), let above = try ascended(path[wanted.count...]) {
+            (found, rest) = (above, [])
+        }
+        for name in rest.split(separator: UInt8(ascii: "/")) {
             found = try found.open(PathForm.raw(name), O_RDONLY | O_DIRECTORY)
         }
         (path, folder) = (wanted, found)
         return found
+    }
+
+    private static func `is`(_ path: [UInt8], below folder: [UInt8]) -> Bool {
+        !folder.isEmpty && path.count > folder.count && path[folder.count] == UInt8(ascii: "/")
+            && path.starts(with: folder)
+    }
+
+    /// The folder above those in `inner`; nil if the one that is kept has been closed.
+    private func ascended(_ inner: ArraySlice<UInt8>) throws(Errno) -> FileDescriptor? {
+        var found = folder
+        do throws(Errno) {
+            for _ in inner.split(separator: UInt8(ascii: "/")) { found = try found.open("..", O_RDONLY | O_DIRECTORY) }
+            return found
+        } catch .accessDenied { return nil }
     }
 
     /// The folder of an entry, and its name there.

@@ -98,6 +98,7 @@ enum ManifestPath {
     }
 
     static func decoded(_ text: String?, _ base64: String?) -> [UInt8]? {
+        if text != nil && base64 != nil { return nil }
         if let text { return text == "." ? [] : Array(text.utf8) }
         return base64.flatMap { Data(base64Encoded: $0) }.map { Array($0) }
     }

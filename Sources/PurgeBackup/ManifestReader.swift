@@ -35,18 +35,24 @@ final class ManifestReader {
     /// What was left out, after the last entry.
     func nextOmission() throws(StoreError) -> ManifestOmission? {
         guard let line = try lines.next(), !line.hasPrefix(Self.totalsBegin) else { return nil }
-        return try Self.decode(ManifestOmission.self, Self.item(line), path)
+        let omission = try Self.decode(ManifestOmission.self, Self.item(line), path)
+        guard omission.bytes >= 0, omission.entries >= 0 else {
+            throw Self.damaged(path, "something that was left out has a negative size")
+        }
+        return omission
     }
 
     private func fill() throws(StoreError) {
         var items: [String] = []
-        while items.count < Self.batchSize {
+        var length = 0
+        while items.count < Self.batchSize, length < LineReader.longest {
             guard let line = try lines.next() else { throw Self.damaged(path, "it ends too early") }
             guard line != Self.omissionsBegin else {
                 isAtEnd = true
                 break
             }
             items.append(Self.item(line))
+            length += line.utf8.count
         }
         batch = try Self.decode([ManifestEntry].self, "[\(items.joined(separator: ","))]", path)[...]
     }
@@ -64,17 +70,17 @@ final class ManifestReader {
             (previous, last) = (last, line)
         }
         guard last.hasPrefix("\"crc32\":\""), lines.isComplete else {
-            throw damaged(path, "it has no end: it was cut off, or is no manifest of purgefs")
+            throw damaged(path, "it has no end: it was cut off, or is not a manifest of purgefs")
         }
         guard last == "\"crc32\":\"\(checksum.text)\"}" else { throw damaged(path, "its checksum is wrong") }
         return previous
     }
 
     private static func header(_ line: String?, _ path: String) throws(StoreError) -> BackupHeader {
-        guard let line, line.hasSuffix(entriesBegin) else { throw damaged(path, "it does not begin as one") }
+        guard let line, line.hasSuffix(entriesBegin) else { throw damaged(path, "it does not begin like a manifest") }
         let text = line.dropLast(entriesBegin.count) + "}"
         let form = try decode(Form.self, String(text), path)
-        guard form.kind == BackupHeader.kind else { throw damaged(path, "it is not one of a backup by purgefs") }
+        guard form.kind == BackupHeader.kind else { throw damaged(path, "it was not written by `purgefs backup`") }
         guard form.version == BackupHeader.version else {
             throw StoreError(
                 "the backup has format \(form.version), which this version of purgefs does not know", path: path,
@@ -84,7 +90,15 @@ final class ManifestReader {
         do throws(DeviceFault) {
             try header.device.validate()
         } catch { throw damaged(path, "\(error.name): \(error.reason)") }
+        // Both go into the journal of the new store.
+        guard DeviceFault.isUUID(header.container) else { throw damaged(path, "container: it is not a UUID") }
+        guard isDate(header.created) else { throw damaged(path, "created: it is not a date") }
         return header
+    }
+
+    /// In the form of `Instant.iso8601`.
+    private static func isDate(_ text: String) -> Bool {
+        text.utf8.count == 24 && text.utf8.allSatisfy { "0123456789-:.TZ".utf8.contains($0) }
     }
 
     private static func totals(_ line: String, _ path: String) throws(StoreError) -> ManifestTotals {

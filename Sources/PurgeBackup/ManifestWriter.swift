@@ -5,12 +5,16 @@ import PurgeSystem
 final class ManifestWriter {
     private let file: FileDescriptor
     private let path: String
+    private let isSpooled: Bool
     private var checksum = Checksum()
     private var buffer: [UInt8] = []
     private var separator = ""
 
-    init(_ header: BackupHeader, to file: FileDescriptor, path: String) throws(StoreError) {
-        (self.file, self.path) = (file, path)
+    /// `path` is for messages: that of the file, or the directory of a spool.
+    init(
+        _ header: BackupHeader, to file: FileDescriptor, path: String, isSpooled: Bool = false
+    ) throws(StoreError) {
+        (self.file, self.path, self.isSpooled) = (file, path, isSpooled)
         try put(JSONText.encode(header).dropLast() + ",\"entries\":[")
     }
 
@@ -50,6 +54,10 @@ final class ManifestWriter {
     private func write(_ bytes: [UInt8]) throws(StoreError) {
         do throws(Errno) {
             try file.writeAll(bytes)
-        } catch { throw .failed("the backup cannot be written", path: path, error) }
+        } catch {
+            throw isSpooled
+                ? Spool.failure("the manifest cannot be kept here", path, error)
+                : .ofBackup("the backup cannot be written", path: path, error)
+        }
     }
 }

@@ -19,35 +19,84 @@ public struct RestoreComparison {
         public var entries: Int64 = 0
     }
 
-    /// A folder stands for everything in it.
+    /// A folder stands for everything in it that is missing.
     public private(set) var missing: [Missing] = []
-    /// Paths that must not have been restored, but were.
+    /// Paths that are excluded from backups now, but were restored; a folder stands for everything in it.
     public private(set) var unexpected: [String] = []
 
-    /// Folders that a new container has, too.
-    private static let layout: Set<[UInt8]> = [Array("tmp".utf8), Array("Library/Caches".utf8)]
+    /// The last item of each kind: what it stands for is visited right after it.
+    private var excluded: (item: Missing, index: Int?)?
+    private var newer: (path: [UInt8], index: Int)?
+    private var lastUnexpected: [UInt8]?
+    private var counted: Set<FileIdentity> = []
+
+    /// Folders that a new container has, whatever was restored.
+    private static let layout = Set(Store.folders.map { Array($0.utf8) } + [[]])
 
     public init(of source: BackupSource, with restored: Store, _ progress: BackupProgress) throws(StoreError) {
-        var finder = FolderFinder(restored.container)
-        var (missing, unexpected): ([Missing], [String]) = ([], [])
+        try self.init(of: source, with: restored.container, progress)
+    }
+
+    init(
+        of source: BackupSource, with restored: FileDescriptor, _ progress: BackupProgress
+    ) throws(StoreError) {
+        var finder = FolderFinder(restored)
+        // A closure cannot change self.
+        var found = RestoreComparison()
         try ContainerWalk(source: source).run { (entry) throws(StoreError) in
             try progress.step()
             let isThere = try source.reading(entry.path) { () throws(Errno) in try finder.has(entry.path) }
-            let exclusion = entry.placement.exclusion
-            if isThere && exclusion == nil { return true }
-            if isThere && !Self.layout.contains(entry.path) { unexpected.append(PathForm.text(entry.path)) }
-            if entry.placement.isFirst || exclusion == nil {
-                missing.append(
-                    Missing(path: PathForm.text(entry.path), reason: exclusion.map { .leftOut($0) } ?? .newer))
-            }
-            guard !missing.isEmpty else { return true }
-            missing[missing.count - 1].entries += 1
-            if entry.kind == S_IFREG {
-                missing[missing.count - 1].bytes += ByteCount(Int64(entry.status.st_size))
-            }
+            found.add(entry, isThere: isThere)
             return true
         }
-        (self.missing, self.unexpected) = (missing, unexpected)
+        self = found
+    }
+
+    private init() {}
+
+    private mutating func add(_ entry: WalkedEntry, isThere: Bool) {
+        guard let exclusion = entry.placement.exclusion else {
+            if !isThere { count(entry, at: indexOfNewer(entry)) }
+            return
+        }
+        if entry.placement.isFirst {
+            excluded = (Missing(path: PathForm.text(entry.path), reason: .leftOut(exclusion)), nil)
+        }
+        if isThere { addUnexpected(entry.path) } else if let index = indexOfExcluded() { count(entry, at: index) }
+    }
+
+    private mutating func addUnexpected(_ path: [UInt8]) {
+        if Self.layout.contains(path) { return }
+        if let last = lastUnexpected, Self.is(path, in: last) { return }
+        unexpected.append(PathForm.text(path))
+        lastUnexpected = path
+    }
+
+    private mutating func indexOfExcluded() -> Int? {
+        guard let found = excluded else { return nil }
+        if let index = found.index { return index }
+        missing.append(found.item)
+        excluded?.index = missing.count - 1
+        return missing.count - 1
+    }
+
+    private mutating func indexOfNewer(_ entry: WalkedEntry) -> Int {
+        if let newer, Self.is(entry.path, in: newer.path) { return newer.index }
+        missing.append(Missing(path: PathForm.text(entry.path), reason: .newer))
+        newer = (entry.path, missing.count - 1)
+        return missing.count - 1
+    }
+
+    /// Files are counted once, whatever number of names they have.
+    private mutating func count(_ entry: WalkedEntry, at index: Int) {
+        missing[index].entries += 1
+        guard entry.kind == S_IFREG else { return }
+        if entry.status.st_nlink > 1, !counted.insert(FileIdentity(entry.status)).inserted { return }
+        missing[index].bytes += ByteCount(Int64(entry.status.st_size))
+    }
+
+    private static func `is`(_ path: [UInt8], in folder: [UInt8]) -> Bool {
+        path.starts(with: folder + [UInt8(ascii: "/")])
     }
 
     /// How many entries are missing.

@@ -81,10 +81,10 @@ final class UnfinishedDirectory {
             return made
         } catch .tryAgain {
             throw StoreError(
-                "another process is just making \(kind.what) there", path: given, advice: "Wait until it has ended.")
+                "another process is already making \(kind.what) there", path: given, advice: "Wait until it has ended.")
         } catch .exists {
             throw StoreError(
-                "something that is not purgefs's has the name under which \(kind.what) is made", path: inTheWay,
+                "there is something else under the name that \(kind.what) has until it is complete", path: inTheWay,
                 advice: "Move it away.")
         } catch { throw .failed("what an earlier call has left cannot be removed", path: inTheWay, error) }
     }

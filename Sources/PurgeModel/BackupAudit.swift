@@ -4,18 +4,20 @@ public struct BackupAudit: Sendable {
     public struct Item: Sendable {
         /// Relative to the container.
         public var path: String
-        /// Whether it is a plain file under the first of its names; only those have bytes.
+        /// Whether it is a plain file; only those have bytes.
         public var isFile: Bool
+        /// What all names of a file with several names have in common. It is counted once, in the most durable place.
+        public var link: UInt64?
         public var size: ByteCount
         public var placement: BackupPlacement
         public var created: Instant?
         public var lastUse: Instant?
 
         public init(
-            path: String, isFile: Bool, size: ByteCount, placement: BackupPlacement,
+            path: String, isFile: Bool, link: UInt64? = nil, size: ByteCount, placement: BackupPlacement,
             created: Instant? = nil, lastUse: Instant? = nil
         ) {
-            (self.path, self.isFile, self.size) = (path, isFile, size)
+            (self.path, self.isFile, self.link, self.size) = (path, isFile, link, size)
             (self.placement, self.created, self.lastUse) = (placement, created, lastUse)
         }
     }
@@ -41,28 +43,39 @@ public struct BackupAudit: Sendable {
 
     private var inBackup = Sum()
     private var leftOut: [BackupExclusion: Sum] = [:]
-    private var folders: [String: Sum] = [:]
+    /// By the bytes of their paths: some that differ are equal as strings.
+    private var folders: [[UInt8]: Sum] = [:]
     private var tiers: [Tier: (all: Sum, inBackup: Sum)] = [:]
     private var largest: [BackupAuditReport.File] = []
     private var findings: [BackupFinding] = []
-    /// What was last seen to be left out although what is above it is not, with the user content in it.
-    private var hidden: (path: String, sum: Sum)?
+    /// What is excluded although what is above it is not, and the user content in it.
+    private var hidden: [[UInt8]: Sum] = [:]
+    /// What was last seen of that.
+    private var excluded: String?
+    /// The best name of each file with several, so far.
+    private var linked: [UInt64: (item: Item, excluded: String?)] = [:]
 
     public init() {}
 
     /// Items come in the order of a walk, each folder before what is in it.
     public mutating func add(_ item: Item) {
         if item.placement.isRedundantlyFlagged { find(.redundantExclusion, item) }
-        if item.placement.isFirst { beginHidden(item) }
+        if item.placement.isFirst { excluded = item.placement.exclusion == .excluded ? item.path : nil }
         guard item.isFile else { return }
+        guard let link = item.link else { return count(item, in: excluded) }
+        if let other = linked[link], !item.placement.counts(before: other.item.placement) { return }
+        linked[link] = (item, excluded)
+    }
+
+    private mutating func count(_ item: Item, in excluded: String?) {
         tiers[item.placement.place.tier, default: (Sum(), Sum())].all.add(item.size)
         if let exclusion = item.placement.exclusion {
             leftOut[exclusion, default: Sum()].add(item.size)
-            noteLeftOut(item, exclusion)
+            noteLeftOut(item, exclusion, in: excluded)
         } else {
             tiers[item.placement.place.tier, default: (Sum(), Sum())].inBackup.add(item.size)
             inBackup.add(item.size)
-            folders[Self.folder(of: item.path), default: Sum()].add(item.size)
+            folders[Array(Self.folder(of: item.path).utf8), default: Sum()].add(item.size)
             noteInBackup(item)
         }
     }
@@ -74,7 +87,7 @@ public struct BackupAudit: Sendable {
         if largest.count > 100 * Self.largestShown { keepLargest() }
     }
 
-    private mutating func noteLeftOut(_ item: Item, _ exclusion: BackupExclusion) {
+    private mutating func noteLeftOut(_ item: Item, _ exclusion: BackupExclusion, in excluded: String?) {
         switch exclusion {
         case .temporary, .caches:
             guard let created = item.created, let used = item.lastUse,
@@ -83,21 +96,20 @@ public struct BackupAudit: Sendable {
             else { return }
             find(.reusedCache, item)
         case .excluded where UserContent.isLike(path: item.path):
-            hidden?.sum.add(item.size)
+            if let excluded { hidden[Array(excluded.utf8), default: Sum()].add(item.size) }
         case .excluded, .special: return
         }
     }
 
-    private mutating func beginHidden(_ item: Item) {
-        endHidden()
-        hidden = item.placement.exclusion == .excluded ? (item.path, Sum()) : nil
-    }
-
-    private mutating func endHidden() {
-        guard let found = hidden, found.sum.files > 0 else { return }
-        findings.append(
-            BackupFinding(
-                rule: .userContentExcluded, path: found.path, bytes: found.sum.bytes, files: found.sum.files))
+    private mutating func end() {
+        for file in linked.values { count(file.item, in: file.excluded) }
+        for (path, sum) in hidden {
+            findings.append(
+                BackupFinding(
+                    rule: .userContentExcluded, path: String(decoding: path, as: UTF8.self), bytes: sum.bytes,
+                    files: sum.files))
+        }
+        keepLargest()
     }
 
     private mutating func find(_ rule: BackupFinding.Rule, _ item: Item) {
@@ -120,22 +132,23 @@ public struct BackupAudit: Sendable {
 extension BackupAudit {
     public func report() -> BackupAuditReport {
         var audit = self
-        audit.endHidden()
-        audit.keepLargest()
+        audit.end()
         if audit.inBackup.bytes > Self.largeBackup {
             audit.findings.append(
                 BackupFinding(rule: .largeBackup, path: nil, bytes: audit.inBackup.bytes, files: audit.inBackup.files))
         }
         return BackupAuditReport(
-            bytes: inBackup.bytes, files: inBackup.files,
-            folders: folders.map { .init(path: $0.key, bytes: $0.value.bytes, files: $0.value.files) }
-                .sorted { ($1.bytes, $0.path) < ($0.bytes, $1.path) },
+            bytes: audit.inBackup.bytes, files: audit.inBackup.files,
+            folders: audit.folders.map {
+                .init(path: String(decoding: $0.key, as: UTF8.self), bytes: $0.value.bytes, files: $0.value.files)
+            }
+            .sorted { ($1.bytes, $0.path) < ($0.bytes, $1.path) },
             tiers: Tier.allCases.map { tier in
-                let sums = tiers[tier, default: (Sum(), Sum())]
+                let sums = audit.tiers[tier, default: (Sum(), Sum())]
                 return .init(tier: tier, bytes: sums.all.bytes, files: sums.all.files, inBackup: sums.inBackup.bytes)
             },
             leftOut: BackupExclusion.allCases.compactMap { reason in
-                leftOut[reason].map { .init(reason: reason, bytes: $0.bytes, files: $0.files) }
+                audit.leftOut[reason].map { .init(reason: reason, bytes: $0.bytes, files: $0.files) }
             },
             largest: audit.largest, findings: audit.findings.sorted())
     }

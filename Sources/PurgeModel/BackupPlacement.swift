@@ -45,6 +45,13 @@ public struct BackupPlacement: Hashable, Sendable {
             isRedundantlyFlagged: isFlagged && (self.exclusion ?? byPlace) != nil)
     }
 
+    /// Whether a file with both names counts under this one: what is in the backup counts first, then what is more
+    /// durable.
+    func counts(before other: BackupPlacement) -> Bool {
+        if (exclusion == nil) != (other.exclusion == nil) { return exclusion == nil }
+        return place.tier != other.place.tier && (place.tier == .persistent || other.place.tier == .temporary)
+    }
+
     private static func exclusion(of tier: Tier) -> BackupExclusion? {
         switch tier {
         case .temporary: .temporary

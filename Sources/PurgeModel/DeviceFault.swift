@@ -50,7 +50,8 @@ public struct DeviceFault: Error, Hashable, Sendable {
         }
     }
 
-    private static func isUUID(_ text: String) -> Bool {
+    /// In the usual form: five groups of hexadecimal digits.
+    public static func isUUID(_ text: String) -> Bool {
         let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         return groups.map(\.count) == [8, 4, 4, 4, 12]
             && groups.allSatisfy { $0.allSatisfy { Character(UnicodeScalar($0)).isHexDigit } }

@@ -7,8 +7,9 @@ import Testing
 @testable import PurgeBackup
 
 struct ManifestTests {
-    private let header = BackupHeader(
-        created: "2026-11-22T12:00:00.000Z", container: "C", source: "/srv/app.store",
+    private static let uuid = "64D2D0B7-3CC8-46A4-8F77-4F2C0B6C3E11"
+    private var header = BackupHeader(
+        created: "2026-11-22T12:00:00.000Z", container: uuid, source: "/srv/app.store",
         device: Device(containerID: "BCECD7BE-1878-46E5-AFAF-9D9972909D1E"))
 
     private func entry(_ path: [UInt8]) -> ManifestEntry {
@@ -68,6 +69,35 @@ struct ManifestTests {
         let fewer = ManifestEntry(record, data: Checksum())
         let same = try all(try ManifestReader(try written([fewer]), path: "test"))
         #expect(same.first?.runs?.count == 10_000)
+    }
+
+    /// They go into a journal and to a terminal.
+    @Test(arguments: [
+        ("2026-11-22T12:00:00.000Z", "C"), ("2026-11-22T12:00:00.000Z", "64D2D0B7-3CC8-46A4-8F77-4F2C0B6C3E1\u{1B}"),
+        ("now", uuid), ("\u{1B}[31m2026-11-22T12:00:0", uuid), ("2026-11-22T12:00:00.000Z\n", uuid),
+    ])
+    func hostileHeader(created: String, container: String) throws {
+        var other = self
+        (other.header.created, other.header.container) = (created, container)
+        let file = try other.written([])
+        #expect(throws: StoreError.self) { try ManifestReader(file, path: "test") }
+    }
+
+    @Test func entryWithTwoPaths() { #expect(ManifestPath.decoded("a", "Yg==") == nil) }
+
+    @Test(arguments: [(-1, 0), (0, -1)]) func omissionOfNegativeSize(bytes: Int64, entries: Int64) throws {
+        var omission = ManifestOmission(Array("tmp".utf8), .temporary)
+        (omission.bytes, omission.entries) = (bytes, entries)
+        let reader = try ManifestReader(try written([], [omission]), path: "test")
+        _ = try all(reader)
+        #expect(throws: StoreError.self) { try reader.nextOmission() }
+    }
+
+    /// A batch of entries has a limit in bytes, too.
+    @Test func longLines() throws {
+        let entries = (0..<300).map { entry([UInt8](repeating: 0x61, count: 20_000 + $0)) }
+        let found = try all(try ManifestReader(try written(entries), path: "test"))
+        #expect(found == entries)
     }
 
     /// Nothing is written that could not be read.

@@ -36,6 +36,12 @@ struct RenderingTests {
         #expect(message == #"cannot check: /a\u{a}b: it is\u{9}odd"# + "\n" + #"  Rename /a\u{a}b."#)
     }
 
+    /// Texts that come from a file that somebody else has written.
+    @Test func eventWithControlCharacters() {
+        let line = EventText.line(Event(time: "T\u{1B}", type: .restore, reason: "1 entry of\u{1B}[31m\nx"))
+        #expect(line.hasPrefix(#"T\u{1b}"#) && line.contains(#"1 entry of\u{1b}[31m\u{a}x"#))
+    }
+
     @Test func eventFilters() {
         let event = Event(type: .purge, path: "Library/Caches/deep/a.db")
         #expect(EventFilter().accepts(event))

@@ -41,6 +41,57 @@ struct BackupAuditTests {
         #expect(report.tiers.map(\.tier) == [.temporary, .caches, .persistent])
     }
 
+    /// Names of one file, in the order of a walk.
+    private func linked(_ names: [(path: String, exclusion: BackupPlacement)]) -> BackupAuditReport {
+        var audit = BackupAudit()
+        for name in names {
+            audit.add(
+                BackupAudit.Item(
+                    path: name.path, isFile: true, link: 7, size: ByteCount(20_000_000), placement: name.exclusion))
+        }
+        return audit.report()
+    }
+
+    private static let library = BackupPlacement.root(isFlagged: false).entry(named: "Library".utf8, isFlagged: false)
+    private static let documents = BackupPlacement.root(isFlagged: false)
+        .entry(named: "Documents".utf8, isFlagged: false)
+
+    private static func caches() -> BackupPlacement {
+        library.entry(named: "Caches".utf8, isFlagged: false).entry(named: "f".utf8, isFlagged: false)
+    }
+
+    /// It is in the backup under the second of its names, whatever comes first.
+    @Test func severalNames() {
+        let inBackup = Self.library.entry(named: "Preferences".utf8, isFlagged: false)
+            .entry(named: "f".utf8, isFlagged: false)
+        for names in [
+            [("Library/Caches/f", Self.caches()), ("Library/Preferences/f", inBackup)],
+            [("Library/Preferences/f", inBackup), ("Library/Caches/f", Self.caches())],
+        ] {
+            let report = linked(names)
+            #expect(report.bytes == ByteCount(20_000_000) && report.files == 1 && report.leftOut.isEmpty)
+            #expect(found(report) == ["largeFile Library/Preferences/f 20000000"])
+            #expect(report.tiers.map(\.bytes.bytes) == [0, 0, 20_000_000])
+        }
+    }
+
+    /// Left out under all names, it counts in the most durable place.
+    @Test func severalNamesThatAreLeftOut() {
+        let folder = Self.documents.entry(named: "x".utf8, isFlagged: true)
+        let report = linked([
+            ("Documents/x/f.jpg", folder.entry(named: "f.jpg".utf8, isFlagged: false)),
+            ("Library/Caches/f", Self.caches()),
+        ])
+        #expect(report.bytes == .zero && report.leftOut.map(\.reason) == [.excluded])
+        #expect(report.tiers.map(\.bytes.bytes) == [0, 0, 20_000_000])
+    }
+
+    /// Names that differ in their bytes, and are equal as text.
+    @Test func equivalentNames() {
+        let report = report([("e\u{301}/a", 1), ("\u{e9}/b", 2)])
+        #expect(report.folders.map(\.bytes.bytes) == [2, 1])
+    }
+
     @Test func sums() {
         let report = report(
             [

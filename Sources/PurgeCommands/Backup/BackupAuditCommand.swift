@@ -12,7 +12,7 @@ struct BackupAuditCommand {
     }
 
     func run() throws(CommandFailure) {
-        let target = try BackupTarget(try work.target())
+        let target = try BackupTarget(try work.target(), for: "cannot audit")
         let report = try work.run("cannot audit") { () throws(StoreError) in
             try ContainerAudit(
                 target.source, lastUses: try target.lastUses(), work.progress("reading", path: target.storePath)

@@ -19,7 +19,7 @@ struct BackupCreateCommand {
     }
 
     func run() throws(CommandFailure) {
-        let target = try BackupTarget(try work.target())
+        let target = try BackupTarget(try work.target(), for: Self.what)
         if let warning = target.warning { work.console.warn("warning: \(warning)") }
         let summary = output == "-" ? try stream(target) : try directory(target)
         try target.note(summary)
@@ -104,7 +104,7 @@ extension BackupExclusion {
         case .temporary: "tmp"
         case .caches: "Library/Caches"
         case .excluded: "excluded"
-        case .special: "no file, folder or link"
+        case .special: "neither a file nor a folder nor a link"
         }
     }
 }

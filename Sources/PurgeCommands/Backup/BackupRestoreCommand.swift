@@ -29,11 +29,6 @@ struct BackupRestoreCommand {
             return try work.console.print(JSONText.encode(RestoreText(outcome, comparison)))
         }
         try show(outcome, comparison)
-        if let wrong = comparison?.unexpected.first {
-            throw CommandFailure(
-                Self.what, path: wrong, "it is excluded from backups now, but was restored",
-                advice: "It was marked after the backup was made; make a new backup.")
-        }
     }
 
     private func show(_ outcome: BackupRestoration.Outcome, _ comparison: RestoreComparison?) throws(CommandFailure) {
@@ -43,14 +38,19 @@ struct BackupRestoreCommand {
             "\(VisibleText.of(store)): \(summary.entries) \(summary.entries == 1 ? "entry" : "entries"), "
                 + "\(summary.bytes.inWords), container \(outcome.containerID)")
         guard let comparison else {
-            try console.print("the store that was backed up is not there: what it had beside the backup is not known")
-            return try console.print("left out of the backup: \(summary.leftOut.reduce(0) { $0 + $1.entries }) entries")
+            try console.print("the store that was backed up is gone, so nothing is known of what else it had")
+            return try console.print(
+                "left out of the backup: \(summary.leftOutEntries) "
+                    + (summary.leftOutEntries == 1 ? "entry" : "entries"))
         }
         try console.print(
             "missing of \(VisibleText.of(outcome.header.source)): \(comparison.entries) "
                 + (comparison.entries == 1 ? "entry" : "entries"))
         try work.list(
             comparison.missing.map { BackupSummaryText.line($0.path, $0.reason.inWords, $0.bytes, $0.entries) })
+        guard !comparison.unexpected.isEmpty else { return }
+        try console.print("restored, but excluded from backups since then:")
+        try work.list(comparison.unexpected.map(VisibleText.of))
     }
 
     /// nil if the store that was backed up is gone, has another container now, or cannot be read.
@@ -63,7 +63,9 @@ struct BackupRestoreCommand {
             return try RestoreComparison(
                 of: source.files, with: outcome.store, work.progress("comparing", path: path))
         } catch {
-            work.console.warn("warning: \(path) cannot be compared with what was restored: \(error)")
+            work.console.warn(
+                VisibleText.of("warning: \(path) cannot be compared with what was restored: ")
+                    + "\(error)".split(separator: "\n").map { VisibleText.of(String($0)) }.joined(separator: "\n"))
             return nil
         }
     }

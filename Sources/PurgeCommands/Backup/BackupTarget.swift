@@ -20,17 +20,18 @@ struct BackupTarget {
 
     var now: Instant { DeviceClock(of: device).now }
 
-    init(_ target: Target) throws(CommandFailure) {
+    /// `what` begins a message: `cannot back up`.
+    init(_ target: Target, for what: String) throws(CommandFailure) {
         switch target {
-        case .mount(let path): try self.init(mount: path)
+        case .mount(let path): try self.init(mount: path, what)
         case .store(let path):
             do throws(StoreError) { try self.init(store: path) } catch {
-                throw CommandFailure("cannot back up", error)
+                throw CommandFailure(what, error)
             }
         }
     }
 
-    private init(mount path: String) throws(CommandFailure) {
+    private init(mount path: String, _ what: String) throws(CommandFailure) {
         let status = try MountedControl(place: path).status()
         do throws(StoreError) {
             source = try BackupSource(mount: path)
@@ -41,7 +42,7 @@ struct BackupTarget {
                     advice: "Check that it was not removed or moved while it is mounted.")
             }
             self.device = device
-        } catch { throw CommandFailure("cannot back up", error) }
+        } catch { throw CommandFailure(what, error) }
         (store, journal, mount, warning) = (nil, nil, path, nil)
     }
 
@@ -54,6 +55,11 @@ struct BackupTarget {
             opened.journal == nil
             ? "\(path): its journal cannot be written, so it does not say that there was a backup" : nil
         device = try opened.store.loadSettings()
+        if let work = device.unfinished {
+            throw StoreError(
+                "\(work.text) was interrupted, and some of its files are still to be removed", path: path,
+                advice: "The next mount finishes it: mount the store, and try again.")
+        }
         (source, storePath) = (BackupSource(opened.store, device), opened.store.absolutePath)
     }
 

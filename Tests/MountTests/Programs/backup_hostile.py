@@ -46,13 +46,14 @@ def line(each):
     return json.dumps({name: value for name, value in found.items() if value is not None})
 
 
-def manifest(entries, header):
-    first = {"kind": "purgefs backup", "version": 1, "created": "2026-11-22T12:00:00.000Z", "container": "X", "source": "/nowhere",
+def manifest(entries, header, omissions):
+    first = {"kind": "purgefs backup", "version": 1, "created": "2026-11-22T12:00:00.000Z", "container": DEVICE["containerID"], "source": "/nowhere",
              "device": DEVICE}
     first.update(header)
     text = json.dumps(first)[:-1] + ',"entries":[\n' + ",\n".join(map(line, entries))
     size = sum(len(each["data"]) for each in entries)
-    text += '\n],"leftOut":[\n],"totals":' + json.dumps({"entries": len(entries), "bytes": size, "leftOut": 0, "leftOutBytes": 0}) + ",\n"
+    text += '\n],"leftOut":[' + ",".join("\n" + json.dumps(each) for each in omissions)
+    text += '\n],"totals":' + json.dumps({"entries": len(entries), "bytes": size, "leftOut": 0, "leftOutBytes": 0}) + ",\n"
     return (text + '"crc32":"%s"}\n' % crc(text.encode())).encode()
 
 
@@ -65,11 +66,11 @@ def add(archive, each):
     archive.addfile(info, io.BytesIO(each["data"]))
 
 
-def backup(entries, header={}, more=()):
+def backup(entries, header={}, more=(), omissions=()):
     """`more` is in the archive and not in the manifest."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        text = manifest(entries, header)
+        text = manifest(entries, header, omissions)
         info = tarfile.TarInfo("manifest.json")
         info.size = len(text)
         archive.addfile(info, io.BytesIO(text))
@@ -147,6 +148,13 @@ CASES = {
     "device of no size": backup([ROOT], {"device": dict(DEVICE, total=-1)}),
     "device of any size": backup([ROOT], {"device": dict(DEVICE, total=2 ** 63 - 1)}),
     "device without a UUID": backup([ROOT], {"device": dict(DEVICE, containerID="../../x")}),
+    "container of escapes": backup([ROOT], {"container": "\x1b[31m"}),
+    "date of escapes": backup([ROOT], {"created": "\x1b[31m2026\n"}),
+    "both paths": backup([ROOT, entry("a", pathBase64="YQ==")]),
+    "more left out than there can be": backup([ROOT], omissions=[
+        {"path": "tmp", "reason": "temporary", "bytes": 2 ** 62, "entries": 2 ** 62}] * 3),
+    "less than nothing left out": backup([ROOT], omissions=[
+        {"path": "tmp", "reason": "temporary", "bytes": 5, "entries": size} for size in (1, -1)]),
     "nothing in it": backup([]),
     "no archive": b"",
     "text": b"{}" * 5000,

@@ -1,0 +1,38 @@
+import Glibc
+import PurgeStore
+import PurgeSystem
+
+/// A file without a name, which is gone when nobody has it open. A manifest is kept in it.
+enum Spool {
+    /// FUSE_SUPER_MAGIC of <linux/magic.h>.
+    private static let fuse: Int64 = 0x6573_5546
+
+    /// TMPDIR. In `purgefs run` that is in the container, whose device is not to be charged for it: then it is /tmp.
+    static func directory() throws(StoreError) -> String {
+        let given = getenv("TMPDIR").map { String(cString: $0) } ?? ""
+        guard !given.isEmpty else { return "/tmp" }
+        do throws(Errno) {
+            let folder = try FileDescriptor.open(given, O_RDONLY | O_DIRECTORY)
+            return try System.fileSystemType(folder.raw) == fuse ? "/tmp" : given
+        } catch { throw failure("no temporary file can be made", given, error) }
+    }
+
+    static func make() throws(StoreError) -> FileDescriptor {
+        let directory = try directory()
+        do throws(Errno) {
+            return try FileDescriptor.open(directory, O_RDWR | System.openTemporary, mode: 0o600)
+        } catch { throw failure("no temporary file can be made", directory, error) }
+    }
+
+    static func failure(_ what: String, _ directory: String, _ error: Errno) -> StoreError {
+        var failure = StoreError.failed(what, path: directory, error)
+        failure.advice =
+            (error.isForLackOfRoom ? "The disk is full: make room there, or set" : "Set")
+            + " TMPDIR to a directory on another file system."
+        return failure
+    }
+}
+
+extension Errno {
+    var isForLackOfRoom: Bool { self == .noSpace || self == Errno(EDQUOT) }
+}

@@ -1,0 +1,20 @@
+import Glibc
+import PurgeStore
+import PurgeSystem
+
+extension StoreError {
+    /// A system call on a backup failed, or on what is made from one: what it is about is no store yet.
+    static func ofBackup(_ what: String, path: String, _ error: Errno) -> StoreError {
+        var failure = StoreError.failed(what, path: path, error)
+        switch error {
+        case .noSpace, Errno(EDQUOT):
+            failure.advice = "The disk is full: make room there, or name a place on another disk."
+        case .readOnly: failure.advice = "Name a place on a file system that is mounted read-write."
+        case .ioError: failure.advice = "The disk reports errors: check it (dmesg), and name a place on another one."
+        case .accessDenied, .notPermitted: failure.advice = "Name a place where you may read and write."
+        case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .nameTooLong, Errno(ELOOP), .notDirectory, .noEntry: break
+        default: failure.advice = "Check the file system, or name a place on another one."
+        }
+        return failure
+    }
+}
