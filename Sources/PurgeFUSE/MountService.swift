@@ -40,16 +40,16 @@ public enum MountService {
         _ request: MountRequest, _ store: Store, at mountpoint: String, whenReady: () -> Void
     ) throws(StoreError) {
         handleCrashes(store)
-        let known = try store.loadSettings()
-        var settings = known
-        try settings.apply(request.settings)
-        warnOfFullDevice(settings, request.settings)
         let journal =
             try store.isForReading
             ? Journal.openForReading(in: store) : Journal.open(in: store, toleratingFullDisk: true)
         // Also if the mount fails: the room that it has reserved on the disk is free again.
         defer { journal.close() }
         if let failure = journal.openingFailure { note("purgefs: warning: \(failure)") }
+        let known = try loadSettings(request, store, journal)
+        var settings = known
+        try settings.apply(request.settings)
+        warnOfFullDevice(settings, request.settings)
         if !store.isForReading { try store.makePrivate() }
 
         let notifier = Notifier(mountpoint: mountpoint)
@@ -63,7 +63,7 @@ public enum MountService {
             try notifier.start()
             try server.commands.start(name: "commands")
         } catch { throw StoreError("no thread could be started: \(error)", path: mountpoint, advice: "See: ulimit -u") }
-        if request.isReadOnly { warnOfUnfinishedWork(volume, store) } else { try volume.finishInterruptedWork() }
+        if request.isReadOnly { warnOfUnfinishedWork(volume, store) }
         guard interruption == nil else { throw .interrupted(store.path) }
         let channel = try mount(request, at: mountpoint, store, server)
         do throws(StoreError) {
@@ -73,6 +73,19 @@ public enum MountService {
             throw error
         }
         try run(channel, server, mountpoint, request, whenReady)
+    }
+
+    /// Those of the store. Work that was interrupted is finished first, by a volume that has no others: if the mount fails,
+    /// what it was to set is not saved.
+    private static func loadSettings(
+        _ request: MountRequest, _ store: Store, _ journal: Journal
+    ) throws(StoreError) -> Device {
+        let known = try store.loadSettings()
+        guard known.unfinished != nil, !request.isReadOnly else { return known }
+        let volume = try Volume(
+            store: store, device: known, journal: journal, mountpoint: nil, untouched: request.untouched)
+        try volume.finishInterruptedWork()
+        return try store.loadSettings()
     }
 
     /// The signal that has told this process to end.

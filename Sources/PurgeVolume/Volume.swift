@@ -62,9 +62,12 @@ public final class Volume: VolumeFamily {
         }
     }
 
-    /// Finishes what an earlier mount of the store has begun and not finished, before anyone uses this one. `announce`
-    /// of the hooks must work.
-    public func finishInterruptedWork() throws(StoreError) { try deviceChanges.finishInterrupted() }
+    /// Finishes what an earlier mount of the store has begun and not finished, before anyone uses this one. Its events are
+    /// in the journal afterwards.
+    public func finishInterruptedWork() throws(StoreError) {
+        try deviceChanges.finishInterrupted()
+        events.flush()
+    }
 
     public var device: Device { read { $0.device } }
     public var capacity: Capacity { read { $0.capacity } }

@@ -40,5 +40,24 @@ extension Mounts {
                 #expect(again.status == 0 && !again.output.contains("interrupted"), "\(again)")
             }
         }
+
+        /// Finishing the work saves the device, but not what the mount was to set.
+        @Test func aMountThatFailsSetsNothing() throws {
+            try withMount(["--total", "2G"]) { mount in
+                try mount.make("Documents/a", size: 4096)
+                try mount.unmount()
+                try interrupt(mount.store)
+                let failed = try PurgefsBinary.run(
+                    "mount", "--total", "1G", "-o", "bogus_option", mount.store, mount.root)
+                #expect(failed.status == 1, "\(failed)")
+                let settings = Files.text("\(mount.store)/device.json")
+                #expect(settings.contains("\"total\": 2147483648,"), "\(settings)")
+                #expect(!settings.contains("unfinished"), "\(settings)")
+                #expect(!Files.exists("\(mount.store)/container/Documents/a"))
+                try mount.mount()
+                #expect(try mount.number("storage.total") == 2 << 30)
+                #expect(try PurgefsBinary.run("events", "--type", "app", mount.store).output.contains("delete"))
+            }
+        }
     }
 }
