@@ -118,6 +118,7 @@ public enum MountService {
         hooks.announcer = { notifier.announcer }
         hooks.forgetAttributes = { notifier.forgetAttributes(of: $0) }
         hooks.dropPages = { notifier.dropPages(of: $0) }
+        hooks.dropRefusedPages = { notifier.dropRefusedPages(of: $0) }
         hooks.runApart = { notifier.run($0) }
         hooks.makeFolders = { folders in
             do throws(Errno) {

@@ -89,6 +89,18 @@ final class Notifier: Sendable {
         }
     }
 
+    /// The same for pages that a refused write has left. Further writes may be under way all the time, and the call on
+    /// /dev/fuse would wait for their pages again and again, so it is made only if the file cannot be opened.
+    func dropRefusedPages(of file: CachedFile) {
+        guard let session = OpaquePointer(bitPattern: session.withLock { $0 }) else { return }
+        if let path = file.path,
+            pages.wait(for: [path], open: { [self] (path) throws(Errno) in try open(path, O_RDONLY | O_NONBLOCK) })
+        {
+            return
+        }
+        fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(file.nodeID), 0, 0)
+    }
+
     /// Makes the kernel ask for the attributes of a purged file before it uses the name; it is answered with ESTALE and
     /// looks the name up again. It also reads the directory again. None of this takes the directory's lock.
     private func forget(_ removals: [Removal]) {

@@ -32,19 +32,27 @@ final class PageWaiter: Sendable {
     /// Returns when each of the files has been opened, or could not be: it has been moved, or the daemon's user may not
     /// read it. To find a name the kernel may need the lock of its folder, which another call can hold for ever; so it also
     /// returns when a file takes too long, and at once as long as the thread is stuck there. `open` is called on the
-    /// waiter's thread.
-    func wait(for paths: [[UInt8]], open: @escaping @Sendable ([UInt8]) throws(Errno) -> FileDescriptor?) {
-        guard abandoned.load(ordering: .sequentiallyConsistent) <= 0 else { return }
+    /// waiter's thread. Returns whether all of them have been opened.
+    @discardableResult
+    func wait(for paths: [[UInt8]], open: @escaping @Sendable ([UInt8]) throws(Errno) -> FileDescriptor?) -> Bool {
+        guard abandoned.load(ordering: .sequentiallyConsistent) <= 0 else { return false }
         let work = AwaitedWork()
+        let opened = Mutex(0)
         queue.add { [self] in
             for path in paths where !work.isAbandoned {
-                do throws(Errno) { _ = try open(path) } catch {}
+                do throws(Errno) {
+                    if try open(path) != nil { opened.withLock { $0 += 1 } }
+                } catch {}
                 work.advance()
             }
             work.finish()
             if work.isAbandoned { abandoned.subtract(1, ordering: .sequentiallyConsistent) }
         }
-        if !work.wait() { abandoned.add(1, ordering: .sequentiallyConsistent) }
+        guard work.wait() else {
+            abandoned.add(1, ordering: .sequentiallyConsistent)
+            return false
+        }
+        return opened.withLock { $0 } == paths.count
     }
 
     /// Whether this is the thread that opens files only to have their pages dropped.

@@ -16,6 +16,8 @@ public struct VolumeHooks: Sendable {
     /// Has the kernel drop its pages of these files, and unmap them. Called as `forgetAttributes` is; it waits for pages
     /// that are being read or written.
     public var dropPages: @Sendable (_ files: [CachedFile]) -> Void = { _ in }
+    /// The same for a file of which a refused write has left pages.
+    public var dropRefusedPages: @Sendable (_ file: CachedFile) -> Void = { _ in }
     /// Runs work later, on a thread that serves no requests.
     public var runApart: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void = { $0() }
     /// Makes folders of the container, each after its parent, through the kernel, and returns when that is done or takes

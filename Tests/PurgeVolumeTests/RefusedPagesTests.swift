@@ -22,6 +22,7 @@ struct RefusedPagesTests {
                 self.meanwhile.withLock { $0 }?()
                 self.files.withLock { $0 += files }
             }
+            hooks.dropRefusedPages = { file in self.files.withLock { $0.append(file) } }
             hooks.runApart = { work in self.errands.withLock { $0.append(work) } }
             return hooks
         }

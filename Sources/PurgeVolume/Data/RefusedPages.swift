@@ -25,6 +25,8 @@ struct RefusedPages: VolumeFamily {
             node.io?.awaitsDrop = false
             return CachedFile(node)
         }
-        hooks.dropPages([file])
+        hooks.dropRefusedPages(file)
+        // Another file may have had that path.
+        if read({ _ in CachedFile(node) }) != file { dropNow(node) }
     }
 }
