@@ -55,6 +55,8 @@ final class VolumeCore: Sendable {
     let restrictsData: Atomic<Bool>
     /// How often the data of all classes has come within reach.
     let unlocks = Atomic<Int>(0)
+    /// How many files have pages of refused writes that the kernel has not dropped yet. `deviceSettled` advances when it has.
+    let refusedDrops = Atomic<Int>(0)
     /// How many changes of the lock state are being carried out, while the kernel may still have pages that are out of
     /// reach. `deviceSettled` advances when one is done.
     let lockStateChanges = Atomic<Int>(0)

@@ -98,6 +98,27 @@ struct RefusedPagesTests {
         }
     }
 
+    /// What was stored over a refused write is not written after the unlock either, which waits for the drop.
+    @Test func anUnlockWaitsForTheDrop() throws {
+        try withFile { live, kernel, handle in
+            try live.enter(.locked)
+            #expect(throws: Errno.notPermitted) { try live.write(handle, at: 0, 4096) }
+            let volume = live.volume
+            let unlocking = Workers.start(1) { _ in
+                try volume.deviceChanges.make(by: 0) { (device, _) throws(DeviceRefusal) in
+                    device.lock.state = .unlocked
+                    return [.lockState(.unlocked)]
+                }
+                #expect(kernel.waiting == 0)
+            }
+            try eventually(within: 10, "the unlock") { volume.device.state == .unlocked }
+            #expect(throws: Errno.notPermitted) { try live.write(handle, at: 0, 4096, isMapped: true) }
+            _ = kernel.take()
+            try unlocking.join(within: 10)
+            #expect(try live.write(handle, at: 0, 4096, isMapped: true) == 4096)
+        }
+    }
+
     private static func writeBack(_ volume: Volume, _ handle: Handle) throws(Errno) -> Int {
         let request = WriteRequest(
             offset: 0, length: 4096, isMapped: true, dropsPrivileges: false, tid: LiveVolume.tid)

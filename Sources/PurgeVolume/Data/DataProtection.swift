@@ -23,9 +23,13 @@ struct DataProtection: VolumeFamily {
     }
 
     /// The same for a page of a mapping that is written back. What was stored before the lock has been written when the
-    /// kernel has dropped the file's pages. Only a refused write leaves one after that, which must not reach the store.
+    /// kernel has dropped the file's pages. Only a refused write leaves one after that, which must not reach the store,
+    /// not even if the device has just been unlocked.
     @inline(__always)
     func admitWriteBack(to node: Node, by tid: pid_t) throws(Errno) {
+        if core.refusedDrops.load(ordering: .relaxed) > 0, read({ _ in (node.io?.refusedDrops ?? 0) > 0 }) {
+            throw .notPermitted
+        }
         guard core.restrictsData.load(ordering: .relaxed) else { return }
         guard read({ _ in node.io?.pagesDropped == core.unlocks.load(ordering: .relaxed) }) else { return }
         try admit(.use, to: node, by: tid)

@@ -14,9 +14,16 @@ struct RefusedPages: VolumeFamily {
             // Others have no pages.
             guard !handle.mode.isPassed, !node.ensuredIO.awaitsDrop else { return false }
             node.ensuredIO.awaitsDrop = true
+            node.ensuredIO.refusedDrops += 1
+            core.refusedDrops.add(1, ordering: .sequentiallyConsistent)
             return true
         }
-        if isFirst { hooks.runApart { dropNow(node) } }
+        if isFirst {
+            hooks.runApart {
+                dropNow(node)
+                end(node)
+            }
+        }
     }
 
     private func dropNow(_ node: Node) {
@@ -28,5 +35,20 @@ struct RefusedPages: VolumeFamily {
         hooks.dropRefusedPages(file)
         // Another file may have had that path.
         if read({ _ in CachedFile(node) }) != file { dropNow(node) }
+    }
+
+    private func end(_ node: Node) {
+        change { _ in node.io?.refusedDrops -= 1 }
+        core.refusedDrops.subtract(1, ordering: .sequentiallyConsistent)
+        core.deviceSettled.advance()
+    }
+
+    /// Returns when the kernel has dropped all of them. Not for a thread that serves requests.
+    func awaitDrops() {
+        while true {
+            let seen = core.deviceSettled.generation
+            guard core.refusedDrops.load(ordering: .sequentiallyConsistent) > 0 else { return }
+            core.deviceSettled.wait(while: seen)
+        }
     }
 }

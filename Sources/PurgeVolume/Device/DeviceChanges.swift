@@ -77,7 +77,8 @@ struct DeviceChanges: VolumeFamily {
             case .purge(let trigger): purge(trigger, pid)
             case .work(let work): try carryOut(work, pid)
             case .makeLayout: containerFolders.make()
-            case .lockState: protection.dropPages()
+            case .lockState(let state):
+                if state.restrictsData { protection.dropPages() } else { refusedPages.awaitDrops() }
             case .forgetAttributes: forgetAttributes()
             case .save: isSaved = keeper.saveDevice(durably: true)
             }

@@ -31,10 +31,11 @@ final class NodeIO {
     var modified: FileTime?
     /// Times that an app has set and that the stamps in the store cannot express.
     var setTimes = SetTimes()
-    /// The value of `VolumeCore.unlocks` when the kernel last dropped the file's pages because of a lock; whether it is
-    /// about to drop those that a refused write has left.
+    /// The value of `VolumeCore.unlocks` when the kernel last dropped the file's pages because of a lock; whether a drop
+    /// of those that refused writes have left is to begin; how many have not ended.
     var pagesDropped = -1
     var awaitsDrop = false
+    var refusedDrops: Int32 = 0
     /// Opens that can be mapped for writing: O_RDWR.
     var mappableOpens: Int32 = 0
     /// How many writes are under way; how many calls run alone, or wait to; whether such a call runs.
