@@ -223,6 +223,8 @@ class Hostile:
         self.store, self.random = store, random.Random(seed * 1_000_003 + number)
         done.clear()
         for _ in range(self.random.randint(1, 4)):
+            if os.path.islink(self.path("container")):
+                break  # the next change would be made to what it leads to
             change = self.random.choice(self.CHANGES)
             done.append(change.__name__)
             try:
