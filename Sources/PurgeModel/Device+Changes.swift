@@ -12,6 +12,8 @@ public enum DeviceChange: Hashable, Sendable {
     /// Turned off and on again: `tmp` is emptied, and the app does not run.
     case reboot
     case app(AppCommand)
+    /// Policies of directories are checked, or their directories emptied; the device itself does not change.
+    case policies(PolicyCommand)
     /// None: that a backup was made is only recorded.
     case backup(BackupNote)
 }
@@ -41,6 +43,8 @@ public enum DeviceEffect: Hashable, Sendable {
     /// The device, which has a mark of this work, is saved; if it cannot be, the work is abandoned (`Device.abandon`).
     /// Then the files that go are removed, folders too, whatever uses them, and `Device.finish` says what has changed.
     case work(DeviceWork)
+    /// Policies of directories are checked, or their directories emptied.
+    case policies(PolicyCommand)
     /// Folders that every container has are made again where they are missing.
     case makeLayout
     /// The attributes of files that programs have been told are no longer true.
@@ -95,6 +99,9 @@ extension Device {
         case .unlock: return lock.unlock() ? toldState(by: pid, at: now) + [.save] : []
         case .reboot: return begin(.reboot)
         case .app(let command): return make(command, by: pid, at: now)
+        case .policies(let command):
+            (event.type, event.reason) = (.policy, command.rawValue)
+            return [.event(event), .policies(command)]
         case .backup(let note): return [.event(note.event(at: now, by: pid))]
         }
         revision += 1
@@ -135,7 +142,7 @@ extension DeviceChange {
         case .thresholds(let change):
             guard let new = device.thresholds.applying(change, total: device.total) else { throw .notRising }
             device.thresholds = new
-        case .clock, .lock, .unlock, .reboot, .app, .backup: break
+        case .clock, .lock, .unlock, .reboot, .app, .policies, .backup: break
         }
     }
 }

@@ -74,8 +74,7 @@ extension Device {
         switch command {
         case .launch where !isRunning:
             isRunning = true
-            // The policies of directories are due here, once there are any.
-            return [.event(event), .makeLayout]
+            return [.event(event), .makeLayout, .policies(.check)]
         case .terminate where isRunning:
             isRunning = false
             return [.event(event)]

@@ -60,6 +60,7 @@ extension Event {
         _ attribute: StorageAttribute, _ value: String?, path: String, tier: Tier?, pid: Int32
     ) -> Event {
         Event(
-            type: .mark, path: path, tier: tier, reason: "\(attribute.rawValue)=\(value ?? "removed")", pid: pid)
+            type: attribute.isForDirectoriesOnly ? .policy : .mark, path: path, tier: tier,
+            reason: "\(attribute.rawValue)=\(value ?? "removed")", pid: pid)
     }
 }

@@ -1,46 +1,83 @@
-/// The steps of purging, in order (docs/RULES.md, Order of purging). Directory policies will go between
-/// temporary and caches.
+/// The steps of purging, in order (docs/RULES.md, Order of purging).
 public enum PurgeStep: Int, CaseIterable, Comparable, Sendable {
-    case temporary, caches, marked
+    case temporary, policy, caches, marked
 
     public static func < (a: PurgeStep, b: PurgeStep) -> Bool { a.rawValue < b.rawValue }
 
-    fileprivate var reason: PurgeReason {
-        switch self {
-        case .temporary: .temporary
-        case .caches: .caches
-        case .marked: .purgeable
-        }
-    }
+    /// Those in which files are because of their place or mark.
+    fileprivate static let places: [PurgeStep] = [.temporary, .caches, .marked]
 }
 
 /// Step and urgency: they group files before last use orders them.
 public struct PurgeRank: Hashable, Comparable, Sendable {
-    public var step: PurgeStep
-    public var urgency: Urgency
+    /// The step without a policy, which a command for all of a place names.
+    public let place: PurgeStep
+    public let urgency: Urgency
+    /// Why the file is over a directory policy, which brings it into that step.
+    public let breach: PolicyBreach?
 
-    public init(step: PurgeStep, urgency: Urgency) {
-        self.step = step
+    /// `step` is that of the file's place or mark. Files of `tmp` go before all others, so a policy changes nothing for
+    /// them. What is said to be in the step of the policies is in Caches and over age.
+    public init(step: PurgeStep, urgency: Urgency, breach: PolicyBreach? = nil) {
+        place = step == .policy ? .caches : step
         self.urgency = urgency
+        self.breach = step == .temporary ? nil : step == .policy ? breach ?? .age : breach
     }
+
+    public var step: PurgeStep { breach == nil ? place : .policy }
 
     /// nil for a file that is never purged. Unmarked files of tmp and Caches have urgency low, and `0`
     /// has no effect in those places.
-    public static func of(tier: Tier, effectiveMark: PurgeMark?) -> PurgeRank? {
+    public static func of(tier: Tier, effectiveMark: PurgeMark?, breach: PolicyBreach? = nil) -> PurgeRank? {
         let urgency = effectiveMark?.urgency
         switch tier {
         case .temporary: return PurgeRank(step: .temporary, urgency: urgency ?? .low)
-        case .caches: return PurgeRank(step: .caches, urgency: urgency ?? .low)
-        case .persistent: return urgency.map { PurgeRank(step: .marked, urgency: $0) }
+        case .caches: return PurgeRank(step: .caches, urgency: urgency ?? .low, breach: breach)
+        case .persistent: return urgency.map { PurgeRank(step: .marked, urgency: $0, breach: breach) }
         }
     }
 
     /// Why a file of this rank is purged: by the rule that makes it a victim or, if that frees nothing, because a command
     /// names it or its place.
-    public func reason(freeing bytes: ByteCount) -> PurgeReason { bytes == .zero ? .command : step.reason }
+    public func reason(freeing bytes: ByteCount) -> PurgeReason {
+        if bytes == .zero { return .command }
+        switch step {
+        case .temporary: return .temporary
+        case .policy: return breach?.reason ?? .command
+        case .caches: return .caches
+        case .marked: return .purgeable
+        }
+    }
 
-    public static let count = PurgeStep.allCases.count * Urgency.allCases.count
-    /// 0 is purged first.
-    public var index: Int { step.rawValue * Urgency.allCases.count + urgency.rank }
-    public static func < (a: PurgeRank, b: PurgeRank) -> Bool { a.index < b.index }
+    /// All ranks. Those in one element are purged as one, in the order of their files.
+    public static let inOrder: [[PurgeRank]] = PurgeStep.allCases.flatMap { step in
+        Urgency.allCases.map { urgency in
+            let breaches: [PolicyBreach?] = [nil] + PolicyBreach.allCases
+            return PurgeStep.places
+                .flatMap { place in breaches.map { PurgeRank(step: place, urgency: urgency, breach: $0) } }
+                .filter { $0.step == step }.uniqued
+        }
+    }
+
+    /// A number for each rank, in no particular order.
+    public var index: Int {
+        let number =
+            switch breach {
+            case nil: 0
+            case .age?: 1
+            case .size?: 2
+            }
+        return (place.rawValue * 3 + number) * 3 + urgency.rank
+    }
+    /// More than any `index`.
+    public static let count = PurgeStep.allCases.count * 9
+
+    public static func < (a: PurgeRank, b: PurgeRank) -> Bool {
+        a.step == b.step ? a.urgency < b.urgency : a.step < b.step
+    }
+}
+
+extension [PurgeRank] {
+    /// Without repetitions: in `tmp` there are no breaches.
+    fileprivate var uniqued: [PurgeRank] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
 }

@@ -6,6 +6,8 @@ public struct PurgeFacts: Hashable, Sendable {
     public var tier: Tier
     /// The effective mark: its own, or one that it inherits.
     public var mark: PurgeMark?
+    /// Why it is over the policy of its directory.
+    public var breach: PolicyBreach?
     /// Charged blocks.
     public var blocks: Int64
     /// Its last name is gone.
@@ -63,13 +65,16 @@ public enum PurgeVerdict: Hashable, Sendable {
         case .passedOver(let refusals): refusals == [.busy]
         }
     }
+
+    /// Whether the policy of its directory may take the file, which it does wherever that is.
+    public var admitsPolicy: Bool { refusals.subtracting(.notPurgeable).isEmpty }
 }
 
 /// Which files may be purged: the one rule behind the order of victims, the plan, and the reasons why a file is not
 /// purged.
 public enum PurgeRule {
     public static func verdict(on file: PurgeFacts, for aim: PurgeAim) -> PurgeVerdict {
-        let rank = PurgeRank.of(tier: file.tier, effectiveMark: file.mark)
+        let rank = PurgeRank.of(tier: file.tier, effectiveMark: file.mark, breach: file.breach)
         var refusals: PurgeRefusals = []
         if file.isGone { refusals.insert(.noEntry) }
         if file.kind == .other { refusals.insert(.special) }

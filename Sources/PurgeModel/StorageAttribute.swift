@@ -14,7 +14,7 @@ public enum StorageAttribute: String, CaseIterable, Sendable {
         case .isPurgeable: PurgeMark(text: text)?.text
         case .isExcludedFromBackup: text == "0" || text == "1" ? String(text) : nil
         case .fileProtection: FileProtection(text: text)?.appleName
-        case .purgeAfter: text == "0" ? "0" : TimeSpan(text: text).map { $0.seconds == 0 ? "0" : $0.text }
+        case .purgeAfter: TimeSpan(purgeAfter: text).map { $0.seconds == 0 ? "0" : $0.text }
         case .sizeLimit: (ByteCount(text: text)?.bytes).map { String($0) }
         }
     }

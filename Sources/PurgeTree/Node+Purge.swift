@@ -10,6 +10,7 @@ extension Node {
     /// The facts on which the rule of purging depends.
     public var purgeFacts: PurgeFacts {
         var facts = PurgeFacts(kind: factsKind, tier: standing.tier, mark: standing.mark, blocks: blocks)
+        facts.breach = flags.policy.breach
         facts.isGone = parent == nil
         facts.hasSeveralNames = hasSeveralNames
         facts.isLinkedOutside = flags.contains(.linkedOutside)

@@ -39,6 +39,8 @@ public final class Node: @unchecked Sendable {
     /// Charged 4 KiB blocks, of a regular file.
     public internal(set) var blocks: Int64 = 0
     public internal(set) var lastUse = Instant.distantPast
+    /// When the file was made, by the device's clock.
+    public internal(set) var creation = Instant.distantPast
     /// What the volume keeps about the node for its I/O. The tree never looks at it; most nodes have none.
     public private(set) var attachment: AnyObject?
     /// What only some nodes have: entries of a directory, holes, further names.
@@ -68,6 +70,8 @@ final class NodePart {
     var entries: [Name: Node] = [:]
     /// For a directory: the victims in it, by rank.
     var victims: [VictimGroup] = []
+    /// Of a directory that has one.
+    var policy: PolicyIndex?
     /// For a file with holes, or with blocks past its end: the blocks that are charged.
     var extents: ExtentSet?
     /// For a file with several names: all of them.

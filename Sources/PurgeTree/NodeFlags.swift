@@ -32,6 +32,46 @@ public struct NodeFlags: OptionSet, Sendable {
     }
 }
 
+/// What a directory policy makes of a file.
+public enum PolicyStanding: UInt16, Sendable {
+    /// No policy is above it.
+    case none
+    /// It belongs to a policy and is not over it. Of a directory: there is a policy above its entries.
+    case under
+    case overAge, overSize
+
+    init(_ breach: PolicyBreach?) {
+        self =
+            switch breach {
+            case nil: .under
+            case .age?: .overAge
+            case .size?: .overSize
+            }
+    }
+
+    public var breach: PolicyBreach? {
+        switch self {
+        case .none, .under: nil
+        case .overAge: .age
+        case .overSize: .size
+        }
+    }
+}
+
+// What a policy makes of it, in two bits.
+extension NodeFlags {
+    private static var policyShift: UInt16 { 11 }
+    private static var policyBits: UInt16 { 3 << policyShift }
+
+    /// Whether it belongs to a policy; of a directory, whether its entries may.
+    public var isUnderPolicy: Bool { rawValue & Self.policyBits != 0 }
+
+    public var policy: PolicyStanding {
+        get { PolicyStanding(rawValue: (rawValue & Self.policyBits) >> Self.policyShift) ?? .none }
+        set { rawValue = rawValue & ~Self.policyBits | newValue.rawValue << Self.policyShift }
+    }
+}
+
 // An optional protection class in three bits.
 extension NodeFlags {
     private static var protectionShift: UInt16 { 13 }

@@ -8,8 +8,12 @@ extension Tree {
         node.container = directory.container
         node.parent = directory
         directory.ensuredPart.entries[node.name] = node
+        if node.isDirectory {
+            if directory.flags.isUnderPolicy { node.flags.policy = .under }
+            set(facts.policy, of: node)
+        }
         place(node)
-        enter(node)
+        counted.enter(node)
     }
 
     /// A file that is created without a name, and counts like an entry of `directory`.
@@ -20,14 +24,14 @@ extension Tree {
         place(node)
         node.parent = nil
         node.flags.insert(.unlinked)
-        enter(node)
+        counted.enter(node)
     }
 
     /// One more name for a file, or the first for one that has none.
     public mutating func link(_ node: Node, as dentry: Dentry) {
         dentry.directory.ensuredPart.entries[dentry.name] = node
         guard node.isUnlinked else { return addName(dentry, to: node) }
-        withdraw(node)
+        counted.withdraw(node)
         node.flags.remove(.unlinked)
         node.container = dentry.directory.container
         node.parent = dentry.directory
@@ -35,14 +39,20 @@ extension Tree {
         // Its uses while it had no name are not in the journal.
         noteUse(node, at: node.lastUse)
         place(node)
-        enter(node)
+        counted.enter(node)
     }
 
     /// One name less. A file without names stays charged until nothing uses it: see `close` and `unhold`.
     public mutating func unlink(_ dentry: Dentry) {
         guard let node = dentry.directory.part?.entries.removeValue(forKey: dentry.name) else { return }
         if node.hasSeveralNames { return removeName(dentry, from: node) }
-        retract(node)
+        counted.retract(node)
+        if node.isDirectory {
+            set(nil, of: node)
+            node.flags.policy = .none
+        } else {
+            counted.policies.leave(node)
+        }
         node.parent = nil
         node.flags.insert(.unlinked)
     }
@@ -68,7 +78,7 @@ extension Tree {
 
     private mutating func addName(_ dentry: Dentry, to node: Node) {
         guard let first = node.parent else { return }
-        withdraw(node)
+        counted.withdraw(node)
         let part = node.ensuredPart
         if part.names == nil {
             part.names = NodeNames()
@@ -76,11 +86,11 @@ extension Tree {
         }
         node.countName(dentry)
         settle(node)
-        enter(node)
+        counted.enter(node)
     }
 
     private mutating func removeName(_ dentry: Dentry, from node: Node) {
-        withdraw(node)
+        counted.withdraw(node)
         node.part?.names?.remove(dentry)
         guard let names = node.part?.names, let other = names.any else { return }
         if names.count == 1 || (node.parent === dentry.directory && node.name == dentry.name) {
@@ -89,23 +99,29 @@ extension Tree {
         }
         if names.count == 1 { node.part?.names = nil }
         settle(node)
-        enter(node)
+        counted.enter(node)
     }
 
     private mutating func moveName(of node: Node, from old: Dentry, to new: Dentry) {
         // A victim is listed in its directory.
         let wasCounted = node.flags.contains(.counted)
-        withdraw(node)
-        if node.isDirectory { queue.pathsHaveChanged() }
+        counted.withdraw(node)
+        if node.isDirectory {
+            counted.queue.pathsHaveChanged()
+            counted.policies.pathsHaveChanged()
+        }
+        let changesPolicy = node.isDirectory && !counted.policies.isEmpty && node.changesPolicy(in: new.directory)
+        let move = changesPolicy ? PolicyMove(of: node, &self) : nil
         if node.parent === old.directory && node.name == old.name {
             node.parent = new.directory
             node.name = new.name
         }
+        move?.end(&self)
         if node.hasSeveralNames {
             node.part?.names?.remove(old)
             node.countName(new)
         }
         place(node)
-        if wasCounted { enter(node) }
+        if wasCounted { counted.enter(node) }
     }
 }

@@ -11,6 +11,7 @@ extension Tree {
             // No number follows from it.
             node.flags.protection = protection
             return
+        case .policy(let policy): return set(policy, of: node)
         }
         place(node)
     }
@@ -37,11 +38,11 @@ extension Tree {
     /// The standing of anything but a directory.
     mutating func settle(_ node: Node) {
         let new = node.standingByNames
-        guard new != node.standing else { return offer(node) }
+        guard new != node.standing else { return counted.offer(node) }
         let wasCounted = node.flags.contains(.counted)
-        if wasCounted { withdraw(node) }
+        if wasCounted { counted.withdraw(node) }
         node.standing = new
-        if wasCounted { enter(node) }
+        if wasCounted { counted.enter(node) }
     }
 }
 
@@ -53,6 +54,8 @@ public enum OwnAttribute: Sendable {
     case exclusion(Bool)
     /// The value of fileProtection.
     case protection(FileProtection?)
+    /// The values of purgeAfter and sizeLimit, of a directory.
+    case policy(DirectoryPolicy?)
 }
 
 extension Dentry {

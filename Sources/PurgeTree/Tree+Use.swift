@@ -4,7 +4,7 @@ import PurgeModel
 extension Tree {
     /// One descriptor or mapping more.
     public mutating func open(_ node: Node) {
-        retract(node)
+        counted.retract(node)
         node.opens += 1
     }
 
@@ -13,7 +13,7 @@ extension Tree {
         node.opens -= 1
         guard node.opens == 0 else { return false }
         if node.isUnlinked { return letGo(node) }
-        offer(node)
+        counted.offer(node)
         return false
     }
 
@@ -21,10 +21,7 @@ extension Tree {
     /// volume itself is about to remove a name of it, without the kernel's lock of the directory that would keep other
     /// calls from that name: until `unhold` they wait, as for a purge.
     public mutating func hold(_ node: Node, isGoing: Bool = false) {
-        if node.holds == 0, node.flags.contains(.reclaimable) {
-            queue.remove(node)
-            accounts[of: node].hold(node.charged)
-        }
+        if node.holds == 0 { counted.hold(node) }
         node.holds += 1
         if isGoing { node.flags.insert(.purging) }
     }
@@ -36,19 +33,16 @@ extension Tree {
         // No purge has chosen it, because it was held.
         if node.isGoing {
             node.flags.remove(.purging)
-            endings.insert(.purge)
+            counted.endings.insert(.purge)
         }
-        if node.flags.contains(.reclaimable) {
-            noteReleased(node)
-            offer(node)
-        }
+        counted.release(node)
         return node.isUnlinked && letGo(node)
     }
 
     /// The last name is gone; with the last use, the bytes become free.
     private mutating func letGo(_ node: Node) -> Bool {
         if node.isInUse { return false }
-        withdraw(node)
+        counted.withdraw(node)
         uses.noteGone(node)
         node.blocks = 0
         node.part?.extents = nil
@@ -57,10 +51,10 @@ extension Tree {
 
     public mutating func noteUse(_ node: Node, at instant: Instant) {
         let wasOffered = node.flags.contains(.reclaimable)
-        if wasOffered { retract(node) }
+        if wasOffered { counted.retract(node) }
         node.lastUse = max(node.lastUse, instant)
         uses.keep(node)
-        if wasOffered { offer(node) }
+        if wasOffered { counted.offer(node) }
     }
 
     /// A use that has failed; `before` is the previous one.

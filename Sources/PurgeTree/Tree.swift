@@ -6,18 +6,24 @@ import PurgeModel
 /// That is why the tree holds the device: no caller can forget the ledger, or pass another container's. It does no I/O,
 /// reads no clock and takes no lock. It cannot be copied, since a copy would share its nodes.
 public struct Tree: ~Copyable, Sendable {
-    public var accounts: DeviceAccounts
+    @usableFromInline var counted: CountedFiles
     /// One for each container, in the order of the device's ledgers.
     public private(set) var roots: [Node] = []
     public var references = KernelReferences()
     public var uses = UnsavedUses()
-    /// What has ended since `takeEndings`.
-    var endings: TreeEndings = []
-    var queue = VictimQueue()
 
-    public init(device: Device) { accounts = DeviceAccounts(device) }
+    public init(device: Device) { counted = CountedFiles(device) }
 
-    public var device: Device { _read { yield accounts.device } }
+    @inlinable public var accounts: DeviceAccounts {
+        _read { yield counted.accounts }
+        _modify { yield &counted.accounts }
+    }
+    /// The directories with a policy. Outside of PurgeTree they are only checked and asked for what they take.
+    @inlinable public var policies: PolicySet {
+        _read { yield counted.policies }
+        _modify { yield &counted.policies }
+    }
+    @inlinable public var device: Device { _read { yield counted.accounts.device } }
 
     /// Adds a further, empty container, whose root is not in any tree yet.
     public mutating func addContainer(
@@ -27,21 +33,16 @@ public struct Tree: ~Copyable, Sendable {
         guard let number = UInt8(exactly: roots.count) else { throw TooManyContainers() }
         root.container = number
         roots.append(root)
-        if device.ledgers.count < roots.count { accounts.device.ledgers.append(Ledger()) }
+        if device.ledgers.count < roots.count { counted.accounts.device.ledgers.append(Ledger()) }
         root.take(facts)
+        set(facts.policy, of: root)
         place(root)
-    }
-
-    /// The end of a hold on a reclaimable file.
-    mutating func noteReleased(_ node: Node) {
-        accounts[of: node].release(node.charged)
-        endings.insert(.hold)
     }
 
     /// What has ended since the last call.
     public mutating func takeEndings() -> TreeEndings {
-        defer { endings = [] }
-        return endings
+        defer { counted.endings = [] }
+        return counted.endings
     }
 }
 
@@ -69,10 +70,14 @@ public struct EntryFacts: Sendable {
     /// The blocks that are charged, of a file that is not dense.
     public var extents: ExtentSet?
     public var lastUse = Instant.distantPast
+    public var creation = Instant.distantPast
     public var opens: UInt32 = 0
+    /// Of a directory.
+    public var policy: DirectoryPolicy?
 
-    public init(protection: FileProtection? = nil, opens: UInt32 = 0) {
+    public init(protection: FileProtection? = nil, creation: Instant = .distantPast, opens: UInt32 = 0) {
         self.protection = protection
+        self.creation = creation
         self.opens = opens
     }
 }
@@ -85,6 +90,7 @@ extension Node {
         blocks = facts.blocks
         if let extents = facts.extents { ensuredPart.extents = extents }
         lastUse = facts.lastUse
+        creation = facts.creation
         opens = facts.opens
     }
 }

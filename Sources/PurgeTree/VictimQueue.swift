@@ -38,18 +38,35 @@ struct VictimQueue: Sendable {
         renew(group)
     }
 
-    /// Removes the next victim, of one step or of any. A rank is passed over once its least
-    /// recently used file was used within `spared`.
+    /// A victim gets the place that its rank has now.
+    mutating func move(_ node: Node) {
+        guard node.heapIndex >= 0, let rank = node.verdict(for: .room).rank else { return }
+        remove(node)
+        insert(node, rank: rank)
+    }
+
+    /// Removes the next victim, of all or of those that a command for one step takes. A rank is passed over once its
+    /// least recently used file was used within `spared`.
     mutating func popFirst(step: PurgeStep?, spared: ClosedRange<Instant>? = nil) -> PurgeCandidate<Node>? {
-        for rank in Self.ranks where step == nil || rank.step == step {
-            guard let age = ranks[rank.index].folders.first?.age, !(spared?.contains(age.lastUse) ?? false)
-            else { continue }
-            orderEquals(of: age, in: rank)
-            guard let node = ranks[rank.index].folders.first?.file.takeUnretainedValue() else { continue }
+        for ranks in PurgeRank.inOrder {
+            var next: (rank: PurgeRank, folder: VictimFolder)?
+            for rank in ranks where step == nil || rank.place == step {
+                guard let folder = first(of: rank, spared) else { continue }
+                if next.map({ folder.goesBefore($0.folder) }) ?? true { next = (rank, folder) }
+            }
+            guard let next else { continue }
+            let node = next.folder.file.takeUnretainedValue()
             remove(node)
-            return PurgeCandidate(id: node, rank: rank, age: age)
+            return PurgeCandidate(id: node, rank: next.rank, age: next.folder.age)
         }
         return nil
+    }
+
+    private mutating func first(of rank: PurgeRank, _ spared: ClosedRange<Instant>?) -> VictimFolder? {
+        guard let age = ranks[rank.index].folders.first?.age, !(spared?.contains(age.lastUse) ?? false)
+        else { return nil }
+        orderEquals(of: age, in: rank)
+        return ranks[rank.index].folders.first
     }
 
     /// The name or the place of a directory has changed, and with it the paths of everything below.
@@ -62,10 +79,6 @@ struct VictimQueue: Sendable {
 
     var groups: [VictimGroup] {
         ranks.flatMap { $0.folders.members.map { $0.group.takeUnretainedValue() } }
-    }
-
-    private static let ranks = PurgeStep.allCases.flatMap { step in
-        Urgency.allCases.map { PurgeRank(step: step, urgency: $0) }
     }
 
     /// Brings the group's first file in its rank's heap in line with its own heap.

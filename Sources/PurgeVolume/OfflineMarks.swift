@@ -22,6 +22,13 @@ public final class OfflineMarks {
     /// An event for each mark that has been set on the entry of the container at `path`. The tier is that of the path: a
     /// file may have a more durable one by another name, which is not known without a scan.
     public func record(_ marks: [Mark], at path: [UInt8]) throws(StoreError) {
+        try record(changes: marks.map { ($0.attribute, $0.value) }, at: path)
+    }
+
+    /// The same; nil for what has been removed.
+    public func record(
+        changes marks: [(attribute: StorageAttribute, value: String?)], at path: [UInt8]
+    ) throws(StoreError) {
         let tier = Place.at(path: path).tier
         let time = clock.now.iso8601
         let last = journal.lastSequence

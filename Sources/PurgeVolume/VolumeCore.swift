@@ -39,6 +39,8 @@ final class VolumeCore: Sendable {
     /// Advances when a call has returned its turn with a file, or a file that was passed through has been closed, if
     /// any thread waits.
     let turns = Gate()
+    /// Whether any directory has, or had, a policy.
+    let hasPolicies = Atomic<Bool>(false)
     /// How many threads wait at `turns`.
     let turnsAreAwaited = Atomic<Int>(0)
     /// Advances when the reclaimer may have work.
@@ -200,6 +202,7 @@ extension VolumeFamily {
     var charges: ChargedBlocks { ChargedBlocks(core: core) }
     var purger: Purger { Purger(core: core) }
     var purgedNames: PurgedNames { PurgedNames(core: core) }
+    var policies: DirectoryPolicies { DirectoryPolicies(core: core) }
     var containerFolders: ContainerFolders { ContainerFolders(core: core) }
     var selections: PurgeSelections { PurgeSelections(core: core) }
     var lookups: Lookups { Lookups(core: core) }

@@ -79,7 +79,8 @@ extension VolumeState {
         effects.hasReleased = endings.contains(.hold)
         effects.hasEndedPurge = purgeHasEnded || endings.contains(.purge)
         effects.hasEndedTurn = turnHasEnded
-        effects.shouldReclaim = device.shouldReclaim
+        tree.policies.settle()
+        effects.shouldReclaim = device.shouldReclaim || tree.policies.isPending
         (actor, purgeHasEnded, turnHasEnded) = (nil, false, false)
         if !outbox.isEmpty { swap(&effects.events, &outbox) }
     }

@@ -21,6 +21,9 @@ struct UsageTests {
         ["purge"], ["purge", "--path", "x", "--all"], ["purge", "--path", ""], ["purge", "--all", "--tier", "tmp"],
         ["purge", "--tier", "documents"],
         ["purge", "--bytes", "much"], ["purge", "a", "b", "--all"],
+        ["policy"], ["policy", "x"], ["policy", "add"], ["policy", "add", "d", "--after", "3"],
+        ["policy", "add", "d", "--limit", "x"], ["policy", "add", "d", "--json"], ["policy", "remove"],
+        ["policy", "list", "--after", "3d"], ["policy", "reset", "a", "b"],
         ["events", "a", "b"], ["events", "--type", "nothing"], ["check"], ["check", "a", "b"],
     ])
     func isRefused(words: [String]) {

@@ -188,7 +188,7 @@ import Testing
             try device.apply(.app(command), as: "", by: 7, at: Self.start)
         }
         #expect(try make(.terminate) == [])
-        #expect(try make(.launch) == [Self.told(.app, "launch"), .makeLayout])
+        #expect(try make(.launch) == [Self.told(.app, "launch"), .makeLayout, .policies(.check)])
         #expect(device.isRunning && !device.asSaved.isRunning)
         #expect(try make(.launch) == [])
         #expect(try make(.terminate) == [Self.told(.app, "terminate")])

@@ -34,17 +34,40 @@ import Testing
     @Test func stepFirstThenUrgency() {
         let order: [(PurgeStep, Urgency)] = [
             (.temporary, .low), (.temporary, .medium), (.temporary, .high),
+            (.policy, .low), (.policy, .medium), (.policy, .high),
             (.caches, .low), (.caches, .medium), (.caches, .high),
             (.marked, .low), (.marked, .medium), (.marked, .high),
         ]
         let ranks = order.map { PurgeRank(step: $0.0, urgency: $0.1) }
         #expect(ranks.reversed().sorted() == ranks)
-        #expect(ranks.map(\.index) == [0, 1, 2, 3, 4, 5, 6, 7, 8])
-        #expect(PurgeRank.count == 9)
+        #expect(ranks.map(\.step) == order.map(\.0))
+    }
+
+    /// What is over a policy goes before the rest of its place, whatever that is and whatever it is over.
+    @Test func whatIsOverAPolicyGoesAsOne() {
+        for urgency in Urgency.allCases {
+            let ranks = [PurgeStep.caches, .marked].flatMap { place in
+                PolicyBreach.allCases.map { PurgeRank(step: place, urgency: urgency, breach: $0) }
+            }
+            #expect(ranks.allSatisfy { $0.step == .policy && !($0 < ranks[0]) && !(ranks[0] < $0) })
+            #expect(ranks.map(\.place) == [.caches, .caches, .marked, .marked])
+            #expect(ranks.map { $0.reason(freeing: .block) } == [.policyAge, .policySize, .policyAge, .policySize])
+            let temporary = PurgeRank(step: .temporary, urgency: urgency, breach: .age)
+            #expect(temporary == PurgeRank(step: .temporary, urgency: urgency))
+        }
+    }
+
+    @Test func eachRankHasItsTurnAndItsNumber() {
+        let all = PurgeRank.inOrder.flatMap { $0 }
+        #expect(PurgeRank.inOrder.count == 12)
+        #expect(Set(all).count == all.count && all.count == 3 + 12 + 3 + 3)
+        #expect(Set(all.map(\.index)).count == all.count)
+        #expect(all.allSatisfy { (0..<PurgeRank.count).contains($0.index) })
+        #expect(zip(all, all.dropFirst()).allSatisfy { !($1 < $0) })
     }
 
     @Test func reasonOfEachStep() {
         let reasons = PurgeStep.allCases.map { PurgeRank(step: $0, urgency: .low).reason(freeing: .block) }
-        #expect(reasons == [.temporary, .caches, .purgeable])
+        #expect(reasons == [.temporary, .policyAge, .caches, .purgeable])
     }
 }

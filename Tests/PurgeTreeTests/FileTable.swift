@@ -9,6 +9,8 @@ struct FileTable {
         var blocks: Int64
         var extents: Set<Int64>?
         var lastUse: Int64
+        /// In seconds.
+        var creation: Int64 = 0
         /// As it is written: `0`, `low`, `medium`, `high`.
         var mark: String?
         var isExcluded = false
@@ -24,6 +26,7 @@ struct FileTable {
     struct Folder {
         var mark: String?
         var isExcluded = false
+        var policy: PolicyTable?
     }
     /// What a file counts as.
     struct Counted: Hashable {
@@ -39,6 +42,8 @@ struct FileTable {
         var (reclaimable, held) = (Int64(0), Int64(0))
     }
 
+    /// In seconds.
+    var time: Int64 = 0
     /// By a number of the test's own. Files that are gone are not in it.
     var files: [Int: File] = [:]
     var folders = [
@@ -108,9 +113,11 @@ struct FileTable {
 
     /// Paths of those that a purge would take, in its order.
     var victims: [String] {
+        let breaches = breaches
         func turn(_ file: File) -> [Int64] {
             let counted = counted(file)
-            let step = ["tmp", "caches", "persistent"].firstIndex(of: counted.tier) ?? 3
+            let isOver = counted.tier != "tmp" && breaches[file.paths[0]] != nil
+            let step = ["tmp", "policy", "caches", "persistent"].firstIndex(of: isOver ? "policy" : counted.tier) ?? 4
             let urgency = ["low", "medium", "high"].firstIndex(of: counted.mark ?? "low") ?? 0
             return [Int64(step), Int64(urgency), file.lastUse, -file.blocks]
         }

@@ -50,10 +50,12 @@ struct TreeFixture: ~Copyable {
 
     /// Closed, with this many blocks.
     @discardableResult
-    mutating func make(_ path: String, blocks: Int64 = 1, lastUse: Int64 = 0) -> Node {
+    mutating func make(_ path: String, blocks: Int64 = 1, lastUse: Int64 = 0, creation: Int64 = 0) -> Node {
         var facts = EntryFacts()
         facts.blocks = blocks
         facts.lastUse = Instant(nanoseconds: lastUse)
+        // Uses are in nanoseconds, ages in seconds.
+        facts.creation = Instant(seconds: creation, nanoseconds: 0)
         return insert(path, .regular, facts)
     }
 

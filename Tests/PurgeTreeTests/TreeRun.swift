@@ -6,13 +6,13 @@ import Testing
 
 /// Random operations on the tree and on the table.
 struct TreeRun: ~Copyable {
-    private var random: SeededGenerator
-    private var fixture = TreeFixture()
-    private var table = FileTable()
-    private var nodes: [Int: Node] = [:]
+    var random: SeededGenerator
+    var fixture = TreeFixture()
+    var table = FileTable()
+    private(set) var nodes: [Int: Node] = [:]
     private var made = 0
     private var time: Int64 = 100
-    private(set) var done: Set<String> = []
+    var done: Set<String> = []
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
@@ -23,7 +23,7 @@ struct TreeRun: ~Copyable {
     private mutating func pick<Element>(_ elements: [Element]) -> Element? {
         elements.isEmpty ? nil : elements[random.below(elements.count)]
     }
-    private mutating func anyFolder() -> String { pick(table.folders.keys.sorted()) ?? "" }
+    mutating func anyFolder() -> String { pick(table.folders.keys.sorted()) ?? "" }
     private mutating func anyPath() -> String? { pick(table.everyPath.sorted()) }
     /// A file that has a name, and its number.
     private mutating func anyFile() -> (key: Int, path: String)? {
@@ -43,7 +43,9 @@ struct TreeRun: ~Copyable {
 
     mutating func step() {
         time += 1
-        switch random.below(20) {
+        defer { table.settlePolicies() }
+        defer { fixture.tree.policies.settle() }
+        switch random.below(24) {
         case 0...3: make()
         case 4: makeFolder()
         case 5: link()
@@ -57,6 +59,9 @@ struct TreeRun: ~Copyable {
         case 15, 16: charge()
         case 17: purge()
         case 18: endPurge()
+        case 19, 20: setPolicy()
+        case 21: advance()
+        case 22: checkPolicies()
         default: makeNameless()
         }
     }
@@ -67,8 +72,9 @@ struct TreeRun: ~Copyable {
         let (blocks, use) = (Int64(random.below(4)), Int64(random.below(5)))
         let name = random.chance(10) ? Self.names[random.below(6)] : "f\(made)"
         guard table.files.count < 60, let path = newPath(name) else { return }
-        nodes[made] = fixture.make(path, blocks: blocks, lastUse: use)
-        table.files[made] = .init(paths: [path], blocks: blocks, lastUse: use)
+        let creation = max(0, table.time - Int64(random.below(5)))
+        nodes[made] = fixture.make(path, blocks: blocks, lastUse: use, creation: creation)
+        table.files[made] = .init(paths: [path], blocks: blocks, lastUse: use, creation: creation)
         done.insert("make")
     }
 
@@ -77,7 +83,9 @@ struct TreeRun: ~Copyable {
         guard table.files.count < 60 else { return }
         let folder = anyFolder()
         let node = Node(inode: UInt64(1_000_000 + made), kind: .regular, name: Name(""))
-        fixture.tree.insertNameless(node, asIn: fixture.node(folder), EntryFacts(opens: 1))
+        fixture.tree.insertNameless(
+            node, asIn: fixture.node(folder),
+            EntryFacts(creation: Instant(nanoseconds: 0), opens: 1))
         nodes[made] = node
         var file = FileTable.File(paths: [folder == "" ? "f" : folder + "/f"], blocks: 0, lastUse: .min, opens: 1)
         file.last = table.counted(file)
@@ -219,7 +227,9 @@ struct TreeRun: ~Copyable {
         } else {
             chargeDense(node, &file)
         }
+        let isMore = file.blocks > table.files[key]?.blocks ?? 0
         table.files[key] = file
+        if isMore { table.noteWritten(file) }
     }
 
     private mutating func chargeDense(_ node: Node, _ file: inout FileTable.File) {
@@ -263,6 +273,7 @@ struct TreeRun: ~Copyable {
 
     /// Chooses the first victim.
     private mutating func purge() {
+        advance()
         let victim = fixture.tree.popVictim(step: nil)
         let expected = table.victims.first
         #expect(victim?.id.path().text == expected)
@@ -291,7 +302,7 @@ struct TreeRun: ~Copyable {
     }
 
     /// The ledger against a recount.
-    func check() -> Bool {
+    mutating func check() -> Bool {
         let ledger = fixture.ledger
         var found = FileTable.Numbers()
         for (name, usage) in [
@@ -304,11 +315,12 @@ struct TreeRun: ~Copyable {
         (found.excluded, found.excludedFiles) = (fixture.excluded, ledger.excluded.files)
         (found.reclaimable, found.held) = (fixture.reclaimable, fixture.held)
         #expect(found == table.numbers)
-        return found == table.numbers
+        return found == table.numbers && checkIndexes()
     }
 
     /// Everything that may be purged now.
     mutating func drain() {
+        advance()
         expect(fixture.popAll(), are: table.victims)
         #expect(fixture.reclaimable == fixture.held)
     }

@@ -119,7 +119,7 @@ struct TreeVictimTests {
             }
             let file = fixture.node("Library/Caches/\(victim)")
             file.standing = Standing(place: .persistent, mark: .purgeable(.high), isExcluded: false)
-            fixture.tree.queue.remove(file)
+            fixture.tree.counted.queue.remove(file)
             #expect(file.heapIndex == -1)
             let rest = ["a", "b", "c", "d", "e"].filter { $0 != victim }.map { "Library/Caches/\($0)" }
             var order: [String] = []
@@ -128,13 +128,14 @@ struct TreeVictimTests {
         }
     }
 
-    @Test func whatIsJudgedAnewGoesWhereItBelongs() {
+    @Test func whatHasReachedAnAgeGoesWhereItBelongs() {
         var fixture = TreeFixture()
-        for name in ["a", "b", "c"] { fixture.make("Library/Caches/\(name)", blocks: 2) }
-        let file = fixture.node("Library/Caches/b")
-        // As the rule would have it once a time has come.
-        file.standing = Standing(place: .temporary, mark: nil, isExcluded: false)
-        fixture.tree.judgeAnew(file)
+        for (name, creation) in [("a", 50), ("b", 10), ("c", 50)] {
+            fixture.make("Library/Caches/\(name)", blocks: 2, creation: Int64(creation))
+        }
+        let policy = DirectoryPolicy(purgeAfter: TimeSpan(seconds: 30))
+        fixture.tree.set(.policy(policy), of: fixture.node("Library/Caches"))
+        while fixture.tree.advance(to: Instant(seconds: 40, nanoseconds: 0)) {}
         #expect(fixture.reclaimable == 6)
         var order: [String] = []
         while let next = fixture.tree.popVictim(step: nil) { order.append(next.id.name.text) }

@@ -8,7 +8,9 @@ import Testing
 struct VictimQueueTests {
     private struct Listed {
         let node: Node
+        /// The place: `tmp`, Caches, elsewhere; and why it is over a policy.
         let step, urgency: Int
+        let breach: PolicyBreach?
         /// As it is now: folders are renamed.
         var path: String {
             var text = node.name.text
@@ -23,14 +25,20 @@ struct VictimQueueTests {
         /// Step, urgency, least recently used, larger, path (docs/RULES.md, Order of purging).
         func goesBefore(_ other: Listed) -> Bool {
             func turn(_ file: Listed) -> [Int64] {
-                [Int64(file.step), Int64(file.urgency), file.node.lastUse.nanoseconds, -file.node.blocks]
+                [Int64(file.turn), Int64(file.urgency), file.node.lastUse.nanoseconds, -file.node.blocks]
             }
             let (mine, others) = (turn(self), turn(other))
             return mine == others
                 ? path.utf8.lexicographicallyPrecedes(other.path.utf8) : mine.lexicographicallyPrecedes(others)
         }
-        var rank: PurgeRank { PurgeRank(step: PurgeStep.allCases[step], urgency: Urgency.allCases[urgency]) }
+        /// Policies come between `tmp` and Caches.
+        private var turn: Int { step == 0 ? 0 : breach == nil ? step + 1 : 1 }
+        var rank: PurgeRank {
+            PurgeRank(step: VictimQueueTests.places[step], urgency: Urgency.allCases[urgency], breach: breach)
+        }
     }
+
+    private static let places: [PurgeStep] = [.temporary, .caches, .marked]
 
     private struct Run {
         var random: SeededGenerator
@@ -60,7 +68,9 @@ struct VictimQueueTests {
             let node = Node(inode: made, kind: .regular, parent: directory, name: Self.name(name))
             node.lastUse = Instant(nanoseconds: Int64(random.below(4)))
             node.blocks = Int64(1 + random.below(3))
-            let file = Listed(node: node, step: random.below(3), urgency: random.below(3))
+            let file = Listed(
+                node: node, step: random.below(3), urgency: random.below(3),
+                breach: [nil, .age, .size][random.below(3)])
             queue.insert(node, rank: file.rank)
             listed.append(file)
             all.append(node)
@@ -79,7 +89,7 @@ struct VictimQueueTests {
         }
         mutating func pop(step: Int?) {
             let candidates = listed.filter { step == nil || $0.step == step }.sorted { $0.goesBefore($1) }
-            let taken = queue.popFirst(step: step.map { PurgeStep.allCases[$0] })
+            let taken = queue.popFirst(step: step.map { VictimQueueTests.places[$0] })
             #expect(taken?.id === candidates.first?.node)
             guard let first = candidates.first else { return }
             #expect(taken?.rank == first.rank)

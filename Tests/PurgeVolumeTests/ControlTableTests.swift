@@ -25,7 +25,8 @@ import Testing
             ControlFile.allCases.filter(\.canWrite).map(\.rawValue)
                 == [
                     "storage.total", "storage.others", "storage.others.purgeable", "storage.thresholds",
-                    "storage.reclaim", "storage.plan", "device.state", "device.clock", "device.backup", "app.state",
+                    "storage.reclaim", "storage.plan", "storage.policies", "device.state", "device.clock",
+                    "device.backup", "app.state",
                 ])
     }
 
@@ -37,6 +38,8 @@ import Testing
             (.storageThresholds, "low=5%", .thresholds(ThresholdChange([.low: .percent(hundredths: 500)]))),
             (.deviceState, "lock", .lock), (.deviceState, "unlock", .unlock), (.deviceState, "reboot", .reboot),
             (.deviceState, "locked", nil), (.deviceState, "Lock", nil), (.deviceState, "lock ", nil),
+            (.storagePolicies, "check", .policies(.check)), (.storagePolicies, "reset", .policies(.reset)),
+            (.storagePolicies, "Reset", nil),
             (.appState, "launch", .app(.launch)), (.appState, "terminate", .app(.terminate)),
             (.appState, "update", .app(.update)), (.appState, "delete", .app(.delete)), (.appState, "running", nil),
             (.deviceClock, "+3d", .clock(TimeSpan(seconds: 259_200))), (.deviceClock, "3d", nil),

@@ -3,6 +3,7 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 import PurgeTree
+import Synchronization
 
 /// Extended attributes: those of the app, those that the rules depend on, and those that are computed.
 public struct ExtendedAttributes: VolumeFamily {
@@ -189,7 +190,11 @@ public struct ExtendedAttributes: VolumeFamily {
             case .isExcludedFromBackup: state.tree.set(.exclusion(value == "1"), of: node)
             case .fileProtection:
                 state.tree.set(.protection(value.flatMap { FileProtection(text: $0) }), of: node)
-            case .purgeAfter, .sizeLimit: break
+            case .purgeAfter, .sizeLimit:
+                var policy = node.policy ?? DirectoryPolicy()
+                policy.set(attribute, to: value)
+                state.tree.set(.policy(policy), of: node)
+                core.hasPolicies.store(true, ordering: .relaxed)
             }
             state.outbox.append(
                 .mark(attribute, value, path: node.path().text, tier: node.standing.tier, pid: tid))

@@ -9,6 +9,8 @@ struct StoredAttributes {
     var mark: PurgeMark?
     var isExcluded = false
     var protection: FileProtection?
+    /// Of a directory.
+    var policy = DirectoryPolicy()
     /// fileProtection has a value that is no class; the entry then counts as having none.
     var hasUnknownProtection = false
     var hasExtents = false
@@ -18,7 +20,8 @@ struct StoredAttributes {
 
     private static let keys = [
         StorageAttribute.isPurgeable.storeKey, StorageAttribute.isExcludedFromBackup.storeKey,
-        StorageAttribute.fileProtection.storeKey, ExtentRecord.key, SetTimes.key,
+        StorageAttribute.fileProtection.storeKey, StorageAttribute.purgeAfter.storeKey,
+        StorageAttribute.sizeLimit.storeKey, ExtentRecord.key, SetTimes.key,
     ]
 
     /// One listxattr, and one getxattr for a mark. If there are more names than the kernel lists (64 KiB), each of ours
@@ -40,6 +43,12 @@ struct StoredAttributes {
                 guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }
                 protection = FileProtection(text: String(decoding: value, as: UTF8.self))
                 hasUnknownProtection = protection == nil
+            case StorageAttribute.purgeAfter.storeKey:
+                guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }
+                policy.set(.purgeAfter, to: String(decoding: value, as: UTF8.self))
+            case StorageAttribute.sizeLimit.storeKey:
+                guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }
+                policy.set(.sizeLimit, to: String(decoding: value, as: UTF8.self))
             case ExtentRecord.key: hasExtents = true  // reading it shows whether it exists
             case SetTimes.key:
                 guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }

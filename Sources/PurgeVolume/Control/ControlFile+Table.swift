@@ -90,6 +90,12 @@ extension ControlFile {
             Row(
                 .answer(purges: false), reads: "on the descriptor that wrote: what would be purged, as JSON lines",
                 writes: "as for `storage.reclaim`")
+        case .storagePolicies:
+            Row(
+                .setting(
+                    read: { $0.policiesText() }, parse: { PolicyCommand(rawValue: $0).map { .policies($0) } }),
+                reads: "the directories that have a policy, as JSON lines",
+                writes: "`check` (what the launch of the app does) or `reset` (empties them)")
         case .deviceState:
             Row(
                 .setting(read: { $0.read { $0.device.state }.rawValue + "\n" }, parse: DeviceChange.init(state:)),

@@ -14,6 +14,7 @@ public enum ControlFile: String, CaseIterable, Sendable {
     case storageStat = "storage.stat"
     case storageReclaim = "storage.reclaim"
     case storagePlan = "storage.plan"
+    case storagePolicies = "storage.policies"
     case deviceState = "device.state"
     case deviceClock = "device.clock"
     case deviceBackup = "device.backup"

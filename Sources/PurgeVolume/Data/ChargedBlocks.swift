@@ -41,6 +41,7 @@ struct ChargedBlocks: VolumeFamily {
             openFiles.settleMappings()
         }
         let now = clock.now
+        policies.settle()
         let reservation = try purger.makingRoom(for: node, tid: demand.tid) {
             (room, state) throws(Errno) -> Reservation? in
             let standing = node.standing

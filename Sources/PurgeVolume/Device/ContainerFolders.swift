@@ -77,6 +77,7 @@ struct ContainerFolders: VolumeFamily {
             state.tree.set(.mark(nil), of: root)
             state.tree.set(.exclusion(false), of: root)
             state.tree.set(.protection(nil), of: root)
+            state.tree.set(.policy(nil), of: root)
             root.ensuredIO.setTimes = SetTimes()
         }
         hooks.forgetAttributes([VolumeHooks.rootID])

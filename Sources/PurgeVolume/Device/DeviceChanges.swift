@@ -77,6 +77,8 @@ struct DeviceChanges: VolumeFamily {
             case .purge(let trigger): purge(trigger, pid)
             case .work(let work): try carryOut(work, pid)
             case .makeLayout: containerFolders.make()
+            case .policies(.check): policies.check()
+            case .policies(.reset): policies.reset(pid)
             case .lockState(let state):
                 if state.restrictsData { protection.dropPages() } else { refusedPages.awaitDrops() }
             case .forgetAttributes: forgetAttributes()
@@ -120,7 +122,7 @@ extension VolumeState {
         case .level(let change): note(change)
         case .clock(let seconds): core.clock.set(secondsAhead: seconds)
         case .lockState(let state): core.note(state)
-        case .purge, .work, .makeLayout, .forgetAttributes, .save: break
+        case .purge, .work, .policies, .makeLayout, .forgetAttributes, .save: break
         }
     }
 }

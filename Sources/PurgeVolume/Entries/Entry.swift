@@ -1,4 +1,5 @@
 import Glibc
+import PurgeModel
 import PurgeSystem
 import PurgeTree
 
@@ -29,5 +30,13 @@ extension VolumeState {
     mutating func grant(_ node: Node) {
         // Unmanaged: the kernel's references are one retained reference, from the first to the last.
         if tree.references.grant(node) { _ = Unmanaged.passRetained(node) }
+    }
+}
+
+extension EntryFacts {
+    /// Those of an entry that has just been made. The kernel uses one time for its birth and its modification.
+    init(ofNew status: FileStatus, on device: borrowing Device, _ protection: FileProtection?, opens: UInt32 = 0) {
+        let creation = device.fileClock.time(of: FileTime(status.st_mtim))
+        self.init(protection: protection, creation: creation, opens: opens)
     }
 }

@@ -34,7 +34,8 @@ extension FileCreation {
         if let inherited { try extendedAttributes.store(inherited, of: descriptor, nil) }
         let now = clock.now
         return change { state in
-            state.tree.insertNameless(node, asIn: directory, EntryFacts(protection: inherited, opens: 1))
+            let facts = EntryFacts(ofNew: status, on: state.device, inherited, opens: 1)
+            state.tree.insertNameless(node, asIn: directory, facts)
             state.tree.noteUse(node, at: now)
             let handle = state.handle(for: node, descriptor, flags, offersPassthrough: false)
             state.grant(node)

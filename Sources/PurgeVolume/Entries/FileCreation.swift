@@ -101,7 +101,8 @@ struct FileCreation: VolumeFamily {
         }
         return change { state in
             let handle = state.handle(for: node, descriptor, flags, offersPassthrough: false)
-            state.tree.insert(node, in: parent, EntryFacts(protection: place.protection, opens: 1))
+            let facts = EntryFacts(ofNew: status, on: state.device, place.protection, opens: 1)
+            state.tree.insert(node, in: parent, facts)
             state.tree.noteUse(node, at: now)
             state.grant(node)
             return (Entry(node: node, attributes: Attributes(of: node, status, in: state)), handle)

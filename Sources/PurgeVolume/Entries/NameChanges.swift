@@ -52,7 +52,7 @@ struct NameChanges: VolumeFamily {
             let node = access.newNode(status, named: key)
             let inherited = node.isRegular || node.isDirectory ? read { _ in parent.protection } : nil
             if let inherited { try extendedAttributes.store(inherited, of: directory.raw, name) }
-            return insert(node, in: parent, EntryFacts(protection: inherited), status)
+            return insert(node, in: parent, inherited, status)
         } catch {
             withdrawEntry(key, in: parent, at: directory.raw)
             throw access.hostError(error, parent)
@@ -60,10 +60,10 @@ struct NameChanges: VolumeFamily {
     }
 
     /// Adds a new entry to the tree and the ledger, with a reference for the kernel.
-    private func insert(_ node: Node, in parent: Node, _ facts: EntryFacts, _ status: FileStatus) -> Entry {
+    private func insert(_ node: Node, in parent: Node, _ inherited: FileProtection?, _ status: FileStatus) -> Entry {
         let now = clock.now
         return change { state in
-            state.tree.insert(node, in: parent, facts)
+            state.tree.insert(node, in: parent, EntryFacts(ofNew: status, on: state.device, inherited))
             if node.isRegular { state.tree.noteUse(node, at: now) }
             state.grant(node)
             return Entry(node: node, attributes: Attributes(of: node, status, in: state))

@@ -83,6 +83,7 @@ public final class StoreScan: VolumeFamily {
 
     /// What is not among the facts of the tree.
     private func note(_ attributes: StoredAttributes, of node: Node) {
+        if !attributes.policy.isEmpty { core.hasPolicies.store(true, ordering: .relaxed) }
         if attributes.hasUnknownProtection { findings.withLock { $0.unprotected.append(node) } }
         if let times = attributes.times { node.ensuredIO.setTimes = times }
     }
@@ -153,7 +154,10 @@ public final class StoreScan: VolumeFamily {
         var facts = EntryFacts(found.attributes)
         try charge(node, &facts, found, in: descriptor.raw)
         if let link { linked.found[link] = (node, Int(found.status.st_nlink)) }
-        facts.lastUse = lastUse(found, journal: node.flags.contains(.onOtherDevice) ? nil : uses[inode])
+        let (born, written) = read { state in deviceTimes(of: found, in: state) }
+        facts.creation = born ?? written
+        facts.lastUse = lastUse(
+            found, born ?? .distantPast, written, journal: node.flags.contains(.onOtherDevice) ? nil : uses[inode])
         let known = facts
         change { state in state.tree.insert(node, in: directory, known) }
         return node
@@ -210,8 +214,9 @@ public final class StoreScan: VolumeFamily {
     /// A day, in nanoseconds: if the clock was corrected since the last mount, the order of uses is kept.
     private static let clockError: Int64 = 86_400_000_000_000
 
-    private func lastUse(_ found: Scanned, journal: Journal.LastUse?) -> Instant {
-        let (born, written) = read { state in deviceTimes(of: found, in: state) }
+    private func lastUse(
+        _ found: Scanned, _ born: Instant, _ written: Instant, journal: Journal.LastUse?
+    ) -> Instant {
         let now = clock.now
         // A record with another birth time, or an older one, is that of a file that had this inode number before.
         if let journal, journal.lastUse >= born, BirthMark.isSame(journal.birth, found.birth) {
@@ -222,15 +227,15 @@ public final class StoreScan: VolumeFamily {
         return max(born, min(written, now))
     }
 
-    /// When it was made and modified, by the device's clock.
+    /// When it was made, if its file system keeps that, and modified, by the device's clock.
     private func deviceTimes(
         of found: Scanned, in state: borrowing VolumeState
-    ) -> (born: Instant, written: Instant) {
+    ) -> (born: Instant?, written: Instant) {
         let clock = state.device.fileClock
         let modified = clock.shown(
             FileTime(found.status.st_mtim), .modification, of: found.attributes.times ?? SetTimes())
         let birth = found.birth.map { FileTime(Instant(nanoseconds: $0)) }
-        return (birth.map(clock.time(of:)) ?? .distantPast, clock.time(shownAs: modified))
+        return (birth.map(clock.time(of:)), clock.time(shownAs: modified))
     }
 }
 
@@ -239,5 +244,6 @@ extension EntryFacts {
         self.init(protection: attributes.protection)
         mark = attributes.mark
         isExcluded = attributes.isExcluded
+        policy = attributes.policy
     }
 }

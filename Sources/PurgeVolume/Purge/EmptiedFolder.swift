@@ -4,13 +4,23 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// What a reboot or an update (`tmp`), or the removal of the app (the container) empties: all of it goes, folders too,
+/// What a reboot or an update (`tmp`), the removal of the app (the container), or a reset of the policies empties: all of it goes, folders too,
 /// whatever is open or has further names. An open file stays charged until its last close, and a file with a name
 /// elsewhere stays there. What is made there meanwhile, and what has been moved out of it, may stay.
 struct EmptiedFolder: VolumeFamily {
+    /// What is emptied, and why.
+    enum Work {
+        case device(DeviceWork)
+        /// A directory that has a policy. Those with a policy of their own in it stay, and are emptied too.
+        case policy(Node)
+    }
+
     let core: VolumeCore
-    let work: DeviceWork
+    let work: Work
     let pid: pid_t
+
+    init(core: VolumeCore, work: Work, pid: pid_t) { (self.core, self.work, self.pid) = (core, work, pid) }
+    init(core: VolumeCore, work: DeviceWork, pid: pid_t) { self.init(core: core, work: .device(work), pid: pid) }
 
     /// Returns what that has freed.
     func empty(_ debt: inout AnnouncementDebt) -> ByteCount {
@@ -20,7 +30,7 @@ struct EmptiedFolder: VolumeFamily {
         var folders: [Dentry] = []
         while let folder = pending.popLast() {
             let entries = read { _ in folder.entries.map { (Dentry(directory: folder, name: $0.key), $0.value) } }
-            folders += entries.filter { $0.1.isDirectory }.map { $0.0 }
+            folders += read { _ in entries.filter { $0.1.isDirectory && !stays($0.1) } }.map { $0.0 }
             pending += entries.map { $0.1 }.filter(\.isDirectory)
             freed += remove(entries.filter { !$0.1.isDirectory }.map { $0.0 }, &debt)
         }
@@ -28,7 +38,27 @@ struct EmptiedFolder: VolumeFamily {
         return freed + remove(folders.reversed(), &debt)
     }
 
-    private var folder: Node? { work == .delete ? root : read { _ in root.entry(named: Name("tmp")) } }
+    private var folder: Node? {
+        switch work {
+        case .device(.delete): root
+        case .device: read { _ in root.entry(named: Name("tmp")) }
+        case .policy(let folder): folder
+        }
+    }
+
+    /// Whether a directory is emptied and not removed. Under the lock.
+    private func stays(_ directory: Node) -> Bool {
+        if case .policy = work { directory.policy != nil } else { false }
+    }
+
+    /// Whether what is in a directory still goes, wherever that has been moved. Under the lock.
+    private func empties(_ directory: Node) -> Bool {
+        switch work {
+        case .device(.delete): true
+        case .device: directory.standing.place == .temporary
+        case .policy: directory.nearestPolicy != nil
+        }
+    }
 
     private func remove(_ dentries: [Dentry], _ debt: inout AnnouncementDebt) -> ByteCount {
         var freed = ByteCount.zero
@@ -68,8 +98,7 @@ struct EmptiedFolder: VolumeFamily {
         while true {
             let seen = core.released.generation
             let (found, isBusy) = change { state -> ((Node, path: [Name])?, Bool) in
-                guard let node = dentry.node, work == .delete || dentry.directory.standing.place == .temporary
-                else { return (nil, false) }
+                guard let node = dentry.node, empties(dentry.directory) else { return (nil, false) }
                 if node.isBusy { return (nil, true) }
                 state.tree.hold(node, isGoing: true)
                 // From here on it goes, even if its folder is moved elsewhere.
@@ -102,7 +131,7 @@ struct EmptiedFolder: VolumeFamily {
         let path = read { _ in dentry.directory.path() + [dentry.name] }
         hooks.report(
             StoreError(
-                "it was not removed from \(work == .delete ? "the container" : "tmp"): \(error)",
+                "it was not removed from \(place): \(error)",
                 path: store.path + "/container/" + path.text,
                 advice: "Remove it in the mount."))
     }
@@ -112,6 +141,8 @@ struct EmptiedFolder: VolumeFamily {
         _ node: Node, _ dentry: Dentry, _ path: [Name], _ remains: Remains?, _ state: inout VolumeState
     ) -> (Removal, freed: ByteCount, sidecar: String?) {
         let charged = node.charged
+        // In tmp also files that have a name elsewhere go.
+        let tier = if case .policy = work { node.standing.tier } else { Tier.temporary }
         let removal = state.removal(of: node, dentry, path)
         if node.isDirectory { state.descriptors.remove(node) }
         state.tree.unlink(dentry)
@@ -122,7 +153,7 @@ struct EmptiedFolder: VolumeFamily {
             state.tree.accounts.notePurged(files: 1, bytes: freed)
             state.outbox.append(
                 Event(
-                    type: .purge, path: path.text, tier: .temporary, bytes: freed, reason: reason.rawValue,
+                    type: .purge, path: path.text, tier: tier, bytes: freed, reason: reason.rawValue,
                     trigger: trigger, pid: pid == 0 ? nil : pid))
         }
         return (removal, freed, sidecar)
@@ -131,9 +162,19 @@ struct EmptiedFolder: VolumeFamily {
     /// What the event of each file says; the removal of the app has one event for all of them.
     private var cause: (PurgeReason, PurgeTrigger)? {
         switch work {
-        case .reboot: (.reboot, .reboot)
-        case .update: (.temporary, .command)
-        case .delete: nil
+        case .device(.reboot): (.reboot, .reboot)
+        case .device(.update): (.temporary, .command)
+        case .device(.delete): nil
+        case .policy: (.command, .command)
+        }
+    }
+
+    /// For a message.
+    private var place: String {
+        switch work {
+        case .device(.delete): "the container"
+        case .device: "tmp"
+        case .policy: "a directory that was reset"
         }
     }
 }

@@ -13,6 +13,7 @@ extension PurgeSelections {
 
     /// The plan of a purge, of everything or only at a path and below it.
     func plan(_ goal: PurgeGoal, below place: [UInt8] = []) -> PurgePlan<FoundFile> {
+        policies.settle()
         let (groups, othersPurgeable) = read { ($0.tree.victims, $0.device.othersPurgeable) }
         var candidates: [PurgeCandidate<FoundFile>] = []
         for group in groups {
@@ -26,7 +27,7 @@ extension PurgeSelections {
         candidates.sort(by: Self.goesBefore)
         var rest = candidates[...]
         return PurgePlan(goal: goal, othersPurgeable: place.isEmpty ? othersPurgeable : .zero) { step in
-            if let step { rest = rest.drop { $0.rank.step != step } }
+            if let step { rest = rest.drop { $0.rank.place != step } }
             return rest.popFirst()
         }
     }
@@ -146,11 +147,12 @@ extension [UInt8] {
 extension Node {
     /// Why it may be purged. Only a command takes what has no rank.
     var purgeReason: PurgeReason {
-        PurgeRank.of(tier: standing.tier, effectiveMark: standing.mark)?.reason(freeing: charged) ?? .command
+        PurgeRank.of(tier: standing.tier, effectiveMark: standing.mark, breach: flags.policy.breach)?
+            .reason(freeing: charged) ?? .command
     }
 
     fileprivate func isEmptyVictim(of step: PurgeStep?) -> Bool {
         guard purgeFacts.isEmpty, let rank = verdict(for: .place).rank else { return false }
-        return step == nil || rank.step == step
+        return step == nil || rank.place == step
     }
 }

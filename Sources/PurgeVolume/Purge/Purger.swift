@@ -165,6 +165,7 @@ struct Purger: VolumeFamily {
         var freed = ByteCount.zero
         while true {
             let seen = core.released.generation
+            policies.settle()
             let now = clock.now
             let (job, isHeld) = change { state -> (PurgeJob?, Bool) in
                 guard let goal = goal(state, freed) else { return (nil, false) }

@@ -14,9 +14,7 @@ extension VolumeState {
         return picked.isEmpty ? nil : begin(picked, trigger: trigger, tid: tid)
     }
 
-    mutating func pick(
-        _ goal: PurgeGoal, limit: Int, spared: ClosedRange<Instant>? = nil
-    ) -> Picked {
+    mutating func pick(_ goal: PurgeGoal, limit: Int, spared: ClosedRange<Instant>? = nil) -> Picked {
         let plan = PurgePlan<Node>(
             goal: goal, othersPurgeable: device.othersPurgeable, limit: limit,
             next: { tree.popVictim(step: $0, spared: spared) })

@@ -1,0 +1,128 @@
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeVolume
+
+extension OptionSpec {
+    fileprivate static let after = OptionSpec(
+        "after", .text("AGE"),
+        "files go when they are this old: 30s, 5m, 2h, 3d, 1w, or \(PolicyVerb.ages.joined(separator: ", "))")
+    fileprivate static let limit = OptionSpec(
+        "limit", .size, "when the files have reached this size together, the oldest go until half of it is left")
+}
+
+extension Verb {
+    static let policy = Verb(
+        name: "policy", summary: "directories that are kept young and small",
+        synopsis: "(add DIR [--after AGE] [--limit SIZE] | list [TARGET] [--json] | remove DIR | reset [TARGET])",
+        description: [
+            "A directory with a policy loses files that have reached an age, and its oldest files when they have reached "
+                + "a size together. Files below it belong to the nearest directory with a policy. The age counts from "
+                + "the creation of a file and is checked when the app is launched; the size also when a write reaches "
+                + "it.",
+            "add: sets the attributes user.purgefs.purgeAfter and sizeLimit of DIR, which is made if it is missing. "
+                + "Without an option it gets the age manual: nothing in it goes before a reset.",
+            "list: the directories, with what belongs to them.",
+            "remove: DIR has no policy any more; its files stay.",
+            "reset: everything in the directories is removed, whatever is open; they stay, with their policies.",
+            HelpText.targetMeaning,
+        ],
+        options: [OptionSpec.after, OptionSpec.limit, OptionSpec("json", "print one JSON object per line")],
+        operands: 0...2, words: ["add", "list", "remove", "reset"], exitStatus: ExitStatus.plain,
+        examples: [
+            "purgefs policy add ./app/Documents/feed --after 3d --limit 10M", "purgefs policy list ./app",
+            "purgefs policy reset ./app",
+        ]
+    ) { (invocation) throws(CommandFailure) in
+        guard !invocation.arguments.operands.isEmpty else {
+            throw .usage("say what to do: add, list, remove or reset")
+        }
+        switch try invocation.word() {
+        case "add": try PolicyVerb.add(invocation)
+        case "remove": try PolicyVerb.remove(invocation)
+        case "list": try PolicyVerb.list(invocation)
+        default: try PolicyVerb.reset(invocation)
+        }
+        return ExitStatus.done
+    }
+}
+
+private enum PolicyVerb {
+    /// The names of mPaaS's types.
+    static let ages = ["manual", "threeDays", "oneWeek", "twoWeeks", "oneMonth"]
+
+    static func add(_ invocation: Invocation) throws(CommandFailure) {
+        let arguments = invocation.arguments
+        try refuse([OptionSpec.json], of: "add", arguments)
+        var values: [OfflineMarks.Mark] = []
+        if let text = arguments.text(.after) {
+            guard let age = StorageAttribute.purgeAfter.canonical(text) else { throw .usage(objection(toAge: text)) }
+            values.append((.purgeAfter, age))
+        }
+        if let size = arguments.size(.limit) { values.append((.sizeLimit, "\(size.bytes)")) }
+        if values.isEmpty { values.append((.purgeAfter, "0")) }
+        let directory = try PolicyDirectory(try directory(of: invocation), making: true)
+        try directory.set(values)
+    }
+
+    static func remove(_ invocation: Invocation) throws(CommandFailure) {
+        try refuse([OptionSpec.after, .limit, .json], of: "remove", invocation.arguments)
+        try PolicyDirectory(try directory(of: invocation), making: false).removePolicy()
+    }
+
+    static func list(_ invocation: Invocation) throws(CommandFailure) {
+        try refuse([OptionSpec.after, .limit], of: "list", invocation.arguments)
+        let console = invocation.console
+        try Target.with(invocation.target(at: 1), forReading: console) { (control) throws(CommandFailure) in
+            let text = try control.content(of: .storagePolicies)
+            if invocation.arguments.has(.json) { return try console.write(text) }
+            let lines = try text.split(separator: "\n").map { (line) throws(CommandFailure) -> PolicyLine in
+                do {
+                    return try JSONText.decode(PolicyLine.self, from: String(line))
+                } catch {
+                    throw CommandFailure(
+                        "cannot understand \(ControlFile.storagePolicies.rawValue)", path: control.place,
+                        "it is not what this version of purgefs writes",
+                        advice: "Use the purgefs that mounted it (`purgefs --version`).")
+                }
+            }
+            for line in lines { try console.print(row(line)) }
+        }
+    }
+
+    /// Age, limit, use, number of files, path.
+    private static func row(_ line: PolicyLine) -> String {
+        let limit = line.sizeLimit ?? .zero
+        return [
+            HelpText.padded(line.purgeAfter.map { $0 == "0" ? "manual" : $0 } ?? "manual", 8),
+            StatusText.aligned(line.used.inWords, 10), "of",
+            HelpText.padded(limit > .zero ? limit.inWords : "no limit", 10),
+            StatusText.aligned("\(line.files)", 8), line.files == 1 ? "file " : "files",
+            VisibleText.of(line.path.isEmpty ? "." : line.path),
+        ].joined(separator: " ")
+    }
+
+    static func reset(_ invocation: Invocation) throws(CommandFailure) {
+        try refuse([OptionSpec.after, .limit, .json], of: "reset", invocation.arguments)
+        try Target.with(invocation.target(at: 1)) { (control) throws(CommandFailure) in
+            try control.command(
+                PolicyCommand.reset.rawValue, to: .storagePolicies, doing: "empty the directories that have a policy")
+        }
+    }
+
+    private static func directory(of invocation: Invocation) throws(CommandFailure) -> String {
+        guard let path = invocation.target(at: 1) else { throw .usage("DIR is missing") }
+        return path
+    }
+
+    private static func refuse(_ options: [OptionSpec], of word: String, _ arguments: Arguments) throws(CommandFailure)
+    {
+        if let option = options.first(where: arguments.has) { throw .usage("\(word) takes no \(option.text)") }
+    }
+
+    private static func objection(toAge text: String) -> String {
+        let hint = Suggestion.hint(for: text, among: ages)
+        let reason = hint.isEmpty ? DurationText.objection(to: text) ?? "'\(text)' is not an age" : nil
+        return "--after: " + (reason ?? "'\(text)' is not an age" + hint)
+    }
+}

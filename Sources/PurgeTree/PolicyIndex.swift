@@ -1,0 +1,117 @@
+import PurgeModel
+
+/// A directory with a policy, and the files that belong to it: those below it with one name, and no other directory
+/// with a policy in between.
+public final class PolicyIndex: @unchecked Sendable {
+    // @unchecked: the vars are guarded by the lock of the tree's owner.
+    public let directory: Node
+    public let policy: DirectoryPolicy
+    /// Charged blocks of all files that belong to it.
+    public private(set) var blocks: Int64 = 0
+    public private(set) var files: Int64 = 0
+    /// The files that the policy may take now. Those in `old` have reached the age; those in `excess` are the oldest of
+    /// the others, and over the size; the rest is in `young`.
+    let old = CreationHeap()
+    let excess = CreationHeap()
+    let young = CreationHeap()
+    /// The files of `excess`, the newest first.
+    private let newestExcess = CreationHeap(isNewestFirst: true)
+    /// The limit has been reached, and use has not gone back to half of it since.
+    private(set) var isOver = false
+    /// A write has reached the limit, or a check has found it reached.
+    private(set) var isTriggered = false
+    /// Blocks have been written since the last review.
+    private var wasWritten = false
+    /// Files that had reached the age at this moment go.
+    private var checked: Instant?
+    /// Whether `PolicySet` has it in its list of that name.
+    var (isChanged, isUnsettled, isPending, isListedPending) = (false, false, false, false)
+    /// Its position in the heap of `PolicySet`, or -1.
+    var dueIndex = -1
+
+    init(directory: Node, policy: DirectoryPolicy) { (self.directory, self.policy) = (directory, policy) }
+
+    public var used: ByteCount { ByteCount(blocks: blocks) }
+
+    /// When the next file reaches the age; nil if none will.
+    var nextDue: Instant? {
+        let creations = [excess.firstCreation, young.firstCreation].compactMap { $0 }
+        return creations.min().flatMap { policy.due(created: $0) }
+    }
+
+    /// How many blocks the files in `excess` must have at least.
+    private var wantedExcess: Int64 { isOver ? max(0, policy.excess(of: used).blocks - old.blocks) : 0 }
+
+    /// Whether `excess` may not have the right files.
+    var mayBeUnsettled: Bool { isOver || !excess.isEmpty }
+
+    /// Moves a file into `excess` or out of it; nil once it has the oldest files, as many as must go and no more.
+    func moveExcess(paths: UInt64) -> (node: Node, breach: PolicyBreach?)? {
+        let (newest, wanted) = (newestExcess.first(paths: paths), wantedExcess)
+        if wanted > 0, let next = young.first(paths: paths),
+            excess.blocks < wanted || newest.map({ next.wasCreated(before: $0) }) ?? false
+        {
+            young.remove(next)
+            insertExcess(next)
+            return (next, .size)
+        }
+        guard let newest, excess.blocks - newest.blocks >= wanted else { return nil }
+        removeExcess(newest)
+        young.insert(newest)
+        return (newest, nil)
+    }
+
+    private func insertExcess(_ node: Node) {
+        excess.insert(node)
+        newestExcess.insert(node)
+    }
+
+    /// Returns whether it was there.
+    @discardableResult
+    func removeExcess(_ node: Node) -> Bool { newestExcess.remove(node) && excess.remove(node) }
+
+    private var hasNone: Bool { young.isEmpty && excess.isEmpty && old.isEmpty }
+
+    /// Whether the policy takes a file now.
+    var wantsVictim: Bool { isTriggered && !hasNone || hasCheckedVictim }
+    /// The same for a file that had reached the age at the last check.
+    var hasCheckedVictim: Bool {
+        guard let checked, let first = old.firstCreation, let due = policy.due(created: first) else { return false }
+        return due <= checked
+    }
+
+    /// More files and blocks, or fewer.
+    func add(_ more: Int64, files count: Int64, isWrite: Bool) {
+        blocks += more
+        files += count
+        if isWrite { wasWritten = true }
+    }
+
+    /// Sets the policy off: files that have reached the age by `now` go, and the oldest if the limit has been reached.
+    func check(at now: Instant) {
+        checked = now
+        wasWritten = true
+    }
+
+    /// Brings its state in line with its use and its files, at the end of a change.
+    func review() {
+        let isReached = policy.isReached(by: used)
+        if isReached {
+            isOver = true
+            if wasWritten { isTriggered = true }
+        } else if policy.excess(of: used) == .zero || hasNone {
+            (isOver, isTriggered) = (false, false)
+        }
+        wasWritten = false
+        if !hasCheckedVictim { checked = nil }
+    }
+}
+
+/// A directory in the order of the moments at which its next file reaches the age.
+struct DuePolicy: HeapMember, Sendable {
+    let due: Instant
+    let index: PolicyIndex
+
+    func goesBefore(_ other: DuePolicy) -> Bool { due < other.due }
+    func note(index position: Int) { index.dueIndex = position }
+}

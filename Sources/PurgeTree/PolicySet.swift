@@ -1,0 +1,196 @@
+import PurgeModel
+
+/// The directories with a policy. It knows the time as far as it has been told.
+public struct PolicySet: Sendable {
+    public private(set) var now = Instant.distantPast
+    private var indexes: [ObjectIdentifier: PolicyIndex] = [:]
+    /// By the moment at which their next file reaches the age.
+    private var dues = IndexedHeap<DuePolicy>()
+    /// Those in which something has changed since `settle`.
+    private var changed: [PolicyIndex] = []
+    /// Those whose files over the size may have changed.
+    private var unsettled: [PolicyIndex] = []
+    /// Those that take files now, and some that did.
+    private var pending: [PolicyIndex] = []
+    private var pendingIsInOrder = true
+    private var pendingCount = 0
+    /// Incremented when paths have changed.
+    private var paths: UInt64 = 0
+
+    public var isEmpty: Bool { indexes.isEmpty }
+    /// Whether a policy takes a file now.
+    public var isPending: Bool { pendingCount > 0 }
+    /// Whether files have been moved to another rank when it was this time.
+    public func isSettled(at time: Instant) -> Bool {
+        unsettled.isEmpty && !(dues.first.map { $0.due <= time } ?? false)
+    }
+    /// All of them, in the order of their paths.
+    public var all: [PolicyIndex] { indexes.values.sorted { $0.directory.pathPrecedes($1.directory) } }
+
+    mutating func insert(_ index: PolicyIndex) {
+        indexes[ObjectIdentifier(index.directory)] = index
+        update(index)
+    }
+
+    /// The directory has no policy any more, and no file belongs to it.
+    mutating func remove(_ index: PolicyIndex) {
+        indexes[ObjectIdentifier(index.directory)] = nil
+        if index.dueIndex >= 0 { dues.remove(at: index.dueIndex) }
+        index.dueIndex = -1
+        if index.isPending { pendingCount -= 1 }
+        index.isPending = false
+        changed.removeAll { $0 === index }
+        unsettled.removeAll { $0 === index }
+        pending.removeAll { $0 === index }
+    }
+
+    /// Of files that were created at the same moment, others may be the first now.
+    mutating func pathsHaveChanged() {
+        paths += 1
+        pendingIsInOrder = false
+        for index in indexes.values { noteUnsettled(index) }
+    }
+
+    mutating func tell(_ time: Instant) { now = max(now, time) }
+
+    /// More files and blocks that belong to a policy, or fewer. A write may set it off.
+    mutating func add(_ blocks: Int64, files: Int64 = 0, to index: PolicyIndex, isWrite: Bool = false) {
+        index.add(blocks, files: files, isWrite: isWrite)
+        update(index)
+    }
+
+    /// A file that the policy may take now. Returns why it is over the policy.
+    mutating func list(_ node: Node, in index: PolicyIndex) -> PolicyBreach? {
+        guard !index.young.contains(node) else { return nil }
+        let isDue = index.policy.due(created: node.creation).map { $0 <= now } ?? false
+        (isDue ? index.old : index.young).insert(node)
+        update(index)
+        return isDue ? .age : nil
+    }
+
+    /// The policy may not take it any more.
+    mutating func unlist(_ node: Node, in index: PolicyIndex) {
+        guard index.young.remove(node) || index.old.remove(node) || index.removeExcess(node) else { return }
+        update(index)
+    }
+
+    /// What the launch of the app does: the policies take what has reached the age by the time that was told, and what is
+    /// over a size that has been reached.
+    public mutating func check() {
+        for index in indexes.values {
+            index.check(at: now)
+            update(index)
+        }
+    }
+
+    /// Something has changed in an index.
+    mutating func update(_ index: PolicyIndex) {
+        updateDue(index)
+        guard !index.isChanged else { return }
+        index.isChanged = true
+        changed.append(index)
+    }
+
+    /// At the end of a change: brings what follows from the indexes that have changed in line with them. A file that is
+    /// moved, or used, is not listed for a moment, so nothing is concluded before.
+    public mutating func settle() {
+        while let index = changed.popLast() {
+            index.isChanged = false
+            settle(index)
+        }
+    }
+
+    private mutating func settle(_ index: PolicyIndex) {
+        index.review()
+        noteUnsettled(index)
+        let isPending = index.wantsVictim
+        guard isPending != index.isPending else { return }
+        index.isPending = isPending
+        pendingCount += isPending ? 1 : -1
+        if isPending, !index.isListedPending {
+            index.isListedPending = true
+            pending.append(index)
+            pendingIsInOrder = false
+        }
+    }
+
+    private mutating func noteUnsettled(_ index: PolicyIndex) {
+        guard index.mayBeUnsettled, !index.isUnsettled else { return }
+        index.isUnsettled = true
+        unsettled.append(index)
+    }
+
+    private mutating func updateDue(_ index: PolicyIndex) {
+        let due = index.nextDue
+        guard index.dueIndex >= 0 else {
+            if let due { dues.insert(DuePolicy(due: due, index: index)) }
+            return
+        }
+        if let due {
+            if dues.members[index.dueIndex].due != due {
+                dues.update(at: index.dueIndex, to: DuePolicy(due: due, index: index))
+            }
+        } else {
+            dues.remove(at: index.dueIndex)
+            index.dueIndex = -1
+        }
+    }
+}
+
+// Moving files from one heap to another.
+extension PolicySet {
+    /// Moves one file whose rank has changed with time or use; nil if there is none.
+    mutating func moveNext() -> (node: Node, breach: PolicyBreach?)? {
+        if let moved = moveDue() { return moved }
+        settle()
+        return moveUnsettled()
+    }
+
+    private mutating func moveDue() -> (node: Node, breach: PolicyBreach?)? {
+        guard let next = dues.first, next.due <= now else { return nil }
+        let index = next.index
+        let firsts = [index.excess, index.young].compactMap { $0.first(paths: paths) }
+        guard let node = firsts.min(by: { $0.wasCreated(before: $1) }) else { return nil }
+        if !index.removeExcess(node) { index.young.remove(node) }
+        index.old.insert(node)
+        update(index)
+        return (node, .age)
+    }
+
+    private mutating func moveUnsettled() -> (node: Node, breach: PolicyBreach?)? {
+        while let index = unsettled.last {
+            if let moved = index.moveExcess(paths: paths) {
+                updateDue(index)
+                return moved
+            }
+            unsettled.removeLast()
+            index.isUnsettled = false
+        }
+        return nil
+    }
+
+    /// The next file that a policy takes, and why; nil if there is none now. It stays where it is until it is chosen.
+    public mutating func nextVictim() -> (node: Node, breach: PolicyBreach)? {
+        settle()
+        if !pendingIsInOrder {
+            // The first one is at the end, where it can be removed.
+            pending.sort { $1.directory.pathPrecedes($0.directory) }
+            pendingIsInOrder = true
+        }
+        while let index = pending.last {
+            if let victim = victim(of: index) { return victim }
+            index.isListedPending = false
+            pending.removeLast()
+        }
+        return nil
+    }
+
+    /// Age comes before size, so that each file goes for one reason.
+    private func victim(of index: PolicyIndex) -> (node: Node, breach: PolicyBreach)? {
+        if index.hasCheckedVictim, let node = index.old.first(paths: paths) { return (node, .age) }
+        guard index.isTriggered else { return nil }
+        // Since the time was last told, a file may have come that is older than those in the first heap.
+        let firsts = [index.old, index.excess, index.young].compactMap { $0.first(paths: paths) }
+        return firsts.min { $0.wasCreated(before: $1) }.map { ($0, .size) }
+    }
+}

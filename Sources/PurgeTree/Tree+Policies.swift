@@ -1,0 +1,95 @@
+import PurgeModel
+
+// Policies of directories. A file that counts in the ledger and has one name belongs to that of the nearest directory
+// above it that has one.
+extension Tree {
+    /// Tells the time: files that have reached an age, or are over a size, get the rank that they have now. At most
+    /// `limit` of them; returns whether there are more. Before anything is chosen, no more may be left.
+    public mutating func advance(to now: Instant, limit: Int = .max) -> Bool {
+        counted.policies.tell(now)
+        var left = limit
+        while left > 0 {
+            guard let (node, breach) = counted.policies.moveNext() else { return false }
+            node.flags.policy = PolicyStanding(breach)
+            counted.queue.move(node)
+            left -= 1
+        }
+        return true
+    }
+
+    /// A directory gets another policy; nil or an empty one removes it.
+    mutating func set(_ policy: DirectoryPolicy?, of directory: Node) {
+        let policy = policy.flatMap { $0.isEmpty ? nil : $0 }
+        guard policy != nil || directory.part?.policy != nil else { return }
+        let move = PolicyMove(of: directory, &self)
+        if let index = directory.part?.policy { counted.policies.remove(index) }
+        directory.part?.policy = nil
+        if let policy {
+            let index = PolicyIndex(directory: directory, policy: policy)
+            directory.ensuredPart.policy = index
+            counted.policies.insert(index)
+        }
+        move.end(&self)
+    }
+}
+
+/// Files below a directory that leave a policy and may come under another one, because the directory is moved, or gets or
+/// loses a policy of its own: those that have no other directory with a policy in between.
+struct PolicyMove {
+    private let directory: Node
+    private var files: [Node] = []
+
+    /// From here on they belong to no policy.
+    init(of directory: Node, _ tree: inout Tree) {
+        self.directory = directory
+        for folder in directory.foldersUnderSamePolicy {
+            for node in folder.entries.values where node.isRegular {
+                files.append(node)
+                tree.counted.retract(node)
+                tree.counted.policies.leave(node)
+            }
+        }
+    }
+
+    /// They belong to the policy that is above them now.
+    func end(_ tree: inout Tree) {
+        for folder in directory.foldersUnderSamePolicy {
+            folder.flags.policy = folder.nearestPolicy == nil ? .none : .under
+        }
+        for node in files {
+            if node.flags.contains(.counted) { tree.counted.policies.join(node) }
+            tree.counted.offer(node)
+        }
+    }
+}
+
+extension Node {
+    /// The policy to which files in this directory belong.
+    public var nearestPolicy: PolicyIndex? {
+        var node: Node? = self
+        while let directory = node {
+            if let index = directory.part?.policy { return index }
+            node = directory.parent
+        }
+        return nil
+    }
+
+    /// Its own.
+    public var policy: DirectoryPolicy? { part?.policy?.policy }
+
+    /// Whether files below it come under another policy when it is moved to another directory.
+    func changesPolicy(in parent: Node) -> Bool {
+        part?.policy == nil && self.parent?.nearestPolicy !== parent.nearestPolicy
+    }
+
+    /// Itself and the directories below it, except for those with a policy of their own and what is in them.
+    fileprivate var foldersUnderSamePolicy: [Node] {
+        var folders = [self]
+        var at = 0
+        while at < folders.count {
+            folders += folders[at].entries.values.filter { $0.isDirectory && $0.part?.policy == nil }
+            at += 1
+        }
+        return folders
+    }
+}

@@ -1,0 +1,88 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeTree
+import Synchronization
+
+/// Carries out the policies of directories (docs/POLICIES.md).
+struct DirectoryPolicies: VolumeFamily {
+    let core: VolumeCore
+
+    /// Gives files the rank that they have now, because they have reached an age or their directory a limit, before any
+    /// are chosen or planned. It holds the lock for some of them at a time.
+    func settle() {
+        guard core.hasPolicies.load(ordering: .relaxed) else { return }
+        let now = clock.now
+        guard !read({ $0.tree.policies.isSettled(at: now) }) else { return }
+        while change({ $0.tree.advance(to: now, limit: Purger.batch) }) {}
+    }
+
+    /// Takes what has reached its age by now, and what is over a size; returns when that is gone. In a mount its thread
+    /// for that does it.
+    func check() {
+        openFiles.settleMappings()
+        settle()
+        change { state in
+            while state.tree.advance(to: clock.now) {}
+            state.tree.policies.check()
+        }
+        if core.reclaimerRuns.load(ordering: .sequentiallyConsistent) {
+            Reclaimer(core: core).awaitIdle()
+        } else {
+            while enforceOnce() {}
+        }
+    }
+
+    /// Purges some of the files that a policy takes now. Returns false if there are none.
+    func enforceOnce() -> Bool {
+        guard read({ $0.tree.policies.isPending }) else { return false }
+        let job = change { state -> PurgeJob? in
+            var victims: [PurgeJob.Victim] = []
+            while victims.count < Purger.batch, let next = state.tree.policies.nextVictim(),
+                let victim = state.victim(next.node, next.breach.reason)
+            {
+                victims.append(victim)
+            }
+            guard !victims.isEmpty else { return nil }
+            return state.begin(Picked(fromOthers: .zero, victims: victims), trigger: .policy, tid: 0)
+        }
+        guard let job else { return false }
+        purger.purgeAndWait(job)
+        return true
+    }
+
+    /// Empties each directory that has a policy, whatever is open there. They stay, with their policies.
+    func reset(_ pid: pid_t) {
+        let folders = read { state in
+            state.tree.policies.all.map(\.directory).filter { $0.parent?.nearestPolicy == nil }
+        }
+        purgedNames.awaitingAnnouncements { debt in
+            for folder in folders { _ = EmptiedFolder(core: core, work: .policy(folder), pid: pid).empty(&debt) }
+        }
+    }
+}
+
+/// A line of `storage.policies`: a directory, its policy, and what belongs to it.
+public struct PolicyLine: Codable, Hashable, Sendable {
+    public var path: String
+    /// `0` if files may get as old as they like; nil if it is not set.
+    public var purgeAfter: String?
+    /// 0 if there is none; nil if it is not set.
+    public var sizeLimit: ByteCount?
+    public var used: ByteCount
+    public var files: Int64
+
+    init(_ index: PolicyIndex) {
+        path = index.directory.path().text
+        purgeAfter = index.policy.purgeAfter.map { $0.seconds == 0 ? "0" : $0.text }
+        sizeLimit = index.policy.sizeLimit
+        (used, files) = (index.used, index.files)
+    }
+}
+
+extension VolumeCore {
+    func policiesText() -> String {
+        read { state in state.tree.policies.all.map { PolicyLine($0) } }.map { JSONText.encode($0) + "\n" }.joined()
+    }
+}

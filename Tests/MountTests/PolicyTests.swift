@@ -1,0 +1,171 @@
+import Foundation
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+extension Mounts {
+    /// Policies of directories on a mount, and golden scenarios of purging as a program and a user see them.
+    @Suite struct PolicyTests {
+        @Test(arguments: PurgeScenario.documented.filter(\.isForMounts)) func takes(scenario: PurgeScenario) throws {
+            try withMount { mount in
+                try mount.turnThresholdsOff()
+                var open = try ScenarioFiles(scenario).make(on: mount)
+                let reader = try EventReader(mount)
+                open += try demand(scenario.demand, on: mount)
+                try reader.wait("the purges") { $0.count { $0.type == "purge" } >= scenario.gone.count }
+                reader.close()
+                for file in open { file.closeForAll() }
+                let purges = try mount.purgesAfterUnmount()
+                let gone = purges.map { PurgeScenario.Gone($0.path, $0.reason ?? "") }
+                #expect(gone == scenario.gone)
+            }
+        }
+
+        /// Returns the file that stays open, if there is one.
+        private func demand(_ demand: PurgeScenario.Demand, on mount: TestMount) throws -> [OpenFile] {
+            switch demand {
+            case .room(let blocks):
+                // EAGAIN if there is less; what has gone is compared anyway.
+                _ = try? mount.write("\(blocks * 4096)", to: "storage.reclaim")
+            case .tmp: try mount.write("tmp", to: "storage.reclaim")
+            case .caches: try mount.write("caches", to: "storage.reclaim")
+            case .purgeable: try mount.write("purgeable", to: "storage.reclaim")
+            case .all: try mount.write("all", to: "storage.reclaim")
+            case .launch: try mount.write("launch", to: "app.state")
+            case .write(let path, let blocks):
+                let file = try OpenFile(mount.path(path))
+                try file.fill(Int(blocks) * 4096)
+                return [file]
+            }
+            return []
+        }
+
+        /// The cache of a feed: 10 MB, filled by files of 1 MB, while four others write and read beside it.
+        @Test func aFeedBesideFourWriters() throws {
+            try withMount(["--total", "256M"]) { mount in
+                try PurgefsBinary.run("policy", "add", mount.path("Library/Caches/feed"), "--limit", "10M").succeeded()
+                try Workers.run(5) { worker in
+                    for number in 0..<30 {
+                        let path = worker == 0 ? "Library/Caches/feed/\(number)" : "Documents/\(worker)-\(number % 4)"
+                        try mount.make(path, size: worker == 0 ? 1 << 20 : 64 << 10)
+                    }
+                }
+                // Returns when what has been set off is over.
+                try mount.write("check", to: "storage.policies")
+                let left = try Files.names(in: mount.path("Library/Caches/feed")).compactMap { Int($0) }.sorted()
+                #expect((1..<10).contains(left.count) && left == Array(30 - left.count..<30))
+                // What belongs to it is what the next mount finds.
+                let known = try mount.read("storage.policies")
+                try mount.remount(["--total", "256M"])
+                #expect(try mount.read("storage.policies") == known)
+                let purges = try mount.purgesAfterUnmount()
+                #expect(purges.map(\.path) == (0..<purges.count).map { "Library/Caches/feed/\($0)" })
+                #expect(
+                    purges.allSatisfy { $0.reason == "policySize" && $0.trigger == "policy" && $0.bytes == 1 << 20 })
+            }
+        }
+
+        /// A daemon that is killed while a policy takes files leaves a store in which the next launch goes on.
+        @Test func theNextLaunchGoesOnAfterAKill() throws {
+            try withMount { mount in
+                try mount.makeDirectory("Documents/d")
+                for number in 0..<300 { try mount.make("Documents/d/\(number)", size: 4096) }
+                try Attributes.mark(mount.path("Documents/d"), "purgeAfter", "1d")
+                try mount.write("+1d", to: "device.clock")
+                // It fails when the daemon is killed.
+                let launch = Workers.start(1) { _ in _ = try? mount.write("launch", to: "app.state") }
+                try eventually("a purge") { try Files.names(in: "\(mount.store)/container/Documents/d").count < 300 }
+                try mount.crash()
+                try launch.join()
+                try mount.mount()
+                try mount.write("launch", to: "app.state")
+                #expect(try Files.names(in: mount.path("Documents/d")).isEmpty)
+                #expect(try mount.status().storage.used == 0)
+            }
+        }
+
+        @Test func theVerbInAMountAndInAStore() throws {
+            try withMount { mount in
+                let feed = mount.path("Documents/news/feed")
+                try PurgefsBinary.run("policy", "add", feed, "--after", "oneWeek", "--limit", "10M").succeeded()
+                #expect(try Attributes.text(feed, "user.purgefs.purgeAfter") == "1w")
+                #expect(try Attributes.text(feed, "user.purgefs.sizeLimit") == "10485760")
+                try mount.make("Documents/news/feed/f", size: 4096)
+                let line =
+                    #"{"path":"Documents/news/feed","purgeAfter":"1w","sizeLimit":10485760,"used":4096,"files":1}"#
+                #expect(try PurgefsBinary.run("policy", "list", mount.root, "--json").succeeded() == line + "\n")
+                try PurgefsBinary.run("policy", "reset", mount.root).succeeded()
+                #expect(!mount.exists("Documents/news/feed/f") && mount.exists("Documents/news/feed"))
+                try mount.unmount()
+                let container = "\(mount.store)/container"
+                try PurgefsBinary.run("policy", "add", "\(container)/Library/Caches/web").succeeded()
+                try PurgefsBinary.run("policy", "remove", "\(container)/Documents/news/feed").succeeded()
+                let left = #"{"path":"Library/Caches/web","purgeAfter":"0","used":0,"files":0}"#
+                #expect(try PurgefsBinary.run("policy", "list", mount.store, "--json").succeeded() == left + "\n")
+                let reasons = try StoreEvent.journal(of: mount.store).filter { $0.type == "policy" }.map(\.reason)
+                #expect(
+                    reasons == [
+                        "purgeAfter=1w", "sizeLimit=10485760", "reset", "purgeAfter=0", "purgeAfter=removed",
+                        "sizeLimit=removed",
+                    ])
+            }
+        }
+    }
+}
+
+/// Makes what a scenario has on a mount: the clock is advanced between its files, so that their creations and last uses
+/// are as long ago as it says.
+private struct ScenarioFiles {
+    private let scenario: PurgeScenario
+    init(_ scenario: PurgeScenario) { self.scenario = scenario }
+
+    private enum Step {
+        case make(PurgeScenario.File), use(PurgeScenario.File)
+    }
+
+    /// Returns the files that are open.
+    func make(on mount: TestMount) throws -> [OpenFile] {
+        for directory in scenario.directories { try mount.makeDirectory(directory) }
+        for folder in scenario.folders {
+            if let mark = folder.mark { try mount.mark(folder.path, mark) }
+        }
+        var steps: [(ago: Int64, step: Step)] = scenario.files.map { ($0.created, .make($0)) }
+        steps += scenario.files.filter { $0.used < $0.created }.map { ($0.used, .use($0)) }
+        steps.sort { $0.ago > $1.ago }
+        var open: [OpenFile] = []
+        for (index, step) in steps.enumerated() {
+            switch step.step {
+            case .make(let file): open += try make(file, on: mount)
+            case .use(let file): try mount.touch(file.path)
+            }
+            let next = index + 1 < steps.count ? steps[index + 1].ago : 0
+            if next < step.ago { try mount.write("+\(step.ago - next)s", to: "device.clock") }
+        }
+        try setPolicies(on: mount)
+        try mount.write("\(100 * 4096)", to: "storage.others")
+        try mount.write("\(scenario.others * 4096)", to: "storage.others.purgeable")
+        return open
+    }
+
+    private func make(_ file: PurgeScenario.File, on mount: TestMount) throws -> [OpenFile] {
+        let open = try OpenFile(mount.path(file.path))
+        try open.fill(Int(file.blocks) * 4096)
+        if let mark = file.mark { try mount.mark(file.path, mark) }
+        if let link = file.link { try System.link(at: AT_FDCWD, mount.path(file.path), to: AT_FDCWD, mount.path(link)) }
+        if file.isOpen { return [open] }
+        open.closeForAll()
+        return []
+    }
+
+    private func setPolicies(on mount: TestMount) throws {
+        for folder in scenario.folders {
+            if let after = folder.after {
+                try Attributes.mark(mount.path(folder.path), "purgeAfter", after == 0 ? "0" : "\(after)s")
+            }
+            if let limit = folder.limit {
+                try Attributes.mark(mount.path(folder.path), "sizeLimit", "\(limit * 4096)")
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+/// Directory policies worked out from docs/POLICIES.md: all files of a directory are sorted anew for each question.
+struct PolicyTable {
+    /// In nanoseconds; nil if not set.
+    var after: Int64?
+    /// In blocks.
+    var limit: Int64?
+    /// The limit has been reached, and use has not gone back to half of it.
+    var isOver = false
+    /// A write or a check has found the limit reached.
+    var isTriggered = false
+    var checked: Int64?
+
+    func isReached(_ used: Int64) -> Bool { limit.map { $0 > 0 && used >= $0 } ?? false }
+    func excess(_ used: Int64) -> Int64 { limit.map { $0 > 0 ? max(0, used - $0 / 2) : 0 } ?? 0 }
+    func isDue(_ created: Int64, at time: Int64) -> Bool { after.map { $0 > 0 && created + $0 <= time } ?? false }
+}
+
+extension FileTable {
+    /// The nearest directory with a policy above a path.
+    func policyFolder(of path: String) -> String? {
+        var folder = parent(of: path)
+        while true {
+            if folders[folder]?.policy != nil { return folder }
+            if folder == "" { return nil }
+            folder = parent(of: folder)
+        }
+    }
+
+    /// That to which a file belongs.
+    func policyFolder(_ file: File) -> String? {
+        file.paths.count == 1 && !file.isGoing && !file.isLinkedOutside ? policyFolder(of: file.paths[0]) : nil
+    }
+
+    func members(of folder: String) -> [File] { files.values.filter { policyFolder($0) == folder } }
+    func used(_ folder: String) -> Int64 { members(of: folder).reduce(0) { $0 + $1.blocks } }
+
+    /// What its policy may take, oldest first.
+    private func takeable(_ folder: String) -> [File] {
+        members(of: folder).filter { $0.opens == 0 && $0.holds == 0 && $0.blocks > 0 && !$0.isStuck }.sorted {
+            $0.creation == $1.creation
+                ? $0.paths[0].utf8.lexicographicallyPrecedes($1.paths[0].utf8) : $0.creation < $1.creation
+        }
+    }
+
+    /// `age` or `size` for each path that is over a policy.
+    var breaches: [String: String] {
+        var found: [String: String] = [:]
+        for (folder, known) in folders {
+            guard let policy = known.policy else { continue }
+            var missing = policy.isOver ? policy.excess(used(folder)) : 0
+            for file in takeable(folder) {
+                if policy.isDue(file.creation, at: time) {
+                    found[file.paths[0]] = "age"
+                } else if missing > 0 {
+                    found[file.paths[0]] = "size"
+                } else {
+                    break
+                }
+                missing -= file.blocks
+            }
+        }
+        return found
+    }
+
+    /// At the end of each operation.
+    mutating func settlePolicies() {
+        for (folder, known) in folders {
+            guard var policy = known.policy else { continue }
+            let (used, takeable) = (used(folder), takeable(folder))
+            if policy.isReached(used) { policy.isOver = true }
+            if !policy.isReached(used) && policy.excess(used) == 0 || !policy.isReached(used) && takeable.isEmpty {
+                (policy.isOver, policy.isTriggered) = (false, false)
+            }
+            if let checked = policy.checked, !takeable.contains(where: { policy.isDue($0.creation, at: checked) }) {
+                policy.checked = nil
+            }
+            folders[folder]?.policy = policy
+        }
+    }
+
+    /// Blocks have been written to a file.
+    mutating func noteWritten(_ file: File) {
+        guard let folder = policyFolder(file), let policy = folders[folder]?.policy, policy.isReached(used(folder))
+        else { return }
+        folders[folder]?.policy?.isTriggered = true
+        folders[folder]?.policy?.isOver = true
+    }
+
+    mutating func checkPolicies() {
+        for folder in folders.keys where folders[folder]?.policy != nil {
+            folders[folder]?.policy?.checked = time
+            if folders[folder]?.policy?.isReached(used(folder)) ?? false { folders[folder]?.policy?.isTriggered = true }
+        }
+    }
+
+    /// The next file that a policy takes, and why.
+    var nextPolicyVictim: (path: String, breach: String)? {
+        for folder in folders.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+            guard let policy = folders[folder]?.policy else { continue }
+            let takeable = takeable(folder)
+            if let checked = policy.checked, let file = takeable.first, policy.isDue(file.creation, at: checked) {
+                return (file.paths[0], "age")
+            }
+            if policy.isTriggered, let file = takeable.first { return (file.paths[0], "size") }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,293 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import Support
+import Testing
+
+@testable import PurgeVolume
+
+/// Policies of directories in a volume: ages by the clock, sizes by writes, over a remount, and what can be asked of all.
+struct DirectoryPolicyTests {
+    private static let day: Int64 = 86400
+
+    private func files(_ live: LiveVolume, _ folder: String = "Documents/d") throws -> [String] {
+        try Files.names(in: live.stored(folder)).sorted()
+    }
+
+    /// What the volume's thread would do.
+    private func enforce(_ live: LiveVolume) { while live.volume.policies.enforceOnce() {} }
+
+    /// 64 blocks, and Documents/d.
+    private func withDirectory(_ body: (LiveVolume) throws -> Void) throws {
+        try withVolume { live in
+            try live.makeDirectory("Documents/d")
+            try body(live)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("manual", nil), ("threeDays", 3), ("oneWeek", 7), ("twoWeeks", 14), ("oneMonth", 30), ("0", nil),
+            ("3d", 3), ("7d", 7), ("14d", 14), ("30d", 30),
+        ] as [(String, Int64?)])
+    func eachAgeAtItsBoundary(value: String, days: Int64?) throws {
+        try withDirectory { live in
+            try live.set("purgeAfter", of: "Documents/d", to: value)
+            try live.make("Documents/d/f", blocks: 1)
+            let due = (days ?? 365) * Self.day
+            try live.advance(seconds: due - 30)
+            try live.command(.storagePolicies, "check")
+            #expect(try files(live) == ["f"])
+            try live.advance(seconds: 30)
+            #expect(try files(live) == ["f"], "nothing goes before a check")
+            try live.command(.storagePolicies, "check")
+            #expect(try files(live) == (days == nil ? ["f"] : []))
+            let purges = try live.events(.purge)
+            #expect(purges.map(\.reason) == (days == nil ? [] : ["policyAge"]))
+            #expect(purges.allSatisfy { $0.trigger == .policy && $0.bytes == .block && $0.tier == .persistent })
+        }
+    }
+
+    /// To the second: the file's creation is read, and the check is made at moments around its age.
+    @Test func aSecondBeforeAtAndASecondAfter() throws {
+        for (offset, isGone) in [(Int64(-1), false), (0, true), (1, true)] {
+            try withDirectory { live in
+                try live.set("purgeAfter", of: "Documents/d", to: "3d")
+                try live.make("Documents/d/f", blocks: 1)
+                let node = try live.node("Documents/d/f")
+                let due = node.creation.advanced(by: TimeSpan(seconds: 3 * Self.day + offset))
+                live.volume.core.change { state in
+                    _ = state.tree.advance(to: due)
+                    state.tree.policies.check()
+                }
+                enforce(live)
+                #expect(try files(live).isEmpty == isGone)
+            }
+        }
+    }
+
+    @Test func theLaunchChecksAndAWriteDoesNot() throws {
+        try withDirectory { live in
+            try live.set("purgeAfter", of: "Documents/d", to: "3d")
+            try live.make("Documents/d/old", blocks: 1)
+            try live.advance(days: 3)
+            try live.make("Documents/d/new", blocks: 1)
+            enforce(live)
+            #expect(try files(live) == ["new", "old"])
+            try live.command(.appState, "launch")
+            #expect(try files(live) == ["new"])
+            try live.advance(days: 3)
+            try live.command(.appState, "launch")
+            #expect(try files(live) == ["new"], "it runs already")
+            try live.command(.appState, "terminate")
+            try live.command(.appState, "launch")
+            #expect(try files(live).isEmpty)
+        }
+    }
+
+    /// Creation stays over a mount, a write, a rename, and an advance of the clock before and after.
+    @Test func creationStays() throws {
+        try withStore { store in
+            let live = try LiveVolume(store)
+            try live.makeDirectory("Documents/d")
+            try live.advance(days: 5)
+            try live.make("Documents/d/f", blocks: 1)
+            let creation = try live.node("Documents/d/f").creation
+            let shown = try #require(try live.times("Documents/d/f").birth)
+            // The app sees it in real time, which the device's is five days ahead of.
+            #expect(shown.advanced(by: TimeSpan(seconds: 5 * Self.day)) == creation)
+            try live.advance(days: 2)
+            let handle = try live.open("Documents/d/f")
+            try live.write(handle, at: 0, 100)
+            live.volume.close(handle)
+            try live.rename("Documents/d/f", "Documents/d/g")
+            #expect(try live.node("Documents/d/g").creation == creation)
+            try live.set("purgeAfter", of: "Documents/d", to: "3d")
+            live.volume.end()
+            let next = try LiveVolume(after: live)
+            let found = try next.node("Documents/d/g").creation
+            #expect(abs(found.nanoseconds - creation.nanoseconds) < 10_000_000)
+            try next.command(.storagePolicies, "check")
+            #expect(try files(next) == ["g"])
+            try next.advance(days: 1)
+            try next.command(.storagePolicies, "check")
+            #expect(try files(next).isEmpty)
+        }
+    }
+
+    @Test func aWriteThatReachesTheLimit() throws {
+        try withDirectory { live in
+            try live.set("sizeLimit", of: "Documents/d", to: "\(8 * 4096)")
+            for number in 1...7 { try live.make("Documents/d/\(number)", blocks: 1) }
+            enforce(live)
+            #expect(try files(live).count == 7)
+            let handle = try live.create("Documents/d/8")
+            try live.write(handle, at: 0, 1)
+            enforce(live)
+            #expect(try files(live) == ["5", "6", "7", "8"])
+            #expect(try live.events(.purge).map(\.path) == (1...4).map { "Documents/d/\($0)" })
+            #expect(try live.events(.purge).allSatisfy { $0.reason == "policySize" && $0.trigger == .policy })
+            // Overwriting needs no blocks, and the next ones do not reach it.
+            try live.write(handle, at: 0, 3 * 4096)
+            enforce(live)
+            live.volume.close(handle)
+            #expect(try files(live) == ["5", "6", "7", "8"])
+        }
+    }
+
+    /// What has less than the limit does not set it off, whatever the block that reaches it belongs to.
+    @Test(arguments: [(7, false), (8, true), (9, true)]) func aroundTheLimit(blocks: Int, goes: Bool) throws {
+        try withDirectory { live in
+            try live.set("sizeLimit", of: "Documents/d", to: "\(8 * 4096)")
+            try live.make("Documents/d/old", blocks: 1)
+            try live.make("Documents/d/new", blocks: blocks - 1)
+            enforce(live)
+            #expect(try files(live) == (goes ? [] : ["new", "old"]))
+        }
+    }
+
+    @Test func openFilesAreLookedAtAgainWhenTheyAreClosed() throws {
+        try withDirectory { live in
+            try live.set("sizeLimit", of: "Documents/d", to: "\(4 * 4096)")
+            let handles = try (1...6).map { number in
+                let handle = try live.create("Documents/d/\(number)")
+                try live.write(handle, at: 0, 4096)
+                return handle
+            }
+            enforce(live)
+            #expect(try files(live).count == 6)
+            live.volume.close(handles[3])
+            enforce(live)
+            live.volume.close(handles[0])
+            enforce(live)
+            #expect(try files(live) == ["2", "3", "5", "6"])
+            live.volume.close(handles[4])
+            enforce(live)
+            // Below the limit, what is closed stays.
+            for at in [1, 2, 5] { live.volume.close(handles[at]) }
+            enforce(live)
+            #expect(try files(live) == ["2", "3", "6"])
+        }
+    }
+
+    @Test func aLimitBelowOneFile() throws {
+        try withDirectory { live in
+            try live.set("sizeLimit", of: "Documents/d", to: "100")
+            let handle = try live.create("Documents/d/f")
+            try live.write(handle, at: 0, 4096)
+            enforce(live)
+            #expect(try files(live) == ["f"])
+            live.volume.close(handle)
+            enforce(live)
+            #expect(try files(live).isEmpty)
+        }
+    }
+
+    @Test func theThreadOfTheVolumeCarriesItOut() throws {
+        try withDirectory { live in
+            try live.volume.startThreads()
+            defer { live.volume.end() }
+            try live.set("sizeLimit", of: "Documents/d", to: "\(8 * 4096)")
+            for number in 1...8 { try live.make("Documents/d/\(number)", blocks: 1) }
+            try eventually("four purges") { try live.events(.purge).count == 4 }
+            try live.set("purgeAfter", of: "Documents/d", to: "1d")
+            try live.advance(days: 1)
+            try live.command(.appState, "launch")
+            #expect(try files(live).isEmpty)
+        }
+    }
+
+    @Test func underPressureWhatIsOverAgeGoesBeforeCaches() throws {
+        try withVolume { live in
+            try live.makeDirectory("Library/Caches/d")
+            try live.make("Library/Caches/a", blocks: 1)
+            try live.make("Library/Caches/d/b", blocks: 1)
+            try live.set("purgeAfter", of: "Library/Caches/d", to: "3d")
+            let plan = ControlHandle(file: .storagePlan, reader: nil)
+            func planned() throws -> [Substring] {
+                try live.volume.controlFiles.write(plan, Array("1M".utf8), pid: 0)
+                return String(decoding: plan.content, as: UTF8.self).split(separator: "\n")
+            }
+            #expect(try planned().map { $0.contains("Caches/a\"") } == [true, false])
+            try live.advance(days: 3)
+            #expect(
+                try planned() == [
+                    #"{"path":"Library/Caches/d/b","reason":"policyAge","bytes":4096}"#,
+                    #"{"path":"Library/Caches/a","reason":"caches","bytes":4096}"#,
+                ])
+            let handle = try live.create("Documents/new")
+            try live.command(.storageOthers, "\(live.bytes(.storageAvailable))")
+            try live.write(handle, at: 0, 2 * 4096)
+            live.volume.close(handle)
+            #expect(try live.events(.purge).map(\.reason) == ["policyAge", "caches"])
+        }
+    }
+
+    @Test func resetEmptiesAndKeepsTheDirectories() throws {
+        try withDirectory { live in
+            for folder in ["Documents/d/sub", "Documents/d/sub/empty", "Documents/d/own"] {
+                try live.makeDirectory(folder)
+            }
+            for path in ["Documents/d/a", "Documents/d/sub/b", "Documents/d/own/c", "Documents/kept"] {
+                try live.make(path, blocks: 1)
+            }
+            try live.make("Documents/d/none", blocks: 0)
+            try live.symlink("Documents/d/link")
+            let handle = try live.open("Documents/d/a")
+            try live.set("purgeAfter", of: "Documents/d", to: "manual")
+            try live.set("sizeLimit", of: "Documents/d/own", to: "1M")
+            try live.command(.storagePolicies, "reset")
+            #expect(try files(live) == ["own"])
+            #expect(try files(live, "Documents/d/own").isEmpty)
+            #expect(live.used == 2)
+            live.volume.close(handle)
+            #expect(live.used == 1)
+            #expect(try live.scannedBlocks() == 1)
+            #expect(
+                live.volume.controlFiles.text(of: .storagePolicies)
+                    == #"{"path":"Documents/d","purgeAfter":"0","used":0,"files":0}"# + "\n"
+                    + #"{"path":"Documents/d/own","sizeLimit":1048576,"used":0,"files":0}"# + "\n")
+            let events = try live.events(.purge)
+            #expect(events.count == 5 && events.allSatisfy { $0.reason == "command" && $0.trigger == .command })
+            #expect(
+                try live.events(.policy).map(\.reason) == ["purgeAfter=0", "sizeLimit=1048576", "reset"])
+        }
+    }
+
+    @Test func aPolicyThatIsRemovedTakesNothing() throws {
+        try withDirectory { live in
+            try live.set("purgeAfter", of: "Documents/d", to: "1d")
+            try live.set("sizeLimit", of: "Documents/d", to: "1M")
+            try live.make("Documents/d/f", blocks: 1)
+            try live.advance(days: 2)
+            try live.remove("purgeAfter", from: "Documents/d")
+            #expect(live.volume.controlFiles.text(of: .storagePolicies).contains(#""sizeLimit":1048576,"used":4096"#))
+            try live.remove("sizeLimit", from: "Documents/d")
+            #expect(live.volume.controlFiles.text(of: .storagePolicies) == "")
+            try live.command(.storagePolicies, "check")
+            #expect(try files(live) == ["f"])
+            for text in ["", "\n", "checks", "reset all"] {
+                #expect(throws: Errno.invalid) { try live.command(.storagePolicies, text) }
+            }
+        }
+    }
+
+    /// A command that needs no mount, on a store that no daemon holds.
+    @Test func anUnmountedStoreIsCheckedInPlace() throws {
+        try withStore { store in
+            do {
+                let live = try LiveVolume(store)
+                try live.makeDirectory("Documents/d")
+                try live.make("Documents/d/f", blocks: 1)
+                try live.set("purgeAfter", of: "Documents/d", to: "1d")
+                try live.advance(days: 1)
+                live.volume.end()
+            }
+            let offline = try OfflineVolume(storePath: store)
+            #expect(try offline.read("storage.policies").contains(#""files":1"#))
+            try offline.write("check", to: "storage.policies")
+            #expect(try offline.read("storage.policies").contains(#""files":0"#))
+            try offline.close()
+        }
+    }
+}

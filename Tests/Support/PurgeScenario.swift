@@ -1,0 +1,102 @@
+/// A container, what is asked of it, and what must go, in order and with reasons: worked out by hand from docs/RULES.md
+/// and docs/POLICIES.md.
+public struct PurgeScenario: Sendable, CustomStringConvertible {
+    /// Sizes are in blocks of 4 KiB, times in seconds before the purge.
+    public struct File: Sendable {
+        public var path: String
+        public var blocks: Int64
+        public var created: Int64
+        /// When it was last used; as it was created if nil.
+        public var used: Int64
+        public var mark: String?
+        public var isOpen = false
+        /// A further name.
+        public var link: String?
+
+        public init(
+            _ path: String, _ blocks: Int64 = 1, created: Int64, used: Int64? = nil, mark: String? = nil,
+            isOpen: Bool = false, link: String? = nil
+        ) {
+            (self.path, self.blocks, self.created, self.used) = (path, blocks, created, used ?? created)
+            (self.mark, self.isOpen, self.link) = (mark, isOpen, link)
+        }
+    }
+
+    /// What a directory has: a policy, or a mark.
+    public struct Folder: Sendable {
+        public var path: String
+        public var mark: String?
+        /// In seconds; 0 for none.
+        public var after: Int64?
+        /// In blocks; 0 for none.
+        public var limit: Int64?
+
+        public init(_ path: String, mark: String? = nil, after: Int64? = nil, limit: Int64? = nil) {
+            (self.path, self.mark, self.after, self.limit) = (path, mark, after, limit)
+        }
+    }
+
+    public enum Demand: Sendable {
+        /// So many blocks, by a command.
+        case room(Int64)
+        /// All of a place, by a command.
+        case tmp, caches, purgeable, all
+        /// The app is launched.
+        case launch
+        /// A new file of so many blocks, which stays open.
+        case write(String, Int64)
+    }
+
+    public struct Gone: Sendable, Hashable, CustomStringConvertible {
+        /// nil for others.purgeable.
+        public var path: String?
+        public var reason: String
+
+        public init(_ path: String?, _ reason: String) { (self.path, self.reason) = (path, reason) }
+
+        public var description: String { "\(path ?? "-") \(reason)" }
+    }
+
+    public var name: String
+    public var profile = "documented"
+    public var files: [File]
+    public var folders: [Folder]
+    /// Blocks that other apps can free.
+    public var others: Int64
+    public var demand: Demand
+    public var gone: [Gone]
+    /// Whether it is also done on a mount, where no two files can be made at the same moment.
+    public var isForMounts: Bool
+
+    public init(
+        _ name: String, files: [File], folders: [Folder] = [], others: Int64 = 0, demand: Demand, gone: [Gone],
+        isForMounts: Bool = false
+    ) {
+        (self.name, self.files, self.folders, self.others) = (name, files, folders, others)
+        (self.demand, self.gone, self.isForMounts) = (demand, gone, isForMounts)
+    }
+
+    public var description: String { name }
+
+    /// Directories that are not in every container, each after those above it.
+    public var directories: [String] {
+        var all: [String] = []
+        let paths = folders.map { $0.path + "/." } + files.map(\.path) + files.compactMap(\.link)
+        for path in paths {
+            let names = path.split(separator: "/").dropLast()
+            for count in names.indices.map({ $0 + 1 }) {
+                let directory = names.prefix(count).joined(separator: "/")
+                if !all.contains(directory) { all.append(directory) }
+            }
+        }
+        let layout = [
+            "Documents", "Library", "Library/Application Support", "Library/Caches", "Library/Preferences", "tmp",
+        ]
+        return all.filter { !layout.contains($0) }
+    }
+}
+
+extension Int64 {
+    public static let hour: Int64 = 3600
+    public static let day: Int64 = 86400
+}
