@@ -14,7 +14,8 @@ struct FolderFinderTests {
             for first in folders + [""] {
                 for second in folders + [""] {
                     _ = try finder.folder(at: Array(first.utf8))
-                    let found = try System.status(try finder.folder(at: Array(second.utf8)).raw).st_ino
+                    let folder = try finder.folder(at: Array(second.utf8))
+                    let found = try System.status(folder.raw).st_ino
                     let expected = try Files.status(second.isEmpty ? container.path : container.pathOf(second)).st_ino
                     #expect(found == expected, "\(second) after \(first)")
                 }
