@@ -56,14 +56,15 @@ struct EntryRestorer {
         let defaultACL: [VisibleAttributes.Attribute]
     }
 
-    /// Modes and times of the folders, the inner ones first. After this nothing may be made in them.
+    /// Times and modes of the folders, the inner ones first. After this nothing may be made in them.
     mutating func finish() throws(StoreError) {
         for folder in folders.reversed() {
             do throws(Errno) {
                 let found = try finder.folder(at: folder.path)
                 for attribute in folder.defaultACL { try Self.set(attribute, of: found) }
+                try VisibleAttributes.setTimes(
+                    of: found.raw, nil, access: folder.accessed, modification: folder.modified)
                 try System.changeMode(found.raw, folder.mode)
-                try System.setTimes(found.raw, access: folder.accessed, modification: folder.modified)
             } catch { throw Self.failure(EntryRecord(path: folder.path, kind: .directory), error) }
         }
     }
@@ -125,7 +126,8 @@ extension EntryRestorer {
                 guard !record.link.isEmpty, !record.link.contains(0) else { throw .invalid }
                 try System.makeSymbolicLink(to: PathForm.raw(record.link), at: folder.raw, name)
                 if geteuid() == 0 { try System.changeOwner(at: folder.raw, name, record.owner, record.group) }
-                try System.setTimes(at: folder.raw, name, access: Self.accessed(record), modification: record.modified)
+                try VisibleAttributes.setTimes(
+                    of: folder.raw, name, access: Self.accessed(record), modification: record.modified)
             }
         case .hardLink:
             let first = try Self.making(record) { () throws(Errno) in try finder.place(of: record.link) }
@@ -171,8 +173,9 @@ extension EntryRestorer {
         bytes = (ByteCount(bytes) + ByteCount(size)).bytes
         try setOwnerAndAttributes(record, of: file)
         try Self.making(record) { () throws(Errno) in
+            try VisibleAttributes.setTimes(
+                of: file.raw, nil, access: Self.accessed(record), modification: record.modified)
             try System.changeMode(file.raw, record.mode)
-            try System.setTimes(file.raw, access: Self.accessed(record), modification: record.modified)
         }
     }
 

@@ -194,6 +194,34 @@ extension Mounts {
             }
         }
 
+        /// A time in the future ages like all others, also on the device on which it was restored.
+        @Test func futureTimes() throws {
+            try withMount { mount in
+                let (week, now) = (7 * 86400, Int(time(nil)))
+                let wanted = [
+                    "Documents/file": now + 2 * week, "Documents/folder": now + week, "Documents/link": now + 86400,
+                ]
+                try mount.make("Documents/file", size: 1)
+                try Files.makeDirectory(mount.path("Documents/folder"))
+                try Files.symlink("file", mount.path("Documents/link"))
+                for (path, moment) in wanted {
+                    try Program.run(["touch", "-h", "-d", "@\(moment)", mount.path(path)]).succeeded()
+                }
+                let (backup, restored) = ("\(mount.scratch)/backup", "\(mount.scratch)/new")
+                try PurgefsBinary.run("backup", "create", mount.root, "--output", backup).succeeded()
+                try mount.unmount()
+                try PurgefsBinary.run("backup", "restore", backup, restored).succeeded()
+                try Files.rename(mount.store, "\(mount.scratch)/old")
+                try Files.rename(restored, mount.store)
+                try mount.mount()
+                for (path, moment) in wanted { #expect(try Files.status(mount.path(path)).st_mtim.tv_sec == moment) }
+                try mount.write("+1w", to: "device.clock")
+                for (path, moment) in wanted {
+                    #expect(try Files.status(mount.path(path)).st_mtim.tv_sec == moment - week)
+                }
+            }
+        }
+
         /// Read in the order of their paths, files are purged in that of their last uses before.
         @Test func itIsNoUse() throws {
             try withMount { mount in

@@ -105,5 +105,5 @@ private struct TimesToSet {
 
 extension Errno {
     /// What file systems say of an attribute that does not fit, into its file or onto their disk.
-    fileprivate var meansNoRoomForAttribute: Bool { [ENOSPC, EDQUOT, E2BIG, ERANGE].contains(code) }
+    var meansNoRoomForAttribute: Bool { [ENOSPC, EDQUOT, E2BIG, ERANGE].contains(code) }
 }

@@ -1,0 +1,55 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import PurgeTree
+
+extension VisibleAttributes {
+    /// Gives an entry of a store, whose device's clock was never advanced, times as utimensat(2) in a mount would: those in
+    /// the future are remembered beside it, so that they age with the next advance like all others. If there is no way to
+    /// remember them, they are set nevertheless (docs/CLOCK.md, Limits). Who may change the entry's times must be allowed
+    /// to write to it, too.
+    public static func setTimes(
+        of directory: Int32, _ name: CName?, access: timespec, modification: timespec
+    ) throws(Errno) {
+        try apply(access, modification, to: directory, name)
+        let now = FileTime(Instant(nanoseconds: System.now()))
+        guard FileTime(access) > now || FileTime(modification) > now else { return }
+        // The nearest that the file system has.
+        let status = try status(directory, name)
+        var set = SetTimes()
+        if FileTime(access) > now { set.set(FileTime(status.st_atim), .access, clock: 0) }
+        if FileTime(modification) > now { set.set(FileTime(status.st_mtim), .modification, clock: 0) }
+        try remember(set, status, directory, name)
+    }
+
+    private static func apply(
+        _ access: timespec, _ modification: timespec, to directory: Int32, _ name: CName?
+    ) throws(Errno) {
+        if let name {
+            try System.setTimes(at: directory, name, access: access, modification: modification)
+        } else {
+            try System.setTimes(directory, access: access, modification: modification)
+        }
+    }
+
+    private static func status(_ directory: Int32, _ name: CName?) throws(Errno) -> FileStatus {
+        if let name { try System.status(at: directory, name) } else { try System.status(directory) }
+    }
+
+    private static func remember(
+        _ set: SetTimes, _ status: FileStatus, _ directory: Int32, _ name: CName?
+    ) throws(Errno) {
+        let isLink = !status.isRegular && !status.isDirectory
+        do throws(Errno) {
+            try Array(set.text.utf8).withUnsafeBytes { bytes in
+                Result { () throws(Errno) in
+                    try System.setAttribute(at: directory, name, isLink ? SetTimes.linkKey : SetTimes.key, bytes)
+                }
+            }.get()
+        } catch {
+            guard error.meansNoRoomForAttribute || (isLink && (error == .notPermitted || error == .notSupported)) else {
+                throw error
+            }
+        }
+    }
+}
