@@ -44,6 +44,21 @@ extension Mounts {
             }
         }
 
+        /// Another user cannot see that it is a store.
+        @Test func aStoreOfSomebodyElse() throws {
+            try Scratch.with("owner") { scratch in
+                let script = "chmod 755 .; mkdir point; $P mount --total 64M store point; $P unmount point"
+                try shell("set -e; \(script)", in: scratch.path).succeeded()
+                for verb in ["device lock", "app delete", "status"] {
+                    let outcome = try shell("\(Self.user) $P \(verb) store", in: scratch.path)
+                    #expect(outcome.status == 1)
+                    #expect(
+                        outcome.errors == "purgefs: no container: store: Permission denied\n"
+                            + "  If it is a store, it is its owner's alone: run this as user 0.\n")
+                }
+            }
+        }
+
         /// The daemon is killed before it has written to the journal, which another program has locked.
         @Test func whatRootLeavesHalfDoneIsTheOwners() throws {
             try Scratch.with("owner") { scratch in

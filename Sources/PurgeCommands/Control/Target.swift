@@ -102,6 +102,11 @@ extension Target {
         // What looks like a store inside a store's container is data of that container's app.
         let outer = StoredPlace(path.utf8)
         guard isStore(path), outer == nil else {
+            if outer == nil, let owner = ownerOfClosed(path) {
+                throw CommandFailure(
+                    "no container", path: text + origin, Errno.accessDenied,
+                    advice: "If it is a store, it is its owner's alone: run this as user \(owner).")
+            }
             let hint = outer.map { "It is inside the store \($0.store): name that." }
             throw CommandFailure(
                 "no container", path: text + origin, "it is neither in a mount of purgefs nor a store",
@@ -114,6 +119,14 @@ extension Target {
     /// Whether a directory looks like a store; opening it shows the rest.
     static func isStore(_ path: String) -> Bool {
         exists(path + "/container") && exists(path + "/device.json")
+    }
+
+    /// The owner of a directory into which this user may not look; nil if it can be entered.
+    private static func ownerOfClosed(_ path: String) -> uid_t? {
+        do throws(Errno) { _ = try System.status(ofPath: path + "/device.json") } catch .accessDenied {
+            do throws(Errno) { return try System.status(ofPath: path).st_uid } catch { return nil }
+        } catch {}
+        return nil
     }
 
     /// The mount whose daemon holds the store.
