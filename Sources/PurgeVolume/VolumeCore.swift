@@ -232,4 +232,7 @@ extension VolumeFamily {
     ) throws(Failure) -> Value { try core.change(body) }
 
     func isDense(_ node: Node) -> Bool { read { _ in node.isDense } }
+
+    /// What is in a directory at this moment. The lock is held only to get the value, however much that is.
+    func entries(of directory: Node) -> [Name: Node] { read { _ in directory.entries } }
 }

@@ -105,7 +105,7 @@ struct DeviceChanges: VolumeFamily {
         hooks.forgetAttributes([VolumeHooks.rootID] + nameless)
         var pending = [root]
         while let folder = pending.popLast() {
-            let nodes = read { _ in Array(folder.entries.values) }
+            let nodes = Array(entries(of: folder).values)
             pending += nodes.filter(\.isDirectory)
             let known = selections.inSlices(nodes) { $0.lookups > 0 ? $0.address : nil }
             if !known.isEmpty { hooks.forgetAttributes(known) }

@@ -29,9 +29,10 @@ struct EmptiedFolder: VolumeFamily {
         var pending = folder.map { [$0] } ?? []
         var folders: [Dentry] = []
         while let folder = pending.popLast() {
-            let entries = read { _ in folder.entries.map { (Dentry(directory: folder, name: $0.key), $0.value) } }
-            folders += read { _ in entries.filter { $0.1.isDirectory && !stays($0.1) } }.map { $0.0 }
-            pending += entries.map { $0.1 }.filter(\.isDirectory)
+            let entries = entries(of: folder).map { (Dentry(directory: folder, name: $0.key), $0.value) }
+            let inner = entries.filter { $0.1.isDirectory }
+            folders += selections.inSlices(inner) { stays($0.1) ? nil : $0.0 }
+            pending += inner.map { $0.1 }
             freed += remove(entries.filter { !$0.1.isDirectory }.map { $0.0 }, &debt)
         }
         // A folder comes before those in it.

@@ -78,9 +78,7 @@ extension PurgeSelections {
         var found: [Node] = []
         var pending = [top ?? root]
         while let next = pending.popLast() {
-            let entries = read { _ in
-                next.isDirectory ? Array(next.entries.values) : [next]
-            }
+            let entries = next.isDirectory ? Array(entries(of: next).values) : [next]
             for node in inSlices(entries, { $0.isDirectory || $0.isEmptyVictim(of: step) ? $0 : nil }) {
                 // The kind of a node never changes.
                 if node.isDirectory { pending.append(node) } else { found.append(node) }

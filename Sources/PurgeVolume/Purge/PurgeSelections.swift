@@ -75,8 +75,7 @@ struct PurgeSelections: VolumeFamily {
         var found: [FoundFile] = []
         var pending = [(folder: folder, path: path, isTaken: false)]
         while let next = pending.popLast() {
-            let entries = read { _ in Array(next.folder.entries) }
-            for (name, node) in entries {
+            for (name, node) in entries(of: next.folder) {
                 let path = (next.path.isEmpty ? [] : next.path + [UInt8(ascii: "/")]) + name.utf8
                 let isTaken = next.isTaken || takes(path)
                 if node.isDirectory {
