@@ -76,29 +76,24 @@ final class Notifier: Sendable {
 
     /// Drops the kernel's pages of these files, and unmaps them. It waits for pages that are being read or written, so no
     /// thread that serves requests may call it.
-    func dropPages(of files: [CachedFile]) {
-        guard let session = OpaquePointer(bitPattern: session.withLock { $0 }) else { return }
-        let paths = files.compactMap(\.path)
-        if !paths.isEmpty {
-            pages.wait(for: paths) { [self] (path) throws(Errno) in try self.open(path, O_RDONLY | O_NONBLOCK) }
-        }
-        for file in files {
-            // A page that was being read when the first call came to it may have been replaced by the answer, which the
-            // call does not see (fuse_try_move_folio). No further read is admitted, so the second one finds them all.
-            for _ in 0..<2 { fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(file.nodeID), 0, 0) }
-        }
-    }
+    ///
+    /// A page that was being read when it is dropped may be replaced by the answer, which the kernel does not see then
+    /// (fuse_try_move_folio). No further read is admitted, so the second time finds them all.
+    func dropPages(of files: [Node]) { dropPages(of: files, times: 2) }
 
-    /// The same for pages that a refused write has left. Further writes may be under way all the time, and the call on
-    /// /dev/fuse would wait for their pages again and again, so it is made only if the file cannot be opened.
-    func dropRefusedPages(of file: CachedFile) {
+    /// The same for pages that a refused write has left.
+    func dropRefusedPages(of file: Node) { dropPages(of: [file], times: 1) }
+
+    /// Further writes may be under way all the time, and a call on /dev/fuse would wait for their pages again and again, so
+    /// it is made only for files that cannot be opened.
+    private func dropPages(of files: [Node], times: Int) {
         guard let session = OpaquePointer(bitPattern: session.withLock { $0 }) else { return }
-        if let path = file.path,
-            pages.wait(for: [path], open: { [self] (path) throws(Errno) in try open(path, O_RDONLY | O_NONBLOCK) })
-        {
-            return
+        let left = pages.dropPages(of: files, times: times) { [self] (path) throws(Errno) in
+            try open(path, O_RDONLY | O_NONBLOCK)
         }
-        fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(file.nodeID), 0, 0)
+        for file in left {
+            for _ in 0..<times { fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(file.address), 0, 0) }
+        }
     }
 
     /// Makes the kernel ask for the attributes of a purged file before it uses the name; it is answered with ESTALE and

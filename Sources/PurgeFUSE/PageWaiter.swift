@@ -11,11 +11,24 @@ import Synchronization
 /// The thread has no descriptors but those it opens itself. FUSE_NOTIFY_INVAL_INODE waits for pages too, but in a call on
 /// /dev/fuse: if the daemon is killed then, that descriptor stays open, so the connection does not end, and with it the
 /// requests that the call waits for.
+///
+/// A file is opened by a name in the control directory that nobody else can look up. So it may have lost its own names, and
+/// programs may hold the lock of its folder.
 final class PageWaiter: Sendable {
     private let queue = WorkQueue()
     private let threadID = Atomic<Int32>(0)
-    /// How many calls of `wait` have given up what the thread has not finished yet.
+    /// How many calls of `drop` have given up what the thread has not finished yet.
     private let abandoned = Atomic<Int>(0)
+    /// The files that are to be opened, as long as somebody waits for that, by numbers that are used once. The thread has
+    /// only these: it must not release a node, which may own a descriptor of the process.
+    private let files = Mutex(Files())
+    /// The number of the file that the thread is opening; 0 if there is none.
+    private let wanted = Atomic<UInt64>(0)
+
+    private struct Files {
+        var last: UInt64 = 0
+        var numbered: [UInt64: Node] = [:]
+    }
 
     func start() throws(Errno) {
         try queue.start(name: "page waiter")
@@ -29,34 +42,63 @@ final class PageWaiter: Sendable {
 
     func end() { queue.end() }
 
-    /// Returns when each of the files has been opened, or could not be: it has been moved, or the daemon's user may not
-    /// read it. To find a name the kernel may need the lock of its folder, which another call can hold for ever; so it also
-    /// returns when a file takes too long, and at once as long as the thread is stuck there. `open` is called on the
-    /// waiter's thread. Returns whether all of them have been opened.
-    @discardableResult
-    func wait(for paths: [[UInt8]], open: @escaping @Sendable ([UInt8]) throws(Errno) -> FileDescriptor?) -> Bool {
-        guard abandoned.load(ordering: .sequentiallyConsistent) <= 0 else { return false }
+    /// Has the pages of each of the files dropped so many times, and returns those that could not be opened, because the
+    /// daemon's user may not read them. To find a name the kernel may need the lock of the container, which another call can
+    /// hold for ever; so it also returns when a file takes too long, and at once as long as the thread is stuck there. `open`
+    /// is called on the waiter's thread, with the path of a file in the mount.
+    func dropPages(
+        of nodes: [Node], times: Int, open: @escaping @Sendable ([UInt8]) throws(Errno) -> FileDescriptor?
+    ) -> [Node] {
+        guard abandoned.load(ordering: .sequentiallyConsistent) <= 0 else { return nodes }
+        let numbers = files.withLock { files in
+            nodes.map { node in
+                files.last += 1
+                files.numbered[files.last] = node
+                return files.last
+            }
+        }
+        defer { files.withLock { files in for number in numbers { files.numbered[number] = nil } } }
         let work = AwaitedWork()
-        let opened = Mutex(0)
+        let opened = Mutex<Set<UInt64>>([])
         queue.add { [self] in
-            for path in paths where !work.isAbandoned {
-                do throws(Errno) {
-                    if try open(path) != nil { opened.withLock { $0 += 1 } }
-                } catch {}
+            for number in numbers where !work.isAbandoned {
+                if openFile(number, times, open) { opened.withLock { _ = $0.insert(number) } }
                 work.advance()
             }
             work.finish()
             if work.isAbandoned { abandoned.subtract(1, ordering: .sequentiallyConsistent) }
         }
-        guard work.wait() else {
-            abandoned.add(1, ordering: .sequentiallyConsistent)
-            return false
+        if !work.wait() { abandoned.add(1, ordering: .sequentiallyConsistent) }
+        let done = opened.withLock { $0 }
+        return zip(numbers, nodes).filter { !done.contains($0.0) }.map(\.1)
+    }
+
+    /// Returns whether it has been opened so many times.
+    private func openFile(
+        _ number: UInt64, _ times: Int, _ open: ([UInt8]) throws(Errno) -> FileDescriptor?
+    ) -> Bool {
+        let path = Array("\(ControlFile.directory)/\(number)".utf8)
+        wanted.store(number, ordering: .sequentiallyConsistent)
+        defer {
+            wanted.store(0, ordering: .sequentiallyConsistent)
+            // The kernel finds that there is no such name any more, and forgets it, which is a reference to the file.
+            do throws(Errno) { _ = try open(path) } catch {}
         }
-        return opened.withLock { $0 } == paths.count
+        do throws(Errno) {
+            for _ in 0..<times where try open(path) == nil { return false }
+            return true
+        } catch { return false }
+    }
+
+    /// The file that the thread is opening, by the name under which it looks for it.
+    func file(named name: CName) -> Node? {
+        let number = wanted.load(ordering: .sequentiallyConsistent)
+        guard number != 0, strcmp("\(number)", name) == 0 else { return nil }
+        return files.withLock { $0.numbered[number] }
     }
 
     /// Whether this is the thread that opens files only to have their pages dropped.
-    func isOpening(by tid: pid_t) -> Bool { tid != 0 && tid == threadID.load(ordering: .relaxed) }
+    func isWaiting(by tid: pid_t) -> Bool { tid != 0 && tid == threadID.load(ordering: .relaxed) }
 
     /// FOPEN flags of the answer: no page is kept, and the way of the file's I/O stays as it is.
     static let openFlags = UInt32(SHIM_FOPEN_DIRECT_IO) | UInt32(SHIM_FOPEN_NOFLUSH)

@@ -143,7 +143,7 @@ extension fuse_entry_param {
         ino = fuse_ino_t(entry.node.address)
         attr = entry.attributes.status
         attr_timeout = entry.attributes.mayBeCached ? CacheTime.long : 0
-        entry_timeout = CacheTime.long
+        entry_timeout = entry.nameMayBeCached ? CacheTime.long : 0
     }
 }
 

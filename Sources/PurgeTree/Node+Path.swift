@@ -12,17 +12,6 @@ extension Node {
         return names.reversed()
     }
 
-    /// The same; nil if it is longer than a path that can be opened (PATH_MAX).
-    public func shortPath() -> [Name]? {
-        var (length, node) = (0, self)
-        while let parent = node.parent {
-            length += node.name.length + 1
-            if length > PATH_MAX { return nil }
-            node = parent
-        }
-        return path()
-    }
-
     private var depth: Int {
         var depth = 0
         var node = self

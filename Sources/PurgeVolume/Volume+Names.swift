@@ -9,6 +9,9 @@ extension Volume {
         try lookups.lookup(name, in: parent, caller: caller)
     }
 
+    /// The same for a name that is the node's for this moment only.
+    public func entry(of node: Node) throws(Errno) -> Entry { try lookups.entry(of: node) }
+
     /// Whether the kernel may cache that there is no such name: not while a purged one is still to be announced, since
     /// the announcement goes through the kernel's own look-up.
     public func mayCacheAbsence(_ name: CName?, in parent: Node) -> Bool {

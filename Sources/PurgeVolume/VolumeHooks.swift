@@ -1,5 +1,6 @@
 import Glibc
 import PurgeStore
+import PurgeTree
 
 /// What the volume needs from the code that serves it; the defaults are for a store that is not mounted.
 public struct VolumeHooks: Sendable {
@@ -15,9 +16,9 @@ public struct VolumeHooks: Sendable {
     public var forgetAttributes: @Sendable (_ nodes: [UInt64]) -> Void = { _ in }
     /// Has the kernel drop its pages of these files, and unmap them. Called as `forgetAttributes` is; it waits for pages
     /// that are being read or written.
-    public var dropPages: @Sendable (_ files: [CachedFile]) -> Void = { _ in }
+    public var dropPages: @Sendable (_ files: [Node]) -> Void = { _ in }
     /// The same for a file of which a refused write has left pages.
-    public var dropRefusedPages: @Sendable (_ file: CachedFile) -> Void = { _ in }
+    public var dropRefusedPages: @Sendable (_ file: Node) -> Void = { _ in }
     /// Runs work later, on a thread that serves no requests.
     public var runApart: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void = { $0() }
     /// Makes folders of the container, each after its parent, through the kernel, and returns when that is done or takes
@@ -39,12 +40,4 @@ public struct VolumeHooks: Sendable {
 
     /// The kernel's nodeid of the root.
     static let rootID: UInt64 = 1
-}
-
-/// An open file, of which the kernel may have pages.
-public struct CachedFile: Hashable, Sendable {
-    /// Under which the kernel knows it.
-    public let nodeID: UInt64
-    /// Its path below the mount point; nil if it has no name.
-    public let path: [UInt8]?
 }

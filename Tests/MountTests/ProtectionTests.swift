@@ -213,6 +213,28 @@ extension Mounts {
             }
         }
 
+        /// Pages of files without a name are dropped all the time, and there is always one that is being written.
+        @Test func killedAmidRefusedWrites() throws {
+            try withMount(["--total", "1G"], deadline: 240, mounted: false) { mount in
+                for _ in 0..<Scale.of(10) {
+                    try mount.mount()
+                    try mount.write("unlock", to: "device.state")
+                    let writer = try Program.start([Program.python, Self.program("refused_storm"), mount.root])
+                    defer { writer.signalGroup(SIGKILL) }
+                    try eventually(within: 20, "refused writes") { writer.output.contains("begun") }
+                    for _ in 0..<Int.random(in: 0..<400) { _ = mount.exists("Documents/none") }
+                    // Within 10 s.
+                    try mount.kill()
+                    if MountTable.entry(at: mount.root) != nil {
+                        try Program.run("fusermount3", "-u", "-z", mount.root, timeout: 30).succeeded()
+                    }
+                    writer.signalGroup(SIGKILL)
+                    try writer.wait(within: 10)
+                }
+                try mount.mount()
+            }
+        }
+
         /// A program that tries again without end fills no memory.
         @Test func refusalsWithoutEnd() throws {
             try withMount { mount in

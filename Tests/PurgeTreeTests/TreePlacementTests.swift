@@ -145,20 +145,4 @@ struct TreePlacementTests {
         fixture.tree.link(file, as: fixture.dentry("Documents/f"))
         #expect(fixture.tiers == [0, 0, 2])
     }
-
-    /// A path that is longer than PATH_MAX cannot be opened.
-    @Test func aPathThatCanBeOpened() {
-        var fixture = TreeFixture()
-        let name = String(repeating: "n", count: 203)  // with its slash, a twentieth of what is left after `tmp/`
-        var path = "tmp"
-        for _ in 0..<20 {
-            path += "/" + name
-            fixture.makeDirectory(path)
-        }
-        let last = fixture.make(path + "/f", blocks: 1)  // 4 + 20 x 204 + 1 bytes
-        #expect(last.shortPath()?.text == path + "/f")
-        let longest = fixture.make(path + "/" + String(repeating: "x", count: 11))
-        #expect(longest.shortPath()?.text.utf8.count == 4095)
-        #expect(fixture.make(path + "/" + String(repeating: "x", count: 12)).shortPath() == nil)
-    }
 }

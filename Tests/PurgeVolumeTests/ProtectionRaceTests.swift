@@ -16,7 +16,7 @@ struct ProtectionRaceTests {
 
         var hooks: VolumeHooks {
             var hooks = VolumeHooks()
-            hooks.dropPages = { files in self.files.withLock { $0 += files.map(\.nodeID) } }
+            hooks.dropPages = { files in self.files.withLock { $0 += files.map(\.address) } }
             return hooks
         }
     }

@@ -326,19 +326,19 @@ struct ProtectionClassTests {
 struct ProtectedPagesTests {
     /// What the kernel is asked to drop. The hook reads the volume, so it is not called under the lock.
     private final class Dropped: Sendable {
-        private let files = Mutex<[CachedFile]>([])
+        private let files = Mutex<[UInt64]>([])
         let volume = Mutex<Volume?>(nil)
 
         var hooks: VolumeHooks {
             var hooks = VolumeHooks()
             hooks.dropPages = { files in
                 #expect(self.volume.withLock { $0 }?.device.state.restrictsData == true)
-                self.files.withLock { $0 += files }
+                self.files.withLock { $0 += files.map(\.address) }
             }
             return hooks
         }
         /// How often each was named.
-        func take() -> [CachedFile: Int] {
+        func take() -> [UInt64: Int] {
             files.withLock { files in
                 defer { files = [] }
                 return files.reduce(into: [:]) { $0[$1, default: 0] += 1 }
@@ -354,13 +354,13 @@ struct ProtectedPagesTests {
             defer { dropped.volume.withLock { $0 = nil } }
             try live.makeDirectory("Documents/d")
             var handles: [Handle] = []
-            var known: [FileProtection: CachedFile] = [:]
+            var known: [FileProtection: UInt64] = [:]
             for protection in FileProtection.allCases {
                 let path = "Documents/d/\(protection.rawValue)"
                 try live.make(path, blocks: 1)
                 try live.set("fileProtection", of: path, to: protection.rawValue)
                 handles += [try live.open(path), try live.open(path, O_RDONLY)]
-                known[protection] = CachedFile(nodeID: handles[handles.count - 1].node.address, path: Array(path.utf8))
+                known[protection] = handles[handles.count - 1].node.address
             }
             for name in ["closed", "nameless"] {
                 try live.make("Documents/d/" + name, blocks: 1)
@@ -368,7 +368,7 @@ struct ProtectedPagesTests {
             }
             handles.append(try live.open("Documents/d/nameless"))
             try live.unlink("Documents/d/nameless")
-            let nameless = CachedFile(nodeID: handles[handles.count - 1].node.address, path: nil)
+            let nameless = handles[handles.count - 1].node.address
 
             let complete = try #require(known[.complete])
             let inactive = try #require(known[.completeWhenUserInactive])

@@ -11,7 +11,7 @@ import Testing
 /// What the kernel has of writes that the lock has refused, and when changed pages of a mapping are written back.
 struct RefusedPagesTests {
     private final class Kernel: Sendable {
-        private let files = Mutex<[CachedFile]>([])
+        private let files = Mutex<[UInt64]>([])
         private let errands = Mutex<[@Sendable () -> Void]>([])
         /// What happens while it drops pages.
         let meanwhile = Mutex<(@Sendable () -> Void)?>(nil)
@@ -20,16 +20,16 @@ struct RefusedPagesTests {
             var hooks = VolumeHooks()
             hooks.dropPages = { files in
                 self.meanwhile.withLock { $0 }?()
-                self.files.withLock { $0 += files }
+                self.files.withLock { $0 += files.map(\.address) }
             }
-            hooks.dropRefusedPages = { file in self.files.withLock { $0.append(file) } }
+            hooks.dropRefusedPages = { file in self.files.withLock { $0.append(file.address) } }
             hooks.runApart = { work in self.errands.withLock { $0.append(work) } }
             return hooks
         }
         /// How much waits for a thread.
         var waiting: Int { errands.withLock { $0.count } }
         /// Runs that, and returns what was dropped since the last time.
-        func take() -> [CachedFile] {
+        func take() -> [UInt64] {
             let work = errands.withLock { errands in
                 defer { errands = [] }
                 return errands
@@ -57,7 +57,7 @@ struct RefusedPagesTests {
         try withFile { live, kernel, handle in
             try live.write(handle, at: 0, 4096)
             try live.enter(.locked)
-            let file = CachedFile(nodeID: handle.node.address, path: Array("Documents/f".utf8))
+            let file = handle.node.address
             #expect(kernel.waiting == 0 && kernel.take() == [file])
             for _ in 0..<2 {
                 for _ in 0..<3 {
@@ -119,13 +119,62 @@ struct RefusedPagesTests {
         }
     }
 
+    /// Pages that were stored to before the lock reach the store, although others of the file have data of refused writes.
+    @Test func onlyPagesOfRefusedWritesAreLost() throws {
+        let page = Int(getpagesize())
+        try withFile { live, kernel, handle in
+            let volume = live.volume
+            try live.write(handle, at: 0, 8 * page)
+            let written = Mutex<[Range<Int>]>([])
+            @Sendable func writeBack(_ pages: Range<Int>) -> Errno? {
+                do throws(Errno) {
+                    try Self.writeBack(volume, handle, at: pages.lowerBound * page, pages.count * page) { bytes in
+                        let first = pages.lowerBound + bytes.lowerBound / page
+                        written.withLock { $0.append(first..<first + bytes.count / page) }
+                    }
+                    return nil
+                } catch { return error }
+            }
+            kernel.meanwhile.withLock { meanwhile in
+                meanwhile = {
+                    #expect(throws: Errno.notPermitted) { try Self.write(volume, handle, at: 3 * page + 100, page) }
+                    #expect(writeBack(0..<3) == nil)
+                    #expect(writeBack(2..<7) == .notPermitted)
+                    #expect(writeBack(3..<5) == .notPermitted)
+                }
+            }
+            defer { kernel.meanwhile.withLock { $0 = nil } }
+            try live.enter(.locked)
+            #expect(written.withLock { $0 } == [0..<3, 2..<3, 5..<6, 6..<7])
+            _ = kernel.take()
+            try live.enter(.unlocked)
+            #expect(writeBack(3..<5) == nil)
+        }
+    }
+
     private static func writeBack(_ volume: Volume, _ handle: Handle) throws(Errno) -> Int {
+        try writeBack(volume, handle, at: 0, 4096) { _ in }
+    }
+
+    @discardableResult
+    private static func writeBack(
+        _ volume: Volume, _ handle: Handle, at offset: Int, _ length: Int, _ note: (Range<Int>) -> Void
+    ) throws(Errno) -> Int {
         let request = WriteRequest(
-            offset: 0, length: 4096, isMapped: true, dropsPrivileges: false, tid: LiveVolume.tid)
+            offset: Int64(offset), length: length, isMapped: true, dropsPrivileges: false, tid: LiveVolume.tid)
         return try volume.answering { (debt) throws(Errno) in
             try volume.write(handle, request, debt: &debt) { (fd, bytes) throws(Errno) in
-                try LiveVolume.put(fd, bytes.count, 0)
+                note(bytes)
+                return try LiveVolume.put(fd, bytes.count, Int64(offset + bytes.lowerBound))
             }
+        }.announced()
+    }
+
+    private static func write(_ volume: Volume, _ handle: Handle, at offset: Int, _ length: Int) throws(Errno) {
+        let request = WriteRequest(
+            offset: Int64(offset), length: length, isMapped: false, dropsPrivileges: false, tid: LiveVolume.tid)
+        _ = try volume.answering { (debt) throws(Errno) in
+            try volume.write(handle, request, debt: &debt) { (_, bytes) throws(Errno) in bytes.count }
         }.announced()
     }
 

@@ -18,7 +18,7 @@ extension Request {
     fileprivate func open(_ node: fuse_ino_t, _ info: FileInfo?) {
         guard let info else { return fail(.badFileDescriptor) }
         if self.node(node).isControl { return openControl(self.node(node), flags: info.pointee.flags) }
-        if server.notifier.pages.isOpening(by: tid) { return _ = reply().open(0, flags: PageWaiter.openFlags) }
+        if server.notifier.pages.isWaiting(by: tid) { return _ = reply().open(0, flags: PageWaiter.openFlags) }
         answer { () throws(Errno) in
             try open(self.node(node), flags: info.pointee.flags)
         } _: { reply, handle in

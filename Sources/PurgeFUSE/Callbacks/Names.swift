@@ -49,9 +49,18 @@ extension Server {
     fileprivate func find(
         _ name: UnsafePointer<CChar>?, in parent: Node, for request: Request
     ) throws(Errno) -> Entry {
-        try retries.lookup(request.tid) { () throws(Errno) in
+        if parent.isControl, notifier.pages.isWaiting(by: request.tid) {
+            return try openFile(named: request.name(name))
+        }
+        return try retries.lookup(request.tid) { () throws(Errno) in
             try volume.lookup(request.name(name), in: parent, caller: request.caller)
         }
+    }
+
+    /// For the page waiter: the name is that of a file only for as long as the file is being opened.
+    private func openFile(named name: CName) throws(Errno) -> Entry {
+        guard let file = notifier.pages.file(named: name) else { throw .noEntry }
+        do throws(Errno) { return try volume.entry(of: file) } catch { throw .noEntry }
     }
 }
 

@@ -22,14 +22,10 @@ struct DataProtection: VolumeFamily {
         try change { (state) throws(Errno) in try Self.admit(access, to: node, by: tid, &state) }
     }
 
-    /// The same for a page of a mapping that is written back. What was stored before the lock has been written when the
-    /// kernel has dropped the file's pages. Only a refused write leaves one after that, which must not reach the store,
-    /// not even if the device has just been unlocked.
+    /// The same for pages of a mapping that are written back, and that no refused write has changed (`RefusedPages`). What
+    /// was stored before the lock has been written when the kernel has dropped the file's pages.
     @inline(__always)
     func admitWriteBack(to node: Node, by tid: pid_t) throws(Errno) {
-        if core.refusedDrops.load(ordering: .relaxed) > 0, read({ _ in (node.io?.refusedDrops ?? 0) > 0 }) {
-            throw .notPermitted
-        }
         guard core.restrictsData.load(ordering: .relaxed) else { return }
         guard read({ _ in node.io?.pagesDropped == core.unlocks.load(ordering: .relaxed) }) else { return }
         try admit(.use, to: node, by: tid)
@@ -54,10 +50,9 @@ struct DataProtection: VolumeFamily {
             let nodes = state.handles.files { rule.admits(.use, own: $0.protection) ? nil : $0 }
             return (nodes, core.unlocks.load(ordering: .relaxed))
         }
-        // Paths can be long, so they are made, and kept, for some files at a time.
         for start in stride(from: 0, to: nodes.count, by: Self.filesAtOnce) {
-            let some = nodes[start..<min(start + Self.filesAtOnce, nodes.count)]
-            hooks.dropPages(read { _ in some.map { CachedFile($0) } })
+            let some = Array(nodes[start..<min(start + Self.filesAtOnce, nodes.count)])
+            hooks.dropPages(some)
             change { _ in for node in some { node.ensuredIO.pagesDropped = unlocks } }
         }
     }
@@ -116,12 +111,5 @@ extension DataProtection {
         state.tree.accounts.noteProtectionDenied()
         state.outbox.append(event)
         return .notPermitted
-    }
-}
-
-extension CachedFile {
-    /// Under the lock.
-    init(_ node: Node) {
-        self.init(nodeID: node.address, path: node.isUnlinked ? nil : node.shortPath()?.bytes)
     }
 }

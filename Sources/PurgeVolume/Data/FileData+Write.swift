@@ -34,6 +34,16 @@ public struct WriteRequest: Sendable {
         part.length = Int(min(Int64(length), room))
         return part
     }
+
+    /// Consecutive parts of this length, the last one perhaps shorter, each with where its data begins in that of the whole.
+    func parts(of size: Int) -> [(request: WriteRequest, start: Int)] {
+        stride(from: 0, to: length, by: size).map { start in
+            var part = self
+            part.offset += Int64(start)
+            part.length = min(size, length - start)
+            return (part, start)
+        }
+    }
 }
 
 extension FileData {
@@ -43,6 +53,10 @@ extension FileData {
         perform: (Int32, Range<Int>) throws(Errno) -> Int
     ) throws(Errno) -> Int {
         guard request.length > 0 else { return 0 }
+        if request.isMapped, refusedPages.include(request, of: handle.node) {
+            writeOtherPages(handle, request, &debt, perform)
+            throw .notPermitted
+        }
         try admit(request, to: handle)
         let request = try request.bounded()
         let turn = beginWrite(request, of: handle.node)
@@ -57,7 +71,7 @@ extension FileData {
     private func admit(_ request: WriteRequest, to handle: Handle) throws(Errno) {
         if request.isMapped { return try protection.admitWriteBack(to: handle.node, by: request.tid) }
         do throws(Errno) { try protection.admit(.use, to: handle.node, by: request.tid) } catch {
-            refusedPages.drop(of: handle)
+            refusedPages.drop(of: handle, request)
             throw error
         }
     }
@@ -91,15 +105,25 @@ extension FileData {
         _ handle: Handle, _ request: WriteRequest, _ debt: inout AnnouncementDebt,
         _ perform: (Int32, Range<Int>) throws(Errno) -> Int
     ) {
-        let page = Int(ByteCount.block.bytes)
-        for start in stride(from: 0, to: request.length, by: page) {
-            var part = request
-            part.offset += Int64(start)
-            part.length = min(page, request.length - start)
-            guard read({ _ in handle.node.missing(in: part.blocks) }) == 0 else { continue }
+        for part in request.parts(of: Int(ByteCount.block.bytes)) {
+            guard read({ _ in handle.node.missing(in: part.request.blocks) }) == 0 else { continue }
             do throws(Errno) {
-                _ = try writeBlocks(handle, part, nil, &debt) { (fd, bytes) throws(Errno) in
-                    try perform(fd, bytes.lowerBound + start..<bytes.upperBound + start)
+                _ = try writeBlocks(handle, part.request, nil, &debt) { (fd, bytes) throws(Errno) in
+                    try perform(fd, bytes.lowerBound + part.start..<bytes.upperBound + part.start)
+                }
+            } catch {}  // the request fails anyway
+        }
+    }
+
+    /// What was stored in pages beside those of a refused write is not lost together with these.
+    private func writeOtherPages(
+        _ handle: Handle, _ request: WriteRequest, _ debt: inout AnnouncementDebt,
+        _ perform: (Int32, Range<Int>) throws(Errno) -> Int
+    ) {
+        for part in request.parts(of: Int(getpagesize())) where !refusedPages.include(part.request, of: handle.node) {
+            do throws(Errno) {
+                _ = try write(handle, part.request, debt: &debt) { (fd, bytes) throws(Errno) in
+                    try perform(fd, bytes.lowerBound + part.start..<bytes.upperBound + part.start)
                 }
             } catch {}  // the request fails anyway
         }

@@ -1,3 +1,5 @@
+import Glibc
+import PurgeModel
 import PurgeTree
 
 /// Pages of writes that were refused because of the lock. The kernel puts the data of a write into its pages before it asks,
@@ -8,11 +10,13 @@ struct RefusedPages: VolumeFamily {
 
     /// Has the kernel drop the pages of the file, soon and on another thread: it waits for pages of writes that have not been
     /// answered. However many writes are refused meanwhile, a file is dropped once.
-    func drop(of handle: Handle) {
+    func drop(of handle: Handle, _ request: WriteRequest) {
         let node = handle.node
         let isFirst = change { _ -> Bool in
             // Others have no pages.
-            guard !handle.mode.isPassed, !node.ensuredIO.awaitsDrop else { return false }
+            guard !handle.mode.isPassed else { return false }
+            node.ensuredIO.refusedBlocks.insert(request.pages)
+            guard !node.ensuredIO.awaitsDrop else { return false }
             node.ensuredIO.awaitsDrop = true
             node.ensuredIO.refusedDrops += 1
             core.refusedDrops.add(1, ordering: .sequentiallyConsistent)
@@ -20,27 +24,29 @@ struct RefusedPages: VolumeFamily {
         }
         if isFirst {
             hooks.runApart {
-                dropNow(node)
+                // The next refused write may come too late for this drop.
+                change { _ in node.io?.awaitsDrop = false }
+                hooks.dropRefusedPages(node)
                 end(node)
             }
         }
     }
 
-    private func dropNow(_ node: Node) {
-        let file = change { _ in
-            // The next refused write may come too late for this drop.
-            node.io?.awaitsDrop = false
-            return CachedFile(node)
-        }
-        hooks.dropRefusedPages(file)
-        // Another file may have had that path.
-        if read({ _ in CachedFile(node) }) != file { dropNow(node) }
-    }
-
     private func end(_ node: Node) {
-        change { _ in node.io?.refusedDrops -= 1 }
+        change { _ in
+            node.io?.refusedDrops -= 1
+            if node.io?.refusedDrops == 0 { node.io?.refusedBlocks = ExtentSet() }
+        }
         core.refusedDrops.subtract(1, ordering: .sequentiallyConsistent)
         core.deviceSettled.advance()
+    }
+
+    /// Whether pages that are written back are among those of refused writes. Nothing of such a page may reach the store, not
+    /// even if the device has just been unlocked.
+    @inline(__always)
+    func include(_ request: WriteRequest, of node: Node) -> Bool {
+        guard core.refusedDrops.load(ordering: .relaxed) > 0 else { return false }
+        return read { _ in (node.io?.refusedBlocks.count(in: request.pages) ?? 0) > 0 }
     }
 
     /// Returns when the kernel has dropped all of them. Not for a thread that serves requests.
@@ -50,5 +56,15 @@ struct RefusedPages: VolumeFamily {
             guard core.refusedDrops.load(ordering: .sequentiallyConsistent) > 0 else { return }
             core.deviceSettled.wait(while: seen)
         }
+    }
+}
+
+extension WriteRequest {
+    private static let blocksOfPage = max(1, Int64(getpagesize()) / ByteCount.block.bytes)
+
+    /// The blocks of the kernel's pages in which the data is.
+    fileprivate var pages: Range<Int64> {
+        let size = Self.blocksOfPage
+        return blocks.lowerBound / size * size..<(blocks.upperBound + size - 1) / size * size
     }
 }

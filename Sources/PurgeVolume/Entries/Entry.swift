@@ -7,6 +7,8 @@ import PurgeTree
 public struct Entry: Sendable {
     public let node: Node
     public let attributes: Attributes
+    /// Whether the kernel may keep the name until it changes it itself.
+    public var nameMayBeCached = true
 }
 
 /// The caller, with the ids that new files get.

@@ -17,8 +17,16 @@ struct Lookups: VolumeFamily {
         throw .stale
     }
 
+    /// The same for a name that is the node's for this moment only.
+    func entry(of node: Node) throws(Errno) -> Entry {
+        let attributes = try attributes(of: node)
+        change { $0.grant(node) }
+        return Entry(node: node, attributes: attributes, nameMayBeCached: false)
+    }
+
     func mayCacheAbsence(_ name: CName?, in parent: Node) -> Bool {
-        guard let name else { return false }
+        // There are names in it for a moment (PageWaiter).
+        guard let name, !parent.isControl else { return false }
         let key = GhostKey(directory: ObjectIdentifier(parent), name: Name(name))
         return read { state in state.ghosts[key] == nil }
     }

@@ -32,10 +32,11 @@ final class NodeIO {
     /// Times that an app has set and that the stamps in the store cannot express.
     var setTimes = SetTimes()
     /// The value of `VolumeCore.unlocks` when the kernel last dropped the file's pages because of a lock; whether a drop
-    /// of those that refused writes have left is to begin; how many have not ended.
+    /// of those that refused writes have left is to begin; how many have not ended; and which blocks those pages are.
     var pagesDropped = -1
     var awaitsDrop = false
     var refusedDrops: Int32 = 0
+    var refusedBlocks = ExtentSet()
     /// Opens that can be mapped for writing: O_RDWR.
     var mappableOpens: Int32 = 0
     /// How many writes are under way; how many calls run alone, or wait to; whether such a call runs.
