@@ -3,6 +3,8 @@ public enum DeviceChange: Hashable, Sendable {
     case total(SizeChange)
     case others(SizeChange)
     case othersPurgeable(SizeChange)
+    /// Percent, from 0 to 100.
+    case othersShare(Int)
     case thresholds(ThresholdChange)
     /// The device's clock is advanced.
     case clock(TimeSpan)
@@ -89,7 +91,7 @@ extension Device {
     ) throws(DeviceRefusal) -> [DeviceEffect] {
         var event = Event(time: now.iso8601, type: .capacity, reason: text, pid: pid)
         switch change {
-        case .total, .others, .othersPurgeable, .thresholds: try change.setCapacity(of: &self)
+        case .total, .others, .othersPurgeable, .othersShare, .thresholds: try change.setCapacity(of: &self)
         case .clock(let span):
             try advanceClock(span, at: now)
             event.type = .clock
@@ -139,6 +141,9 @@ extension DeviceChange {
             let size = try change.size(from: device.othersPurgeable).roundedUp
             guard size <= device.others else { throw .moreThanOthers }
             device.othersPurgeable = size
+        case .othersShare(let percent):
+            guard (0...OthersShare.most).contains(percent) else { throw .outOfRange }
+            device.othersShare = percent
         case .thresholds(let change):
             guard let new = device.thresholds.applying(change, total: device.total) else { throw .notRising }
             device.thresholds = new
@@ -159,26 +164,21 @@ extension Device {
     /// Brings the level in line with free space.
     public mutating func judgePressure() -> LevelChange? {
         let free = capacity.free
-        let new = level.following(free: free, thresholds: limits)
-        guard new != level else { return nil }
-        defer {
-            level = new
-            levelChanges += 1
-        }
-        return LevelChange(from: level, to: new, free: free)
+        let old = level
+        level = old.following(free: free, thresholds: limits)
+        guard level != old else { return nil }
+        levelChanges += 1
+        return LevelChange(from: old, to: level, free: free)
     }
 
     /// A purge takes whole blocks of what the system and other apps can free.
-    public mutating func takeFromOthers(_ bytes: ByteCount) {
-        guard bytes > .zero else { return }
-        othersPurgeable -= bytes
-        others -= bytes
-        revision += 1
-    }
+    public mutating func takeFromOthers(_ bytes: ByteCount) { changeOthers(by: .zero - max(.zero, bytes)) }
 
     /// The purge that took them does not take place.
-    public mutating func returnToOthers(_ bytes: ByteCount) {
-        guard bytes > .zero else { return }
+    public mutating func returnToOthers(_ bytes: ByteCount) { changeOthers(by: max(.zero, bytes)) }
+
+    private mutating func changeOthers(by bytes: ByteCount) {
+        guard bytes != .zero else { return }
         othersPurgeable += bytes
         others += bytes
         revision += 1

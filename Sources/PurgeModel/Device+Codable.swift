@@ -6,12 +6,13 @@ extension Device: Codable {
     private enum Member: String, CodingKey {
         case version, profile, total, others, othersPurgeable, thresholds, protection, containerID, boots, counters
         // Left out while they have a new device's value, as in files from before they existed.
-        case state, locksAt, clock, unfinished
+        case state, locksAt, clock, unfinished, othersShare
         case history = "clockAdvances"
     }
 
     /// Members that a file need not have, each after those that it depends on.
-    public static let optionalMembers = [Member.state, .locksAt, .clock, .unfinished, .history].map(\.rawValue)
+    public static let optionalMembers = optional.map(\.rawValue)
+    private static let optional = [Member.state, .locksAt, .clock, .unfinished, .othersShare, .history]
 
     public init(from decoder: any Decoder) throws {
         let file = try decoder.container(keyedBy: Member.self)
@@ -33,6 +34,7 @@ extension Device: Codable {
             try file.decodeIfPresent(Int64.self, forKey: .locksAt).map(Instant.init(nanoseconds:)) ?? .distantPast
         clock = try file.decodeIfPresent(Int64.self, forKey: .clock) ?? 0
         unfinished = try file.decodeIfPresent(DeviceWork.self, forKey: .unfinished)
+        othersShare = try file.decodeIfPresent(Int.self, forKey: .othersShare) ?? OthersShare.most
         history = try file.decodeIfPresent(ClockHistory.self, forKey: .history) ?? ClockHistory()
         resolveLimits()
     }
@@ -53,6 +55,7 @@ extension Device: Codable {
         if lock.locksAt != .distantPast { try file.encode(lock.locksAt.nanoseconds, forKey: .locksAt) }
         if clock != 0 { try file.encode(clock, forKey: .clock) }
         try file.encodeIfPresent(unfinished, forKey: .unfinished)
+        if othersShare != OthersShare.most { try file.encode(othersShare, forKey: .othersShare) }
         if !history.isEmpty { try file.encode(history, forKey: .history) }
     }
 }

@@ -63,6 +63,7 @@ extension Device {
             ("the profile", profile != saved.profile), ("total", total != saved.total),
             ("others", others != saved.others),
             ("the purgeable part of others", othersPurgeable != saved.othersPurgeable),
+            ("the share of others", othersShare != saved.othersShare),
             ("the thresholds", thresholds != saved.thresholds),
             ("the default protection class", protection != saved.protection),
             ("the UUID of the container", containerID != saved.containerID), ("boots", boots != saved.boots),

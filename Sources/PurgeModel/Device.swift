@@ -12,6 +12,8 @@ public struct Device: Hashable, Sendable {
     public package(set) var others = ByteCount.zero
     /// The part of others that purging frees.
     public package(set) var othersPurgeable = ByteCount.zero
+    /// How many percent of what is short that part gives before files do.
+    public package(set) var othersShare = OthersShare.most
     /// As they were set.
     public package(set) var thresholds = ThresholdSettings.documented { didSet { resolveLimits() } }
     /// The protection class of every entry that has none of its own.

@@ -15,6 +15,9 @@ public struct DeviceFault: Error, Hashable, Sendable {
             throw DeviceFault(
                 name: "othersPurgeable", reason: "\(othersPurgeable.bytes) is more than others, \(others.bytes)")
         }
+        if !(0...OthersShare.most).contains(device.othersShare) {
+            throw DeviceFault(name: "othersShare", reason: "\(device.othersShare) is not from 0 to 100")
+        }
         for setting in [
             device.thresholds.veryLow, device.thresholds.low, device.thresholds.nearLow, device.thresholds.desired,
         ] {

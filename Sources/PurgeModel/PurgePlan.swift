@@ -22,7 +22,7 @@ public struct PlannedPurge<ID: Sendable>: Sendable {
 
 /// How much is to be purged.
 public enum PurgeGoal: Hashable, Sendable {
-    /// At least this much, of whatever kind, in order; others.purgeable first.
+    /// At least this much, of whatever kind, in order; the share of others.purgeable first.
     case bytes(ByteCount)
     /// All of one step, and nothing else.
     case step(PurgeStep)
@@ -49,39 +49,53 @@ public enum PurgeGoal: Hashable, Sendable {
 /// What a purge takes, in order. `purge --dry-run` prints this value; a purge takes the same files in the same order, in
 /// steps.
 public struct PurgePlan<ID: Sendable>: Sendable {
-    /// Taken from others.purgeable (and from others with it).
+    /// Taken from others.purgeable (and from others with it) before any file.
     public var fromOthers: ByteCount
     public var items: [PlannedPurge<ID>]
+    /// The same after them, because there are no more files.
+    public private(set) var restOfOthers = ByteCount.zero
+    /// What the shares leave to files and these do not have: a further step of the same purge goes on with it.
+    public private(set) var leftToFiles = ByteCount.zero
 
-    public var freed: ByteCount { items.reduce(fromOthers) { $0 + $1.bytes } }
+    public var freed: ByteCount { items.reduce(fromOthers + restOfOthers) { $0 + $1.bytes } }
 
     /// Takes candidates from `next`, which returns them in purge order, file by file until it is
     /// enough, or `limit` files. Candidates that are not needed are not requested, so the cost of a plan
     /// depends on what it takes.
     public init(
-        goal: PurgeGoal, othersPurgeable: ByteCount, limit: Int = .max,
+        goal: PurgeGoal, othersPurgeable: ByteCount, share: OthersShare = OthersShare(), limit: Int = .max,
         next: (PurgeStep?) -> PurgeCandidate<ID>?
     ) {
         items = []
-        var missing: Int64
-        var step: PurgeStep?
         switch goal {
         case .bytes(let short):
             // A negative amount counts as zero: a purge must never make others grow.
-            fromOthers = max(.zero, min(short.roundedUp, othersPurgeable))
-            missing = short.bytes - fromOthers.bytes
+            let part = share.part(of: short)
+            fromOthers = min(part, othersPurgeable)
+            let (files, isLast) = take(short - fromOthers, of: nil, limit, next)
+            if isLast { restOfOthers = max(.zero, min((short - freed).roundedUp, othersPurgeable - fromOthers)) }
+            leftToFiles = max(.zero, short - part - files)
         case .step(let only):
             fromOthers = .zero
-            missing = .max
-            step = only
+            _ = take(nil, of: only, limit, next)
         case .all:
             fromOthers = othersPurgeable
-            missing = .max
+            _ = take(nil, of: nil, limit, next)
         }
-        while missing > 0, items.count < limit, let candidate = next(step) {
+    }
+
+    /// Takes files until these bytes are no longer missing; all of them if nil. Returns what they have, and whether there
+    /// are no more.
+    private mutating func take(
+        _ wanted: ByteCount?, of step: PurgeStep?, _ limit: Int, _ next: (PurgeStep?) -> PurgeCandidate<ID>?
+    ) -> (bytes: ByteCount, isLast: Bool) {
+        var taken = ByteCount.zero
+        while wanted.map({ taken < $0 }) ?? true, items.count < limit {
+            guard let candidate = next(step) else { return (taken, true) }
             items.append(
                 PlannedPurge(id: candidate.id, reason: candidate.reason, bytes: candidate.age.charged))
-            if missing != .max { missing -= candidate.age.charged.bytes }
+            taken += candidate.age.charged
         }
+        return (taken, false)
     }
 }

@@ -11,6 +11,7 @@ extension StatusReport {
             device: Device(
                 state: device.state.rawValue, clock: device.clock, boots: device.boots, unfinished: device.unfinished),
             app: App(container: device.containerID, running: device.isRunning), counters: Counters(device.counters))
+        if device.othersShare != OthersShare.most { storage.othersShare = device.othersShare }
     }
 }
 

@@ -2,6 +2,8 @@
 public struct StatusReport: Codable, Sendable {
     public struct Storage: Codable, Sendable {
         public var total, others, othersPurgeable, used, available, important, opportunistic, reclaimable: ByteCount
+        /// In percent; nil for all of it.
+        public var othersShare: Int?
     }
     public struct Usage: Codable, Hashable, Sendable {
         public var bytes: ByteCount

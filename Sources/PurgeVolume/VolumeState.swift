@@ -26,6 +26,8 @@ struct VolumeState: ~Copyable, Sendable {
     #endif
     /// The process that has brought the level down to one at which space is reclaimed, as long as that lasts.
     var pressureCause: PressureCause?
+    /// What the last step of the purge because of pressure has left to files: see `OthersShare`.
+    var leftToFiles = ByteCount.zero
     /// Purged names about which the kernel has not been told yet.
     var ghosts: [GhostKey: Node] = [:]
     /// Events that occurred under the lock, in order.
@@ -110,8 +112,8 @@ extension VolumeState {
     mutating func begin(_ picked: Picked, trigger: PurgeTrigger, tid: pid_t) -> PurgeJob {
         purgesUnderWay += 1
         return PurgeJob(
-            number: untoldPurges.begin(), fromOthers: picked.fromOthers, victims: picked.victims, trigger: trigger,
-            tid: tid, cause: trigger == .pressure ? pressureCause : nil)
+            number: untoldPurges.begin(), picked: picked, trigger: trigger, tid: tid,
+            cause: trigger == .pressure ? pressureCause : nil)
     }
 
     /// The events of everything that it purged have been passed on, or it was given up.

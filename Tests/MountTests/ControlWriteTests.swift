@@ -17,6 +17,7 @@ extension Mounts {
             ),
             ("storage.others", ["\n", "-1G", "much", "1M 2M", "--1", "+-1"]),
             ("storage.others.purgeable", ["\n", "-1M", "2M", "+2M", "nonsense"]),
+            ("storage.others.share", ["\n", "-1", "101", "+1", "1M", "50.5", "50 %"]),
             (
                 "storage.thresholds",
                 [

@@ -145,6 +145,7 @@ private struct ScenarioFiles {
         try setPolicies(on: mount)
         try mount.write("\(100 * 4096)", to: "storage.others")
         try mount.write("\(scenario.others * 4096)", to: "storage.others.purgeable")
+        try mount.write("\(scenario.share)", to: "storage.others.share")
         return open
     }
 

@@ -200,7 +200,7 @@ import Testing
         let changes: [(String, (inout Device) -> Void)] = [
             ("total", { $0.total = ByteCount(4 << 20) }), ("others", { $0.others = ByteCount(4096) }),
             ("the purgeable part of others", { $0.othersPurgeable = ByteCount(4096) }),
-            ("the thresholds", { $0.thresholds = .off }),
+            ("the share of others", { $0.othersShare = 50 }), ("the thresholds", { $0.thresholds = .off }),
             ("the default protection class", { $0.protection = .complete }),
             ("the UUID of the container", { $0.containerID = Self.otherID }), ("boots", { $0.boots += 1 }),
             ("the lock state", { $0.state = .locked }), ("the clock", { $0.clock += 1 }),

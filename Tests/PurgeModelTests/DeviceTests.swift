@@ -72,6 +72,7 @@ import Testing
         Row(
             "purgeable others", device(others: 100, used: 500), .othersPurgeable(blocks(100)),
             [told(free: 400), .save]),
+        Row("a share of others", device(others: 100, used: 500), .othersShare(7), [told(free: 400), .save]),
         Row(
             "thresholds overtake what is free", device(used: 500),
             .thresholds(
@@ -106,6 +107,7 @@ import Testing
         arguments: [
             (.total(.by(ByteCount(-1 << 40))), .outOfRange), (.others(.by(ByteCount(-8193))), .outOfRange),
             (.total(.by(ByteCount(1 << 60))), .outOfRange), (.othersPurgeable(.to(ByteCount(8193))), .moreThanOthers),
+            (.othersShare(101), .outOfRange), (.othersShare(-1), .outOfRange),
             (.thresholds(ThresholdSettings.change(veryLow: 2, low: 1, nearLow: 3, desired: 4)), .notRising),
             (.clock(TimeSpan(seconds: (1 << 32) + 1)), .outOfRange), (.clock(TimeSpan(seconds: -1)), .outOfRange),
             (.clock(TimeSpan(seconds: .max)), .outOfRange),

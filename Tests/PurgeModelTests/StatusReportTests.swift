@@ -82,6 +82,14 @@ import Testing
                 """)
     }
 
+    @Test func namesAShareOfOthersThatIsNotAll() throws {
+        var device = Device(containerID: "2B9B0D5C-6A4E-4B59-8B0E-0D9A6F3F1C11")
+        device.othersShare = 50
+        let report = StatusReport(
+            device: device, ledger: device.ledgers[0], mountpoint: nil, store: "/s", purging: false)
+        #expect(try json(report).contains(#""othersPurgeable":0,"othersShare":50,"#))
+    }
+
     @Test func readsBack() throws {
         let text = try json(report(mountpoint: nil))
         let read = try JSONDecoder().decode(StatusReport.self, from: Data(text.utf8))

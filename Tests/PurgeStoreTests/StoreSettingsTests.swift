@@ -28,6 +28,7 @@ struct StoreSettingsTests {
         settings.total = ByteCount(40960)
         settings.others = ByteCount(8192)
         settings.othersPurgeable = ByteCount(4096)
+        settings.othersShare = 0
         settings.thresholds.low = .size(ByteCount(4096))
         settings.protection = .complete
         settings.boots = 3

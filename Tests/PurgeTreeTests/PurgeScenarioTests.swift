@@ -33,6 +33,7 @@ struct PurgeScenarioTests {
             for file in scenario.files { make(file) }
             fixture.tree.accounts.change { device in
                 (device.others, device.othersPurgeable) = (ByteCount(blocks: 100), ByteCount(blocks: scenario.others))
+                device.othersShare = Int(scenario.share)
             }
             while fixture.tree.advance(to: Instant(seconds: now, nanoseconds: 0), limit: 2) {}
         }
@@ -65,12 +66,16 @@ struct PurgeScenarioTests {
         }
 
         private mutating func plan(_ goal: PurgeGoal) -> [PurgeScenario.Gone] {
-            let purgeable = fixture.tree.device.othersPurgeable
-            let plan = PurgePlan<Node>(goal: goal, othersPurgeable: purgeable) { step in
-                fixture.tree.popVictim(step: step)
-            }
-            let others = plan.fromOthers > .zero ? [PurgeScenario.Gone(nil, "others")] : []
-            return others + plan.items.map { PurgeScenario.Gone($0.id.path().text, $0.reason.rawValue) }
+            let device = fixture.tree.device
+            let plan = PurgePlan<Node>(
+                goal: goal, othersPurgeable: device.othersPurgeable, share: OthersShare(percent: device.othersShare)
+            ) { step in fixture.tree.popVictim(step: step) }
+            let files = plan.items.map { PurgeScenario.Gone($0.id.path().text, $0.reason.rawValue) }
+            return others(plan.fromOthers) + files + others(plan.restOfOthers)
+        }
+
+        private func others(_ bytes: ByteCount) -> [PurgeScenario.Gone] {
+            bytes > .zero ? [PurgeScenario.Gone(nil, "others")] : []
         }
 
         private mutating func takeByPolicy() -> [PurgeScenario.Gone] {

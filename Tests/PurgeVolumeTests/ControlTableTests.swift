@@ -20,12 +20,16 @@ import Testing
     @Test func whatCanBeSet() {
         #expect(
             ControlFile.settable.map(\.rawValue)
-                == ["storage.total", "storage.others", "storage.others.purgeable", "storage.thresholds"])
+                == [
+                    "storage.total", "storage.others", "storage.others.purgeable", "storage.others.share",
+                    "storage.thresholds",
+                ])
         #expect(
             ControlFile.allCases.filter(\.canWrite).map(\.rawValue)
                 == [
-                    "storage.total", "storage.others", "storage.others.purgeable", "storage.thresholds",
-                    "storage.reclaim", "storage.plan", "storage.policies", "device.state", "device.clock",
+                    "storage.total", "storage.others", "storage.others.purgeable", "storage.others.share",
+                    "storage.thresholds", "storage.reclaim", "storage.plan", "storage.policies", "device.state",
+                    "device.clock",
                     "device.backup", "app.state",
                 ])
     }
@@ -35,6 +39,8 @@ import Testing
             (.storageTotal, "1M", .total(.to(ByteCount(1 << 20)))),
             (.storageOthers, "+4096", .others(.by(ByteCount(4096)))),
             (.storageOthersPurgeable, "-1K", .othersPurgeable(.by(ByteCount(-1024)))),
+            (.storageOthersShare, "0", .othersShare(0)), (.storageOthersShare, "50%", .othersShare(50)),
+            (.storageOthersShare, "101", nil), (.storageOthersShare, "+1", nil), (.storageOthersShare, "4K", nil),
             (.storageThresholds, "low=5%", .thresholds(ThresholdChange([.low: .percent(hundredths: 500)]))),
             (.deviceState, "lock", .lock), (.deviceState, "unlock", .unlock), (.deviceState, "reboot", .reboot),
             (.deviceState, "locked", nil), (.deviceState, "Lock", nil), (.deviceState, "lock ", nil),

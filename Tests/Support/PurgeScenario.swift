@@ -63,16 +63,18 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
     public var folders: [Folder]
     /// Blocks that other apps can free.
     public var others: Int64
+    /// How many percent of what is short they give first.
+    public var share: Int64
     public var demand: Demand
     public var gone: [Gone]
     /// Whether it is also done on a mount, where no two files can be made at the same moment.
     public var isForMounts: Bool
 
     public init(
-        _ name: String, files: [File], folders: [Folder] = [], others: Int64 = 0, demand: Demand, gone: [Gone],
-        isForMounts: Bool = false
+        _ name: String, files: [File], folders: [Folder] = [], others: Int64 = 0, share: Int64 = 100, demand: Demand,
+        gone: [Gone], isForMounts: Bool = false
     ) {
-        (self.name, self.files, self.folders, self.others) = (name, files, folders, others)
+        (self.name, self.files, self.folders, self.others, self.share) = (name, files, folders, others, share)
         (self.demand, self.gone, self.isForMounts) = (demand, gone, isForMounts)
     }
 

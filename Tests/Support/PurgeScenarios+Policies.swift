@@ -188,5 +188,5 @@ extension PurgeScenario {
     ]
 
     /// All of profile `documented`.
-    public static var documented: [PurgeScenario] { ofPlaces + ofPolicies + ofLaunches }
+    public static var documented: [PurgeScenario] { ofPlaces + ofOthers + ofPolicies + ofLaunches }
 }

@@ -22,6 +22,7 @@ extension Verb {
                 lines: [
                     .init("SIZE", "4096, 64K, 1.5G, 64MiB (powers of 1024) or 64GB (powers of 1000)"),
                     .init("+SIZE, -SIZE", "this much more or less than now"),
+                    .init("PERCENT", "a whole number from 0 to 100"),
                     .init(
                         "THRESHOLDS",
                         "LEVEL=LIMIT, separated by commas: verylow=5%,low=512M. LEVEL is verylow, low, nearlow or "
@@ -76,6 +77,9 @@ extension ControlFile {
     fileprivate func objection(to value: String) -> String? {
         if self == .storageTotal, let objection = SizeText.objection(toDevice: value) {
             return "'\(value)': \(objection)"
+        }
+        if self == .storageOthersShare {
+            return OthersShare.percent(text: value) == nil ? "'\(value)' is not a whole number from 0 to 100" : nil
         }
         guard self == .storageThresholds else {
             return SizeText.objection(to: value.first == "+" || value.first == "-" ? String(value.dropFirst()) : value)

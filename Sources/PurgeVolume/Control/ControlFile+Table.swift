@@ -59,6 +59,14 @@ extension ControlFile {
                 .size(\.othersPurgeable) { .othersPurgeable($0) }, reads: "the part of others that can be purged",
                 writes: "a size, `+size`, `-size`; more than others is `EINVAL`",
                 set: "the part of others that is purged first: SIZE, +SIZE, -SIZE; at most others")
+        case .storageOthersShare:
+            Row(
+                .setting(
+                    read: { "\($0.read { $0.device.othersShare })\n" },
+                    parse: { OthersShare.percent(text: $0).map { .othersShare($0) } }),
+                reads: "how much of what is short that part gives before files do, in percent",
+                writes: "a whole number from 0 to 100",
+                set: "how much of what is short that part gives before files do: PERCENT")
         case .storageUsed: Row(.number(\.used), reads: "charged bytes of this container")
         case .storageAvailable: Row(.number(\.free), reads: "free: total less others less used, not below 0")
         case .storageImportant:

@@ -4,6 +4,7 @@ public enum ControlFile: String, CaseIterable, Sendable {
     case storageTotal = "storage.total"
     case storageOthers = "storage.others"
     case storageOthersPurgeable = "storage.others.purgeable"
+    case storageOthersShare = "storage.others.share"
     case storageUsed = "storage.used"
     case storageAvailable = "storage.available"
     case storageImportant = "storage.important"

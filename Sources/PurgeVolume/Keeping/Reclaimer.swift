@@ -25,8 +25,13 @@ struct Reclaimer: VolumeFamily {
         openFiles.settleMappings()
         policies.settle()
         let job = change { state -> PurgeJob? in
+            let leftToFiles = state.leftToFiles
+            state.leftToFiles = .zero
             guard state.device.shouldReclaim, let goal = state.device.goal(for: .pressure) else { return nil }
-            return state.choose(goal, trigger: .pressure, tid: 0, limit: Purger.batch)
+            let job = state.choose(
+                goal, trigger: .pressure, tid: 0, limit: Purger.batch, leftToFiles: leftToFiles)
+            state.leftToFiles = job?.picked.leftToFiles ?? .zero
+            return job
         }
         guard let job else { return false }
         purger.purgeAndWait(job)

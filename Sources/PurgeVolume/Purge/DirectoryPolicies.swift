@@ -45,7 +45,7 @@ struct DirectoryPolicies: VolumeFamily {
                 victims.append(victim)
             }
             guard !victims.isEmpty else { return nil }
-            return state.begin(Picked(fromOthers: .zero, victims: victims), trigger: .policy, tid: 0)
+            return state.begin(Picked(victims: victims), trigger: .policy, tid: 0)
         }
         guard let job else { return false }
         purger.purgeAndWait(job)

@@ -14,7 +14,9 @@ extension PurgeSelections {
     /// The plan of a purge, of everything or only at a path and below it.
     func plan(_ goal: PurgeGoal, below place: [UInt8] = []) -> PurgePlan<FoundFile> {
         policies.settle()
-        let (groups, othersPurgeable) = read { ($0.tree.victims, $0.device.othersPurgeable) }
+        let (groups, othersPurgeable, share) = read {
+            ($0.tree.victims, $0.device.othersPurgeable, OthersShare(percent: $0.device.othersShare))
+        }
         var candidates: [PurgeCandidate<FoundFile>] = []
         for group in groups {
             candidates += inSlices(read { _ in group.nodes }) { node in
@@ -26,7 +28,7 @@ extension PurgeSelections {
         }
         candidates.sort(by: Self.goesBefore)
         var rest = candidates[...]
-        return PurgePlan(goal: goal, othersPurgeable: place.isEmpty ? othersPurgeable : .zero) { step in
+        return PurgePlan(goal: goal, othersPurgeable: place.isEmpty ? othersPurgeable : .zero, share: share) { step in
             if let step { rest = rest.drop { $0.rank.place != step } }
             return rest.popFirst()
         }
@@ -53,13 +55,14 @@ extension PurgeSelections {
     func planText(_ request: PurgeRequest) throws(Errno) -> String {
         guard case .byRule(let command, below: nil) = request else { return plan(try select(request)).text }
         let plan = plan(command.goal)
-        var text = ""
-        if plan.fromOthers > .zero {
-            text += PlanLine(path: nil, reason: .others, bytes: plan.fromOthers).text
+        func fromOthers(_ bytes: ByteCount) -> String {
+            bytes > .zero ? PlanLine(path: nil, reason: .others, bytes: bytes).text : ""
         }
+        var text = fromOthers(plan.fromOthers)
         for item in plan.items {
             text += PlanLine(path: item.id.path, reason: item.reason, bytes: item.bytes).text
         }
+        text += fromOthers(plan.restOfOthers)
         guard command.takesEmptyFiles else { return text }
         let empty = inSlices(emptyFiles(of: command)) { file -> PlanLine? in
             let node = file.node
@@ -98,7 +101,7 @@ extension PurgeSelections {
                     node.isEmptyVictim(of: command.goal.step) ? state.victim(node, node.purgeReason) : nil
                 }
                 guard !victims.isEmpty else { return nil }
-                return state.begin(Picked(fromOthers: .zero, victims: victims), trigger: .command, tid: tid)
+                return state.begin(Picked(victims: victims), trigger: .command, tid: tid)
             }
             guard let job else { continue }
             purger.carryOut(job, &debt) { report($0.events) }

@@ -145,7 +145,7 @@ extension PurgeSelections {
                 }
             }
             guard !victims.isEmpty else { return (nil, []) }
-            let picked = Picked(fromOthers: .zero, victims: victims)
+            let picked = Picked(victims: victims)
             return (state.begin(picked, trigger: .command, tid: tid), chosen)
         }
     }

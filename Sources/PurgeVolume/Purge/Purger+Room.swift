@@ -78,17 +78,18 @@ extension Purger {
 
     private func putBack(_ room: inout Room) {
         guard let job = room.job else { return }
-        for start in stride(from: 0, to: job.victims.count, by: Self.batch) {
+        let victims = job.picked.victims
+        for start in stride(from: 0, to: victims.count, by: Self.batch) {
             change { state in
-                for victim in job.victims[start..<min(start + Self.batch, job.victims.count)] {
+                for victim in victims[start..<min(start + Self.batch, victims.count)] {
                     state.tree.accounts.returnSetAside(victim.bytes, in: room.container)
                     state.tree.reinstate(victim.node)
                 }
             }
         }
         change { state in
-            state.tree.accounts.returnSetAside(job.fromOthers, in: room.container)
-            state.tree.accounts.returnToOthers(job.fromOthers)
+            state.tree.accounts.returnSetAside(job.picked.allFromOthers, in: room.container)
+            state.tree.accounts.returnToOthers(job.picked.allFromOthers)
             state.noteTold(job)
             state.noteEnd(of: job)
         }

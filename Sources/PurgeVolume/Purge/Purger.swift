@@ -15,8 +15,7 @@ struct PurgeJob {
     }
     /// See `UntoldPurges`.
     let number: UInt64
-    var fromOthers: ByteCount
-    var victims: [Victim]
+    var picked: Picked
     let trigger: PurgeTrigger
     /// The thread on whose behalf it is done; 0 if there is none.
     let tid: pid_t
@@ -41,13 +40,26 @@ struct PurgeResult {
     var hasFailed: Bool
 }
 
-/// Files that have been removed from the victims.
+/// Files that have been removed from the victims, and what others give.
 struct Picked {
-    var fromOthers: ByteCount
-    var victims: [PurgeJob.Victim]
+    var fromOthers = ByteCount.zero
+    var victims: [PurgeJob.Victim] = []
+    /// What others give after all files.
+    var restOfOthers = ByteCount.zero
+    /// See `OthersShare`.
+    var leftToFiles = ByteCount.zero
 
-    var isEmpty: Bool { fromOthers == .zero && victims.isEmpty }
-    var freed: ByteCount { victims.reduce(fromOthers) { $0 + $1.bytes } }
+    var allFromOthers: ByteCount { fromOthers + restOfOthers }
+    var isEmpty: Bool { allFromOthers == .zero && victims.isEmpty }
+    var freed: ByteCount { victims.reduce(allFromOthers) { $0 + $1.bytes } }
+
+    /// A further step of the same purge.
+    mutating func add(_ next: Picked) {
+        fromOthers += next.fromOthers
+        victims += next.victims
+        restOfOthers += next.restOfOthers
+        leftToFiles = next.leftToFiles
+    }
 }
 
 /// Carries out purges that have been decided.
@@ -67,22 +79,26 @@ struct Purger: VolumeFamily {
     /// The same; `report` gets the outcome of each batch.
     func carryOut(_ job: PurgeJob, _ debt: inout AnnouncementDebt, report: (PurgeResult) -> Void) {
         hooks.beforeSlowWork()
-        if job.fromOthers > .zero {
-            let events = record([job.event(.others, bytes: job.fromOthers)])
-            report(PurgeResult(freed: job.fromOthers, events: events, hasFailed: false))
-        }
-        var victims = job.victims[...]
+        tell(job, fromOthers: job.picked.fromOthers, report)
+        var victims = job.picked.victims[...]
         while !victims.isEmpty {
             let (part, instead) = remove(victims.prefix(Self.batch), job, &debt)
             victims = victims.dropFirst(Self.batch)
             victims += instead
             report(part)
         }
+        tell(job, fromOthers: job.picked.restOfOthers, report)
         change { $0.noteTold(job) }
         change { state in
             state.noteEnd(of: job)
-            state.tree.accounts.notePurged(bytes: job.fromOthers)
+            state.tree.accounts.notePurged(bytes: job.picked.allFromOthers)
         }
+    }
+
+    private func tell(_ job: PurgeJob, fromOthers bytes: ByteCount, _ report: (PurgeResult) -> Void) {
+        guard bytes > .zero else { return }
+        report(
+            PurgeResult(freed: bytes, events: record([job.event(.others, bytes: bytes)]), hasFailed: false))
     }
 
     /// Also returns what is to be purged instead of files that could not be removed from the store.
@@ -97,18 +113,28 @@ struct Purger: VolumeFamily {
         let (removals, sidecars, instead, isShort) = change { state -> ([Removal], [String], Picked, Bool) in
             let removals = gone.map { state.removal($0.victim, $0.path) }
             let sidecars = gone.compactMap { state.detach($0.victim) }
-            let instead = state.reinstate(failed, job)
-            state.tree.accounts.notePurged(files: Int64(gone.count), bytes: freed + instead.fromOthers)
+            let instead = reinstate(failed, job, &state)
+            state.tree.accounts.notePurged(files: Int64(gone.count), bytes: freed + instead.allFromOthers)
             return (removals, sidecars, instead, !failed.isEmpty && state.capacity.balance < .zero)
         }
         for sidecar in sidecars { store.removeSidecar(sidecar) }
         var told = gone.map { victim, path in
             job.event(victim.reason, bytes: victim.bytes, path: path.text, tier: victim.tier)
         }
-        if instead.fromOthers > .zero { told.append(job.event(.others, bytes: instead.fromOthers)) }
-        let result = PurgeResult(freed: freed + instead.fromOthers, events: record(told), hasFailed: isShort)
+        if instead.allFromOthers > .zero { told.append(job.event(.others, bytes: instead.allFromOthers)) }
+        let result = PurgeResult(freed: freed + instead.allFromOthers, events: record(told), hasFailed: isShort)
         debt.add(removals)
         return (result, instead.victims)
+    }
+
+    /// The files count again, and are no longer victims in this mount. What a write has been promised must then come
+    /// from others, chosen in the same step.
+    private func reinstate(_ failed: [PurgeJob.Victim], _ job: PurgeJob, _ state: inout VolumeState) -> Picked {
+        for victim in failed { state.tree.reinstate(victim.node, isStuck: true) }
+        let bytes = failed.reduce(ByteCount.zero) { $0 + $1.bytes }
+        let short = min(bytes, .zero - state.capacity.balance)
+        guard job.trigger == .importantWrite, short > .zero else { return Picked() }
+        return state.pick(.bytes(short), limit: .max)
     }
 
     /// Removes them from the store. Returns which are gone, and which could not be removed.
@@ -162,7 +188,7 @@ struct Purger: VolumeFamily {
     ) -> ByteCount {
         let began = clock.now
         var lastPurge = System.uptime()
-        var freed = ByteCount.zero
+        var (freed, leftToFiles) = (ByteCount.zero, ByteCount.zero)
         while true {
             let seen = core.released.generation
             policies.settle()
@@ -171,10 +197,11 @@ struct Purger: VolumeFamily {
                 guard let goal = goal(state, freed) else { return (nil, false) }
                 let job = state.choose(
                     goal, trigger: trigger, tid: tid, limit: Self.batch,
-                    spared: goal.isWhole ? began...max(began, now) : nil)
+                    spared: goal.isWhole ? began...max(began, now) : nil, leftToFiles: leftToFiles)
                 return (job, job == nil && state.device.held > .zero)
             }
             if let job {
+                leftToFiles = job.picked.leftToFiles
                 carryOut(job, &debt) { part in
                     freed += part.freed
                     report(part.events)

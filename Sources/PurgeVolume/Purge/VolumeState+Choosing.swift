@@ -8,19 +8,25 @@ extension VolumeState {
     /// Decides a purge, or `limit` files of it: from here on its files no longer exist for later calls, and their bytes
     /// go from reclaimable to free in this one step. The plan comes from PurgePlan.
     mutating func choose(
-        _ goal: PurgeGoal, trigger: PurgeTrigger, tid: pid_t, limit: Int = .max, spared: ClosedRange<Instant>? = nil
+        _ goal: PurgeGoal, trigger: PurgeTrigger, tid: pid_t, limit: Int = .max,
+        spared: ClosedRange<Instant>? = nil, leftToFiles: ByteCount = .zero
     ) -> PurgeJob? {
-        let picked = pick(goal, limit: limit, spared: spared)
+        let picked = pick(goal, limit: limit, spared: spared, leftToFiles: leftToFiles)
         return picked.isEmpty ? nil : begin(picked, trigger: trigger, tid: tid)
     }
 
-    mutating func pick(_ goal: PurgeGoal, limit: Int, spared: ClosedRange<Instant>? = nil) -> Picked {
+    /// `leftToFiles` is what earlier steps of the same purge have left to files.
+    mutating func pick(
+        _ goal: PurgeGoal, limit: Int, spared: ClosedRange<Instant>? = nil, leftToFiles: ByteCount = .zero
+    ) -> Picked {
+        let share = OthersShare(percent: device.othersShare, leftToFiles: leftToFiles)
         let plan = PurgePlan<Node>(
-            goal: goal, othersPurgeable: device.othersPurgeable, limit: limit,
+            goal: goal, othersPurgeable: device.othersPurgeable, share: share, limit: limit,
             next: { tree.popVictim(step: $0, spared: spared) })
-        tree.accounts.takeFromOthers(plan.fromOthers)
+        tree.accounts.takeFromOthers(plan.fromOthers + plan.restOfOthers)
         return Picked(
-            fromOthers: plan.fromOthers, victims: plan.items.compactMap { victim($0.id, $0.reason) })
+            fromOthers: plan.fromOthers, victims: plan.items.compactMap { victim($0.id, $0.reason) },
+            restOfOthers: plan.restOfOthers, leftToFiles: plan.leftToFiles)
     }
 
     /// A file that has been chosen leaves the ledger.
@@ -36,13 +42,12 @@ extension VolumeState {
     /// Chooses what must be purged for `short` more bytes. Returns false if one step is not enough.
     mutating func cover(_ short: ByteCount, _ room: inout Room) -> Bool {
         guard short > .zero else { return true }
-        let plan = pick(.bytes(short), limit: Purger.batch)
+        let plan = pick(.bytes(short), limit: Purger.batch, leftToFiles: room.job?.picked.leftToFiles ?? .zero)
         if room.job == nil {
             guard !plan.isEmpty else { return false }
-            room.job = begin(Picked(fromOthers: .zero, victims: []), trigger: .importantWrite, tid: room.tid)
+            room.job = begin(Picked(), trigger: .importantWrite, tid: room.tid)
         }
-        room.job?.fromOthers += plan.fromOthers
-        room.job?.victims += plan.victims
+        room.job?.picked.add(plan)
         room.setAside += plan.freed
         return plan.freed >= short
     }
@@ -68,17 +73,5 @@ extension VolumeState {
     mutating func detach(_ victim: PurgeJob.Victim) -> String? {
         tree.detach(victim.node, from: Dentry(directory: victim.directory, name: victim.name))
         return victim.node.dropStoredExtents()
-    }
-
-    /// The files count again, and are no longer victims in this mount. What a write has been promised must then come
-    /// from others, chosen in the same step.
-    mutating func reinstate(_ failed: [PurgeJob.Victim], _ job: PurgeJob) -> Picked {
-        for victim in failed {
-            tree.reinstate(victim.node, isStuck: true)
-        }
-        let bytes = failed.reduce(ByteCount.zero) { $0 + $1.bytes }
-        let short = min(bytes, .zero - capacity.balance)
-        guard job.trigger == .importantWrite, short > .zero else { return Picked(fromOthers: .zero, victims: []) }
-        return pick(.bytes(short), limit: .max)
     }
 }

@@ -1,0 +1,29 @@
+/// How much of what is short others.purgeable gives before files do (docs/RULES.md, Order of purging).
+public struct OthersShare: Hashable, Sendable {
+    /// From 0 to 100.
+    public var percent: Int
+    /// A part of what is short of which others have given their share already: earlier steps of the same purge have left
+    /// it to files.
+    public var leftToFiles: ByteCount
+
+    public static let most = 100
+
+    public init(percent: Int = most, leftToFiles: ByteCount = .zero) {
+        (self.percent, self.leftToFiles) = (percent, leftToFiles)
+    }
+
+    /// A whole number, with or without `%`; nil for anything else.
+    public static func percent(text: some StringProtocol) -> Int? {
+        let digits = text.last == "%" ? text.dropLast() : text[...]
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let percent = Int(digits), percent <= most
+        else { return nil }
+        return percent
+    }
+
+    /// In whole blocks.
+    func part(of short: ByteCount) -> ByteCount {
+        let (hundreds, rest) = max(.zero, short - leftToFiles).bytes.quotientAndRemainder(dividingBy: 100)
+        return ByteCount(hundreds * Int64(percent) + (rest * Int64(percent) + 99) / 100).roundedUp
+    }
+}
