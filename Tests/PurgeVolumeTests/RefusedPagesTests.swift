@@ -104,15 +104,20 @@ struct RefusedPagesTests {
             try live.enter(.locked)
             #expect(throws: Errno.notPermitted) { try live.write(handle, at: 0, 4096) }
             let volume = live.volume
+            let hasReturned = Atomic<Bool>(false)
             let unlocking = Workers.start(1) { _ in
                 try volume.deviceChanges.make(by: 0) { (device, _) throws(DeviceRefusal) in
                     device.lock.state = .unlocked
                     return [.lockState(.unlocked)]
                 }
-                #expect(kernel.waiting == 0)
+                hasReturned.store(true, ordering: .sequentiallyConsistent)
             }
             try eventually(within: 10, "the unlock") { volume.device.state == .unlocked }
             #expect(throws: Errno.notPermitted) { try live.write(handle, at: 0, 4096, isMapped: true) }
+            // Time enough for one that does not wait.
+            #expect(throws: (any Error).self) {
+                try eventually(within: 0.5, "an early return") { hasReturned.load(ordering: .sequentiallyConsistent) }
+            }
             _ = kernel.take()
             try unlocking.join(within: 10)
             #expect(try live.write(handle, at: 0, 4096, isMapped: true) == 4096)
