@@ -131,6 +131,13 @@ final class ArchiveReader {
         // It warns of names that are no text in the C locale, and gives their bytes; all else is compared anyway.
         guard result != ARCHIVE_OK, result != ARCHIVE_WARN else { return }
         if let failure = input.failure { throw failure }
+        // ARCHIVE_ERRNO_FILE_FORMAT, which libarchive does not publish.
+        if entry == nil, archive_errno(archive) == EILSEQ {
+            throw StoreError(
+                "this is not a backup: it is no tar archive", path: path,
+                advice: "If it was compressed, decompress it: zcat FILE | purgefs backup restore - STORE. "
+                    + "Nothing was restored.")
+        }
         let text = archive_error_string(archive).map { String(cString: $0) } ?? "libarchive does not say why"
         throw damaged("its archive cannot be read (\(text))")
     }

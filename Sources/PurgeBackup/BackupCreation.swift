@@ -23,6 +23,7 @@ public struct BackupCreation {
         let unfinished = try UnfinishedDirectory(for: directory, Self.kind)
         do throws(StoreError) {
             let summary = try fill(unfinished)
+            try progress.step()
             try unfinished.publish("the backup")
             return summary
         } catch {

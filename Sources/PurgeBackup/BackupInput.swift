@@ -25,7 +25,8 @@ struct BackupInput {
         switch kind {
         case S_IFDIR: (manifest, archive) = try Self.directory(place, path)
         case S_IFREG: (manifest, archive) = try Self.stream(place, path, waits: false)
-        default: throw Self.notABackup(path, "it is neither a directory nor a file")
+        case S_IFIFO: (manifest, archive) = try Self.stream(place, path, waits: true)
+        default: throw Self.notABackup(path, "it is neither a directory nor a file nor a pipe")
         }
     }
 

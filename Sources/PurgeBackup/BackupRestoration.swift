@@ -50,14 +50,14 @@ public struct BackupRestoration {
         var restorer = EntryRestorer(input, into: container, progress)
         try restorer.run()
         try making(unfinished) { (folder) throws(Errno) in try System.unlink(at: folder.raw, Self.mark) }
-        unfinished.release()
-        let store = try Store.open(unfinished.workPath, creating: true)
+        let store = try Store.make(in: unfinished.descriptor, path: unfinished.workPath)
         try restorer.finish()
         let outcome = Outcome(
             header: input.manifest.header, store: store, containerID: Device.fresh().containerID,
             summary: try summary(restorer))
         try save(outcome)
         try making(unfinished) { (_) throws(Errno) in try System.syncFileSystem(store.directory.raw) }
+        try progress.step()
         try unfinished.publish("the store")
         return outcome
     }

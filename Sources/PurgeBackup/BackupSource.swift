@@ -62,9 +62,20 @@ public struct BackupSource: Sendable {
         do throws(Errno) { return try body() } catch { throw failure("it cannot be read", inner, error) }
     }
 
-    /// An entry of a folder for reading. Access times stay as they are, where that is allowed.
+    /// An entry of a folder for reading.
     func open(_ name: RawText, in folder: FileDescriptor, _ status: FileStatus) throws(Errno) -> FileDescriptor {
         let flags = O_RDONLY | O_NONBLOCK | (status.st_mode & S_IFMT == S_IFDIR ? O_DIRECTORY : 0)
+        return try Self.open(name, in: folder, flags)
+    }
+
+    static func openFolder(_ name: UnsafePointer<CChar>, in folder: FileDescriptor) throws(Errno) -> FileDescriptor {
+        try open(name, in: folder, O_RDONLY | O_DIRECTORY)
+    }
+
+    /// Access times stay as they are, where that is allowed.
+    private static func open(
+        _ name: UnsafePointer<CChar>, in folder: FileDescriptor, _ flags: Int32
+    ) throws(Errno) -> FileDescriptor {
         do throws(Errno) {
             return try folder.open(name, flags | System.openNoAccessTime)
         } catch .notPermitted {

@@ -103,9 +103,7 @@ struct ContainerWalk {
 
     /// In reverse order.
     private static func names(of folder: FileDescriptor) throws(Errno) -> [RawText] {
-        // A copy, because the position of a descriptor is kept.
-        try folder.open(".", O_RDONLY | O_DIRECTORY).names().sorted { left, right in
-            strcmp(left, right) > 0
-        }
+        // Another descriptor, because the position of one is kept.
+        try BackupSource.openFolder(".", in: folder).names().sorted { left, right in strcmp(left, right) > 0 }
     }
 }

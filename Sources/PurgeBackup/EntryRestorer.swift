@@ -166,11 +166,13 @@ extension EntryRestorer {
         let file = try Self.making(record) { () throws(Errno) in
             try folder.open(name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
         }
-        let checksum = try copy(record, expected, to: file)
+        let (checksum, hasHoles) = try copy(record, expected, to: file)
         guard checksum.count == size, checksum.text == expected.crc32 else {
             throw archive.damaged("\(record.place): its data does not have the checksum in the manifest")
         }
         bytes = (ByteCount(bytes) + ByteCount(size)).bytes
+        // Before the others, which may take all the room that there is for attributes.
+        if hasHoles { try Self.making(record) { () throws(Errno) in try Self.markHoles(of: file) } }
         try setOwnerAndAttributes(record, of: file)
         try Self.making(record) { () throws(Errno) in
             try VisibleAttributes.setTimes(
@@ -179,10 +181,12 @@ extension EntryRestorer {
         }
     }
 
+    /// Returns whether blocks of the file were passed over, too.
     private func copy(
         _ record: EntryRecord, _ expected: ManifestEntry, to file: FileDescriptor
-    ) throws(StoreError) -> Checksum {
+    ) throws(StoreError) -> (Checksum, hasHoles: Bool) {
         var checksum = Checksum()
+        var written = WrittenBlocks()
         var runs = try expected.runs.map { (runs) throws(StoreError) in try ranges(runs, record)[...] }
         try archive.data { (bytes, offset) throws(StoreError) in
             guard offset >= checksum.count, offset <= record.size, Int64(bytes.count) <= record.size - offset else {
@@ -194,13 +198,24 @@ extension EntryRestorer {
                 try write(
                     UnsafeRawBufferPointer(rebasing: bytes[first..<first + part.count]), at: part.lowerBound, record,
                     file)
+                written.add(part)
             }
             checksum.add(bytes)
             try progress.note(bytes: checksum.count)
         }
         checksum.addZeros(record.size - checksum.count)
         try Self.making(record) { () throws(Errno) in try System.truncate(file.raw, record.size) }
-        return checksum
+        return (checksum, !written.areAll(of: record.size))
+    }
+
+    /// As a mount does before a file gets its first hole. From the blocks that the file system says the file has, a scan
+    /// of the store cannot tell: those of the attributes count, too.
+    private static func markHoles(of file: FileDescriptor) throws(Errno) {
+        do throws(Errno) {
+            try ExtentRecord.ofHoles.withUnsafeBytes { bytes in
+                Result { () throws(Errno) in try System.setAttribute(at: file.raw, nil, ExtentRecord.key, bytes) }
+            }.get()
+        } catch .notSupported {}  // then it can be no store, which `Store.make` says
     }
 
     private func write(
@@ -281,6 +296,19 @@ extension EntryRestorer {
     ) throws(StoreError) -> Result {
         do throws(Errno) { return try body() } catch { throw failure(record, error) }
     }
+}
+
+/// The blocks of a file up to the first that was passed over.
+private struct WrittenBlocks {
+    private var count: Int64 = 0
+
+    /// In the order of the file.
+    mutating func add(_ part: Range<Int64>) {
+        let first = part.lowerBound / ByteCount.block.bytes
+        if first <= count { count = max(count, ByteCount(part.upperBound).blocks) }
+    }
+
+    func areAll(of size: Int64) -> Bool { count >= ByteCount(size).blocks }
 }
 
 /// Which paths an entry of a backup may have: it is hostile until this has been asked.

@@ -44,7 +44,7 @@ public struct RestoreComparison {
         // A closure cannot change self.
         var found = RestoreComparison()
         try ContainerWalk(source: source).run { (entry) throws(StoreError) in
-            try progress.step()
+            try progress.noteEntry()
             let isThere = try source.reading(entry.path) { () throws(Errno) in try finder.has(entry.path) }
             found.add(entry, isThere: isThere)
             return true

@@ -12,6 +12,7 @@ extension StoreError {
         case .readOnly: failure.advice = "Name a place on a file system that is mounted read-write."
         case .ioError: failure.advice = "The disk reports errors: check it (dmesg), and name a place on another one."
         case .accessDenied, .notPermitted: failure.advice = "Name a place where you may read and write."
+        case Errno(EPIPE): failure.advice = "The program that reads it has ended."
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .nameTooLong, Errno(ELOOP), .notDirectory, .noEntry: break
         default: failure.advice = "Check the file system, or name a place on another one."
         }

@@ -4,12 +4,17 @@ import PurgeSystem
 
 /// A directory that is made beside the place where it is to be, under a hidden name, and gets its own name when it is
 /// complete. What a killed process has left under that name is removed by the next one that makes the same directory.
+///
+/// Whoever makes or removes the directory under that name has its lock (flock), and has seen after taking it that the
+/// name still leads to it. So no process removes what another one is making, and of several that make the same directory
+/// at the same time one succeeds.
 final class UnfinishedDirectory {
     /// Where it is to be; absolute.
     let path: String
     /// Where it is made.
     var workPath: String { "\(parentPath == "/" ? "" : parentPath)/\(workName)" }
-    private(set) var descriptor: FileDescriptor
+    /// Has the lock as long as it is open.
+    let descriptor: FileDescriptor
     private let parent: FileDescriptor
     private let parentPath: String
     private let name: String
@@ -24,27 +29,23 @@ final class UnfinishedDirectory {
 
     /// `given` must not exist, or be an empty directory.
     init(for given: String, _ kind: Kind) throws(StoreError) {
-        func failed(_ error: Errno) -> StoreError { .failed("\(kind.what) cannot be made", path: given, error) }
         do throws(Errno) {
             path = try System.resolvedOrParent(given)
             guard let name = path.pathNames.last else { throw .busy }
             self.name = name
             parentPath = path.parentPath
             parent = try FileDescriptor.open(parentPath, O_RDONLY | O_DIRECTORY)
-        } catch { throw failed(error) }
+        } catch { throw .failed("\(kind.what) cannot be made", path: given, error) }
         workName = ".\(name)\(kind.suffix)"
         try Self.checkPlace(name, in: parent, given, kind)
-        do throws(Errno) {
-            try Self.makeDirectory(workName, in: parent)
-            descriptor = try parent.open(workName, O_RDONLY | O_DIRECTORY)
-            try System.lockExclusively(descriptor.raw)
-        } catch .exists {
-            descriptor = try Self.replaceRemains(workName, in: parent, given, kind)
-        } catch { throw failed(error) }
-    }
-
-    private static func makeDirectory(_ name: String, in parent: FileDescriptor) throws(Errno) {
-        try System.makeDirectory(at: parent.raw, name, mode: 0o700)
+        descriptor = try Self.make(workName, in: parent, given, kind)
+        do throws(StoreError) {
+            // Another process may have made the whole of it meanwhile.
+            try Self.checkPlace(name, in: parent, given, kind)
+        } catch {
+            discard()
+            throw error
+        }
     }
 
     private static func checkPlace(
@@ -63,47 +64,86 @@ final class UnfinishedDirectory {
         } catch { throw .failed("\(kind.what) cannot be made", path: given, error) }
     }
 
-    /// What has the name already is removed if it is of this kind and no process is making it.
-    private static func replaceRemains(
+    private static func make(
         _ name: String, in parent: FileDescriptor, _ given: String, _ kind: Kind
     ) throws(StoreError) -> FileDescriptor {
-        let inTheWay = "\(given.parentPath)/\(name)"
+        while true {
+            do throws(Errno) {
+                if let made = try makeDirectory(name, in: parent) { return made }
+            } catch .tryAgain { throw inUse(given, kind) } catch {
+                throw .failed("\(kind.what) cannot be made", path: given, error)
+            }
+            try removeRemains(name, in: parent, given, kind)
+        }
+    }
+
+    private static func inUse(_ given: String, _ kind: Kind) -> StoreError {
+        StoreError(
+            "another process is already making \(kind.what) there", path: given, advice: "Wait until it has ended.")
+    }
+
+    /// Has the lock; nil if there is something under that name, or was.
+    private static func makeDirectory(_ name: String, in parent: FileDescriptor) throws(Errno) -> FileDescriptor? {
+        do throws(Errno) {
+            try System.makeDirectory(at: parent.raw, name, mode: 0o700)
+        } catch .exists { return nil }
+        return try locked(name, in: parent)
+    }
+
+    /// EAGAIN if another process has the lock; nil if the name leads to something else by the time that this one has it.
+    private static func locked(_ name: String, in parent: FileDescriptor) throws(Errno) -> FileDescriptor? {
         do throws(Errno) {
             let found = try parent.open(name, O_RDONLY | O_DIRECTORY)
             try System.lockExclusively(found.raw)
+            return try leads(name, in: parent, to: found) ? found : nil
+        } catch .noEntry { return nil }
+    }
+
+    private static func leads(
+        _ name: String, in parent: FileDescriptor, to directory: FileDescriptor
+    ) throws(Errno) -> Bool {
+        FileIdentity(try System.status(at: parent.raw, name)) == FileIdentity(try System.status(directory.raw))
+    }
+
+    /// What has the name already is removed if it is of this kind and no process is making it.
+    private static func removeRemains(
+        _ name: String, in parent: FileDescriptor, _ given: String, _ kind: Kind
+    ) throws(StoreError) {
+        let inTheWay = "\(given.parentPath)/\(name)"
+        do throws(Errno) {
+            guard let found = try locked(name, in: parent) else { return }
+            defer { withExtendedLifetime(found) {} }  // it has the lock
             let names = try found.open(".", O_RDONLY | O_DIRECTORY).names()
             let texts = names.map { String(decoding: $0.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self) }
             guard texts.allSatisfy({ kind.isOurs($0) || TreeRemoval.isOwnName($0) }) else { throw .exists }
             try TreeRemoval.run(name, in: parent)
-            try makeDirectory(name, in: parent)
-            let made = try parent.open(name, O_RDONLY | O_DIRECTORY)
-            try System.lockExclusively(made.raw)
-            return made
-        } catch .tryAgain {
-            throw StoreError(
-                "another process is already making \(kind.what) there", path: given, advice: "Wait until it has ended.")
-        } catch .exists {
+        } catch .tryAgain { throw inUse(given, kind) } catch .exists, .notDirectory, Errno(ELOOP) {
             throw StoreError(
                 "there is something else under the name that \(kind.what) has until it is complete", path: inTheWay,
                 advice: "Move it away.")
         } catch { throw .failed("what an earlier call has left cannot be removed", path: inTheWay, error) }
     }
 
-    /// Releases the lock, so that what is in it can be opened as a store, which has the lock from then on.
-    func release() { descriptor = parent }
-
     /// Gives it its name; from then on it is there whatever happens. What is in it is on disk already.
     func publish(_ what: String) throws(StoreError) {
         do throws(Errno) {
+            guard try Self.leads(workName, in: parent, to: descriptor) else { throw .noEntry }
             try System.rename(at: parent.raw, workName, to: parent.raw, name)
             try System.sync(parent.raw)
         } catch .busy {
             throw StoreError(
                 "is a mount point", path: path, advice: "Name a directory in it. Nothing was changed.")
+        } catch .notEmpty, .exists, .notDirectory {
+            throw StoreError(
+                "something else has been put there meanwhile", path: path,
+                advice: "Name a new or an empty directory for \(what), and try again. Nothing of it was kept.")
         } catch { throw .failed("\(what) cannot be given its name", path: path, error) }
     }
 
+    /// Removes it, unless it has its name.
     func discard() {
-        do throws(Errno) { try TreeRemoval.run(workName, in: parent) } catch {}  // the next one removes it
+        do throws(Errno) {
+            if try Self.leads(workName, in: parent, to: descriptor) { try TreeRemoval.run(workName, in: parent) }
+        } catch {}  // the next one removes it
     }
 }

@@ -10,6 +10,8 @@ import PurgeSystem
 /// that allocates and cut after one that frees, so that a crash at any point at worst counts too much.
 public struct ExtentRecord: Sendable {
     public static let key = "user.purgefs.extents"
+    /// Of a file that has holes, and no charged blocks but those in which its file system shows data.
+    public static let ofHoles = [UInt8(ascii: "i")] + encode(ExtentSet())
     /// Longer lists go to a file of their own, since ext4 holds about 4000 bytes an inode.
     static let inlineLimit = 512
     /// The longest list in bytes: some two million runs, which take eight times as much memory.

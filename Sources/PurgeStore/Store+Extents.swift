@@ -104,16 +104,13 @@ extension Store {
         if let sidecar = record.sidecar { removeSidecar(sidecar) }
     }
 
-    /// For a file that is gone. A sidecar that cannot be removed now is tried again; if it never can be, `purgefs check`
-    /// finds it.
+    /// For a file that is gone. What cannot be removed now is tried again; if it never can be, `purgefs check` finds it.
     public func removeSidecar(_ name: String) {
         if !tryToRemoveSidecar(name) { leftSidecars.withLock { _ = $0.insert(name) } }
     }
 
     public func removeLeftSidecars() {
-        leftSidecars.withLock { left in
-            for name in left where tryToRemoveSidecar(name) { left.remove(name) }
-        }
+        leftSidecars.withLock { left in left = left.filter { !tryToRemoveSidecar($0) } }
     }
 
     /// Whether it is gone.

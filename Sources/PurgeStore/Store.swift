@@ -80,6 +80,12 @@ public final class Store: Sendable {
         }
     }
 
+    /// Makes a store in a directory whose lock the caller has, and which is at `path` now.
+    public static func make(in directory: FileDescriptor, path: String) throws(StoreError) -> Store {
+        let place = StoreDirectory(path: path, absolutePath: path, descriptor: directory, isMade: false)
+        return try open(place, try StoreBefore(place), creating: true, start: nil)
+    }
+
     private static func open(
         _ place: StoreDirectory, _ before: StoreBefore, creating: Bool, start: String?
     ) throws(StoreError) -> Store {

@@ -102,6 +102,10 @@ extension System {
         try SystemCall.done(.sigprocmask) { shim_block_signals(signals.rawValue, &old) }
         return SignalSet(rawValue: old)
     }
+    public static func unblock(_ signals: SignalSet) throws(Errno) {
+        let blocked = try block(SignalSet())
+        try setMask(blocked.subtracting(signals))
+    }
     /// A signal that tells this process to end, if one is blocked and waits to be fetched. Work that may take long asks
     /// for it from time to time, and gives up.
     public static func endSignal() -> Int32? {

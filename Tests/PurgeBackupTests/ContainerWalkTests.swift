@@ -1,5 +1,6 @@
 import Glibc
 import PurgeStore
+import PurgeSystem
 import Support
 import Testing
 
@@ -43,6 +44,27 @@ struct ContainerWalkTests {
                 return entry.path != Array("b".utf8)
             }
             #expect(found == [".", "a", "a/x", "aa", "b"])
+        }
+    }
+
+    /// Reading leaves the access times of folders and files as they are.
+    @Test func accessTimes() throws {
+        try SampleContainer.with { container in
+            try Files.makeDirectory(container.pathOf("d"))
+            try Files.write("content", to: container.pathOf("d/f"))
+            let past = timespec(tv_sec: 1_000_000_000, tv_nsec: 5)
+            let paths = [container.path, container.pathOf("d"), container.pathOf("d/f")]
+            for path in paths.reversed() {
+                let opened = try FileDescriptor.open(path, O_RDONLY)
+                try System.setTimes(opened.raw, access: past, modification: past)
+            }
+            let (reader, sink) = (try container.reader(), KeptData())
+            for entry in try container.walked() { _ = try reader.read(entry, into: sink) }
+            #expect(sink.bytes == Array("content".utf8))
+            for path in paths {
+                let status = try Files.status(path)
+                #expect(status.st_atim.tv_sec == past.tv_sec, "\(path)")
+            }
         }
     }
 

@@ -21,6 +21,25 @@ struct EntryReaderTests {
         }
     }
 
+    /// The first name goes away when it has been opened, with a change, so it is not in the backup: the second is the file.
+    @Test func firstNameGoesWhileItIsRead() throws {
+        try SampleContainer.with { container in
+            try Files.write("data", to: container.pathOf("a"))
+            try #require(link(container.pathOf("a"), container.pathOf("b")) == 0)
+            let entries = try ["a", "b"].map(container.entry)
+            let (reader, sink) = (try container.reader(), KeptData())
+            let change: () -> Void = {
+                try? Files.write("other data", to: container.pathOf("b"))
+                unlink(container.pathOf("a"))
+            }
+            let outcome = SystemCallFaults.running(change, before: .pread) {
+                try entries.map { try reader.read($0, into: sink)?.type }
+            }
+            let found = try outcome.result.get()
+            #expect(found == [nil, .file] && sink.bytes == Array("other data".utf8))
+        }
+    }
+
     /// An inode number that is given again, or a file that was written to after it was read.
     @Test func furtherNameOfAnotherFile() throws {
         try SampleContainer.with { container in

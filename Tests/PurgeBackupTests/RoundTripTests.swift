@@ -9,10 +9,6 @@ import Testing
 
 /// Backups of a folder that is read as a mounted container would be, restored as stores.
 struct RoundTripTests {
-    private static let header = BackupHeader(
-        created: "2026-11-22T12:00:00.000Z", container: "64D2D0B7-3CC8-46A4-8F77-4F2C0B6C3E11", source: "/nowhere",
-        device: Device(containerID: "64D2D0B7-3CC8-46A4-8F77-4F2C0B6C3E11"))
-
     private func progress() -> BackupProgress { BackupProgress(path: "test") { _ in } }
 
     /// Gives `body` what was backed up and the container of the new store.
@@ -20,7 +16,7 @@ struct RoundTripTests {
         _ container: SampleContainer, _ body: (BackupSummary, String) throws -> Void
     ) throws {
         let (backup, store) = ("\(container.path)/../backup", "\(container.path)/../store")
-        let summary = try BackupCreation(container.source, Self.header, progress()).run(to: backup)
+        let summary = try BackupCreation(container.source, SampleContainer.header, progress()).run(to: backup)
         _ = try BackupRestoration(backup, progress()).run(to: store)
         try body(summary, "\(store)/container")
     }
@@ -53,6 +49,70 @@ struct RoundTripTests {
                 #expect(summary.leftOut.map(\.bytes) == [ByteCount(3)] && summary.bytes == ByteCount(5))
                 let size = try Files.size("\(restored)/Library/Preferences/f")
                 #expect(size == 5)
+            }
+        }
+    }
+
+    /// They are known as such before the first mount, which could not tell them from the blocks of their attributes.
+    /// Nothing is noted of a file that only looks like that in the archive: a hole that is no whole block is data.
+    @Test func filesWithHoles() throws {
+        try SampleContainer.with { container in
+            let block = 4096
+            let written: [String: (size: Int, data: [Int], hasHoles: Bool)] = [
+                "empty": (0, [], false), "byte": (1, [0], false), "hole": (1, [], true), "block": (block, [], true),
+                "full": (3 * block, [0, block, 2 * block], false), "begin": (3 * block, [block, 2 * block], true),
+                "middle": (3 * block, [0, 2 * block], true), "end": (3 * block, [0, block], true),
+                "last byte": (2 * block + 1, [0, block], true), "edges": (2 * block, [block - 1, block], false),
+            ]
+            for (name, file) in written {
+                let opened = try FileDescriptor.open(container.pathOf(name), O_RDWR | O_CREAT, mode: 0o600)
+                try System.truncate(opened.raw, Int64(file.size))
+                for offset in file.data {
+                    try withUnsafeBytes(of: UInt8(5)) {
+                        try #require(try System.pwrite(opened.raw, $0, offset: Int64(offset)) == 1)
+                    }
+                }
+            }
+            try roundTrip(container) { (_, restored) in
+                for (name, file) in written {
+                    let record = try? Attributes.get("\(restored)/\(name)", "user.purgefs.extents")
+                    #expect(record == (file.hasHoles ? [UInt8(ascii: "i")] : nil), "\(name)")
+                }
+            }
+        }
+    }
+
+    /// They would not age with the clock if nothing but the file's stamp told them.
+    @Test func timesInTheFuture() throws {
+        try SampleContainer.with { container in
+            try Files.makeDirectory(container.pathOf("d"))
+            for name in ["both", "read", "past"] { try Files.write("x", to: container.pathOf(name)) }
+            try Files.symlink("x", container.pathOf("link"))
+            let (past, future) = (
+                timespec(tv_sec: 1_000_000_000, tv_nsec: 5), timespec(tv_sec: 4_000_000_000, tv_nsec: 7)
+            )
+            func set(_ name: String, _ accessed: timespec, _ modified: timespec) throws {
+                try #require(
+                    utimensat(AT_FDCWD, container.pathOf(name), [accessed, modified], AT_SYMLINK_NOFOLLOW) == 0)
+            }
+            try set("both", future, future)
+            try set("read", future, past)
+            try set("past", past, past)
+            try set("link", past, future)
+            try set("d", past, future)
+            try roundTrip(container) { (_, restored) in
+                func times(_ name: String, _ key: String = "user.purgefs.times") -> String? {
+                    try? Attributes.text("\(restored)/\(name)", key)
+                }
+                #expect(times("both") == "a4000000000.000000007+0 m4000000000.000000007+0")
+                #expect(times("read") == "a4000000000.000000007+0")
+                #expect(times("past") == nil)
+                #expect(times("d") == "m4000000000.000000007+0")
+                if geteuid() == 0 { #expect(times("link", "trusted.purgefs.times") == "m4000000000.000000007+0") }
+                for name in ["both", "link", "d"] {
+                    let status = try Files.status("\(restored)/\(name)")
+                    #expect(status.st_mtim.tv_sec == future.tv_sec)
+                }
             }
         }
     }

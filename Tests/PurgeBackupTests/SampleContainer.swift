@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PurgeModel
 import PurgeStore
 import PurgeSystem
 import Support
@@ -9,6 +10,10 @@ import Support
 /// A folder that is read as a mounted container would be.
 struct SampleContainer {
     let path: String
+
+    static let header = BackupHeader(
+        created: "2026-11-22T12:00:00.000Z", container: "64D2D0B7-3CC8-46A4-8F77-4F2C0B6C3E11", source: "/nowhere",
+        device: Device(containerID: "64D2D0B7-3CC8-46A4-8F77-4F2C0B6C3E11"))
 
     static func with(_ body: (SampleContainer) throws -> Void) throws {
         try Scratch.with("container") { scratch in

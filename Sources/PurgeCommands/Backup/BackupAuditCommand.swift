@@ -18,6 +18,7 @@ struct BackupAuditCommand {
                 target.source, lastUses: try target.lastUses(), work.progress("reading", path: target.storePath)
             ).run()
         }
+        try work.endWaiting("nothing was changed")
         guard !work.asJSON else { return try work.console.print(JSONText.encode(report, pretty: true)) }
         for line in BackupAuditText(report: report, isVerbose: work.isVerbose).lines { try work.console.print(line) }
     }

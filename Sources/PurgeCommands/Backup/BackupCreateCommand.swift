@@ -22,7 +22,10 @@ struct BackupCreateCommand {
         let target = try BackupTarget(try work.target(), for: Self.what)
         if let warning = target.warning { work.console.warn("warning: \(warning)") }
         let summary = output == "-" ? try stream(target) : try directory(target)
-        try target.note(summary)
+        do throws(CommandFailure) { try target.note(summary) } catch {
+            work.console.warn("warning: the backup is complete, but \(error.message)")
+        }
+        try work.endWaiting("\(output) is complete")
         guard output != "-" else { return work.console.note(Self.line(summary, "standard output")) }
         try show(summary)
     }

@@ -25,6 +25,7 @@ struct BackupRestoreCommand {
             try BackupRestoration(backup, work.progress("restoring", path: store)).run(to: store)
         }
         let comparison = compare(outcome)
+        try work.endWaiting("\(store) has been restored, and is complete")
         guard !work.asJSON else {
             return try work.console.print(JSONText.encode(RestoreText(outcome, comparison)))
         }
@@ -63,6 +64,8 @@ struct BackupRestoreCommand {
             return try RestoreComparison(
                 of: source.files, with: outcome.store, work.progress("comparing", path: path))
         } catch {
+            // The caller reports it.
+            guard System.endSignal() == nil else { return nil }
             work.console.warn(
                 VisibleText.of("warning: \(path) cannot be compared with what was restored: ")
                     + "\(error)".split(separator: "\n").map { VisibleText.of(String($0)) }.joined(separator: "\n"))

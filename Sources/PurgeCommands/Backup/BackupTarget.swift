@@ -66,7 +66,9 @@ struct BackupTarget {
     private static func open(_ path: String) throws(StoreError) -> (store: Store, journal: Journal?) {
         do throws(StoreError) {
             let store = try Store.open(path, creating: false)
-            return (store, try Journal.open(in: store))
+            // Files can be read from a full disk, and a backup of them may be what is needed.
+            let journal = try Journal.open(in: store, toleratingFullDisk: true)
+            return (store, journal.openingFailure == nil ? journal : nil)
         } catch {
             guard error.isForLackOfWriting else { throw error }
             return (try Store.openForReading(path), nil)

@@ -39,6 +39,17 @@ struct BackupWork {
         }
     }
 
+    /// After `run`: from here on a signal ends this process at once. One that has arrived since the work was done does so
+    /// now, and the user is told what is there nevertheless.
+    func endWaiting(_ done: String) throws(CommandFailure) {
+        if let signal = System.endSignal() {
+            throw CommandFailure(status: ExitStatus.signal + signal, message: VisibleText.of("interrupted; \(done)"))
+        }
+        do throws(Errno) { try System.unblock(.ending) } catch {
+            throw CommandFailure("cannot end", path: "signals", error)
+        }
+    }
+
     /// On standard error, if that is a terminal and it takes more than a second.
     func progress(_ word: String, path: String) -> BackupProgress {
         guard isatty(STDERR_FILENO) == 1 else { return BackupProgress(path: path) { _ in } }

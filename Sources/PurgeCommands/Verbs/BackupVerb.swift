@@ -15,7 +15,9 @@ extension Verb {
         description: BackupVerb.description,
         options: [.backupOutput, OptionSpec("json", "print one JSON object"), .verbose],
         operands: 0...3,
-        exitStatus: ExitStatus.plain + [ExitStatus.signalLine("signal N ended it; nothing was left behind")],
+        exitStatus: ExitStatus.plain + [
+            ExitStatus.signalLine("signal N ended it; only what the message names is left behind")
+        ],
         examples: [
             "purgefs backup create ./app --output ./saved",
             "purgefs backup create ./app --output - | purgefs backup restore - ./new",

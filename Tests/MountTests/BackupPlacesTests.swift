@@ -1,0 +1,140 @@
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+extension Mounts {
+    /// Where a backup is written to and read from, and where its manifest is kept meanwhile.
+    @Suite struct BackupPlacesTests {
+        /// Gives `body` a store that is not mounted and a backup of it as an archive, `stream`, in a directory.
+        private func withStream(_ body: (TestMount) throws -> Void) throws {
+            try withMount { mount in
+                try mount.make("Documents/a", size: 5000)
+                try mount.unmount()
+                try Program.shell(
+                    "'\(PurgefsBinary.path)' backup create '\(mount.store)' --output - >'\(mount.scratch)/stream'"
+                )
+                .succeeded()
+                try body(mount)
+            }
+        }
+
+        /// Runs a script in the directory, with `purgefs` as a command.
+        private func shell(_ script: String, _ mount: TestMount, environment: [String: String] = [:]) throws -> Outcome
+        {
+            try Program.run(
+                ["/bin/bash", "-c", "purgefs() { '\(PurgefsBinary.path)' \"$@\"; }; \(script)"], in: mount.scratch,
+                environment: environment)
+        }
+
+        /// As in `purgefs run`, whose device is not to be charged for it: it could not make the file there at all.
+        @Test func temporaryDirectoryInAMount() throws {
+            try withStream { mount in
+                try mount.mount()
+                let environment = ["TMPDIR": mount.path("tmp")]
+                let script = "purgefs backup create '\(mount.root)' --output - | purgefs backup restore - new"
+                try shell("set -o pipefail; \(script)", mount, environment: environment).succeeded()
+                let size = try Files.size("\(mount.scratch)/new/container/Documents/a")
+                #expect(size == 5000)
+            }
+        }
+
+        @Test func noTemporaryDirectory() throws {
+            try withStream { mount in
+                let environment = ["TMPDIR": "/no/such/folder"]
+                for script in [
+                    "purgefs backup create '\(mount.store)' --output - | cat", "purgefs backup restore stream new",
+                ] {
+                    let outcome = try shell("set -o pipefail; \(script)", mount, environment: environment)
+                    #expect(outcome.status == 1 && outcome.output == "")
+                    #expect(outcome.errors.contains("/no/such/folder: no temporary file can be made"))
+                    #expect(outcome.errors.hasSuffix("  Set TMPDIR to a directory on another file system.\n"))
+                }
+            }
+        }
+
+        @Test func fullTemporaryDirectory() throws {
+            try withStream { mount in
+                let disk = "\(mount.scratch)/disk"
+                try Files.makeDirectory(disk)
+                try Program.run("mount", "-t", "tmpfs", "-o", "size=64K", "none", disk).succeeded()
+                defer { _ = try? Program.run("umount", disk) }
+                _ = try shell("cat /dev/zero >disk/zeros", mount)
+                for script in [
+                    "purgefs backup create '\(mount.store)' --output - | cat", "purgefs backup restore stream new",
+                ] {
+                    let outcome = try shell("set -o pipefail; \(script)", mount, environment: ["TMPDIR": disk])
+                    #expect(outcome.status == 1 && outcome.output == "")
+                    #expect(outcome.errors.contains("\(disk): the manifest cannot be kept here"), "\(outcome)")
+                    #expect(
+                        outcome.errors.hasSuffix(
+                            "  The disk is full: make room there, or set TMPDIR to a directory on another file system.\n"
+                        ))
+                }
+                #expect(!Files.exists("\(mount.scratch)/new"))
+            }
+        }
+
+        /// Whether the pipe has a name or not.
+        @Test func pipes() throws {
+            try withStream { mount in
+                try shell("mkfifo pipe; cat stream >pipe & purgefs backup restore pipe new; wait", mount).succeeded()
+                try shell("purgefs backup restore <(cat stream) other", mount).succeeded()
+                for store in ["new", "other"] {
+                    let size = try Files.size("\(mount.scratch)/\(store)/container/Documents/a")
+                    #expect(size == 5000)
+                }
+            }
+        }
+
+        @Test func compressedArchive() throws {
+            try withStream { mount in
+                let outcome = try shell("gzip stream; purgefs backup restore stream.gz new", mount)
+                #expect(outcome.status == 1 && outcome.errors.contains("this is not a backup: it is no tar archive"))
+                try shell("zcat stream.gz | purgefs backup restore - new", mount).succeeded()
+            }
+        }
+
+        /// By a shell that has it ignore SIGPIPE.
+        @Test func nobodyReads() throws {
+            try withStream { mount in
+                let outcome = try shell(
+                    """
+                    mkfifo pipe; exec 3<>pipe 4>pipe 3>&-; trap '' PIPE
+                    purgefs backup create '\(mount.store)' --output - >&4
+                    """, mount)
+                #expect(outcome.status == 1)
+                #expect(outcome.errors.contains("standard output: the backup cannot be written: Broken pipe"))
+                #expect(
+                    outcome.errors.hasSuffix("  The program that reads it has ended. Nothing of the backup was kept.\n")
+                )
+            }
+        }
+
+        /// The blocks that ext4 has for the attributes of a file are not charged to it.
+        @Test func holesWithAttributes() throws {
+            try withMount { mount in
+                let sizes = [1, 4096, 8192, 20480]
+                for size in sizes {
+                    let path = mount.path("Documents/\(size)")
+                    try Files.write("", to: path)
+                    try Files.truncate(path, Int64(size))
+                    try Attributes.set(path, "user.note", [UInt8](repeating: 1, count: 3000))
+                    let charged = try Files.charged(path)
+                    #expect(charged == 0)
+                }
+                try PurgefsBinary.run("backup", "create", mount.root, "--output", "\(mount.scratch)/backup").succeeded()
+                try mount.unmount()
+                let (store, point) = ("\(mount.scratch)/new", "\(mount.scratch)/point")
+                try PurgefsBinary.run("backup", "restore", "\(mount.scratch)/backup", store).succeeded()
+                try Files.makeDirectory(point)
+                try PurgefsBinary.run("mount", store, point).succeeded()
+                defer { _ = try? PurgefsBinary.run("unmount", point) }
+                for size in sizes {
+                    let charged = try Files.charged("\(point)/Documents/\(size)")
+                    #expect(charged == 0, "\(size)")
+                }
+            }
+        }
+    }
+}

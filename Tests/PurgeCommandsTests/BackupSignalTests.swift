@@ -1,0 +1,77 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import Testing
+
+@testable import PurgeCommands
+
+/// Signals that arrive when the work of `purgefs backup` is nearly done.
+struct BackupSignalTests {
+    private static let container = "64D2D0B7-3CC8-46A4-8F77-4F2C0B6C3E11"
+
+    /// Gives `body` an empty directory with a store in it.
+    private func withStore(_ body: (String) throws -> Void) throws {
+        let root = try System.makeTemporaryDirectory(prefix: "/tmp/purgefs-signal-test.")
+        try Store.open("\(root)/store", creating: true).saveSettings(Device(containerID: Self.container))
+        let result = Result { try body(root) }
+        let (parent, name) = (try FileDescriptor.open("/tmp", O_RDONLY | O_DIRECTORY), root.pathNames.last ?? "")
+        try TreeRemoval.run(name, in: parent)
+        try result.get()
+    }
+
+    /// Sends SIGINT to this thread right before its call of that name after `earlier` ones.
+    private func interrupted(
+        before name: SystemCall.Name, after earlier: Int = 0, _ words: [String]
+    ) throws -> Session {
+        let mask = try System.block(SignalSet(SIGINT))
+        let outcome = SystemCallFaults.running(
+            { pthread_kill(pthread_self(), SIGINT) }, before: name, after: earlier
+        ) { Session(words) }
+        // The signal has not been fetched yet, and would end this process.
+        let signal = try System.nextSignal(of: SignalSet(SIGINT), milliseconds: 0)
+        #expect(signal?.number == SIGINT)
+        try System.setMask(mask)
+        return try outcome.result.get()
+    }
+
+    /// The store has its name already: the comparison ends.
+    @Test func afterTheRestoration() throws {
+        try withStore { root in
+            let words = ["backup", "restore", "\(root)/saved", "\(root)/new"]
+            #expect(Session("backup", "create", "\(root)/store", "--output", "\(root)/saved").status == 0)
+            // The first gives device.json its name.
+            let session = try interrupted(before: .renameat2, after: 1, words)
+            #expect(session.status == 128 + SIGINT && session.output == "")
+            #expect(session.messages == "purgefs: interrupted; \(root)/new has been restored, and is complete\n")
+            #expect(Session("check", "\(root)/new").status == 0)
+        }
+    }
+
+    @Test func beforeTheStoreHasItsName() throws {
+        try withStore { root in
+            #expect(Session("backup", "create", "\(root)/store", "--output", "\(root)/saved").status == 0)
+            let session = try interrupted(
+                before: .syncfs, ["backup", "restore", "\(root)/saved", "\(root)/new"])
+            #expect(session.status == 128 + SIGINT)
+            #expect(session.messages == "purgefs: cannot restore: interrupted; nothing was left behind\n")
+            let left = try FileDescriptor.open(root, O_RDONLY | O_DIRECTORY).names().count
+            #expect(left == 2)
+        }
+    }
+
+    @Test(arguments: [true, false]) func endOfACreation(isPublished: Bool) throws {
+        try withStore { root in
+            let session = try interrupted(
+                before: isPublished ? .renameat2 : .fsync,
+                ["backup", "create", "\(root)/store", "--output", "\(root)/saved"])
+            #expect(session.status == 128 + SIGINT)
+            let left =
+                isPublished
+                ? "interrupted; \(root)/saved is complete" : "cannot back up: interrupted; nothing was left behind"
+            #expect(session.messages == "purgefs: \(left)\n")
+            let names = try FileDescriptor.open(root, O_RDONLY | O_DIRECTORY).names().count
+            #expect(names == (isPublished ? 2 : 1))
+        }
+    }
+}
