@@ -40,7 +40,7 @@ struct BackupInput {
                 throw notABackup(path, "it has no \(name)")
             } catch .invalid, Errno(ELOOP) {
                 throw notABackup(path, "\(name) is not a plain file")
-            } catch { throw .failed("the backup cannot be read", path: "\(path)/\(name)", error) }
+            } catch { throw .ofBackup("the backup cannot be read", path: "\(path)/\(name)", error) }
         }
         let text = try file(ArchiveWriter.manifestName)
         let data = try file(BackupCreation.archiveName)
@@ -78,7 +78,7 @@ struct BackupInput {
     private static func reading<Result>(
         _ path: String, _ body: () throws(Errno) -> Result
     ) throws(StoreError) -> Result {
-        do throws(Errno) { return try body() } catch { throw .failed("the backup cannot be read", path: path, error) }
+        do throws(Errno) { return try body() } catch { throw .ofBackup("the backup cannot be read", path: path, error) }
     }
 
     private static func notABackup(_ path: String, _ why: String) -> StoreError {

@@ -35,7 +35,7 @@ final class UnfinishedDirectory {
             self.name = name
             parentPath = path.parentPath
             parent = try FileDescriptor.open(parentPath, O_RDONLY | O_DIRECTORY)
-        } catch { throw .failed("\(kind.what) cannot be made", path: given, error) }
+        } catch { throw .ofBackup("\(kind.what) cannot be made", path: given, error) }
         workName = ".\(name)\(kind.suffix)"
         try Self.checkPlace(name, in: parent, given, kind)
         descriptor = try Self.make(workName, in: parent, given, kind)
@@ -61,7 +61,7 @@ final class UnfinishedDirectory {
             throw StoreError(
                 "is not a directory", path: given,
                 advice: "Name a new or an empty directory for \(kind.what). Nothing was changed.")
-        } catch { throw .failed("\(kind.what) cannot be made", path: given, error) }
+        } catch { throw .ofBackup("\(kind.what) cannot be made", path: given, error) }
     }
 
     private static func make(
@@ -71,7 +71,7 @@ final class UnfinishedDirectory {
             do throws(Errno) {
                 if let made = try makeDirectory(name, in: parent) { return made }
             } catch .tryAgain { throw inUse(given, kind) } catch {
-                throw .failed("\(kind.what) cannot be made", path: given, error)
+                throw .ofBackup("\(kind.what) cannot be made", path: given, error)
             }
             try removeRemains(name, in: parent, given, kind)
         }
@@ -121,7 +121,7 @@ final class UnfinishedDirectory {
             throw StoreError(
                 "there is something else under the name that \(kind.what) has until it is complete", path: inTheWay,
                 advice: "Move it away.")
-        } catch { throw .failed("what an earlier call has left cannot be removed", path: inTheWay, error) }
+        } catch { throw .ofBackup("what an earlier call has left cannot be removed", path: inTheWay, error) }
     }
 
     /// Gives it its name; from then on it is there whatever happens. What is in it is on disk already.
@@ -137,7 +137,7 @@ final class UnfinishedDirectory {
             throw StoreError(
                 "something else has been put there meanwhile", path: path,
                 advice: "Name a new or an empty directory for \(what), and try again. Nothing of it was kept.")
-        } catch { throw .failed("\(what) cannot be given its name", path: path, error) }
+        } catch { throw .ofBackup("\(what) cannot be given its name", path: path, error) }
     }
 
     /// Removes it, unless it has its name.

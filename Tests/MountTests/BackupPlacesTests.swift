@@ -75,6 +75,26 @@ extension Mounts {
             }
         }
 
+        /// With a journal and without one.
+        @Test func fullDiskUnderTheStore() throws {
+            // Smaller than the disk, or the mount warns.
+            try withMount(["--total", "2M"], on: .tmpfs, tmpfsSize: "8M") { mount in
+                try mount.make("Documents/a", size: 5)
+                try mount.unmount()
+                for attempt in 0..<2 {
+                    if attempt > 0 {
+                        try Program.shell("rm -f '\(mount.store)'/journal.sqlite*").succeeded()
+                    }
+                    _ = try Program.shell("cat /dev/zero >>'\(mount.store)/../zeros'")
+                    let backup = "\(mount.scratch)/backup\(attempt)"
+                    let outcome = try PurgefsBinary.run("backup", "create", mount.store, "--output", backup)
+                    #expect(outcome.status == 0 && outcome.errors.contains("warning: "), "\(outcome)")
+                    #expect(try Files.names(in: backup).sorted() == ["data.tar", "manifest.json"])
+                    try PurgefsBinary.run("backup", "audit", mount.store).succeeded()
+                }
+            }
+        }
+
         /// Whether the pipe has a name or not.
         @Test func pipes() throws {
             try withStream { mount in

@@ -39,7 +39,8 @@ struct BackupRestoreCommand {
             "\(VisibleText.of(store)): \(summary.entries) \(summary.entries == 1 ? "entry" : "entries"), "
                 + "\(summary.bytes.inWords), container \(outcome.containerID)")
         guard let comparison else {
-            try console.print("the store that was backed up is gone, so nothing is known of what else it had")
+            try console.print(
+                "the store that was backed up is gone, or may not be read: nothing is known of what else it had")
             return try console.print(
                 "left out of the backup: \(summary.leftOutEntries) "
                     + (summary.leftOutEntries == 1 ? "entry" : "entries"))
