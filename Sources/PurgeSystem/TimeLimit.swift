@@ -8,9 +8,9 @@ public enum TimeLimit {
     }
 
     /// Runs `work` on a thread of its own and returns its result; nil if that takes longer than `milliseconds`. The
-    /// thread then goes on by itself.
+    /// thread then goes on by itself. With `isWorking`, that is asked each time, and as long as it says so, this waits on.
     public static func run<Value: Sendable>(
-        milliseconds: Int64, _ work: @escaping @Sendable () -> Value
+        milliseconds: Int64, while isWorking: () -> Bool = { false }, _ work: @escaping @Sendable () -> Value
     ) throws(Errno) -> Value? {
         let answer = Answer<Value>()
         let seen = answer.gate.generation
@@ -19,7 +19,10 @@ public enum TimeLimit {
             answer.value.withLock { $0 = value }
             answer.gate.advance()
         }
-        answer.gate.wait(while: seen, milliseconds: milliseconds)
-        return answer.value.withLock { $0 }
+        repeat {
+            answer.gate.wait(while: seen, milliseconds: milliseconds)
+            if let value = answer.value.withLock({ $0 }) { return value }
+        } while isWorking()
+        return nil
     }
 }

@@ -138,12 +138,16 @@ struct RunSession {
     /// The app runs from here on. Returns the state of the container before.
     private func launch() throws(CommandFailure) -> StatusReport {
         let control = MountedControl(place: prepared.mountpoint)
+        let status = { @Sendable () throws(CommandFailure) in try control.status() }
         let launch = { @Sendable () throws(CommandFailure) -> StatusReport in
-            let before = try control.status()
+            let before = try status()
             try control.tell(.launch)
             return before
         }
-        guard let result = answer(launch) else {
+        // It takes as long as removing what policies of directories do not keep.
+        let result = answer(launch, within: 250) { System.endSignal() == nil && answer(status) != nil }
+        if let signal = System.endSignal() { throw Self.interrupted(by: signal) }
+        guard let result else {
             throw CommandFailure(
                 status: ExitStatus.runFailed,
                 message: "run: the daemon of \(VisibleText.of(prepared.mountpoint)) does not answer (was it stopped?)")
@@ -151,12 +155,14 @@ struct RunSession {
         return try result.get()
     }
 
-    /// nil if there is no answer in time: a call into the mount of a daemon that has been stopped never returns.
+    /// nil if there is no answer in time: a call into the mount of a daemon that has been stopped never returns. `isWorking`
+    /// is asked each time that the time is over.
     private func answer<Value: Sendable>(
-        _ question: @escaping @Sendable () throws(CommandFailure) -> Value
+        _ question: @escaping @Sendable () throws(CommandFailure) -> Value, within milliseconds: Int64 = 5000,
+        isWorking: () -> Bool = { false }
     ) -> Result<Value, CommandFailure>? {
         do throws(Errno) {
-            return try TimeLimit.run(milliseconds: 5000) { Result(catching: question) }
+            return try TimeLimit.run(milliseconds: milliseconds, while: isWorking) { Result(catching: question) }
         } catch { return Result(catching: question) }
     }
 
