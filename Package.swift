@@ -63,7 +63,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "PurgeCommandsTests",
-            dependencies: ["PurgeCommands", "PurgeStore", "PurgeModel", "PurgeSystem"], exclude: ["Help"],
+            dependencies: ["PurgeCommands", "PurgeStore", "PurgeModel", "PurgeSystem", "Support"], exclude: ["Help"],
             swiftSettings: strict),
         .testTarget(
             name: "PurgeFUSETests", dependencies: ["PurgeFUSE", "PurgeVolume", "PurgeSystem", "PurgeTree", "Support"],

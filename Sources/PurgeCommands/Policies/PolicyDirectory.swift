@@ -8,8 +8,7 @@ import PurgeVolume
 struct PolicyDirectory {
     /// As the user named it.
     private let name: String
-    /// Absolute.
-    private let path: String
+    private let directory: FileDescriptor
     /// In a store that is not mounted: the store, which is locked, and the path in its container.
     private let stored: (store: OfflineMarks, inner: [UInt8])?
 
@@ -19,14 +18,14 @@ struct PolicyDirectory {
         let (above, missing) = try Self.find(name)
         guard missing.isEmpty || making else { throw CommandFailure("no directory", path: name, Errno.noEntry) }
         if try Target.mount(holding: above) != nil {
-            (path, stored) = (try Self.make(missing, in: above, name), nil)
+            (directory, stored) = (try Self.open(above, making: missing, name), nil)
         } else if let place = StoredPlace(above.utf8) {
             if let mount = Target.mount(ofStore: place.store) {
                 let there = place.inner.isEmpty ? mount : mount + "/" + place.innerText
-                (path, stored) = (try Self.make(missing, in: there, name), nil)
+                (directory, stored) = (try Self.open(there, making: missing, name), nil)
             } else {
-                let store = try Self.open(place.store)
-                path = try Self.make(missing, in: above, name)
+                let store = try Self.openStore(place.store)
+                directory = try Self.open(above, making: missing, name)
                 let names = missing.flatMap { [UInt8(ascii: "/")] + Array($0.utf8) }
                 stored = (store, place.inner.isEmpty ? Array(names.dropFirst()) : place.inner + names)
             }
@@ -54,46 +53,66 @@ struct PolicyDirectory {
         }
     }
 
-    /// They belong to the owner of the directory that they are made in, even if root makes them.
-    private static func make(_ names: [String], in above: String, _ name: String) throws(CommandFailure) -> String {
-        var path = above
+    /// The names in `missing` are made below `above`, which has no symbolic link in it, and belong to the owner of `above`
+    /// even if root makes them. Each directory is opened in the one before it: what an app puts in the place of one
+    /// meanwhile is not followed.
+    private static func open(
+        _ above: String, making missing: [String], _ name: String
+    ) throws(CommandFailure) -> FileDescriptor {
         do throws(Errno) {
-            let owner = try System.status(ofPath: above)
-            for name in names {
-                path += "/" + name
-                do throws(Errno) { try System.makeDirectory(at: AT_FDCWD, path, mode: 0o755) } catch .exists {
-                    continue
-                }
-                if geteuid() == 0, owner.st_uid != 0 {
-                    try System.changeOwner(at: AT_FDCWD, path, owner.st_uid, owner.st_gid)
-                }
-            }
-        } catch { throw CommandFailure("cannot make the directory", path: name, error) }
-        return path
+            var directory = try FileDescriptor.open("/", System.openPath | O_DIRECTORY)
+            for name in above.pathNames { directory = try directory.open(name, System.openPath) }
+            let owner = try System.status(directory.raw)
+            for name in missing { directory = try make(name, in: directory, for: owner) }
+            guard try System.status(directory.raw).st_mode & S_IFMT == S_IFDIR else { throw .notDirectory }
+            return directory
+        } catch .notDirectory {
+            throw CommandFailure("only a directory can have a policy", path: name, Errno.notDirectory)
+        } catch { throw CommandFailure("cannot open the directory", path: name, error) }
     }
 
-    private static func open(_ store: String) throws(CommandFailure) -> OfflineMarks {
+    private static func make(
+        _ name: String, in directory: FileDescriptor, for owner: FileStatus
+    ) throws(Errno) -> FileDescriptor {
+        do throws(Errno) { try System.makeDirectory(at: directory.raw, name, mode: 0o755) } catch .exists {
+            return try directory.open(name, System.openPath | O_DIRECTORY)
+        }
+        let made = try directory.open(name, O_RDONLY | O_DIRECTORY)
+        // Something else of root's may be there by now.
+        if geteuid() == 0, owner.st_uid != 0, try made.names().isEmpty {
+            try System.changeOwner(made.raw, owner.st_uid, owner.st_gid)
+        }
+        return made
+    }
+
+    private static func openStore(_ store: String) throws(CommandFailure) -> OfflineMarks {
         do throws(StoreError) {
             return try OfflineMarks(storePath: store)
         } catch { throw CommandFailure("cannot open the store", error) }
     }
 
     func set(_ values: [OfflineMarks.Mark]) throws(CommandFailure) {
-        try checkIsDirectory()
         for (attribute, value) in values {
-            do throws(Errno) { try System.setAttribute(ofPath: path, attribute.storeKey, value) } catch {
+            do throws(Errno) { try set(attribute, value) } catch {
                 throw CommandFailure("cannot set \(attribute.storeKey)=\(value)", path: name, error)
             }
         }
         try record(values.map { ($0.attribute, $0.value) })
     }
 
+    private func set(_ attribute: StorageAttribute, _ value: String) throws(Errno) {
+        var value = value
+        try value.withUTF8 { bytes in
+            Result { () throws(Errno) in
+                try System.setAttribute(at: directory.raw, nil, attribute.storeKey, UnsafeRawBufferPointer(bytes))
+            }
+        }.get()
+    }
+
     func removePolicy() throws(CommandFailure) {
-        try checkIsDirectory()
         var removed: [StorageAttribute] = []
         for attribute in StorageAttribute.allCases where attribute.isForDirectoriesOnly {
             do throws(Errno) {
-                let directory = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
                 try System.removeAttribute(at: directory.raw, nil, attribute.storeKey)
                 removed.append(attribute)
             } catch .noData {} catch {
@@ -106,12 +125,6 @@ struct PolicyDirectory {
                 advice: "`purgefs policy list` shows those that have.")
         }
         try record(removed.map { ($0, nil) })
-    }
-
-    private func checkIsDirectory() throws(CommandFailure) {
-        do throws(Errno) {
-            guard try System.status(ofPath: path).st_mode & S_IFMT == S_IFDIR else { throw .notDirectory }
-        } catch { throw CommandFailure("only a directory can have a policy", path: name, error) }
     }
 
     private func record(_ values: [(StorageAttribute, String?)]) throws(CommandFailure) {

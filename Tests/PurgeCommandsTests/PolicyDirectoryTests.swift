@@ -1,0 +1,39 @@
+import Glibc
+import PurgeStore
+import PurgeSystem
+import Support
+import Testing
+
+@testable import PurgeCommands
+
+/// The directory of a policy is reached name by name, and made there, whatever an app puts in the place of one meanwhile.
+struct PolicyDirectoryTests {
+    private static func makeStore(_ path: String) throws {
+        let store = try Store.open(path, creating: true)
+        try store.saveSettings(try store.loadSettings())
+    }
+
+    @Test(arguments: [SystemCall.Name.mkdirat, .setxattr]) func followsNoLink(before call: SystemCall.Name) throws {
+        try Scratch.with("policy") { scratch in
+            let (store, outside) = (scratch.path + "/store", scratch.path + "/outside")
+            try Self.makeStore(store)
+            let documents = store + "/container/Documents"
+            try Files.makeDirectory(outside)
+            try Files.makeDirectory(outside + "/feed")
+            try Files.makeDirectory(documents + "/news")
+            if call == .setxattr { try Files.makeDirectory(documents + "/news/feed") }
+            let replace = {
+                _ = try? Files.rename(documents + "/news", documents + "/moved")
+                _ = symlink(outside, documents + "/news")
+            }
+            let adding = SystemCallFaults.running(replace, before: call) {
+                let directory = try PolicyDirectory(documents + "/news/feed", making: true)
+                try directory.set([(.sizeLimit, "4096")])
+            }
+            try adding.result.get()
+            #expect(adding.hits == 1)
+            #expect(try Attributes.names(outside + "/feed").isEmpty)
+            #expect(try Attributes.text(documents + "/moved/feed", "user.purgefs.sizeLimit") == "4096")
+        }
+    }
+}
