@@ -36,6 +36,14 @@ final class CreationHeap: @unchecked Sendable {
         return true
     }
 
+    /// Removes all of them; in no particular order.
+    @discardableResult
+    func removeAll() -> [Node] {
+        let nodes = heap.members.map { $0.node.takeUnretainedValue() }
+        (heap, positions, blocks, order) = (IndexedHeap(), [:], 0, nil)
+        return nodes
+    }
+
     /// The first file. `paths` is a number that changes when paths have.
     func first(paths: UInt64) -> Node? {
         guard let creation = firstCreation else { return nil }

@@ -5,7 +5,7 @@ import PurgeModel
 public final class PolicyIndex: @unchecked Sendable {
     // @unchecked: the vars are guarded by the lock of the tree's owner.
     public let directory: Node
-    public let policy: DirectoryPolicy
+    public private(set) var policy: DirectoryPolicy
     /// Charged blocks of all files that belong to it.
     public private(set) var blocks: Int64 = 0
     public private(set) var files: Int64 = 0
@@ -26,6 +26,8 @@ public final class PolicyIndex: @unchecked Sendable {
     private var checked: Instant?
     /// Whether `PolicySet` has it in its list of that name.
     var (isChanged, isUnsettled, isPending, isListedPending) = (false, false, false, false)
+    /// It has been checked, and has not been without a victim since.
+    var isAwaited = false
     /// Its position in the heap of `PolicySet`, or -1.
     var dueIndex = -1
 
@@ -85,6 +87,16 @@ public final class PolicyIndex: @unchecked Sendable {
         blocks += more
         files += count
         if isWrite { wasWritten = true }
+    }
+
+    /// It begins anew with another policy. Returns the files that may be over it no longer.
+    func restart(with policy: DirectoryPolicy) -> [Node] {
+        self.policy = policy
+        (isOver, isTriggered, wasWritten, checked) = (false, false, false, nil)
+        newestExcess.removeAll()
+        let nodes = old.removeAll() + excess.removeAll()
+        for node in nodes { young.insert(node) }
+        return nodes
     }
 
     /// Sets the policy off: files that have reached the age by `now` go, and the oldest if the limit has been reached.

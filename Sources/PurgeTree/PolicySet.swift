@@ -14,12 +14,15 @@ public struct PolicySet: Sendable {
     private var pending: [PolicyIndex] = []
     private var pendingIsInOrder = true
     private var pendingCount = 0
+    private var awaitedCount = 0
     /// Incremented when paths have changed.
     private var paths: UInt64 = 0
 
     public var isEmpty: Bool { indexes.isEmpty }
     /// Whether a policy takes a file now.
     public var isPending: Bool { pendingCount > 0 }
+    /// Whether a policy has not come to an end yet since it was last checked.
+    public var isAwaited: Bool { awaitedCount > 0 }
     /// Whether files have been moved to another rank when it was this time.
     public func isSettled(at time: Instant) -> Bool {
         unsettled.isEmpty && !(dues.first.map { $0.due <= time } ?? false)
@@ -37,11 +40,16 @@ public struct PolicySet: Sendable {
         indexes[ObjectIdentifier(index.directory)] = nil
         if index.dueIndex >= 0 { dues.remove(at: index.dueIndex) }
         index.dueIndex = -1
-        if index.isPending { pendingCount -= 1 }
-        index.isPending = false
+        note(index, isPending: false)
         changed.removeAll { $0 === index }
         unsettled.removeAll { $0 === index }
         pending.removeAll { $0 === index }
+    }
+
+    /// The directory has another policy. Returns the files that may be over it no longer.
+    mutating func restart(_ index: PolicyIndex, with policy: DirectoryPolicy) -> [Node] {
+        defer { update(index) }
+        return index.restart(with: policy)
     }
 
     /// Of files that were created at the same moment, others may be the first now.
@@ -51,7 +59,8 @@ public struct PolicySet: Sendable {
         for index in indexes.values { noteUnsettled(index) }
     }
 
-    mutating func tell(_ time: Instant) { now = max(now, time) }
+    /// Earlier than before if the machine's clock was set back.
+    mutating func tell(_ time: Instant) { now = time }
 
     /// More files and blocks that belong to a policy, or fewer. A write may set it off.
     mutating func add(_ blocks: Int64, files: Int64 = 0, to index: PolicyIndex, isWrite: Bool = false) {
@@ -79,6 +88,8 @@ public struct PolicySet: Sendable {
     public mutating func check() {
         for index in indexes.values {
             index.check(at: now)
+            if !index.isAwaited { awaitedCount += 1 }
+            index.isAwaited = true
             update(index)
         }
     }
@@ -103,14 +114,20 @@ public struct PolicySet: Sendable {
     private mutating func settle(_ index: PolicyIndex) {
         index.review()
         noteUnsettled(index)
-        let isPending = index.wantsVictim
-        guard isPending != index.isPending else { return }
-        index.isPending = isPending
-        pendingCount += isPending ? 1 : -1
-        if isPending, !index.isListedPending {
+        note(index, isPending: index.wantsVictim)
+        if index.isPending, !index.isListedPending {
             index.isListedPending = true
             pending.append(index)
             pendingIsInOrder = false
+        }
+    }
+
+    private mutating func note(_ index: PolicyIndex, isPending: Bool) {
+        if isPending != index.isPending { pendingCount += isPending ? 1 : -1 }
+        index.isPending = isPending
+        if !isPending, index.isAwaited {
+            index.isAwaited = false
+            awaitedCount -= 1
         }
     }
 

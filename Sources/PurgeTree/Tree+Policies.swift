@@ -17,18 +17,33 @@ extension Tree {
         return true
     }
 
-    /// A directory gets another policy; nil or an empty one removes it.
+    /// A directory gets another policy; nil or an empty one removes it. One that is removed, and only open, has none.
     mutating func set(_ policy: DirectoryPolicy?, of directory: Node) {
-        let policy = policy.flatMap { $0.isEmpty ? nil : $0 }
-        guard policy != nil || directory.part?.policy != nil else { return }
-        let move = PolicyMove(of: directory, &self)
-        if let index = directory.part?.policy { counted.policies.remove(index) }
-        directory.part?.policy = nil
-        if let policy {
-            let index = PolicyIndex(directory: directory, policy: policy)
-            directory.ensuredPart.policy = index
-            counted.policies.insert(index)
+        let policy = policy.flatMap { $0.isEmpty || directory.isUnlinked ? nil : $0 }
+        guard let index = directory.part?.policy else {
+            if let policy { add(policy, to: directory) }
+            return
         }
+        guard let policy else { return remove(index) }
+        // What belongs to it stays.
+        for node in counted.policies.restart(index, with: policy) {
+            node.flags.policy = .under
+            counted.queue.move(node)
+        }
+    }
+
+    private mutating func add(_ policy: DirectoryPolicy, to directory: Node) {
+        let move = PolicyMove(of: directory, &self)
+        let index = PolicyIndex(directory: directory, policy: policy)
+        directory.ensuredPart.policy = index
+        counted.policies.insert(index)
+        move.end(&self)
+    }
+
+    private mutating func remove(_ index: PolicyIndex) {
+        let move = PolicyMove(of: index.directory, &self)
+        counted.policies.remove(index)
+        index.directory.part?.policy = nil
         move.end(&self)
     }
 }
@@ -37,28 +52,30 @@ extension Tree {
 /// loses a policy of its own: those that have no other directory with a policy in between.
 struct PolicyMove {
     private let directory: Node
-    private var files: [Node] = []
+    private var files: [(node: Node, breach: PolicyBreach?)] = []
 
     /// From here on they belong to no policy.
     init(of directory: Node, _ tree: inout Tree) {
         self.directory = directory
         for folder in directory.foldersUnderSamePolicy {
             for node in folder.entries.values where node.isRegular {
-                files.append(node)
-                tree.counted.retract(node)
+                files.append((node, node.flags.policy.breach))
                 tree.counted.policies.leave(node)
             }
         }
     }
 
-    /// They belong to the policy that is above them now.
+    /// They belong to the policy that is above them now. Of those whose rank stays, the place among the victims does.
     func end(_ tree: inout Tree) {
         for folder in directory.foldersUnderSamePolicy {
             folder.flags.policy = folder.nearestPolicy == nil ? .none : .under
         }
-        for node in files {
-            if node.flags.contains(.counted) { tree.counted.policies.join(node) }
-            tree.counted.offer(node)
+        for (node, breach) in files {
+            if node.flags.contains(.counted) {
+                tree.counted.policies.join(node)
+                tree.counted.policies.list(node)
+            }
+            if node.flags.policy.breach != breach { tree.counted.queue.move(node) }
         }
     }
 }

@@ -37,7 +37,7 @@ extension VolumeCore {
             StatusReport(
                 device: state.device, ledger: state.device.ledgers[0], mountpoint: mountpoint,
                 store: store.absolutePath,
-                purging: isBusy || state.purgesUnderWay > 0)
+                purging: isBusy || !state.untoldPurges.underWay.isEmpty)
         }
     }
 }

@@ -47,6 +47,8 @@ final class VolumeCore: Sendable {
     let reclaimerGate = Gate()
     let reclaimerIsBusy = Atomic<Bool>(false)
     let reclaimerRuns = Atomic<Bool>(false)
+    /// How many purges its thread has carried out.
+    let reclaimerRounds = Atomic<Int>(0)
     /// Advances when the device has changed, so that something else may be due next, and when that is to be carried out.
     let deviceGate = Gate()
     /// Advances when what was due has been carried out.

@@ -12,9 +12,7 @@ import PurgeTree
 struct VolumeState: ~Copyable, Sendable {
     /// The entries of the store, and the device whose numbers they make.
     var tree: Tree
-    /// Purges that are being carried out.
-    private(set) var purgesUnderWay = 0
-    private var untoldPurges = UntoldPurges()
+    private(set) var untoldPurges = UntoldPurges()
     /// Whether a whole purge, or a turn with a file, has ended in this change.
     private var (purgeHasEnded, turnHasEnded) = (false, false)
     /// Who makes the current change; removed when the change is done.
@@ -110,8 +108,7 @@ extension VolumeState {
 
     /// A purge is about to be carried out.
     mutating func begin(_ picked: Picked, trigger: PurgeTrigger, tid: pid_t) -> PurgeJob {
-        purgesUnderWay += 1
-        return PurgeJob(
+        PurgeJob(
             number: untoldPurges.begin(), picked: picked, trigger: trigger, tid: tid,
             cause: trigger == .pressure ? pressureCause : nil)
     }
@@ -122,7 +119,7 @@ extension VolumeState {
     /// After `noteTold`, and not in the same change: a thread that waits for the end of all purges then finds their
     /// events.
     mutating func noteEnd(of job: PurgeJob) {
-        purgesUnderWay -= 1
+        untoldPurges.finish(job.number)
         purgeHasEnded = true
     }
 

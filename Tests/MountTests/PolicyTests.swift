@@ -85,6 +85,21 @@ extension Mounts {
             }
         }
 
+        /// Attributes can be set on a directory as long as a program has it open.
+        @Test func aRemovedDirectoryHasNone() throws {
+            try withMount { mount in
+                try mount.makeDirectory("Documents/d")
+                let directory = try FileDescriptor.open(mount.path("Documents/d"), O_RDONLY | O_DIRECTORY)
+                try Attributes.mark(mount.path("Documents/d"), "purgeAfter", "1d")
+                try Files.removeDirectory(mount.path("Documents/d"))
+                _ = try? Array("4096".utf8).withUnsafeBytes {
+                    try System.setAttribute(at: directory.raw, nil, "user.purgefs.sizeLimit", $0)
+                }
+                #expect(try mount.read("storage.policies") == "")
+                try mount.write("reset", to: "storage.policies")
+            }
+        }
+
         @Test func theVerbInAMountAndInAStore() throws {
             try withMount { mount in
                 let feed = mount.path("Documents/news/feed")

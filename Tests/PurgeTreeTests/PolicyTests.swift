@@ -105,4 +105,42 @@ struct PolicyTests {
         fixture.tree.policies.settle()
         #expect(!fixture.tree.policies.isPending)
     }
+
+    /// A program can hold it open and set attributes.
+    @Test func aRemovedDirectoryGetsNone() {
+        var fixture = TreeFixture()
+        let directory = fixture.makeDirectory("Documents/d")
+        fixture.unlink("Documents/d")
+        fixture.tree.set(.policy(DirectoryPolicy(sizeLimit: .block)), of: directory)
+        #expect(fixture.tree.policies.isEmpty && directory.policy == nil)
+    }
+
+    /// The machine's clock was a year ahead for a moment.
+    @Test func theClockMayBeSetBack() {
+        var fixture = TreeFixture()
+        set(&fixture, "Library/Caches", after: 10)
+        while fixture.tree.advance(to: seconds(1_000)) {}
+        while fixture.tree.advance(to: seconds(5)) {}
+        let file = fixture.make("Library/Caches/f", creation: 5)
+        #expect(file.flags.policy == .under)
+        while fixture.tree.advance(to: seconds(15)) {}
+        #expect(file.flags.policy == .overAge)
+    }
+
+    /// What belongs to a directory does not depend on its age and limit, and what is over them is judged anew.
+    @Test func anotherPolicyOfTheSameDirectory() {
+        var fixture = TreeFixture()
+        let files = (1...4).map { fixture.make("Library/Caches/\($0)", creation: Int64($0)) }
+        set(&fixture, "Library/Caches", after: 2, limit: 2)
+        while fixture.tree.advance(to: seconds(4)) {}
+        #expect(files.map(\.flags.policy) == [.overAge, .overAge, .overSize, .under])
+        set(&fixture, "Library/Caches", after: 3, limit: 4)
+        while fixture.tree.advance(to: seconds(4)) {}
+        #expect(files.map(\.flags.policy) == [.overAge, .overSize, .under, .under])
+        set(&fixture, "Library/Caches", limit: 9)
+        #expect(files.map(\.flags.policy) == [.under, .under, .under, .under])
+        #expect(fixture.tree.policies.all.map(\.blocks) == [4])
+        fixture.tree.policies.check()
+        expect(takeAll(&fixture), are: [])
+    }
 }

@@ -2,6 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeSystem
 import Support
+import Synchronization
 import Testing
 
 @testable import PurgeVolume
@@ -289,5 +290,97 @@ struct DirectoryPolicyTests {
             #expect(try offline.read("storage.policies").contains(#""files":0"#))
             try offline.close()
         }
+    }
+
+    /// Files of tmp go first, and count for a policy above both: what the rest is taken for was settled when it began.
+    @Test func aLargePurgeTakesWhatItsPlanSays() throws {
+        func small(_ settings: inout Device) {
+            settings.total = ByteCount(blocks: 2048)
+            settings.thresholds = .off
+        }
+        try withVolume(settings: small) { live in
+            for number in 0..<300 { try live.make("Library/Caches/\(number)", blocks: 1) }
+            for number in 0..<300 { try live.make("tmp/\(number)", blocks: 1) }
+            try live.set("sizeLimit", of: "", to: "\(400 * 4096)")
+            func answer(_ file: ControlFile) throws -> [Substring] {
+                let handle = ControlHandle(file: file, reader: nil)
+                try live.volume.controlFiles.write(handle, Array("all".utf8), pid: 0)
+                return String(decoding: handle.content, as: UTF8.self).split(separator: "\n")
+            }
+            let plan = try answer(.storagePlan)
+            #expect(plan.count { $0.contains("policySize") } == 300)
+            #expect(try answer(.storageReclaim) == plan)
+        }
+    }
+
+    @Test func resetKeepsTheFoldersOfEveryContainer() throws {
+        try withDirectory { live in
+            try live.make("Documents/d/f", blocks: 1)
+            try live.make("Library/Caches/g", blocks: 1)
+            try live.make("h", blocks: 1)
+            try live.set("isExcludedFromBackup", of: "Documents", to: "1")
+            try live.set("purgeAfter", of: "", to: "0")
+            try live.command(.storagePolicies, "reset")
+            #expect(try files(live, "") == ["Documents", "Library", "tmp"])
+            #expect(try files(live, "Library") == ["Application Support", "Caches", "Preferences"])
+            #expect(try files(live, "Documents").isEmpty && live.used == 0)
+            #expect(try live.node("Documents").standing.isExcluded)
+        }
+    }
+
+    // Programs that reach a limit again each time that files have gone.
+
+    /// 8 blocks at most are in Documents/d, and as soon as some of them are about to go, it is filled again.
+    private func withRefills(_ body: (LiveVolume, Refills) throws -> Void) throws {
+        let refills = Refills()
+        var hooks = VolumeHooks()
+        hooks.beforeSlowWork = { refills.make() }
+        try withVolume(hooks: hooks) { live in
+            try live.makeDirectory("Documents/d")
+            try live.set("sizeLimit", of: "Documents/d", to: "\(8 * 4096)")
+            refills.live.withLock { $0 = live }
+            let result = Result { try body(live, refills) }
+            refills.live.withLock { $0 = nil }
+            live.volume.end()
+            try result.get()
+        }
+    }
+
+    @Test func pressureIsRelievedMeanwhile() throws {
+        try withRefills { live, refills in
+            try live.make("tmp/a", blocks: 16)
+            try live.make("Documents/big", blocks: 25)
+            try live.command(.storageThresholds, "verylow 10%\nlow 25%\nnearlow 30%\ndesired 40%")
+            refills.make()
+            try live.volume.startThreads()
+            try eventually("the end of the refills") { refills.count.value == Refills.most }
+            let purges = try live.events(.purge)
+            let place = try #require(purges.firstIndex { $0.trigger == .pressure })
+            #expect(purges[place].path == "tmp/a" && place < 100)
+        }
+    }
+
+    @Test func aCheckReturnsMeanwhile() throws {
+        try withRefills { live, refills in
+            refills.make()
+            try live.volume.startThreads()
+            try live.command(.storagePolicies, "check")
+            #expect(refills.count.value < Refills.most)
+            try live.command(.storageOthers, "4096")
+            #expect(refills.count.value < Refills.most)
+        }
+    }
+}
+
+/// Fills a directory as often as it is called, up to a number.
+private final class Refills: Sendable {
+    static let most = 1000
+    let live = Mutex<LiveVolume?>(nil)
+    let count = Tally()
+
+    func make() {
+        guard count.value < Self.most, let live = live.withLock({ $0 }) else { return }
+        count.add()
+        for file in 0..<8 { _ = try? live.make("Documents/d/\(count.value)-\(file)", blocks: 1) }
     }
 }

@@ -143,7 +143,7 @@ struct LargePurgeTests {
             #expect(throws: Errno.noSpace) {
                 try volume.purger.makingRoom(for: last, tid: 1) { (room, state) throws(Errno) -> Int? in
                     guard state.capacity.important >= ByteCount(blocks: 2000) else { throw .noSpace }
-                    if state.purgesUnderWay == 1, !isOpened {
+                    if state.untoldPurges.underWay.count == 1, !isOpened {
                         // as if an open had come in between two steps
                         state.tree.open(last)
                         isOpened = true
@@ -155,7 +155,7 @@ struct LargePurgeTests {
             volume.openFiles.forgetOpen(last)
             #expect(live.used == 2000)
             #expect(try live.blocks(.storageReclaimable) == 2000)
-            #expect(volume.read { $0.purgesUnderWay } == 0)
+            #expect(volume.read { $0.untoldPurges.underWay.count } == 0)
             #expect(live.exists("tmp/0"))
             try live.command(.storageReclaim, "all")
             #expect(live.used == 0)

@@ -62,7 +62,7 @@ final class LedgerRun {
     /// What the background does is over, here and in the model.
     func settle() {
         guard hasPressure else { return }
-        live.volume.reclaimer.awaitIdle()
+        live.volume.reclaimer.awaitPressure()
         model.purgeUnderPressure()
     }
 

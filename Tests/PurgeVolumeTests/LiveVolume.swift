@@ -8,7 +8,7 @@ import Support
 @testable import PurgeVolume
 
 /// A volume over a store of its own, without FUSE: calls by path, as the kernel would make them.
-final class LiveVolume {
+final class LiveVolume: Sendable {
     let volume: Volume
     let storePath: String
     static let block = 4096

@@ -25,6 +25,11 @@ struct ContainerFolders: VolumeFamily {
         }
     }
 
+    /// Whether it is one of them. Under the lock.
+    func include(_ directory: Node) -> Bool {
+        Store.folders.contains { node(of: $0.split(separator: "/")[...]) === directory }
+    }
+
     private func isThere(_ folder: String) -> Bool {
         read { _ in node(of: folder.split(separator: "/")[...]) != nil }
     }

@@ -73,7 +73,7 @@ struct DeviceChanges: VolumeFamily {
         for effect in effects {
             switch effect {
             case .event, .level, .clock: break  // `VolumeState.take` has done it
-            case .purge(.pressure): Reclaimer(core: core).awaitIdle()
+            case .purge(.pressure): Reclaimer(core: core).awaitPressure()
             case .purge(let trigger): purge(trigger, pid)
             case .work(let work): try carryOut(work, pid)
             case .makeLayout: containerFolders.make()

@@ -3,7 +3,10 @@ import PurgeModel
 /// Purges whose events are still to come, and the pressure events that wait for them: if the level gets better because
 /// something was purged, the event of the level comes after those of the purge.
 struct UntoldPurges {
-    private var last: UInt64 = 0
+    /// The number of the last one that was decided.
+    private(set) var last: UInt64 = 0
+    /// Those that are being carried out.
+    private(set) var underWay: Set<UInt64> = []
     private var untold: Set<UInt64> = []
     private var waiting: [(behind: UInt64, event: Event)] = []
 
@@ -13,6 +16,7 @@ struct UntoldPurges {
     mutating func begin() -> UInt64 {
         last += 1
         untold.insert(last)
+        underWay.insert(last)
         return last
     }
 
@@ -26,6 +30,12 @@ struct UntoldPurges {
         waiting.removeFirst(ready.count)
         return ready
     }
+
+    /// It is over. Comes after `end`.
+    mutating func finish(_ number: UInt64) { underWay.remove(number) }
+
+    /// Whether one of those up to this number is being carried out.
+    func isUnderWay(upTo number: UInt64) -> Bool { underWay.contains { $0 <= number } }
 
     /// Waits for all the purges that have begun.
     mutating func wait(_ event: Event) { waiting.append((last, event)) }

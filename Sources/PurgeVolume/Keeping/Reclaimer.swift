@@ -11,13 +11,29 @@ struct Reclaimer: VolumeFamily {
         while !isEnding {
             let seen = core.reclaimerGate.generation
             core.reclaimerIsBusy.store(true, ordering: .sequentiallyConsistent)
-            while !isEnding, policies.enforceOnce() || reclaimOnce() {}
+            while !isEnding, purgeOnce() {}
             core.reclaimerIsBusy.store(false, ordering: .sequentiallyConsistent)
             core.purges.advance()
             // Something may have become purgeable while the flag still said that this thread is looking.
             if hasWork { continue }
             core.reclaimerGate.wait(while: seen)
         }
+    }
+
+    /// Each has its turn, so a policy that writers reach again and again does not keep pressure waiting. Returns false when
+    /// there is nothing to do.
+    private func purgeOnce() -> Bool {
+        let byPolicy = policies.enforceOnce()
+        if byPolicy { noteRound() }
+        let byPressure = reclaimOnce()
+        if byPressure { noteRound() }
+        return byPolicy || byPressure
+    }
+
+    /// What it has chosen is gone, and announced.
+    private func noteRound() {
+        core.reclaimerRounds.add(1, ordering: .sequentiallyConsistent)
+        core.purges.advance()
     }
 
     /// Purges towards desired. Returns false when there is nothing (more) to do.
@@ -38,14 +54,38 @@ struct Reclaimer: VolumeFamily {
         return true
     }
 
-    /// Returns when nothing that pressure, or a policy, calls for is left to do. If there is no reclaiming thread (in a store that is
+    /// Returns when nothing that pressure calls for is left to do. If there is no reclaiming thread (in a store that is
     /// not mounted), nothing is purged in the background.
-    func awaitIdle() {
+    func awaitPressure() { awaitEnd { !$0.device.shouldReclaim } }
+
+    /// Returns when each policy has had nothing to take at some moment since it was last checked, and what it had taken by
+    /// then is gone. Beside programs that go on writing there may never be a moment at which that is true of all of them.
+    func awaitPolicies() { awaitEnd { !$0.tree.policies.isAwaited } }
+
+    /// Waits for a moment at which nothing more has to be chosen, and then for what had been chosen by then.
+    private func awaitEnd(_ isChosen: (borrowing VolumeState) -> Bool) {
         guard core.reclaimerRuns.load(ordering: .sequentiallyConsistent) else { return }
         while !isEnding {
             let seen = core.purges.generation
-            let isBusy = core.reclaimerIsBusy.load(ordering: .sequentiallyConsistent)
-            if !isBusy, !hasWork, read({ $0.purgesUnderWay == 0 }) { return }
+            if let last = read({ isChosen($0) ? $0.untoldPurges.last : nil }) {
+                awaitPurges(upTo: last)
+                // What could not be removed may have to be made up for.
+                if read(isChosen) { return }
+            }
+            core.reclaimerGate.advance()
+            core.purges.wait(while: seen, milliseconds: 1000)
+        }
+    }
+
+    /// Returns when these are over, and what the reclaiming thread has purged is announced.
+    private func awaitPurges(upTo last: UInt64) {
+        let rounds = core.reclaimerRounds.load(ordering: .sequentiallyConsistent)
+        while !isEnding {
+            let seen = core.purges.generation
+            let isPast =
+                !core.reclaimerIsBusy.load(ordering: .sequentiallyConsistent)
+                || core.reclaimerRounds.load(ordering: .sequentiallyConsistent) != rounds
+            if isPast, read({ !$0.untoldPurges.isUnderWay(upTo: last) }) { return }
             core.reclaimerGate.advance()
             core.purges.wait(while: seen, milliseconds: 1000)
         }

@@ -28,7 +28,7 @@ struct DirectoryPolicies: VolumeFamily {
             state.tree.policies.check()
         }
         if core.reclaimerRuns.load(ordering: .sequentiallyConsistent) {
-            Reclaimer(core: core).awaitIdle()
+            Reclaimer(core: core).awaitPolicies()
         } else {
             while enforceOnce() {}
         }

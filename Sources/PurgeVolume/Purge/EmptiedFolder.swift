@@ -11,7 +11,8 @@ struct EmptiedFolder: VolumeFamily {
     /// What is emptied, and why.
     enum Work {
         case device(DeviceWork)
-        /// A directory that has a policy. Those with a policy of their own in it stay, and are emptied too.
+        /// A directory that has a policy. Those in it that have one of their own, and those that every container has, stay,
+        /// and are emptied too.
         case policy(Node)
     }
 
@@ -49,7 +50,7 @@ struct EmptiedFolder: VolumeFamily {
 
     /// Whether a directory is emptied and not removed. Under the lock.
     private func stays(_ directory: Node) -> Bool {
-        if case .policy = work { directory.policy != nil } else { false }
+        if case .policy = work { directory.policy != nil || containerFolders.include(directory) } else { false }
     }
 
     /// Whether what is in a directory still goes, wherever that has been moved. Under the lock.

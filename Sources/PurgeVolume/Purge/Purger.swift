@@ -186,12 +186,13 @@ struct Purger: VolumeFamily {
         trigger: PurgeTrigger, tid: pid_t, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void = { _ in },
         _ goal: (borrowing VolumeState, ByteCount) -> PurgeGoal?
     ) -> ByteCount {
+        // Once: what is over a policy when it begins goes as such, whatever it takes itself, so that a plan can tell.
+        policies.settle()
         let began = clock.now
         var lastPurge = System.uptime()
         var (freed, leftToFiles) = (ByteCount.zero, ByteCount.zero)
         while true {
             let seen = core.released.generation
-            policies.settle()
             let now = clock.now
             let (job, isHeld) = change { state -> (PurgeJob?, Bool) in
                 guard let goal = goal(state, freed) else { return (nil, false) }

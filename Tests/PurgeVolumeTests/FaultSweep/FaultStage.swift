@@ -144,7 +144,7 @@ extension FaultStage {
     /// Nothing is held, being purged, open, or still to be announced.
     private func checkTree() {
         let state = live.volume.read { state in
-            "held \(state.device.held.bytes), purges \(state.purgesUnderWay), ghosts \(state.ghosts.count), "
+            "held \(state.device.held.bytes), purges \(state.untoldPurges.underWay.count), ghosts \(state.ghosts.count), "
                 + "open \(state.openFiles)"
         }
         if state != "held 0, purges 0, ghosts 0, open 0" { note(state) }
