@@ -89,6 +89,30 @@ int shim_spawn_command(const char *name, char *const argv[], char *const envp[],
     return code ? -code : pid;
 }
 
+int shim_spawn_group(const char *path, char *const argv[], char *const envp[]) {
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t files;
+    sigset_t all, none;
+    int pid = 0, code = posix_spawnattr_init(&attributes);
+    if (code) return -code;
+    code = posix_spawn_file_actions_init(&files);
+    if (!code) {
+        sigfillset(&all);
+        sigemptyset(&none);
+        posix_spawnattr_setflags(
+            &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+        posix_spawnattr_setpgroup(&attributes, 0);
+        posix_spawnattr_setsigdefault(&attributes, &all);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        code = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+        if (!code) code = posix_spawn_file_actions_adddup2(&files, 2, 1);
+        if (!code) code = posix_spawn(&pid, path, &files, &attributes, argv, envp);
+        posix_spawn_file_actions_destroy(&files);
+    }
+    posix_spawnattr_destroy(&attributes);
+    return code ? -code : pid;
+}
+
 // The passed descriptor goes first, in case it has one of the numbers that are opened next.
 static int detached_files(posix_spawn_file_actions_t *files, int passed, int keeps_messages) {
     int code = passed < 0 ? 0 : posix_spawn_file_actions_adddup2(files, passed, PASSED_DESCRIPTOR);

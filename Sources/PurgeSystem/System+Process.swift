@@ -61,6 +61,18 @@ extension System {
         }
     }
 
+    /// Starts a program in a process group of its own, with signals at their defaults, nothing to read on standard input,
+    /// and its output on standard error. Returns the pid, which is also the number of the group.
+    public static func spawnGroup(
+        _ path: String, _ arguments: [RawText], environment: [RawText]
+    ) throws(Errno) -> pid_t {
+        try withPointers(arguments) { (arguments) throws(Errno) in
+            try withPointers(environment) { (environment) throws(Errno) in
+                try SystemCall.run(.posixSpawn) { shim_spawn_group(path, arguments, environment) }
+            }
+        }
+    }
+
     /// How a child ended; without `blocking`, nil if it has not ended.
     public static func wait(for pid: pid_t, blocking: Bool) throws(Errno) -> ProcessEnd? {
         var status: Int32 = 0
@@ -74,7 +86,7 @@ extension System {
         return pid == 0 ? nil : pid
     }
 
-    /// Signal 0 only checks whether the process exists.
+    /// Signal 0 only checks whether the process exists. A negative number means all processes of that group.
     public static func signal(_ pid: pid_t, _ number: Int32) throws(Errno) {
         try SystemCall.done(.kill) { shim_kill(pid, number) }
     }

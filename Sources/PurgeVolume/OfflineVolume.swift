@@ -4,9 +4,9 @@ import PurgeSystem
 
 /// A store that no daemon holds, accessed through the same control files as a mount.
 public final class OfflineVolume {
-    private let volume: Volume
+    let volume: Volume
 
-    private let isForReading: Bool
+    let isForReading: Bool
 
     /// Takes the store's lock until `close`, and scans it. With `forReading`, nothing in the store changes.
     public init(storePath: String, forReading: Bool = false) throws(StoreError) {

@@ -23,10 +23,19 @@ extension Mounts {
                     example.preparation = ["tmp/f", "Library/Caches/thumbnails", "Documents/album"].map {
                         "head -c 2M /dev/zero > app/\($0)"
                     }
+                    example.preparation.append(Self.cleaningList)
                     try UserShell.with("help") { shell in try Self.run(example, shell) }
                 }
             }
         }
+
+        private static let cleaningList = """
+            cat > PurgeableCache.plist <<'END'
+            <plist><array><dict>
+            <key>Class</key><string>Cache</string><key>Selectors</key><array><string>clear</string></array>
+            </dict></array></plist>
+            END
+            """
 
         /// By verb, from the pages as they are printed.
         private static func helpExamples() throws -> [(verb: String, commands: [String])] {

@@ -18,6 +18,9 @@ int shim_spawn_command(const char *name, char *const argv[], char *const envp[],
 // descriptor 3, `passed` if that is not -1.
 int shim_spawn_detached(
     const char *path, char *const argv[], char *const envp[], int passed, int keeps_messages);
+// Returns the pid of a process in a group of its own, with all signals at their defaults, nothing to read, and its
+// output on standard error.
+int shim_spawn_group(const char *path, char *const argv[], char *const envp[]);
 char **shim_environment(void);
 // argc and argv of this process.
 int shim_arguments(char ***words);

@@ -16,6 +16,8 @@ protocol ControlEndpoint {
     func write(_ text: String, to file: ControlFile) throws(Errno)
     /// Writes a command and reads the answer from the same descriptor.
     func exchange(_ command: [UInt8], with file: ControlFile) throws(Errno) -> ControlAnswer
+    /// The folder of the container, for what removes files from it.
+    func cleanableFolder() throws(Errno) -> any CleanableFolder
     /// Ends the work: what was changed is saved.
     func close() throws(CommandFailure)
 }
@@ -43,6 +45,8 @@ struct MountedControl: ControlEndpoint {
         return ControlAnswer(text: String(decoding: try descriptor.readAll(), as: UTF8.self), isShort: isShort)
     }
 
+    func cleanableFolder() throws(Errno) -> any CleanableFolder { try MountedFolder(mount: place) }
+
     func close() {}
 }
 
@@ -66,6 +70,7 @@ struct OfflineControl: ControlEndpoint {
     func exchange(_ command: [UInt8], with file: ControlFile) throws(Errno) -> ControlAnswer {
         try volume.exchange(command, with: file.rawValue)
     }
+    func cleanableFolder() -> any CleanableFolder { StoredFolder(volume.folder) }
     func recordProblems(repairing: Bool) throws(CommandFailure) -> [StoreProblem] {
         do throws(StoreError) {
             return try volume.recordProblems(repairing: repairing)

@@ -1,0 +1,108 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import PurgeVolume
+
+/// A folder of a container from which entries are removed, in a mount or in a store. Nothing that it opens or removes is
+/// outside of it, whatever happens to its names meanwhile.
+protocol CleanableFolder {
+    /// Sorted by their bytes.
+    func entries() throws(Errno) -> [CleanableEntry]
+    func entry(_ name: RawText) throws(Errno) -> CleanableEntry
+    /// ELOOP or ENOTDIR if it is no folder, EXDEV if another file system is mounted there.
+    func folder(_ name: RawText) throws(Errno) -> any CleanableFolder
+    /// A folder must be empty. A symbolic link goes itself.
+    func remove(_ name: RawText, isFolder: Bool) throws(Errno)
+}
+
+struct CleanableEntry {
+    enum Kind { case folder, link, other }
+
+    /// With a zero at its end.
+    var name: RawText
+    var kind: Kind
+    /// Charged bytes; zero for anything but a file.
+    var bytes: ByteCount
+    var inode: UInt64
+    /// How many names the file has.
+    var names: UInt64
+
+    var bytesOfName: [UInt8] { name.dropLast().map { UInt8(bitPattern: $0) } }
+}
+
+extension [CleanableEntry] {
+    var inOrder: [CleanableEntry] { sorted { $0.bytesOfName.lexicographicallyPrecedes($1.bytesOfName) } }
+}
+
+/// Reached by its descriptor through a mount. What is removed goes as what an app removes.
+struct MountedFolder: CleanableFolder {
+    private let descriptor: FileDescriptor
+    private let device: dev_t
+
+    /// The container that is mounted at `path`.
+    init(mount path: String) throws(Errno) {
+        descriptor = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
+        device = try System.status(descriptor.raw).st_dev
+    }
+
+    private init(_ name: RawText, in parent: MountedFolder) throws(Errno) {
+        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+        descriptor = FileDescriptor(adopting: try System.openInMount(parent.descriptor.raw, name, flags))
+        device = parent.device
+        // A kernel or a sandbox without openat2(2) enters other mounts.
+        guard try System.status(descriptor.raw).st_dev == device else { throw Errno(EXDEV) }
+    }
+
+    func entries() throws(Errno) -> [CleanableEntry] {
+        var entries: [CleanableEntry] = []
+        _ = try System.seek(descriptor.raw, 0, SEEK_SET)
+        for name in try descriptor.names() {
+            do throws(Errno) { entries.append(try entry(name)) } catch .noEntry {}  // it has just gone
+        }
+        return entries.inOrder
+    }
+
+    func entry(_ name: RawText) throws(Errno) -> CleanableEntry {
+        let status = try System.status(at: descriptor.raw, name)
+        let kind: CleanableEntry.Kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFDIR: .folder
+            case S_IFLNK: .link
+            default: .other
+            }
+        let isFile = status.st_mode & S_IFMT == S_IFREG
+        return CleanableEntry(
+            name: name, kind: kind, bytes: isFile ? ByteCount(Int64(status.st_blocks) * 512) : .zero,
+            inode: UInt64(status.st_ino), names: UInt64(status.st_nlink))
+    }
+
+    func folder(_ name: RawText) throws(Errno) -> any CleanableFolder { try MountedFolder(name, in: self) }
+
+    func remove(_ name: RawText, isFolder: Bool) throws(Errno) {
+        if isFolder {
+            try System.removeDirectory(at: descriptor.raw, name)
+        } else {
+            try System.unlink(at: descriptor.raw, name)
+        }
+    }
+}
+
+/// In a store that no daemon holds.
+struct StoredFolder: CleanableFolder {
+    private let folder: OfflineFolder
+
+    init(_ folder: OfflineFolder) { self.folder = folder }
+
+    func entries() -> [CleanableEntry] { folder.entries.map { CleanableEntry($0) }.inOrder }
+    func entry(_ name: RawText) throws(Errno) -> CleanableEntry { CleanableEntry(try folder.entry(name)) }
+    func folder(_ name: RawText) throws(Errno) -> any CleanableFolder { StoredFolder(try folder.folder(name)) }
+    func remove(_ name: RawText, isFolder: Bool) throws(Errno) { try folder.remove(name, isFolder: isFolder) }
+}
+
+extension CleanableEntry {
+    fileprivate init(_ entry: OfflineFolder.Entry) {
+        self.init(
+            name: entry.name, kind: entry.isFolder ? .folder : entry.isLink ? .link : .other, bytes: entry.charged,
+            inode: entry.inode, names: UInt64(entry.names))
+    }
+}

@@ -1,0 +1,41 @@
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+/// The container that is cleaned. Nothing of it is kept open between two steps, so a hook can use a store that is not
+/// mounted.
+struct CleanedContainer {
+    let target: Target
+    let isForReading: Bool
+    let console: Console
+
+    /// Runs `body` with the folder of the container. Returns what it returns.
+    func with<Result>(
+        _ body: (any CleanableFolder, any ControlEndpoint) throws(CommandFailure) -> Result
+    ) throws(CommandFailure) -> Result {
+        let warnings = isForReading ? console : nil
+        return try target.with(forReading: isForReading, warnings: warnings) { (control) throws(CommandFailure) in
+            let folder: any CleanableFolder
+            do throws(Errno) { folder = try control.cleanableFolder() } catch {
+                throw CommandFailure("cannot clean", path: control.place, error)
+            }
+            return try body(folder, control)
+        }
+    }
+
+    /// Where the files of the container are, absolute.
+    func directory() throws(CommandFailure) -> String {
+        let place = if case .store(let path) = target { path + "/container" } else { target.place }
+        do throws(Errno) { return try System.resolved(place) } catch {
+            throw CommandFailure("cannot clean", path: place, error)
+        }
+    }
+}
+
+extension ControlEndpoint {
+    /// Regular files, as the container counts them.
+    func fileCount() throws(CommandFailure) -> Int64 {
+        let tiers = try status().tiers
+        return tiers.temporary.files + tiers.caches.files + tiers.persistent.files
+    }
+}

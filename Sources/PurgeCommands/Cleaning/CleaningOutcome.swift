@@ -1,0 +1,76 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+
+/// What has become of a task, or of one call of it.
+struct CleaningOutcome {
+    enum Work: Hashable {
+        case path(String)
+        case call(CleaningCall)
+    }
+
+    /// Why it failed, for a message.
+    struct Failure: Error, Hashable {
+        var reason: String
+        var advice = ""
+    }
+
+    /// From 1.
+    let task: Int
+    let work: Work
+    var files = 0
+    var bytes = ByteCount.zero
+    /// There was nothing at its path.
+    var isMissing = false
+    var failure: Failure?
+
+    init(task: Int, _ work: Work) { (self.task, self.work) = (task, work) }
+
+    /// For a message.
+    var subject: String {
+        switch work {
+        case .path(let path): VisibleText.of(path)
+        case .call(let call): VisibleText.of(call.name)
+        }
+    }
+}
+
+extension CleaningTask {
+    /// For messages.
+    var text: String {
+        switch self {
+        case .remove(let path, _): path
+        case .call(let type, _): type
+        }
+    }
+}
+
+extension CleaningOutcome.Failure {
+    init(_ refusal: CleaningRefusal, _ what: String) {
+        let within = "Write it relative to the container: Library/Caches/images."
+        switch refusal {
+        case .empty: self.init(reason: "\(what) is empty", advice: within)
+        case .absolute: self.init(reason: "\(what) is absolute", advice: within)
+        case .goesUp: self.init(reason: "\(what) has a '..' in it", advice: within)
+        case .hasZero: self.init(reason: "\(what) has a zero byte in it", advice: "No name can have one.")
+        case .reserved: self.init(reason: "\(what) is in the control directory", advice: "Name files of the app.")
+        case .everything:
+            self.init(
+                reason: "\(what) is the whole container",
+                advice: "Give it Entries, or use `purgefs app delete` to remove everything.")
+        }
+    }
+
+    static func noCommand(_ call: CleaningCall) -> Self {
+        Self(
+            reason: "no command stands for it",
+            advice: "Add --hook '\(VisibleText.of(call.name))=COMMAND', or take it off the list.")
+    }
+
+    /// A symbolic link on the way to `name`, or something that is no folder.
+    static func link(_ name: String) -> Self {
+        Self(
+            reason: "it leads through a symbolic link, \(name)",
+            advice: "Links are not followed: name the folder itself.")
+    }
+}

@@ -1,0 +1,144 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+
+/// Visits what a selection takes below a folder, a folder after everything in it. It keeps one folder open for each level.
+struct CleaningWalk {
+    /// Something that goes. The first is a name below the folder where the walk began.
+    struct Step {
+        let path: [RawText]
+        let entry: CleanableEntry
+        let folder: any CleanableFolder
+    }
+
+    /// Something that could not be reached or removed.
+    struct Fault {
+        let path: [RawText]
+        let error: Errno
+    }
+
+    private struct Level {
+        let folder: any CleanableFolder
+        let entry: CleanableEntry?
+        var entries: [CleanableEntry]
+        /// The first that has not been visited yet.
+        var next = 0
+        /// nil if everything goes, the folder too.
+        let selection: EntrySelection?
+    }
+
+    private var levels: [Level] = []
+    private(set) var faults: [Fault] = []
+    /// Visits a step, and returns whether the walk goes on.
+    private let visit: (Step) throws(Errno) -> Bool
+
+    private init(_ visit: @escaping (Step) throws(Errno) -> Bool) { self.visit = visit }
+
+    /// What a selection takes in a folder. Returns what could not be done.
+    static func walk(
+        _ folder: any CleanableFolder, _ selection: EntrySelection, _ visit: @escaping (Step) throws(Errno) -> Bool
+    ) throws(Errno) -> [Fault] {
+        var walk = CleaningWalk(visit)
+        let entries = try folder.entries()
+        walk.levels = [Level(folder: folder, entry: nil, entries: entries, selection: selection)]
+        walk.run()
+        return walk.faults
+    }
+
+    /// One entry of a folder, and everything in it.
+    static func walk(
+        _ entry: CleanableEntry, in folder: any CleanableFolder, _ visit: @escaping (Step) throws(Errno) -> Bool
+    ) -> [Fault] {
+        var walk = CleaningWalk(visit)
+        let all = EntrySelection([.all])
+        walk.levels = [Level(folder: folder, entry: nil, entries: [entry], selection: all)]
+        walk.run()
+        return walk.faults
+    }
+
+    private mutating func run() {
+        while let level = levels.last {
+            guard level.next < level.entries.count else {
+                levels.removeLast()
+                guard level.selection == nil, let entry = level.entry, let above = levels.last else { continue }
+                if !take(entry, in: above.folder) { return }
+                continue
+            }
+            let entry = level.entries[level.next]
+            levels[levels.count - 1].next += 1
+            let verdict = level.selection.map { $0.verdict(on: entry.bytesOfName) } ?? .goes
+            switch verdict {
+            case .stays: continue
+            case .mayHold(let selection): if entry.kind == .folder { enter(entry, selection, level) }
+            case .goes where entry.kind == .folder: enter(entry, nil, level)
+            case .goes: if !take(entry, in: level.folder) { return }
+            }
+        }
+    }
+
+    /// The entries of a folder come next.
+    private mutating func enter(_ entry: CleanableEntry, _ selection: EntrySelection?, _ level: Level) {
+        do throws(Errno) {
+            let folder = try level.folder.folder(entry.name)
+            let entries = try folder.entries()
+            levels.append(Level(folder: folder, entry: entry, entries: entries, selection: selection))
+        } catch .noEntry {
+            // Somebody else has removed it.
+        } catch let error where error == .notDirectory || error == Errno(ELOOP) {
+            again(entry, level, error)
+        } catch { faults.append(Fault(path: path(to: entry), error: error)) }
+    }
+
+    /// A folder has become something else since it was listed. That is looked at once more.
+    private mutating func again(_ old: CleanableEntry, _ level: Level, _ error: Errno) {
+        do throws(Errno) {
+            let entry = try level.folder.entry(old.name)
+            guard entry.kind != .folder else { throw error }
+            levels[levels.count - 1].entries.insert(entry, at: level.next + 1)
+        } catch .noEntry {} catch { faults.append(Fault(path: path(to: old), error: error)) }
+    }
+
+    /// Returns false if the walk is over.
+    private mutating func take(_ entry: CleanableEntry, in folder: any CleanableFolder) -> Bool {
+        let path = path(to: entry)
+        do throws(Errno) {
+            return try visit(Step(path: path, entry: entry, folder: folder))
+        } catch .noEntry {
+            return true
+        } catch {
+            // What is left in a folder has been named already, if there is a fault below it.
+            let isNamed = error == .notEmpty && faults.contains { $0.path.starts(with: path) }
+            if !isNamed { faults.append(Fault(path: path, error: error)) }
+            return true
+        }
+    }
+
+    private func path(to entry: CleanableEntry) -> [RawText] { levels.compactMap { $0.entry?.name } + [entry.name] }
+}
+
+/// Charged bytes of files, each counted once.
+struct CountedBytes {
+    private(set) var bytes = ByteCount.zero
+    private(set) var files = 0
+    /// Of files with several names, those that have been seen.
+    private var seen: [UInt64: UInt64] = [:]
+
+    /// A file of a container: it counts with its first name.
+    mutating func addUse(_ entry: CleanableEntry) {
+        guard entry.kind == .other, note(entry) == 1 else { return }
+        (files, bytes) = (files + 1, bytes + entry.bytes)
+    }
+
+    /// What goes: its bytes come back with its last name.
+    mutating func addLoss(_ entry: CleanableEntry) {
+        guard entry.kind != .folder else { return }
+        files += 1
+        if note(entry) >= entry.names { bytes += entry.bytes }
+    }
+
+    private mutating func note(_ entry: CleanableEntry) -> UInt64 {
+        guard entry.names > 1 else { return 1 }
+        seen[entry.inode, default: 0] += 1
+        return seen[entry.inode] ?? 1
+    }
+}

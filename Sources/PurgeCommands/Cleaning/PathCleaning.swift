@@ -1,0 +1,140 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import PurgeVolume
+
+/// A task with a path: finds what it takes, and removes it.
+struct PathCleaning {
+    typealias Failure = CleaningOutcome.Failure
+
+    let path: CleaningPath
+    let patterns: [EntryPattern]?
+
+    init(_ task: CleaningTask) throws(Failure) {
+        guard case .remove(let text, let entries) = task else { throw Failure(reason: "it has no path") }
+        do throws(CleaningRefusal) {
+            path = try CleaningPath(text, reserved: ControlFile.directory)
+            if path.names.isEmpty, entries == nil { throw .everything }
+        } catch { throw Failure(error, "Path") }
+        var patterns: [EntryPattern] = []
+        for entry in entries ?? [] {
+            do throws(CleaningRefusal) { patterns.append(try EntryPattern(entry)) } catch {
+                throw Failure(error, "the entry '\(VisibleText.of(entry))'")
+            }
+        }
+        self.patterns = entries == nil ? nil : patterns
+    }
+
+    /// Where the walk begins.
+    enum Start {
+        case missing
+        /// A folder that stays, and what goes in it.
+        case folder(any CleanableFolder, EntrySelection)
+        /// It goes as a whole.
+        case entry(CleanableEntry, in: any CleanableFolder)
+    }
+
+    /// Walks down from the container, through folders only.
+    func start(in container: any CleanableFolder) throws(Failure) -> Start {
+        var folder = container
+        var above: [RawText] = []
+        for name in path.names.dropLast() {
+            let raw = Self.raw(name)
+            above.append(raw)
+            guard let next = try descend(from: folder, to: raw, above) else { return .missing }
+            folder = next
+        }
+        guard let last = path.names.last.map(Self.raw) else {
+            return .folder(folder, EntrySelection(patterns ?? []))
+        }
+        let entry: CleanableEntry
+        do throws(Errno) { entry = try folder.entry(last) } catch .noEntry { return .missing } catch {
+            throw Failure(error, at: above + [last])
+        }
+        if entry.kind == .link { throw .link(Self.text(above + [last])) }
+        guard patterns != nil || path.isOfTheLayout else { return .entry(entry, in: folder) }
+        guard entry.kind == .folder, let inner = try descend(from: folder, to: last, above + [last]) else {
+            if entry.kind == .folder { return .missing }
+            throw Failure(reason: "it is a file, so it has no entries", advice: "Leave out Entries to remove it.")
+        }
+        return .folder(inner, EntrySelection(patterns ?? [.all]))
+    }
+
+    /// nil if it is not there.
+    private func descend(
+        from folder: any CleanableFolder, to name: RawText, _ path: [RawText]
+    ) throws(Failure) -> (any CleanableFolder)? {
+        do throws(Errno) {
+            return try folder.folder(name)
+        } catch .noEntry {
+            return nil
+        } catch let error where error == Errno(ELOOP) || error == .notDirectory {
+            throw isLink(name, in: folder)
+                ? .link(Self.text(path))
+                : Failure(reason: "\(Self.text(path)) is not a folder", advice: "Check the path.")
+        } catch { throw Failure(error, at: path) }
+    }
+
+    /// Without openat2(2) a link to a folder is ENOTDIR.
+    private func isLink(_ name: RawText, in folder: any CleanableFolder) -> Bool {
+        do throws(Errno) { return try folder.entry(name).kind == .link } catch { return false }
+    }
+
+    private static func raw(_ name: [UInt8]) -> RawText { name.map { CChar(bitPattern: $0) } + [0] }
+
+    /// The path of a step in the container; of a folder with a slash at its end.
+    func text(of step: CleaningWalk.Step, from start: Start) -> String {
+        var above = path.names.map(Self.raw)
+        if case .entry = start { above.removeLast() }
+        return Self.plainText(above + step.path) + (step.entry.kind == .folder ? "/" : "")
+    }
+
+    private static func plainText(_ path: [RawText]) -> String { path.map(Places.text).joined(separator: "/") }
+
+    static func text(_ path: [RawText]) -> String { VisibleText.of(plainText(path)) }
+}
+
+extension PathCleaning.Start {
+    /// Visits what goes, and returns what could not be reached or removed.
+    func walk(
+        _ visit: @escaping (CleaningWalk.Step) throws(Errno) -> Bool
+    ) throws(PathCleaning.Failure) -> [CleaningWalk.Fault] {
+        switch self {
+        case .missing: return []
+        case .folder(let folder, let selection):
+            do throws(Errno) { return try CleaningWalk.walk(folder, selection, visit) } catch {
+                throw PathCleaning.Failure(error, at: [])
+            }
+        case .entry(let entry, let folder): return CleaningWalk.walk(entry, in: folder, visit)
+        }
+    }
+}
+
+extension CleaningOutcome.Failure {
+    init(_ error: Errno, at path: [RawText]) {
+        let place = path.isEmpty ? "" : PathCleaning.text(path) + ": "
+        self.init(reason: place + Self.words(error), advice: Self.advice(error))
+    }
+
+    /// Of everything that could not be done.
+    init?(_ faults: [CleaningWalk.Fault]) {
+        guard let first = faults.first else { return nil }
+        self.init(first.error, at: first.path)
+        if faults.count > 1 { reason += ", and \(faults.count - 1) more could not be removed" }
+    }
+
+    private static func words(_ error: Errno) -> String {
+        error == Errno(EXDEV) || error == .busy ? "another file system is mounted there" : "\(error)"
+    }
+
+    private static func advice(_ error: Errno) -> String {
+        switch error {
+        case .accessDenied, .notPermitted: "Run this as the user who owns it, or as root."
+        case .readOnly: "It is mounted read-only: mount it without -o ro."
+        case .tooManyOpenFiles: "Folders are nested too deeply: raise the limit of open files (ulimit -n)."
+        case .notEmpty: "Something is being made there: end the program, or try again."
+        case .socketNotConnected: "Its daemon has ended. Remove the mount with `purgefs unmount MOUNTPOINT`."
+        default: ""
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeTree
+
+/// A folder of the container of a store that no daemon holds. Names are found in the tree, which follows no symbolic
+/// links, and what is removed leaves the ledger as it leaves the store.
+public struct OfflineFolder {
+    private let volume: Volume
+    private let node: Node
+    private let isForReading: Bool
+
+    public struct Entry {
+        /// With a zero at its end.
+        public var name: RawText
+        public var isFolder: Bool
+        public var isLink: Bool
+        public var inode: UInt64
+        /// How many names it has in the container.
+        public var names: Int
+        public var charged: ByteCount
+
+        fileprivate init(_ name: Name, _ node: Node) {
+            self.name = name.withCName { System.rawText($0) }
+            isFolder = node.isDirectory
+            isLink = node.kind == .symbolicLink
+            inode = node.inode
+            names = node.nameCount
+            charged = node.isRegular ? node.charged : .zero
+        }
+    }
+
+    init(_ volume: Volume, _ node: Node, isForReading: Bool) {
+        (self.volume, self.node, self.isForReading) = (volume, node, isForReading)
+    }
+
+    /// In no particular order.
+    public var entries: [Entry] { volume.read { _ in node.entries.map { Entry($0.key, $0.value) } } }
+
+    public func entry(_ name: CName) throws(Errno) -> Entry { Entry(Name(name), try child(name)) }
+
+    /// ELOOP for a symbolic link, and ENOTDIR for anything else that is not a folder.
+    public func folder(_ name: CName) throws(Errno) -> OfflineFolder {
+        let child = try child(name)
+        guard child.isDirectory else { throw child.kind == .symbolicLink ? Errno(ELOOP) : .notDirectory }
+        return OfflineFolder(volume, child, isForReading: isForReading)
+    }
+
+    private func child(_ name: CName) throws(Errno) -> Node {
+        guard let child = volume.read({ _ in node.entry(named: Name(name)) }) else { throw .noEntry }
+        return child
+    }
+
+    /// A folder must be empty.
+    public func remove(_ name: CName, isFolder: Bool) throws(Errno) {
+        if isForReading { throw .readOnly }
+        let caller = Caller(owner: geteuid(), group: getegid(), tid: 0, umask: 0)
+        if isFolder {
+            try volume.removeDirectory(name, in: node, caller: caller)
+        } else {
+            try volume.unlink(name, in: node, caller: caller)
+        }
+    }
+}
+
+extension OfflineVolume {
+    /// The container.
+    public var folder: OfflineFolder { OfflineFolder(volume, volume.root, isForReading: isForReading) }
+}

@@ -1,0 +1,409 @@
+import Foundation
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+extension Mounts {
+    /// `purgefs clean`: the tasks of a list, on a mount and on a store that is not mounted.
+    @Suite struct CleanTests {
+        struct Line: Decodable, Equatable {
+            var phase: String?
+            var progress: Double?
+            var task: Int?
+            var path: String?
+            var hook: String?
+            var command: String?
+            var files: Int?
+            var bytes: Int64?
+            var missing: Bool?
+            var failed: Failed?
+            var megabytes: Double?
+            var before, after: Int64?
+
+            /// A number at the end, a reason in a task.
+            enum Failed: Decodable, Equatable {
+                case count(Int)
+                case reason(String)
+                init(from decoder: any Decoder) throws {
+                    let value = try decoder.singleValueContainer()
+                    if let count = try? value.decode(Int.self) {
+                        self = .count(count)
+                    } else {
+                        self = .reason(try value.decode(String.self))
+                    }
+                }
+            }
+            var reason: String? { if case .reason(let text) = failed { text } else { nil } }
+        }
+
+        static func lines(_ outcome: Outcome) throws -> [Line] {
+            try outcome.output.split(separator: "\n").map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+        }
+
+        /// Writes a list outside of the container. Returns its path.
+        static func list(_ tasks: [[String: Any]], for mount: TestMount, binary: Bool = false) throws -> String {
+            let path = "\(mount.scratch)/PurgeableCache.plist"
+            let data = try PropertyListSerialization.data(
+                fromPropertyList: tasks, format: binary ? .binary : .xml, options: 0)
+            try data.write(to: URL(fileURLWithPath: path))
+            return path
+        }
+
+        /// Runs `body` with the container in a mount or not.
+        private func withContainer(mounted: Bool, _ body: (TestMount, String) throws -> Void) throws {
+            try withMount { mount in
+                for path in [
+                    "Library/Caches/images", "Library/Caches/images/deep", "Documents/feed", "Documents/feed/sub",
+                ] {
+                    try mount.makeDirectory(path)
+                }
+                for path in [
+                    "Library/Caches/images/1", "Library/Caches/images/deep/2", "Library/Caches/other",
+                    "Documents/feed/a.tmp", "Documents/feed/.b.tmp", "Documents/feed/kept", "Documents/feed/sub/c.tmp",
+                    "tmp/t",
+                ] {
+                    try mount.make(path, size: 5000)
+                }
+                if !mounted { try mount.unmount() }
+                try body(mount, mounted ? mount.root : mount.store)
+                if !mounted { try PurgefsBinary.run("check", mount.store).succeeded() }
+            }
+        }
+
+        private static func files(_ mount: TestMount) throws -> [String] {
+            let root = "\(mount.store)/container"
+            return try Files.tree(root).filter { try Files.status("\(root)/\($0)").st_mode & S_IFMT != S_IFDIR }
+                .sorted()
+        }
+
+        private static var seed: [[String: Any]] {
+            [
+                ["Path": "Library/Caches/images"], ["Path": "Documents/feed", "Entries": ["*.tmp"]],
+                ["Class": "ImageCache", "Selectors": ["clearMemory", "clearDisk"]], ["Path": "tmp"],
+            ]
+        }
+
+        @Test(arguments: [true, false], [true, false]) func theTwoKindsOfTasks(mounted: Bool, binary: Bool) throws {
+            try withContainer(mounted: mounted) { mount, target in
+                let list = try Self.list(Self.seed, for: mount, binary: binary)
+                let calls = "\(mount.scratch)/calls"
+                let hook = "echo $PURGEFS_CLEAN_CLASS.$PURGEFS_CLEAN_SELECTOR $HOME $TMPDIR >> \(calls)"
+                let words = [
+                    PurgefsBinary.path, "clean", target, "--plist", list, "--json", "--hook", "ImageCache=\(hook)",
+                ]
+                let before = try Self.files(mount)
+                let dry = try Program.run(words + ["--dry-run"])
+                #expect(try dry.succeeded() != "" && dry.errors == "")
+                #expect(
+                    try Self.lines(dry).map { $0.path ?? $0.hook } == [
+                        "Library/Caches/images/1", "Library/Caches/images/deep/2", "Library/Caches/images/deep/",
+                        "Library/Caches/images/", "Documents/feed/.b.tmp", "Documents/feed/a.tmp",
+                        "ImageCache.clearMemory", "ImageCache.clearDisk", "tmp/t",
+                    ])
+                #expect(try Self.files(mount) == before && !Files.exists(calls))
+
+                let outcome = try Program.run(words)
+                #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
+                #expect(
+                    try Self.files(mount) == [
+                        "Documents/feed/kept", "Documents/feed/sub/c.tmp", "Library/Caches/other",
+                    ])
+                let container = mounted ? mount.root : "\(mount.store)/container"
+                #expect(Files.exists("\(container)/tmp") && !Files.exists("\(container)/Library/Caches/images"))
+                #expect(
+                    Files.text(calls) == "ImageCache.clearMemory \(container) \(container)/tmp\n"
+                        + "ImageCache.clearDisk \(container) \(container)/tmp\n")
+                try Self.check(try Self.lines(outcome), mount, mounted: mounted)
+            }
+        }
+
+        private static func check(_ lines: [Line], _ mount: TestMount, mounted: Bool) throws {
+            let tasks = lines.filter { $0.task != nil }
+            #expect(tasks.map(\.task) == [1, 2, 3, 3, 4] && tasks.allSatisfy { $0.failed == nil && $0.missing == nil })
+            #expect(tasks.map(\.files) == [2, 2, nil, nil, 1])
+            #expect(tasks.map(\.bytes) == [16384, 16384, nil, nil, 8192])
+            for phase in ["preCalculating", "cleaning", "postCalculating"] {
+                let progress = lines.filter { $0.phase == phase }.compactMap(\.progress)
+                #expect(progress.first == 0 && progress.last == 1 && progress.count > 2, "\(phase)")
+                #expect(zip(progress, progress.dropFirst()).allSatisfy { $0 < $1 }, "\(phase): \(progress)")
+            }
+            #expect(lines.compactMap(\.phase).uniqued == ["preCalculating", "cleaning", "postCalculating", "done"])
+            let end = try #require(lines.last)
+            #expect(end.before == 65536 && end.after == 24576 && end.bytes == 40960 && end.megabytes == 0.0390625)
+            #expect(end.failed == .count(0))
+            if mounted { #expect(try mount.number("storage.used") == 24576) }
+        }
+
+        @Test(arguments: [true, false]) func plainLines(mounted: Bool) throws {
+            try withContainer(mounted: mounted) { mount, target in
+                let list = try Self.list([["Path": "tmp/t"], ["Path": "tmp/none"]], for: mount)
+                let outcome = try PurgefsBinary.run("clean", "--plist", list, target)
+                #expect(
+                    try outcome.succeeded() == """
+                        preCalculating: 64.0 KiB in 8 files
+                        task 1: tmp/t: removed 1 file, 8.0 KiB
+                        task 2: tmp/none: there is nothing
+                        cleaning: 2 tasks, 0 failed
+                        postCalculating: 56.0 KiB in 7 files
+                        done: removed 0.01 MB (8192 bytes)
+
+                        """)
+            }
+        }
+
+        /// Nothing outside is touched, whatever a list says; the other tasks are carried out.
+        @Test(arguments: [true, false]) func refusedPaths(mounted: Bool) throws {
+            try withContainer(mounted: mounted) { mount, target in
+                let outside = "\(mount.scratch)/outside"
+                try Files.makeDirectory(outside)
+                try Files.make("\(outside)/canary", size: 10)
+                let container = mounted ? mount.root : "\(mount.store)/container"
+                try Files.symlink(outside, "\(container)/Documents/out")
+                try Files.symlink("feed", "\(container)/Documents/in")
+                try Files.symlink("../../Documents/feed", "\(container)/Library/Caches/images/link")
+                let bad = [
+                    outside, "/", "..", "../outside/canary", "Documents/../../..", "", ".purgefs", ".purgefs/events",
+                    "Documents/out", "Documents/out/canary", "Documents/in", "Documents/in/kept",
+                    "Documents/feed/kept/x",
+                    ".",
+                ]
+                var tasks: [[String: Any]] = bad.map { ["Path": $0] }
+                tasks += ["/etc/*", "../*", "", "a/../../*"].map { ["Path": "Documents", "Entries": [$0]] }
+                tasks += [
+                    ["Path": "Documents/feed/kept", "Entries": ["*"]],
+                    ["Path": "Documents", "Entries": ["out/*", "in/*"]],
+                ]
+                tasks += [["Path": "Library/Caches/images"], ["Path": ".", "Entries": [".purgefs/*", "tmp/*"]]]
+                let list = try Self.list(tasks, for: mount)
+                let outcome = try PurgefsBinary.run("clean", target, "--plist", list, "--json")
+                #expect(outcome.status == 1)
+                let lines = try Self.lines(outcome).filter { $0.task != nil }
+                #expect(lines.count == tasks.count)
+                for line in lines.prefix(tasks.count - 3) {
+                    #expect(line.reason != nil && line.files == 0, "\(line)")
+                    #expect(outcome.errors.contains("task \(line.task ?? 0) failed: "), "\(line)")
+                }
+                #expect(lines.suffix(3).map(\.failed) == [nil, nil, nil] && lines.suffix(3).map(\.files) == [0, 3, 1])
+                #expect(Files.exists("\(outside)/canary"))
+                #expect(
+                    try Self.files(mount) == [
+                        "Documents/feed/.b.tmp", "Documents/feed/a.tmp", "Documents/feed/kept",
+                        "Documents/feed/sub/c.tmp", "Documents/in", "Documents/out", "Library/Caches/other",
+                    ])
+            }
+        }
+
+        /// A link that goes is removed itself; entries of any bytes go too.
+        @Test(arguments: [true, false]) func hostileNames(mounted: Bool) throws {
+            try withContainer(mounted: mounted) { mount, target in
+                let outside = "\(mount.scratch)/outside"
+                try Files.makeDirectory(outside)
+                try Files.make("\(outside)/canary", size: 10)
+                let container = mounted ? mount.root : "\(mount.store)/container"
+                let script = """
+                    import os, sys
+                    os.chdir(os.fsencode(sys.argv[1]))
+                    for name in [b'-rf', b'\\xff\\xfe', b'a\\nb', b'*', b'[x]', b'$(touch pwned)', b'x' * 255]:
+                        open(name, 'wb').write(b'1')
+                    os.symlink(sys.argv[2], 'link')
+                    os.symlink('/nowhere', 'dangling')
+                    os.mkfifo('fifo')
+                    os.link('-rf', 'second')
+                    """
+                let place = "\(container)/Library/Caches/images"
+                try Program.run([Program.python, "-c", script, place, outside]).succeeded()
+                let list = try Self.list([["Path": "Library/Caches/images", "Entries": ["*"]]], for: mount)
+                let outcome = try PurgefsBinary.run("clean", target, "--plist", list, "--json")
+                #expect(outcome.status == 0, "\(outcome)")
+                #expect(try Files.names(in: place) == [] && Files.exists("\(outside)/canary"))
+                let task = try #require(try Self.lines(outcome).first { $0.task == 1 })
+                // Seven files, one of them with two names; two more in the folder; links and pipes take no space.
+                #expect(task.files == 13 && task.bytes == 7 * 4096 + 2 * 8192)
+            }
+        }
+
+        @Test(arguments: [true, false]) func hooks(mounted: Bool) throws {
+            try withContainer(mounted: mounted) { mount, target in
+                let list = try Self.list(
+                    [
+                        ["Class": "A", "Selectors": ["ok", "fails", "dies", "hangs", "none"]],
+                        ["Class": "B", "Selectors": ["uses"]], ["Path": "tmp/t"],
+                    ], for: mount)
+                let pids = "\(mount.scratch)/pids"
+                let outcome = try PurgefsBinary.run(
+                    "clean", target, "--plist", list, "--json", "--hook-timeout", "5s", "--hook",
+                    "A.ok=echo to output; echo to errors >&2; read x; test $? = 1", "--hook", "A.fails=exit 3",
+                    "--hook",
+                    "A.dies=kill -9 $$", "--hook",
+                    // Two processes that do not end by themselves, one of which ignores SIGTERM.
+                    "A.hangs=trap '' TERM; sleep 1000 & echo $! >> \(pids); sh -c 'echo $$ >> \(pids); sleep 1000'",
+                    "--hook",
+                    "B=\(PurgefsBinary.path) status \(target) --json >/dev/null && rm \"$HOME/Documents/feed/kept\"")
+                #expect(outcome.status == 1)
+                let lines = try Self.lines(outcome).filter { $0.task != nil }
+                #expect(
+                    lines.map { $0.hook ?? $0.path } == [
+                        "A.ok", "A.fails", "A.dies", "A.hangs", "A.none", "B.uses", "tmp/t",
+                    ])
+                #expect(lines[0].failed == nil && lines[5].failed == nil && lines[6].failed == nil, "\(outcome)")
+                #expect(lines[1].reason == "its command ended with status 3")
+                #expect(lines[2].reason == "signal 9 ended its command")
+                #expect(lines[3].reason == "its command did not end in time (5s), and was killed")
+                #expect(lines[4].reason == "no command stands for it")
+                #expect(outcome.errors.contains("to output\n") && outcome.errors.contains("to errors\n"))
+                #expect(outcome.errors.contains("--hook 'A.none=COMMAND'"))
+                let killed = Files.text(pids).split(separator: "\n").compactMap { pid_t($0) }
+                #expect(killed.count == 2)
+                try eventually("the end of all that hung") { killed.allSatisfy { kill($0, 0) != 0 } }
+                #expect(try !Self.files(mount).contains("Documents/feed/kept") && !Self.files(mount).contains("tmp/t"))
+                let end = try #require(try Self.lines(outcome).last)
+                #expect(end.failed == .count(4) && end.bytes == 16384)
+            }
+        }
+
+        /// A hook that mounts the store: what follows goes wrong, and is reported task by task.
+        @Test func aHookThatTakesTheStore() throws {
+            try withContainer(mounted: false) { mount, target in
+                let list = try Self.list(
+                    [
+                        ["Class": "A", "Selectors": ["mount"]], ["Path": "tmp/t"],
+                        ["Class": "A", "Selectors": ["unmount"]],
+                    ],
+                    for: mount)
+                let outcome = try PurgefsBinary.run(
+                    "clean", target, "--plist", list, "--hook",
+                    "A.mount=\(PurgefsBinary.path) mount \(mount.store) \(mount.root)",
+                    "--hook", "A.unmount=\(PurgefsBinary.path) unmount \(mount.root)")
+                #expect(outcome.status == 1 && outcome.errors.contains("task 2 failed: tmp/t: "), "\(outcome)")
+                #expect(try Self.files(mount).contains("tmp/t") && MountTable.entry(at: mount.root) == nil)
+                #expect(outcome.output.contains("task 3: A.unmount: done\n"))
+            }
+        }
+
+        /// It goes as the app's own files go: who has it open can still use it, and its space comes back with the last close.
+        @Test func openFiles() throws {
+            try withContainer(mounted: true) { mount, target in
+                let file = try OpenFile(mount.path("tmp/t"), O_RDWR)
+                let list = try Self.list([["Path": "tmp"]], for: mount)
+                let outcome = try PurgefsBinary.run("clean", target, "--plist", list, "--json")
+                #expect(outcome.status == 0 && !mount.exists("tmp/t"))
+                #expect(try file.read(5000).count == 5000)
+                #expect(try mount.number("storage.used") == 65536)
+                file.closeForAll()
+                #expect(try mount.number("storage.used") == 57344)
+                #expect(try mount.purgesAfterUnmount().isEmpty)
+            }
+        }
+
+        @Test func interrupted() throws {
+            try withContainer(mounted: true) { mount, target in
+                let list = try Self.list([["Class": "A", "Selectors": ["wait"]], ["Path": "tmp/t"]], for: mount)
+                let mark = "\(mount.scratch)/mark"
+                let cleaner = try Program.start([
+                    PurgefsBinary.path, "clean", target, "--plist", list, "--hook", "A=echo $$ > \(mark); sleep 1000",
+                ])
+                try eventually("the hook") { Files.text(mark).hasSuffix("\n") }
+                cleaner.signal(SIGINT)
+                #expect(try cleaner.wait(within: 20) == 130)
+                #expect(cleaner.errors.contains("clean: interrupted") && mount.exists("tmp/t"))
+                let hook = try #require(pid_t(Files.text(mark).split(separator: "\n")[0]))
+                try eventually("the end of the hook") { kill(-hook, 0) != 0 }
+            }
+        }
+
+        /// A program swaps a folder for a link that leads out of the container, again and again.
+        @Test func swappedForALink() throws {
+            try withMount { mount in
+                let outside = "\(mount.scratch)/outside"
+                try Files.makeDirectory(outside)
+                for number in 0..<50 { try Files.make("\(outside)/\(number)", size: 10) }
+                let script = """
+                    import os, sys
+                    root, outside = sys.argv[1:]
+                    os.chdir(root + '/Library/Caches')
+                    print(os.getpid(), flush=True)
+                    while True:
+                        try:
+                            os.makedirs('a/b')
+                            for n in range(20): open(f'a/b/{n}', 'w').close()
+                            os.rename('a/b', 'c'); os.symlink(outside, 'a/b'); os.unlink('a/b'); os.rename('c', 'a/b')
+                            os.rename('a', 'd'); os.symlink(outside, 'a'); os.unlink('a'); os.rename('d', 'a')
+                        except OSError: pass
+                        for name in ('a', 'a/b', 'c', 'd'):
+                            try: os.unlink(name)
+                            except OSError: pass
+                    """
+                let swapper = try Program.start([Program.python, "-c", script, mount.root, outside])
+                let list = try Self.list(
+                    [
+                        ["Path": "Library/Caches/a/b"], ["Path": "Library/Caches/a/b", "Entries": ["*"]],
+                        ["Path": "Library/Caches/a"], ["Path": "Library/Caches", "Entries": ["a/*", "*/b/*", "d"]],
+                        ["Path": "Library/Caches"],
+                    ], for: mount)
+                for _ in 0..<Scale.of(60) {
+                    let outcome = try PurgefsBinary.run("clean", mount.root, "--plist", list, "--json")
+                    #expect(outcome.status <= 1, "\(outcome)")
+                }
+                #expect(try Files.names(in: outside).count == 50)
+                swapper.signal(SIGKILL)
+                try swapper.wait(within: 10)
+            }
+        }
+
+        /// What is mounted over a folder of the container is not entered.
+        @Test(.enabled(if: geteuid() == 0, "mounting takes root")) func anotherFileSystemInIt() throws {
+            try withContainer(mounted: true) { mount, target in
+                let place = mount.path("Library/Caches/images/deep")
+                try Program.run("mount", "-t", "tmpfs", "tmpfs", place).succeeded()
+                defer { _ = try? Program.run("umount", place) }
+                try Files.make("\(place)/canary", size: 10)
+                let list = try Self.list([["Path": "Library/Caches"]], for: mount)
+                let outcome = try PurgefsBinary.run("clean", target, "--plist", list, "--json")
+                #expect(outcome.status == 1 && Files.exists("\(place)/canary"))
+                let line = try #require(try Self.lines(outcome).first { $0.task == 1 })
+                #expect(line.reason == "images/deep: another file system is mounted there", "\(line)")
+                #expect(line.files == 2, "the rest is gone")
+                try Program.run("umount", place).succeeded()
+            }
+        }
+
+        @Test func onATerminal() throws {
+            try withContainer(mounted: true) { mount, target in
+                let list = try Self.list([["Path": "tmp"], ["Path": "/etc"]], for: mount)
+                let script = """
+                    import os, pty, sys
+                    os.environ.update(TERM='xterm', LC_ALL='C')
+                    pid, terminal = pty.fork()
+                    if pid == 0: os.execv(sys.argv[1], sys.argv[1:])
+                    text = b''
+                    while True:
+                        try: piece = os.read(terminal, 65536)
+                        except OSError: break
+                        if not piece: break
+                        text += piece
+                    os.write(1, text)
+                    sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+                    """
+                let outcome = try Program.run([
+                    Program.python, "-c", script, PurgefsBinary.path, "clean", target, "--plist", list,
+                ])
+                #expect(outcome.status == 1)
+                #expect(outcome.output.contains("\rpreCalculating  " + String(repeating: ".", count: 40) + "   0 %"))
+                #expect(outcome.output.contains("\rcleaning        " + String(repeating: "#", count: 20)))
+                // What stays on it: a carriage return begins its line anew, and the sequence erases the rest.
+                let shown = outcome.output.split(separator: "\r\n").map { line in
+                    line.split(separator: "\r").last.map { $0.replacingOccurrences(of: "\u{1B}[K", with: "") } ?? ""
+                }
+                #expect(shown.contains("task 1: tmp: removed 1 file, 8.0 KiB"), "\(shown)")
+                #expect(shown.contains("purgefs: task 2 failed: /etc: Path is absolute"), "\(shown)")
+                #expect(shown.last == "done: removed 0.01 MB (8192 bytes)", "\(shown)")
+            }
+        }
+    }
+}
+
+extension [String] {
+    /// Without repetitions of what came right before.
+    fileprivate var uniqued: [String] { reduce(into: []) { if $0.last != $1 { $0.append($1) } } }
+}
