@@ -27,10 +27,11 @@ extension Mounts {
                 environment: environment)
         }
 
-        /// As in `purgefs run`, whose device is not to be charged for it: it could not make the file there at all.
+        /// As in `purgefs run`, whose device is not to be charged for it: here it has no room.
         @Test func temporaryDirectoryInAMount() throws {
             try withStream { mount in
                 try mount.mount()
+                _ = try shell("cat /dev/zero >'\(mount.root)/Documents/zeros'", mount)
                 let environment = ["TMPDIR": mount.path("tmp")]
                 let script = "purgefs backup create '\(mount.root)' --output - | purgefs backup restore - new"
                 try shell("set -o pipefail; \(script)", mount, environment: environment).succeeded()
@@ -74,6 +75,30 @@ extension Mounts {
                 #expect(!Files.exists("\(mount.scratch)/new"))
             }
         }
+
+        /// The daemon, and so the time of modification, learns of such a change when the kernel writes the page back.
+        @Test func largeFileChangedThroughAMapping() throws {
+            try withMount(["--total", "1G"]) { mount in
+                try mount.make("Documents/a", size: 64 << 20)
+                let writer = try Program.start([Program.python, "-c", Self.changingPage, mount.path("Documents/a")])
+                defer { writer.signalGroup(SIGKILL) }
+                try eventually(within: 10, "the writer") { writer.output.hasPrefix("begun") }
+                let outcome = try PurgefsBinary.run(
+                    "backup", "create", mount.root, "--output", "\(mount.scratch)/backup")
+                #expect(outcome.errors.contains("Documents/a: it changed while it was being read"), "\(outcome)")
+                writer.signalGroup(SIGKILL)
+                try writer.wait(within: 10)
+            }
+        }
+
+        private static let changingPage = """
+            import mmap, os, sys
+            file = os.open(sys.argv[1], os.O_RDWR)
+            page = mmap.mmap(file, 4096)
+            print("begun", flush=True)
+            while True:
+                page[0] ^= 1
+            """
 
         /// With a journal and without one.
         @Test func fullDiskUnderTheStore() throws {
