@@ -2,7 +2,9 @@ import Glibc
 import PurgeSystem
 
 /// An empty file in the store that exists for as long as a command removes files. device.json cannot say when the last of
-/// them is gone: a disk that is full or fails may not let it be written any more. A file can be removed even then.
+/// them is gone: a disk that is full or fails may not let it be written any more. A file can be removed even then, and where
+/// the directory lets none of its entries be removed (it is immutable, or not writable any more), the note can be given a
+/// size: it means nothing then.
 public struct RemovalNote {
     static let name = "device.json.removing"
 
@@ -21,16 +23,27 @@ public struct RemovalNote {
 
     /// All files are gone.
     public func remove() throws(StoreError) {
-        do throws(Errno) {
-            try place.remove(Self.name)
-        } catch { throw .failed("it cannot be noted that all files have been removed", path: path, error) }
+        do throws(Errno) { return try place.remove(Self.name) } catch {}
+        do throws(Errno) { try void() } catch {
+            throw .failed("it cannot be noted that all files have been removed", path: path, error)
+        }
+    }
+
+    /// Gives the note a size, which takes no room on the disk.
+    private func void() throws(Errno) {
+        let note = try place.descriptor.open(Self.name, O_WRONLY | O_NONBLOCK)
+        try System.truncate(note.raw, 1)
+        try System.sync(note.raw)
     }
 
     /// Whether a removal has begun and not ended.
     public var exists: Bool {
         get throws(StoreError) {
             do throws(Errno) {
-                return try place.descriptor.kind(of: Self.name) != nil
+                let status = try System.status(at: place.descriptor.raw, Self.name)
+                return status.st_mode & S_IFMT != S_IFREG || status.st_size == 0
+            } catch .noEntry {
+                return false
             } catch { throw .failed("the store cannot be examined", path: path, error) }
         }
     }

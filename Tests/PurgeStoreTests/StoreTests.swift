@@ -36,6 +36,21 @@ struct StoreTests {
         #expect(directory.exists("store/container/Library/Caches"))
     }
 
+    /// Where no entry of the store's directory can be removed any more, as in an immutable one.
+    @Test func aNoteOfARemovalEndsWhereItCannotBeRemoved() throws {
+        let note = try Store.open(directory["store"], creating: true).removalNote
+        try note.make()
+        #expect(try note.exists)
+        let faults = SystemCallFaults(after: 0, of: .unlinkat, code: EPERM, count: .max)
+        try faults.during { try note.remove() }.result.get()
+        #expect(directory.exists("store/device.json.removing"))
+        #expect(try !note.exists)
+        try note.make()
+        #expect(try note.exists)
+        try note.remove()
+        #expect(!directory.exists("store/device.json.removing"))
+    }
+
     @Test func leavesWhatTheAppPutInPlaceOfAFolder() throws {
         do { _ = try Store.open(directory["store"], creating: true) }
         for name in ["Caches", "Preferences", "Application Support"] {
