@@ -21,10 +21,16 @@ public struct RemovalNote {
         }
     }
 
-    /// All files are gone.
-    public func remove() throws(StoreError) {
-        do throws(Errno) { return try place.remove(Self.name) } catch {}
-        do throws(Errno) { try void() } catch {
+    /// All files are gone. Returns whether the note is gone too; if not, it means nothing any more.
+    public func remove() throws(StoreError) -> Bool {
+        do throws(Errno) {
+            try place.remove(Self.name)
+            return true
+        } catch {}
+        do throws(Errno) {
+            try void()
+            return false
+        } catch {
             throw .failed("it cannot be noted that all files have been removed", path: path, error)
         }
     }

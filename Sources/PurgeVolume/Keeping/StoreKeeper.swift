@@ -177,8 +177,9 @@ extension StoreKeeper {
             saving.note = .made
         } else if !isRemoving, saving.note != .none {
             // If this fails, a device.json that can be saved says the same.
-            do throws(StoreError) { try store.removalNote.remove() } catch { return hooks.report(error) }
-            saving.note = .none
+            do throws(StoreError) {
+                saving.note = try store.removalNote.remove() ? .none : .unknown
+            } catch { hooks.report(error) }
         }
     }
 
