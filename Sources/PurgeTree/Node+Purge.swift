@@ -7,6 +7,17 @@ extension Node {
     /// Whether a purge with this aim may take it.
     public func verdict(for aim: PurgeAim) -> PurgeVerdict { PurgeRule.verdict(on: purgeFacts, for: aim) }
 
+    /// When a purge takes it, if one may; nil if it is not purgeable.
+    public var purgeRank: PurgeRank? {
+        PurgeRank.of(tier: standing.tier, effectiveMark: standing.mark, breach: flags.policy.breach)
+    }
+
+    /// Whether it is purged with others as one, if it is purged.
+    var isInGroup: Bool {
+        guard let parent, parent.flags.contains(.grouped) else { return false }
+        return isRegular && !hasSeveralNames && !flags.contains(.linkedOutside)
+    }
+
     /// The facts on which the rule of purging depends.
     public var purgeFacts: PurgeFacts {
         var facts = PurgeFacts(kind: factsKind, tier: standing.tier, mark: standing.mark, blocks: blocks)
@@ -17,6 +28,7 @@ extension Node {
         facts.isOpen = opens > 0
         facts.isBusy = isBusy
         facts.isStuck = flags.contains(.stuck)
+        facts.leavesTombstone = standing.leavesTombstone
         return facts
     }
 

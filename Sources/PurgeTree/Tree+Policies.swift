@@ -21,30 +21,15 @@ extension Tree {
     mutating func set(_ policy: DirectoryPolicy?, of directory: Node) {
         let policy = policy.flatMap { $0.isEmpty || directory.isUnlinked ? nil : $0 }
         guard let index = directory.part?.policy else {
-            if let policy { add(policy, to: directory) }
+            if let policy { PolicyMove.add(policy, to: directory, &self) }
             return
         }
-        guard let policy else { return remove(index) }
+        guard let policy else { return PolicyMove.remove(index, &self) }
         // What belongs to it stays.
         for node in counted.policies.restart(index, with: policy) {
             node.flags.policy = .under
             counted.queue.move(node)
         }
-    }
-
-    private mutating func add(_ policy: DirectoryPolicy, to directory: Node) {
-        let move = PolicyMove(of: directory, &self)
-        let index = PolicyIndex(directory: directory, policy: policy)
-        directory.ensuredPart.policy = index
-        counted.policies.insert(index)
-        move.end(&self)
-    }
-
-    private mutating func remove(_ index: PolicyIndex) {
-        let move = PolicyMove(of: index.directory, &self)
-        counted.policies.remove(index)
-        index.directory.part?.policy = nil
-        move.end(&self)
     }
 }
 
@@ -53,6 +38,23 @@ extension Tree {
 struct PolicyMove {
     private let directory: Node
     private var files: [(node: Node, breach: PolicyBreach?)] = []
+
+    /// The directory gets a policy of its own.
+    static func add(_ policy: DirectoryPolicy, to directory: Node, _ tree: inout Tree) {
+        let move = PolicyMove(of: directory, &tree)
+        let index = PolicyIndex(directory: directory, policy: policy)
+        directory.ensuredPart.policy = index
+        tree.counted.policies.insert(index)
+        move.end(&tree)
+    }
+
+    /// The directory loses its policy.
+    static func remove(_ index: PolicyIndex, _ tree: inout Tree) {
+        let move = PolicyMove(of: index.directory, &tree)
+        tree.counted.policies.remove(index)
+        index.directory.part?.policy = nil
+        move.end(&tree)
+    }
 
     /// From here on they belong to no policy.
     init(of directory: Node, _ tree: inout Tree) {

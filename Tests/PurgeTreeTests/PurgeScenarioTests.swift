@@ -24,6 +24,8 @@ struct PurgeScenarioTests {
             }
             for folder in scenario.folders {
                 if let mark = folder.mark { fixture.mark(folder.path, mark) }
+                let behaviour = PurgeBehaviour(isGroup: folder.isGroup, leavesTombstones: folder.leavesTombstones)
+                fixture.tree.set(.behaviour(behaviour), of: fixture.node(folder.path))
                 guard folder.after != nil || folder.limit != nil else { continue }
                 let policy = DirectoryPolicy(
                     purgeAfter: folder.after.map { TimeSpan(seconds: $0) },
@@ -70,7 +72,7 @@ struct PurgeScenarioTests {
             let plan = PurgePlan<Node>(
                 goal: goal, othersPurgeable: device.othersPurgeable, share: OthersShare(percent: device.othersShare)
             ) { step in fixture.tree.popVictim(step: step) }
-            let files = plan.items.map { PurgeScenario.Gone($0.id.path().text, $0.reason.rawValue) }
+            let files = plan.items.map { gone($0.id, $0.reason) }
             return others(plan.fromOthers) + files + others(plan.restOfOthers)
         }
 
@@ -78,10 +80,14 @@ struct PurgeScenarioTests {
             bytes > .zero ? [PurgeScenario.Gone(nil, "others")] : []
         }
 
+        private func gone(_ node: Node, _ reason: PurgeReason) -> PurgeScenario.Gone {
+            PurgeScenario.Gone(node.path().text, reason.rawValue, isEmptied: node.standing.leavesTombstone)
+        }
+
         private mutating func takeByPolicy() -> [PurgeScenario.Gone] {
             var gone: [PurgeScenario.Gone] = []
             while let victim = fixture.tree.policies.nextVictim() {
-                gone.append(PurgeScenario.Gone(victim.node.path().text, victim.breach.reason.rawValue))
+                gone.append(self.gone(victim.node, victim.breach.reason))
                 fixture.tree.choose(victim.node)
             }
             fixture.tree.policies.settle()
