@@ -80,7 +80,7 @@ extension VolumeState {
         effects.hasEndedPurge = purgeHasEnded || endings.contains(.purge)
         effects.hasEndedTurn = turnHasEnded
         tree.policies.settle()
-        effects.shouldReclaim = device.shouldReclaim || tree.policies.isPending
+        effects.shouldReclaim = (device.level.reclaims && device.shouldReclaim) || tree.policies.isPending
         (actor, purgeHasEnded, turnHasEnded) = (nil, false, false)
         if !outbox.isEmpty { swap(&effects.events, &outbox) }
     }
