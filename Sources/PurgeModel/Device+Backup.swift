@@ -8,6 +8,7 @@ extension Device {
         device.others = others
         device.othersPurgeable = othersPurgeable
         device.thresholds = thresholds
+        device.purgeLatency = purgeLatency
         device.protection = protection
         return device
     }

@@ -6,6 +6,10 @@ public enum DeviceChange: Hashable, Sendable {
     /// Percent, from 0 to 100.
     case othersShare(Int)
     case thresholds(ThresholdChange)
+    /// Other rules of purging. Thresholds that are those of the old profile become those of the new one.
+    case profile(Profile)
+    /// How long purging in the background lags behind.
+    case purgeLatency(TimeSpan)
     /// The device's clock is advanced.
     case clock(TimeSpan)
     /// The lock state changes; a device that is locked already, or was not unlocked since it booted, stays as it is.
@@ -38,6 +42,10 @@ public enum DeviceEffect: Hashable, Sendable {
     case level(LevelChange)
     /// From now on the device's clock is so many seconds ahead of real time.
     case clock(secondsAhead: Int64)
+    /// These rules of purging are in force now.
+    case profile(Profile)
+    /// Files and folders of `tmp` that are over their age at this moment are removed (`PurgeRule.isOver`).
+    case age(Instant)
     /// Purge until `Device.goal(for:)` asks for no more, or nothing is left.
     case purge(PurgeTrigger)
     /// The lock state is now this one, on which depends what data protection lets an app read.
@@ -68,8 +76,6 @@ public struct LevelChange: Hashable, Sendable {
     }
 
     public var isWorse: Bool { new.severity > old.severity }
-    /// Space is reclaimed in the background from here on.
-    public var beginsReclaiming: Bool { new.reclaims && !old.reclaims }
 }
 
 extension Device {
@@ -91,16 +97,18 @@ extension Device {
     ) throws(DeviceRefusal) -> [DeviceEffect] {
         var event = Event(time: now.iso8601, type: .capacity, reason: text, pid: pid)
         switch change {
-        case .total, .others, .othersPurgeable, .othersShare, .thresholds: try change.setCapacity(of: &self)
+        case .total, .others, .othersPurgeable, .othersShare, .thresholds, .purgeLatency:
+            try change.setCapacity(of: &self)
+        case .profile(let new): set(new, at: now)
         case .clock(let span):
             try advanceClock(span, at: now)
             event.type = .clock
             return [.event(event), .clock(secondsAhead: clock)] + passed(to: now.advanced(by: span))
-                + [.forgetAttributes, .save]
+                + age(to: now.advanced(by: span)) + [.forgetAttributes, .save]
         case .lock: return lock.lock(at: now) ? toldState(by: pid, at: now) + [.save] : []
         case .unlock: return lock.unlock() ? toldState(by: pid, at: now) + [.save] : []
-        case .reboot: return begin(.reboot)
-        case .app(let command): return make(command, by: pid, at: now)
+        case .reboot: return profile.rebootEmptiesTemporary ? begin(.reboot) : reboot(by: pid, at: now)
+        case .app(let command): return command.carryOut(on: &self, by: pid, at: now)
         case .policies(let command):
             (event.type, event.reason) = (.policy, command.rawValue)
             return [.event(event), .policies(command)]
@@ -108,7 +116,8 @@ extension Device {
         }
         revision += 1
         event.bytes = capacity.free
-        return [.event(event)] + effectsOnCapacity()
+        let rules: [DeviceEffect] = if case .profile(let new) = change { [.profile(new)] } else { [] }
+        return [.event(event)] + rules + effectsOnCapacity()
     }
 
     private mutating func effectsOnCapacity() -> [DeviceEffect] {
@@ -116,7 +125,8 @@ extension Device {
         if let change = judgePressure() { effects.append(.level(change)) }
         if goal(for: .capacity) != nil { effects.append(.purge(.capacity)) }
         effects.append(.save)
-        if level.reclaims { effects.append(.purge(.pressure)) }
+        // What lags behind is not waited for.
+        if reclaimUrgency != nil, profile.lag(purgeLatency).seconds == 0 { effects.append(.purge(.pressure)) }
         return effects
     }
 
@@ -147,7 +157,8 @@ extension DeviceChange {
         case .thresholds(let change):
             guard let new = device.thresholds.applying(change, total: device.total) else { throw .notRising }
             device.thresholds = new
-        case .clock, .lock, .unlock, .reboot, .app, .policies, .backup: break
+        case .purgeLatency(let span): device.purgeLatency = span
+        case .profile, .clock, .lock, .unlock, .reboot, .app, .policies, .backup: break
         }
     }
 }
@@ -166,6 +177,7 @@ extension Device {
         let free = capacity.free
         let old = level
         level = old.following(free: free, thresholds: limits)
+        if !reclaiming.isNone { reclaiming.settle(on: self, free: free) }
         guard level != old else { return nil }
         levelChanges += 1
         return LevelChange(from: old, to: level, free: free)
@@ -191,5 +203,11 @@ extension Device {
 
     /// Not saved at once: a program that tries again and again would have the file written every second.
     public mutating func noteRefused() { counters.noteRefused() }
+
+    /// The same of a write that needs so much room, or can use a part of it.
+    public mutating func noteRefused(_ need: ByteCount, takesPart: Bool) {
+        noteRefused()
+        if profile.lags { reclaiming.noteRefused(need, takesPart: takesPart, on: self) }
+    }
     public mutating func noteProtectionDenied() { counters.noteProtectionDenied() }
 }

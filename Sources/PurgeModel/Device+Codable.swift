@@ -6,13 +6,15 @@ extension Device: Codable {
     private enum Member: String, CodingKey {
         case version, profile, total, others, othersPurgeable, thresholds, protection, containerID, boots, counters
         // Left out while they have a new device's value, as in files from before they existed.
-        case state, locksAt, clock, unfinished, othersShare
+        case state, locksAt, clock, unfinished, othersShare, purgeLatency, agedDay
         case history = "clockAdvances"
     }
 
     /// Members that a file need not have, each after those that it depends on.
     public static let optionalMembers = optional.map(\.rawValue)
-    private static let optional = [Member.state, .locksAt, .clock, .unfinished, .othersShare, .history]
+    private static let optional = [
+        Member.state, .locksAt, .clock, .unfinished, .othersShare, .history, .purgeLatency, .agedDay,
+    ]
 
     public init(from decoder: any Decoder) throws {
         let file = try decoder.container(keyedBy: Member.self)
@@ -36,6 +38,11 @@ extension Device: Codable {
         unfinished = try file.decodeIfPresent(DeviceWork.self, forKey: .unfinished)
         othersShare = try file.decodeIfPresent(Int.self, forKey: .othersShare) ?? OthersShare.most
         history = try file.decodeIfPresent(ClockHistory.self, forKey: .history) ?? ClockHistory()
+        purgeLatency =
+            try file.decodeIfPresent(Int64.self, forKey: .purgeLatency).map { TimeSpan(seconds: $0) }
+            ?? .usualPurgeLatency
+        ageing = TemporaryAgeing(
+            isOn: profile.agesTemporary, day: try file.decodeIfPresent(Int64.self, forKey: .agedDay))
         resolveLimits()
     }
 
@@ -57,5 +64,7 @@ extension Device: Codable {
         try file.encodeIfPresent(unfinished, forKey: .unfinished)
         if othersShare != OthersShare.most { try file.encode(othersShare, forKey: .othersShare) }
         if !history.isEmpty { try file.encode(history, forKey: .history) }
+        if purgeLatency != .usualPurgeLatency { try file.encode(purgeLatency.seconds, forKey: .purgeLatency) }
+        try file.encodeIfPresent(ageing.day, forKey: .agedDay)
     }
 }

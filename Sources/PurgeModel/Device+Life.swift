@@ -53,34 +53,41 @@ extension Device {
     ) -> [DeviceEffect] {
         guard let work = unfinished else { return [] }
         abandon()
-        let (pid, wasRunning) = (pid == 0 ? nil : pid, isRunning)
+        let pid = pid == 0 ? nil : pid
+        guard work != .reboot else { return reboot(by: pid, at: now) }
         isRunning = false
+        containerID = newID
         var event = Event(time: now.iso8601, type: .app, reason: work.rawValue, pid: pid)
-        switch work {
-        case .reboot:
-            boots = min(boots + 1, ByteCount.largestSetting.bytes)
-            lock.reboot()
-            (event.reason, event.trigger) = (AppCommand.terminate.rawValue, .reboot)
-            return (wasRunning ? [.event(event)] : []) + toldState(by: pid, at: now, trigger: .reboot) + [.save]
-        case .update, .delete:
-            containerID = newID
-            if work == .delete { event.bytes = freed }
-            return [.event(event), .save]
-        }
+        if work == .delete { event.bytes = freed }
+        return [.event(event), .save]
     }
 
-    mutating func make(_ command: AppCommand, by pid: Int32, at now: Instant) -> [DeviceEffect] {
-        let event = Event(time: now.iso8601, type: .app, reason: command.rawValue, pid: pid)
-        switch command {
-        case .launch where !isRunning:
-            isRunning = true
+    /// Off and on again, once the files that go with it are gone.
+    mutating func reboot(by pid: Int32?, at now: Instant) -> [DeviceEffect] {
+        let wasRunning = isRunning
+        isRunning = false
+        boots = min(boots + 1, ByteCount.largestSetting.bytes)
+        lock.reboot()
+        let end = Event(
+            time: now.iso8601, type: .app, reason: AppCommand.terminate.rawValue, trigger: .reboot, pid: pid)
+        return (wasRunning ? [.event(end)] : []) + toldState(by: pid, at: now, trigger: .reboot) + [.save]
+    }
+
+}
+
+extension AppCommand {
+    func carryOut(on device: inout Device, by pid: Int32, at now: Instant) -> [DeviceEffect] {
+        let event = Event(time: now.iso8601, type: .app, reason: rawValue, pid: pid)
+        switch self {
+        case .launch where !device.isRunning:
+            device.isRunning = true
             return [.event(event), .makeLayout, .policies(.check)]
-        case .terminate where isRunning:
-            isRunning = false
+        case .terminate where device.isRunning:
+            device.isRunning = false
             return [.event(event)]
         case .launch, .terminate: return []
-        case .update: return begin(.update)
-        case .delete: return begin(.delete)
+        case .update: return device.begin(.update)
+        case .delete: return device.begin(.delete)
         }
     }
 }

@@ -5,6 +5,7 @@ public struct SettingsChange: Hashable, Sendable {
     public var others: ByteCount?
     public var othersPurgeable: ByteCount?
     public var protection: FileProtection?
+    public var purgeLatency: TimeSpan?
     public init() {}
 
     public enum Size: Sendable { case total, others, othersPurgeable }
@@ -20,29 +21,9 @@ extension Device {
     /// How far the clock can be ahead, in seconds: 136 years.
     static let mostSecondsAhead: Int64 = 1 << 32
 
-    /// Total is rounded down to a block, the other sizes up. If others becomes smaller, so does othersPurgeable;
-    /// an othersPurgeable that was given and is more than others is refused, and then nothing has changed.
+    /// An othersPurgeable that was given and is more than others is refused, and then nothing has changed.
     public mutating func take(_ change: SettingsChange) throws(SettingsChange.Refusal) {
-        var next = self
-        next.profile = change.profile ?? profile
-        next.protection = change.protection ?? protection
-        next.total = try Self.checked(change.total, .total)?.roundedDown ?? total
-        next.others = try Self.checked(change.others, .others)?.roundedUp ?? others
-        if let asked = try Self.checked(change.othersPurgeable, .othersPurgeable)?.roundedUp {
-            guard asked <= next.others else { throw .moreThanOthers(asked: asked, others: next.others) }
-            next.othersPurgeable = asked
-        } else {
-            next.othersPurgeable = min(othersPurgeable, next.others)
-        }
-        self = next
-    }
-
-    private static func checked(
-        _ size: ByteCount?, _ name: SettingsChange.Size
-    ) throws(SettingsChange.Refusal) -> ByteCount? {
-        guard let size else { return nil }
-        guard size >= .zero && size <= .largestSetting else { throw .outOfRange(name, size) }
-        return size
+        self = try change.applied(to: self)
     }
 
     /// Throws the first value that no device can have, for a device that was read from a file.
@@ -58,18 +39,56 @@ extension Device {
     }
 
     /// What has changed since an earlier state of the same device was saved, in words; the counters do not count.
-    public func changes(since saved: Device) -> [String] {
+    public func changes(since saved: Device) -> [String] { SavedDevice(saved).differences(to: self) }
+}
+
+extension SettingsChange {
+    /// Total is rounded down to a block, the other sizes up. If others becomes smaller, so does othersPurgeable.
+    fileprivate func applied(to device: Device) throws(Refusal) -> Device {
+        var next = device
+        if let profile { next.set(profile) }
+        next.purgeLatency = purgeLatency ?? next.purgeLatency
+        next.protection = protection ?? next.protection
+        next.total = try Self.checked(total, .total)?.roundedDown ?? next.total
+        next.others = try Self.checked(others, .others)?.roundedUp ?? next.others
+        guard let asked = try Self.checked(othersPurgeable, .othersPurgeable)?.roundedUp else {
+            next.othersPurgeable = min(next.othersPurgeable, next.others)
+            return next
+        }
+        guard asked <= next.others else { throw .moreThanOthers(asked: asked, others: next.others) }
+        next.othersPurgeable = asked
+        return next
+    }
+
+    private static func checked(_ size: ByteCount?, _ name: Size) throws(Refusal) -> ByteCount? {
+        guard let size else { return nil }
+        guard size >= .zero && size <= .largestSetting else { throw .outOfRange(name, size) }
+        return size
+    }
+}
+
+/// A device as it was saved.
+private struct SavedDevice {
+    private let saved: Device
+
+    init(_ saved: Device) { self.saved = saved }
+
+    func differences(to now: Device) -> [String] {
         let changes = [
-            ("the profile", profile != saved.profile), ("total", total != saved.total),
-            ("others", others != saved.others),
-            ("the purgeable part of others", othersPurgeable != saved.othersPurgeable),
-            ("the share of others", othersShare != saved.othersShare),
-            ("the thresholds", thresholds != saved.thresholds),
-            ("the default protection class", protection != saved.protection),
-            ("the UUID of the container", containerID != saved.containerID), ("boots", boots != saved.boots),
-            ("the lock state", lock != saved.lock),
-            ("the clock", clock != saved.clock || history != saved.history),
-            (saved.unfinished.map { "the end of \($0.text)" } ?? "", saved.unfinished != nil && unfinished == nil),
+            ("the profile", now.profile != saved.profile), ("total", now.total != saved.total),
+            ("others", now.others != saved.others),
+            ("the purgeable part of others", now.othersPurgeable != saved.othersPurgeable),
+            ("the share of others", now.othersShare != saved.othersShare),
+            ("the thresholds", now.thresholds != saved.thresholds),
+            ("the latency of purging", now.purgeLatency != saved.purgeLatency),
+            ("the default protection class", now.protection != saved.protection),
+            ("the UUID of the container", now.containerID != saved.containerID), ("boots", now.boots != saved.boots),
+            ("the lock state", now.lock != saved.lock),
+            ("the clock", now.clock != saved.clock || now.history != saved.history),
+            (
+                saved.unfinished.map { "the end of \($0.text)" } ?? "",
+                saved.unfinished != nil && now.unfinished == nil
+            ),
         ]
         return changes.filter(\.1).map(\.0)
     }

@@ -6,7 +6,7 @@
 ///
 /// Outside of tests, settings change only through `apply` and `take`, which enforce the rules.
 public struct Device: Hashable, Sendable {
-    public package(set) var profile = Profile.documented
+    public internal(set) var profile = Profile.documented
     public package(set) var total = ByteCount(64 << 30) { didSet { resolveLimits() } }
     /// What the system and other apps use, simulated.
     public package(set) var others = ByteCount.zero
@@ -16,6 +16,10 @@ public struct Device: Hashable, Sendable {
     public package(set) var othersShare = OthersShare.most
     /// As they were set.
     public package(set) var thresholds = ThresholdSettings.documented { didSet { resolveLimits() } }
+    /// How long after it is called for purging in the background begins, in real time, if the profile lets it lag.
+    public package(set) var purgeLatency = .usualPurgeLatency
+    /// When files of `tmp` are looked at for their age.
+    public internal(set) var ageing = TemporaryAgeing()
     /// The protection class of every entry that has none of its own.
     public package(set) var protection = FileProtection.completeUntilFirstUserAuthentication
     /// UUID of the simulated app container.
@@ -42,6 +46,8 @@ public struct Device: Hashable, Sendable {
     /// One for each container on the device. The tree keeps them in step with its files.
     public package(set) var ledgers = [Ledger()]
 
+    public package(set) var reclaiming = Reclaiming()
+
     public init(containerID: String) {
         self.containerID = containerID
         limits = ThresholdSettings.documented.resolved(total: total)
@@ -54,6 +60,7 @@ public struct Device: Hashable, Sendable {
         var device = self
         (device.level, device.levelChanges, device.revision, device.ledgers) = (.normal, 0, 0, [Ledger()])
         device.isRunning = false
+        device.reclaiming = Reclaiming()
         return device
     }
 
@@ -82,31 +89,43 @@ public struct Device: Hashable, Sendable {
 
 extension Device {
     /// The current numbers of all containers together.
-    public var capacity: Capacity {
-        var (used, reclaimable) = (ByteCount.zero, ByteCount.zero)
-        for ledger in ledgers {
-            used += ledger.used
-            reclaimable += ledger.reclaimable
-        }
-        return Capacity(
-            total: total, others: others, othersPurgeable: othersPurgeable, used: used, reclaimableFiles: reclaimable,
-            thresholds: limits)
-    }
+    public var capacity: Capacity { Capacity(of: self) }
 
     /// Reclaimable bytes that no purge can choose now.
-    public var held: ByteCount { ledgers.reduce(.zero) { $0 + $1.held } }
+    public var held: ByteCount { ledgers.bytes(\.heldByClass, .high, self) }
 
     /// What a purge for this reason aims at now; nil if nothing is short.
     public func goal(for trigger: PurgeTrigger) -> PurgeGoal? {
-        let short: ByteCount
         switch trigger {
-        case .capacity: short = .zero - capacity.balance
-        case .pressure where level.reclaims: short = limits.desired - capacity.balance
-        default: return nil
+        case .capacity: capacity.balance < .zero ? .bytes(.zero - capacity.balance) : nil
+        case .pressure: reclaiming.goal(on: self)
+        default: nil
         }
-        return short > .zero ? .bytes(short) : nil
     }
 
+    /// What such a purge takes, and in which order. A place that is named is taken as it is.
+    public func order(for goal: PurgeGoal, _ trigger: PurgeTrigger) -> PurgeOrder {
+        if goal.step != nil { return .documented }
+        return profile.order(trigger == .pressure ? reclaimUrgency ?? .low : .high, isRunning: isRunning)
+    }
+
+    /// How urgent purging in the background is; nil if none is called for.
+    public var reclaimUrgency: Urgency? { reclaiming.urgency(on: self) }
+
     /// Whether a background purge is called for, and would find something.
-    public var shouldReclaim: Bool { level.reclaims && capacity.reclaimable > held }
+    public var shouldReclaim: Bool { reclaiming.isDue(on: self) }
+}
+
+extension Capacity {
+    fileprivate init(of device: Device) {
+        let (profile, isRunning) = (device.profile, device.isRunning)
+        self.init(
+            profile: profile, total: device.total, others: device.others, othersPurgeable: device.othersPurgeable,
+            thresholds: device.limits)
+        for ledger in device.ledgers {
+            used += ledger.used
+            reclaimableFiles += profile.bytes(of: ledger.reclaimableByClass, .high, isRunning: isRunning)
+            lowUrgencyFiles += profile.bytes(of: ledger.reclaimableByClass, .low, isRunning: isRunning)
+        }
+    }
 }

@@ -46,6 +46,13 @@ public struct DeviceFault: Error, Hashable, Sendable {
         if clock < 0 || clock > Device.mostSecondsAhead {
             throw DeviceFault(name: "clock", reason: "\(clock) is not from 0 to 2^32 seconds")
         }
+        let latency = device.purgeLatency.seconds
+        if latency < 0 || latency > TimeSpan.longest.seconds {
+            throw DeviceFault(name: "purgeLatency", reason: "\(latency) is not from 0 to 2^32 seconds")
+        }
+        if let day = device.ageing.day, !TemporaryAgeing.days.contains(day) {
+            throw DeviceFault(name: "agedDay", reason: "\(day) is not a day that the device can have")
+        }
         let sum = device.history.sum
         if sum > clock {
             throw DeviceFault(
@@ -66,6 +73,8 @@ extension ThresholdSetting {
         switch self {
         case .percent(let hundredths): (0...10_000).contains(hundredths)
         case .size(let size): size >= .zero && size <= largest
+        case .capped(let hundredths, let most):
+            (0...10_000).contains(hundredths) && most >= .zero && most <= largest
         }
     }
 }

@@ -35,14 +35,19 @@ public struct Ledger: Hashable, Sendable {
     public internal(set) var marked = Usage()
     public internal(set) var excluded = Usage()
     /// Charged bytes of the files that purging would really free now.
-    public internal(set) var reclaimable = ByteCount.zero
-    /// The part of `reclaimable` that no purge can choose now, because the files are being changed.
-    public internal(set) var held = ByteCount.zero
+    public internal(set) var reclaimableByClass = PurgeableBytes()
+    /// The part of them that no purge can choose now, because the files are being changed.
+    public internal(set) var heldByClass = PurgeableBytes()
     /// Bytes that have been taken from files for a call that needs more than one step to get enough room.
     /// They belong to no file until that call has enough or gives up.
     public internal(set) var setAside = ByteCount.zero
 
     public init() {}
+
+    /// Charged bytes of the files that purging would really free now.
+    public var reclaimable: ByteCount { reclaimableByClass.all }
+    /// The part of `reclaimable` that no purge can choose now.
+    public var held: ByteCount { heldByClass.all }
 
     /// Charged bytes of this container.
     public var used: ByteCount { temporary.bytes + caches.bytes + persistent.bytes + setAside }
@@ -81,16 +86,20 @@ extension Ledger {
 
 extension Ledger {
     /// From now on purging would free these bytes of a file.
-    public mutating func offer(_ charged: ByteCount) { reclaimable += charged }
+    public mutating func offer(_ charged: ByteCount, as class: PurgeClass) { reclaimableByClass.add(charged, `class`) }
 
     /// Purging would no longer free them. Bytes of a file that is held are released first.
-    public mutating func retract(_ charged: ByteCount) { reclaimable -= charged }
+    public mutating func retract(_ charged: ByteCount, as class: PurgeClass) {
+        reclaimableByClass.add(.zero - charged, `class`)
+    }
 
     /// A file that counts as reclaimable is being changed, so that no purge can choose it.
-    public mutating func hold(_ charged: ByteCount) { held += charged }
+    public mutating func hold(_ charged: ByteCount, as class: PurgeClass) { heldByClass.add(charged, `class`) }
 
     /// The end of `hold`.
-    public mutating func release(_ charged: ByteCount) { held -= charged }
+    public mutating func release(_ charged: ByteCount, as class: PurgeClass) {
+        heldByClass.add(.zero - charged, `class`)
+    }
 
     /// Takes bytes for a call that does not have enough room yet. The files that have them are withdrawn.
     public mutating func setAside(_ bytes: ByteCount) { setAside += bytes }

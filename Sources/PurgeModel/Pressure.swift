@@ -2,9 +2,6 @@
 public enum PressureLevel: String, Codable, Sendable {
     case normal, nearLow, low, veryLow
 
-    /// Whether space is reclaimed in the background (docs/RULES.md, What sets off a purge).
-    public var reclaims: Bool { self == .low || self == .veryLow }
-
     /// 0 for normal; higher is worse.
     public var severity: Int {
         switch self {

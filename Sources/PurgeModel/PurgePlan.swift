@@ -56,14 +56,18 @@ public struct PurgePlan<ID: Sendable>: Sendable {
     public private(set) var restOfOthers = ByteCount.zero
     /// What the shares leave to files and these do not have: a further step of the same purge goes on with it.
     public private(set) var leftToFiles = ByteCount.zero
+    /// All of `Library/Caches` goes, and not all of it may be among the items, because they have reached their limit.
+    public private(set) var leavesCaches = false
 
     public var freed: ByteCount { items.reduce(fromOthers + restOfOthers) { $0 + $1.bytes } }
 
     /// Takes candidates from `next`, which returns them in purge order, file by file until it is
     /// enough, or `limit` files. Candidates that are not needed are not requested, so the cost of a plan
-    /// depends on what it takes.
+    /// depends on what it takes. With `takesCachesWhole`, a file that goes because it is in `Library/Caches` brings all
+    /// others of that place with it.
     public init(
         goal: PurgeGoal, othersPurgeable: ByteCount, share: OthersShare = OthersShare(), limit: Int = .max,
+        takesCachesWhole: Bool = false,
         next: (PurgeStep?) -> PurgeCandidate<ID>?
     ) {
         items = []
@@ -73,6 +77,7 @@ public struct PurgePlan<ID: Sendable>: Sendable {
             let part = share.part(of: short)
             fromOthers = min(part, othersPurgeable)
             let (files, isLast) = take(short - fromOthers, of: nil, limit, next)
+            if takesCachesWhole { takeRestOfCaches(limit, next) }
             if isLast { restOfOthers = max(.zero, min((short - freed).roundedUp, othersPurgeable - fromOthers)) }
             leftToFiles = max(.zero, short - part - files)
         case .step(let only):
@@ -92,10 +97,24 @@ public struct PurgePlan<ID: Sendable>: Sendable {
         var taken = ByteCount.zero
         while wanted.map({ taken < $0 }) ?? true, items.count < limit {
             guard let candidate = next(step) else { return (taken, true) }
-            items.append(
-                PlannedPurge(id: candidate.id, reason: candidate.reason, bytes: candidate.age.charged))
+            add(candidate)
             taken += candidate.age.charged
         }
         return (taken, false)
+    }
+
+    private mutating func add(_ candidate: PurgeCandidate<ID>) {
+        items.append(PlannedPurge(id: candidate.id, reason: candidate.reason, bytes: candidate.age.charged))
+    }
+
+    /// If the last file has gone because it is in Caches, so does the rest of that place: those before it have gone, and
+    /// nothing that comes after it in the order is among the items.
+    private mutating func takeRestOfCaches(_ limit: Int, _ next: (PurgeStep?) -> PurgeCandidate<ID>?) {
+        guard items.last?.reason == .caches else { return }
+        leavesCaches = true
+        while items.count < limit {
+            guard let candidate = next(.caches) else { return leavesCaches = false }
+            add(candidate)
+        }
     }
 }

@@ -3,9 +3,6 @@ public enum PurgeStep: Int, CaseIterable, Comparable, Sendable {
     case temporary, policy, caches, marked
 
     public static func < (a: PurgeStep, b: PurgeStep) -> Bool { a.rawValue < b.rawValue }
-
-    /// Those in which files are because of their place or mark.
-    fileprivate static let places: [PurgeStep] = [.temporary, .caches, .marked]
 }
 
 /// Step and urgency: they group files before last use orders them.
@@ -15,23 +12,28 @@ public struct PurgeRank: Hashable, Comparable, Sendable {
     public let urgency: Urgency
     /// Why the file is over a directory policy, which brings it into that step.
     public let breach: PolicyBreach?
+    /// Whether a file of `tmp` has not been used for `PurgeRule.temporaryAge`.
+    public let isAged: Bool
 
     /// `step` is that of the file's place or mark. Files of `tmp` go before all others, so a policy changes nothing for
     /// them. What is said to be in the step of the policies is in Caches and over age.
-    public init(step: PurgeStep, urgency: Urgency, breach: PolicyBreach? = nil) {
+    public init(step: PurgeStep, urgency: Urgency, breach: PolicyBreach? = nil, isAged: Bool = false) {
         place = step == .policy ? .caches : step
         self.urgency = urgency
         self.breach = step == .temporary ? nil : step == .policy ? breach ?? .age : breach
+        self.isAged = step == .temporary && isAged
     }
 
     public var step: PurgeStep { breach == nil ? place : .policy }
 
     /// nil for a file that is never purged. Unmarked files of tmp and Caches have urgency low, and `0`
     /// has no effect in those places.
-    public static func of(tier: Tier, effectiveMark: PurgeMark?, breach: PolicyBreach? = nil) -> PurgeRank? {
+    public static func of(
+        tier: Tier, effectiveMark: PurgeMark?, breach: PolicyBreach? = nil, isAged: Bool = false
+    ) -> PurgeRank? {
         let urgency = effectiveMark?.urgency
         switch tier {
-        case .temporary: return PurgeRank(step: .temporary, urgency: urgency ?? .low)
+        case .temporary: return PurgeRank(step: .temporary, urgency: urgency ?? .low, isAged: isAged)
         case .caches: return PurgeRank(step: .caches, urgency: urgency ?? .low, breach: breach)
         case .persistent: return urgency.map { PurgeRank(step: .marked, urgency: $0, breach: breach) }
         }
@@ -49,21 +51,11 @@ public struct PurgeRank: Hashable, Comparable, Sendable {
         }
     }
 
-    /// All ranks. Those in one element are purged as one, in the order of their files.
-    public static let inOrder: [[PurgeRank]] = PurgeStep.allCases.flatMap { step in
-        Urgency.allCases.map { urgency in
-            let breaches: [PolicyBreach?] = [nil] + PolicyBreach.allCases
-            return PurgeStep.places
-                .flatMap { place in breaches.map { PurgeRank(step: place, urgency: urgency, breach: $0) } }
-                .filter { $0.step == step }.uniqued
-        }
-    }
-
     /// A number for each rank, in no particular order.
     public var index: Int {
         let number =
             switch breach {
-            case nil: 0
+            case nil: isAged ? 1 : 0
             case .age?: 1
             case .size?: 2
             }
@@ -75,9 +67,4 @@ public struct PurgeRank: Hashable, Comparable, Sendable {
     public static func < (a: PurgeRank, b: PurgeRank) -> Bool {
         a.step == b.step ? a.urgency < b.urgency : a.step < b.step
     }
-}
-
-extension [PurgeRank] {
-    /// Without repetitions: in `tmp` there are no breaches.
-    fileprivate var uniqued: [PurgeRank] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
 }

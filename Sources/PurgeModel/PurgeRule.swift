@@ -8,6 +8,8 @@ public struct PurgeFacts: Hashable, Sendable {
     public var mark: PurgeMark?
     /// Why it is over the policy of its directory.
     public var breach: PolicyBreach?
+    /// Of a file of `tmp`: it has not been used for `PurgeRule.temporaryAge`.
+    public var isAged = false
     /// Charged blocks.
     public var blocks: Int64
     /// Its last name is gone.
@@ -74,7 +76,8 @@ public enum PurgeVerdict: Hashable, Sendable {
 /// purged.
 public enum PurgeRule {
     public static func verdict(on file: PurgeFacts, for aim: PurgeAim) -> PurgeVerdict {
-        let rank = PurgeRank.of(tier: file.tier, effectiveMark: file.mark, breach: file.breach)
+        let rank = PurgeRank.of(
+            tier: file.tier, effectiveMark: file.mark, breach: file.breach, isAged: file.isAged)
         var refusals: PurgeRefusals = []
         if file.isGone { refusals.insert(.noEntry) }
         if file.kind == .other { refusals.insert(.special) }
@@ -87,5 +90,28 @@ public enum PurgeRule {
         if aim != .file, file.isStuck { refusals.insert(.failed) }
         guard let rank, refusals.isEmpty else { return .passedOver(refusals) }
         return .candidate(rank)
+    }
+}
+
+// What profile `device` does about `tmp` once a day (docs/RULES.md, Profiles).
+extension PurgeRule {
+    /// How long a file of `tmp` is kept that nobody uses.
+    public static let temporaryAge = TimeSpan(seconds: 3 * 86400)
+    /// How long an empty folder of `tmp` is kept in which nothing changes.
+    public static let folderAge = TimeSpan(seconds: 86400)
+
+    /// The last use of a file that has just reached its age.
+    public static func lastUseOfAged(at now: Instant) -> Instant {
+        now.advanced(by: TimeSpan(seconds: -temporaryAge.seconds))
+    }
+
+    /// Whether a file of `tmp` goes. Empty ones and symbolic links do too; what is open, or has several names, stays.
+    public static func isOver(_ file: PurgeFacts, lastUse: Instant, at now: Instant) -> Bool {
+        file.tier == .temporary && verdict(on: file, for: .place).rank != nil && lastUse <= lastUseOfAged(at: now)
+    }
+
+    /// Whether an empty folder of `tmp` goes in which something has last changed at a moment.
+    public static func isOver(folderChanged: Instant, at now: Instant) -> Bool {
+        folderChanged.advanced(by: folderAge) <= now
     }
 }

@@ -20,9 +20,18 @@ public enum ThresholdSetting: Hashable, Sendable {
     /// In hundredths of a percent, so that 10.5 % is exact.
     case percent(hundredths: Int64)
     case size(ByteCount)
+    /// A percentage, and a size that it does not exceed.
+    case capped(hundredths: Int64, ByteCount)
 
-    /// `512M` or `10.5%` (two decimals at most, 100 % at most).
+    /// `512M`, `10.5%` (two decimals at most, 100 % at most) or `10.5%/512M`, the smaller of the two.
     public init?(text: some StringProtocol) {
+        if let slash = text.firstIndex(of: "/") {
+            guard case .percent(let hundredths)? = ThresholdSetting(text: text[..<slash]),
+                case .size(let most)? = ThresholdSetting(text: text[text.index(after: slash)...])
+            else { return nil }
+            self = .capped(hundredths: hundredths, most)
+            return
+        }
         guard text.last == "%" else {
             guard let size = ByteCount(text: text) else { return nil }
             self = .size(size)
@@ -50,12 +59,15 @@ public enum ThresholdSetting: Hashable, Sendable {
         case .percent(let hundredths):
             let (whole, rest) = total.bytes.quotientAndRemainder(dividingBy: 10_000)
             return ByteCount(whole * hundredths + (rest * hundredths + 9999) / 10_000).roundedUp
+        case .capped(let hundredths, let most):
+            return min(
+                ThresholdSetting.percent(hundredths: hundredths).resolved(total: total), most.roundedUp)
         }
     }
 }
 
 extension ThresholdSetting: Codable {
-    /// As it would be typed: `10.5%`, or bytes.
+    /// As it would be typed: `10.5%`, bytes, or `10.5%/` and bytes.
     public var text: String {
         switch self {
         case .size(let size): return String(size.bytes)
@@ -64,6 +76,8 @@ extension ThresholdSetting: Codable {
             if rest == 0 { return "\(hundredths / 100)%" }
             let fraction = rest % 10 == 0 ? "\(rest / 10)" : rest < 10 ? "0\(rest)" : "\(rest)"
             return "\(hundredths / 100).\(fraction)%"
+        case .capped(let hundredths, let most):
+            return ThresholdSetting.percent(hundredths: hundredths).text + "/\(most.bytes)"
         }
     }
 
@@ -94,6 +108,11 @@ public struct ThresholdSettings: Hashable, Codable, Sendable {
     public static let documented = ThresholdSettings(
         veryLow: .percent(hundredths: 500), low: .percent(hundredths: 1000),
         nearLow: .percent(hundredths: 1050), desired: .percent(hundredths: 1100))
+    /// The same percentages, but at most 512 MiB, 1 GiB, 1.1 GiB (rounded up to a block) and 1.25 GiB.
+    public static let capped = ThresholdSettings(
+        veryLow: .capped(hundredths: 500, ByteCount(512 << 20)), low: .capped(hundredths: 1000, ByteCount(1 << 30)),
+        nearLow: .capped(hundredths: 1050, ByteCount(blocks: 288_359)),
+        desired: .capped(hundredths: 1100, ByteCount(1280 << 20)))
     /// No background purge, and nothing held back (docs/CONTROL.md).
     public static let off = ThresholdSettings(
         veryLow: .size(.zero), low: .size(.zero), nearLow: .size(.zero), desired: .size(.zero))
@@ -115,6 +134,14 @@ public struct ThresholdSettings: Hashable, Codable, Sendable {
         now.nearLow = max(now.nearLow, now.low)
         now.desired = max(now.desired, now.nearLow)
         return now
+    }
+
+    /// Those that are as in `old` become as in `new`.
+    func replacing(_ old: ThresholdSettings, by new: ThresholdSettings) -> ThresholdSettings {
+        ThresholdSettings(
+            veryLow: veryLow == old.veryLow ? new.veryLow : veryLow, low: low == old.low ? new.low : low,
+            nearLow: nearLow == old.nearLow ? new.nearLow : nearLow,
+            desired: desired == old.desired ? new.desired : desired)
     }
 
     private func asSet(total: ByteCount) -> Thresholds {

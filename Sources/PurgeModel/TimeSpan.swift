@@ -3,6 +3,11 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
     public var seconds: Int64
 
     public init(seconds: Int64) { self.seconds = seconds }
+
+    /// How long purging lags behind unless something else is set.
+    static let usualPurgeLatency = TimeSpan(seconds: 1)
+    /// The longest that can be written: 136 years.
+    public static let longest = TimeSpan(seconds: 1 << 32)
     public static func < (a: TimeSpan, b: TimeSpan) -> Bool { a.seconds < b.seconds }
 
     /// nil for anything but digits and one of the five units, and for an overflow.
@@ -12,8 +17,13 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
         let digits = text.dropLast()
         guard digits.allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int64(digits) else { return nil }
         let (product, overflow) = number.multipliedReportingOverflow(by: unit)
-        guard !overflow, product <= 1 << 32 else { return nil }
+        guard !overflow, product <= Self.longest.seconds else { return nil }
         seconds = product
+    }
+
+    /// The value of storage.purge.latency: a duration, or `0`.
+    public init?(purgeLatency text: some StringProtocol) {
+        if text == "0" { self.init(seconds: 0) } else { self.init(text: text) }
     }
 
     /// The shortest exact text, as a user would write it.

@@ -7,6 +7,8 @@ import PurgeModel
     @usableFromInline var accounts: DeviceAccounts
     @usableFromInline var policies = PolicySet()
     var queue = VictimQueue()
+    /// A file of `tmp` is aged if its last use is not later; nil as long as nobody has asked.
+    var lastUseOfAged: Instant?
     /// What has ended since `Tree.takeEndings`.
     var endings: TreeEndings = []
 
@@ -46,12 +48,15 @@ import PurgeModel
     mutating func offer(_ node: Node) {
         guard node.flags.contains(.counted) else { return }
         policies.list(node)
+        if let lastUseOfAged, !node.flags.contains(.reclaimable) {
+            node.flags.set(.aged, to: node.standing.tier == .temporary && node.lastUse <= lastUseOfAged)
+        }
         let verdict = node.verdict(for: .room)
         guard verdict.isReclaimable else { return }
         if !node.flags.contains(.reclaimable) {
             node.flags.insert(.reclaimable)
-            accounts[of: node].offer(node.charged)
-            if node.holds > 0 { accounts[of: node].hold(node.charged) }
+            accounts[of: node].offer(node.charged, as: node.purgeClass)
+            if node.holds > 0 { accounts[of: node].hold(node.charged, as: node.purgeClass) }
         }
         if let rank = verdict.rank { queue.insert(node, rank: rank) }
     }
@@ -63,7 +68,18 @@ import PurgeModel
         queue.remove(node)
         node.flags.remove(.reclaimable)
         if node.holds > 0 { noteReleased(node) }
-        accounts[of: node].retract(node.charged)
+        accounts[of: node].retract(node.charged, as: node.purgeClass)
+        node.flags.remove(.aged)
+    }
+
+    /// Makes one more file aged, if there is one that has become it.
+    mutating func moveAged() -> Bool {
+        guard let lastUseOfAged, let node = queue.firstYoung(usedUntil: lastUseOfAged) else { return false }
+        accounts[of: node].retract(node.charged, as: node.purgeClass)
+        node.flags.insert(.aged)
+        accounts[of: node].offer(node.charged, as: node.purgeClass)
+        queue.move(node)
+        return true
     }
 
     /// No purge and no policy chooses the file from here on, though it counts as reclaimable if it did.
@@ -71,7 +87,7 @@ import PurgeModel
         policies.unlist(node)
         guard node.flags.contains(.reclaimable) else { return }
         queue.remove(node)
-        accounts[of: node].hold(node.charged)
+        accounts[of: node].hold(node.charged, as: node.purgeClass)
     }
 
     /// The end of `hold`.
@@ -82,7 +98,7 @@ import PurgeModel
     }
 
     private mutating func noteReleased(_ node: Node) {
-        accounts[of: node].release(node.charged)
+        accounts[of: node].release(node.charged, as: node.purgeClass)
         endings.insert(.hold)
     }
 }

@@ -33,7 +33,13 @@ public struct DeviceAccounts: Sendable {
         device.notePurged(files: files, bytes: bytes)
     }
 
-    public mutating func noteRefused() { device.noteRefused() }
+    public mutating func noteRefused(_ need: ByteCount, takesPart: Bool) {
+        device.noteRefused(need, takesPart: takesPart)
+    }
+    public mutating func beginReclaiming() { device.reclaiming.begin(on: device) }
+    public mutating func clearCaches(since moment: Instant?) { device.reclaiming.clearCaches(since: moment) }
+    /// Nothing is left that may go, so writes that were refused before are given up.
+    public mutating func giveUpReclaiming() { device.reclaiming = Reclaiming() }
     public mutating func noteProtectionDenied() { device.noteProtectionDenied() }
 }
 

@@ -7,10 +7,16 @@ extension Node {
     /// Whether a purge with this aim may take it.
     public func verdict(for aim: PurgeAim) -> PurgeVerdict { PurgeRule.verdict(on: purgeFacts, for: aim) }
 
+    /// What its bytes count as while they are reclaimable.
+    var purgeClass: PurgeClass {
+        PurgeClass(tier: standing.tier, mark: standing.mark, isAged: flags.contains(.aged))
+    }
+
     /// The facts on which the rule of purging depends.
     public var purgeFacts: PurgeFacts {
         var facts = PurgeFacts(kind: factsKind, tier: standing.tier, mark: standing.mark, blocks: blocks)
         facts.breach = flags.policy.breach
+        facts.isAged = flags.contains(.aged)
         facts.isGone = parent == nil
         facts.hasSeveralNames = hasSeveralNames
         facts.isLinkedOutside = flags.contains(.linkedOutside)

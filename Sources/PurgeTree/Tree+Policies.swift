@@ -4,17 +4,30 @@ import PurgeModel
 // above it that has one.
 extension Tree {
     /// Tells the time: files that have reached an age, or are over a size, get the rank that they have now. At most
-    /// `limit` of them; returns whether there are more. Before anything is chosen, no more may be left.
-    public mutating func advance(to now: Instant, limit: Int = .max) -> Bool {
+    /// `limit` of them; returns whether there are more. Before anything is chosen, no more may be left. The age of files
+    /// in `tmp` is looked at if the profile, or the caller, asks for it.
+    public mutating func advance(to now: Instant, limit: Int = .max, ages: Bool = false) -> Bool {
         counted.policies.tell(now)
+        if ages || device.profile.agesTemporary { counted.lastUseOfAged = PurgeRule.lastUseOfAged(at: now) }
         var left = limit
         while left > 0 {
+            if counted.moveAged() {
+                left -= 1
+                continue
+            }
             guard let (node, breach) = counted.policies.moveNext() else { return false }
             node.flags.policy = PolicyStanding(breach)
             counted.queue.move(node)
             left -= 1
         }
         return true
+    }
+
+    /// Whether `advance` has nothing to do at this moment.
+    public func isSettled(at now: Instant, ages: Bool = false) -> Bool {
+        guard counted.policies.isSettled(at: now) else { return false }
+        guard ages || device.profile.agesTemporary else { return true }
+        return counted.queue.firstYoung(usedUntil: PurgeRule.lastUseOfAged(at: now)) == nil
     }
 
     /// A directory gets another policy; nil or an empty one removes it. One that is removed, and only open, has none.

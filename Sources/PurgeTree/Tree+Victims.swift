@@ -2,12 +2,12 @@ import PurgeModel
 
 // Which files a purge takes, and in which order.
 extension Tree {
-    /// Removes the next victim, of one step or of any. A rank is passed over once its least recently used file was used
+    /// Removes the next victim in an order, of one step or of any. A rank is passed over once its least recently used file was used
     /// within `spared`.
     public mutating func popVictim(
-        step: PurgeStep?, spared: ClosedRange<Instant>? = nil
+        step: PurgeStep?, spared: ClosedRange<Instant>? = nil, in order: PurgeOrder = .documented
     ) -> PurgeCandidate<Node>? {
-        counted.queue.popFirst(step: step, spared: spared)
+        counted.queue.popFirst(step: step, spared: spared, in: order)
     }
 
     /// All files that may be purged, by directory and rank.

@@ -45,10 +45,12 @@ struct VictimQueue: Sendable {
         insert(node, rank: rank)
     }
 
-    /// Removes the next victim, of all or of those that a command for one step takes. A rank is passed over once its
+    /// Removes the next victim in this order, of all or of those that a command for one step takes. A rank is passed over once its
     /// least recently used file was used within `spared`.
-    mutating func popFirst(step: PurgeStep?, spared: ClosedRange<Instant>? = nil) -> PurgeCandidate<Node>? {
-        for ranks in PurgeRank.inOrder {
+    mutating func popFirst(
+        step: PurgeStep?, spared: ClosedRange<Instant>? = nil, in order: PurgeOrder = .documented
+    ) -> PurgeCandidate<Node>? {
+        for ranks in order.groups {
             var next: (rank: PurgeRank, folder: VictimFolder)?
             for rank in ranks where step == nil || rank.place == step {
                 guard let folder = first(of: rank, spared) else { continue }
@@ -67,6 +69,17 @@ struct VictimQueue: Sendable {
         else { return nil }
         orderEquals(of: age, in: rank)
         return ranks[rank.index].folders.first
+    }
+
+    /// A file of `tmp` that has the rank of one that is not aged, and whose last use is not later than a moment.
+    func firstYoung(usedUntil moment: Instant) -> Node? {
+        for urgency in Urgency.allCases {
+            let rank = PurgeRank(step: .temporary, urgency: urgency)
+            if let first = ranks[rank.index].folders.first, first.age.lastUse <= moment {
+                return first.file.takeUnretainedValue()
+            }
+        }
+        return nil
     }
 
     /// The name or the place of a directory has changed, and with it the paths of everything below.

@@ -58,7 +58,10 @@ public final class Volume: VolumeFamily {
         change { state in
             state.isScanned = true
             // Saved with the settings of this mount, or soon. The kernel knows nothing yet.
-            _ = deviceChanges.step(&state) { device, now in device.proceed(to: now) }
+            _ = deviceChanges.step(&state) { device, now in
+                // What is in tmp is looked at when the threads run.
+                device.proceed(to: now) + (device.ageing.day == nil ? device.age(to: now) : [])
+            }
         }
     }
 

@@ -41,6 +41,8 @@ final class VolumeCore: Sendable {
     let turns = Gate()
     /// Whether any directory has, or had, a policy.
     let hasPolicies = Atomic<Bool>(false)
+    /// Whether the rank of files in `tmp` depends on the time. It changes with the profile, under the lock.
+    let agesTemporary: Atomic<Bool>
     /// How many threads wait at `turns`.
     let turnsAreAwaited = Atomic<Int>(0)
     /// Advances when the reclaimer may have work.
@@ -94,6 +96,7 @@ final class VolumeCore: Sendable {
         backingDevice = UInt64(status.st_dev)
         root = Node(inode: UInt64(status.st_ino), kind: .directory, name: Name(""))
         restrictsData = Atomic(device.state.restrictsData)
+        agesTemporary = Atomic(device.profile.agesTemporary)
         tellsMappings = mountpoint != nil && geteuid() == 0 && System.tellsMappings(in: store.container.raw)
         keepsAccessControlLists = Self.keepsAccessControlLists(store)
         control = ControlTree(owner: getuid(), group: getgid(), made: Instant(nanoseconds: System.now()))

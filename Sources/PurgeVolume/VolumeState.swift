@@ -26,6 +26,7 @@ struct VolumeState: ~Copyable, Sendable {
     var pressureCause: PressureCause?
     /// What the last step of the purge because of pressure has left to files: see `OthersShare`.
     var leftToFiles = ByteCount.zero
+    private(set) var reclaimCall = ReclaimCall()
     /// Purged names about which the kernel has not been told yet.
     var ghosts: [GhostKey: Node] = [:]
     /// Events that occurred under the lock, in order.
@@ -73,37 +74,30 @@ extension VolumeState {
 
     /// What must be done once the lock is free. `levelChanges` is its value when the change began.
     mutating func endChange(_ effects: inout ChangeEffects, levelChanges: UInt64) {
-        judge()
+        if isScanned, let change = tree.accounts.judgePressure() { note(change) }
         effects.levelChanged = device.levelChanges != levelChanges
         let endings = tree.takeEndings()
         effects.hasReleased = endings.contains(.hold)
         effects.hasEndedPurge = purgeHasEnded || endings.contains(.purge)
         effects.hasEndedTurn = turnHasEnded
         tree.policies.settle()
-        effects.shouldReclaim = device.shouldReclaim || tree.policies.isPending
+        if reclaimCall.note(tree.device), device.reclaimUrgency == nil { pressureCause = nil }
+        effects.shouldReclaim = reclaimCall.isNew || reclaimCall.mayBegin(device) || tree.policies.isPending
         (actor, purgeHasEnded, turnHasEnded) = (nil, false, false)
         if !outbox.isEmpty { swap(&effects.events, &outbox) }
-    }
-
-    /// Brings the level in line with free space.
-    private mutating func judge() {
-        if isScanned, let change = tree.accounts.judgePressure() { note(change) }
     }
 
     /// Records a change of the level, and notes which process has caused it.
     mutating func note(_ change: LevelChange) {
         guard change.isWorse else {
-            if !change.new.reclaims { pressureCause = nil }
-            let event = Event(type: .pressure, bytes: change.free, reason: change.new.rawValue)
-            if untoldPurges.isEmpty { outbox.append(event) } else { untoldPurges.wait(event) }
-            return
+            if device.reclaimUrgency == nil { pressureCause = nil }
+            return untoldPurges.isEmpty ? outbox.append(Event(change, nil)) : untoldPurges.wait(Event(change, nil))
         }
         let cause = actor.map { PressureCause($0) }
-        if change.beginsReclaiming { pressureCause = cause }
+        let profile = device.profile
+        if profile.urgency(at: change.new) != nil, profile.urgency(at: change.old) == nil { pressureCause = cause }
         outbox += untoldPurges.takeWaiting()
-        outbox.append(
-            Event(
-                type: .pressure, bytes: change.free, reason: change.new.rawValue, pid: cause?.pid, cause: cause?.path))
+        outbox.append(Event(change, cause))
     }
 
     /// A purge is about to be carried out.
@@ -125,6 +119,14 @@ extension VolumeState {
 
     /// Calls that wait for their turn with a file, or for its descriptor to be closed, look again.
     mutating func noteEndOfTurn() { turnHasEnded = true }
+}
+
+extension Event {
+    /// The level has changed.
+    fileprivate init(_ change: LevelChange, _ cause: PressureCause?) {
+        self.init(
+            type: .pressure, bytes: change.free, reason: change.new.rawValue, pid: cause?.pid, cause: cause?.path)
+    }
 }
 
 /// What has brought the pressure on: a process and, if it was a write, the file.

@@ -5,7 +5,7 @@ from finding import Finding
 from references import prose_of
 
 # Pages whose names in backticks are names of our code.
-PAGES = ("docs/ARCHITECTURE.md", "docs/INTERNALS.md", "docs/TESTING.md")
+PAGES = ("docs/ARCHITECTURE.md", "docs/FIDELITY.md", "docs/INTERNALS.md", "docs/TESTING.md")
 TESTS_PAGE = "docs/TESTING.md"
 # `Type`, `Type.member` (`File.swift` is a reference); and `name` in Target, for what is not a member of a type.
 TYPE = re.compile(r"`([A-Z]\w*[a-z]\w*)(?:\.(?!(?:swift|c|py|md)`)(\w+))?`")

@@ -9,36 +9,8 @@ extension Mounts {
     @Suite struct PolicyTests {
         @Test(arguments: PurgeScenario.documented.filter(\.isForMounts)) func takes(scenario: PurgeScenario) throws {
             try withMount { mount in
-                try mount.turnThresholdsOff()
-                var open = try ScenarioFiles(scenario).make(on: mount)
-                let reader = try EventReader(mount)
-                open += try demand(scenario.demand, on: mount)
-                try reader.wait("the purges") { $0.count { $0.type == "purge" } >= scenario.gone.count }
-                reader.close()
-                for file in open { file.closeForAll() }
-                let purges = try mount.purgesAfterUnmount()
-                let gone = purges.map { PurgeScenario.Gone($0.path, $0.reason ?? "") }
-                #expect(gone == scenario.gone)
+                try ScenarioRun(scenario, mount).check()
             }
-        }
-
-        /// Returns the file that stays open, if there is one.
-        private func demand(_ demand: PurgeScenario.Demand, on mount: TestMount) throws -> [OpenFile] {
-            switch demand {
-            case .room(let blocks):
-                // EAGAIN if there is less; what has gone is compared anyway.
-                _ = try? mount.write("\(blocks * 4096)", to: "storage.reclaim")
-            case .tmp: try mount.write("tmp", to: "storage.reclaim")
-            case .caches: try mount.write("caches", to: "storage.reclaim")
-            case .purgeable: try mount.write("purgeable", to: "storage.reclaim")
-            case .all: try mount.write("all", to: "storage.reclaim")
-            case .launch: try mount.write("launch", to: "app.state")
-            case .write(let path, let blocks):
-                let file = try OpenFile(mount.path(path))
-                try file.fill(Int(blocks) * 4096)
-                return [file]
-            }
-            return []
         }
 
         /// The cache of a feed: 10 MB, filled by files of 1 MB, while four others write and read beside it.
@@ -124,63 +96,6 @@ extension Mounts {
                         "purgeAfter=1w", "sizeLimit=10485760", "reset", "purgeAfter=0", "purgeAfter=removed",
                         "sizeLimit=removed",
                     ])
-            }
-        }
-    }
-}
-
-/// Makes what a scenario has on a mount: the clock is advanced between its files, so that their creations and last uses
-/// are as long ago as it says.
-private struct ScenarioFiles {
-    private let scenario: PurgeScenario
-    init(_ scenario: PurgeScenario) { self.scenario = scenario }
-
-    private enum Step {
-        case make(PurgeScenario.File), use(PurgeScenario.File)
-    }
-
-    /// Returns the files that are open.
-    func make(on mount: TestMount) throws -> [OpenFile] {
-        for directory in scenario.directories { try mount.makeDirectory(directory) }
-        for folder in scenario.folders {
-            if let mark = folder.mark { try mount.mark(folder.path, mark) }
-        }
-        var steps: [(ago: Int64, step: Step)] = scenario.files.map { ($0.created, .make($0)) }
-        steps += scenario.files.filter { $0.used < $0.created }.map { ($0.used, .use($0)) }
-        steps.sort { $0.ago > $1.ago }
-        var open: [OpenFile] = []
-        for (index, step) in steps.enumerated() {
-            switch step.step {
-            case .make(let file): open += try make(file, on: mount)
-            case .use(let file): try mount.touch(file.path)
-            }
-            let next = index + 1 < steps.count ? steps[index + 1].ago : 0
-            if next < step.ago { try mount.write("+\(step.ago - next)s", to: "device.clock") }
-        }
-        try setPolicies(on: mount)
-        try mount.write("\(100 * 4096)", to: "storage.others")
-        try mount.write("\(scenario.others * 4096)", to: "storage.others.purgeable")
-        try mount.write("\(scenario.share)", to: "storage.others.share")
-        return open
-    }
-
-    private func make(_ file: PurgeScenario.File, on mount: TestMount) throws -> [OpenFile] {
-        let open = try OpenFile(mount.path(file.path))
-        try open.fill(Int(file.blocks) * 4096)
-        if let mark = file.mark { try mount.mark(file.path, mark) }
-        if let link = file.link { try System.link(at: AT_FDCWD, mount.path(file.path), to: AT_FDCWD, mount.path(link)) }
-        if file.isOpen { return [open] }
-        open.closeForAll()
-        return []
-    }
-
-    private func setPolicies(on mount: TestMount) throws {
-        for folder in scenario.folders {
-            if let after = folder.after {
-                try Attributes.mark(mount.path(folder.path), "purgeAfter", after == 0 ? "0" : "\(after)s")
-            }
-            if let limit = folder.limit {
-                try Attributes.mark(mount.path(folder.path), "sizeLimit", "\(limit * 4096)")
             }
         }
     }

@@ -8,7 +8,9 @@ struct UsageTests {
         [], ["nosuch"], ["device"], ["--nosuch"], ["help", "nosuch"], ["help", "run", "mount"],
         ["run"], ["run", "--"], ["run", "--report", "x", "true"], ["run", "--total", "x", "true"],
         ["mount"], ["mount", "s"], ["mount", "s", "m", "x"], ["mount", "--state", "locked", "s", "m"],
-        ["mount", "--profile", "device", "s", "m"], ["mount", "--protection", "secret", "s", "m"],
+        ["mount", "--profile", "devices", "s", "m"], ["mount", "--purge-latency", "soon", "s", "m"],
+        ["run", "--purge-latency=-1s", "true"], ["set", "storage.profile=real"], ["set", "purge.latency=3"],
+        ["mount", "--protection", "secret", "s", "m"],
         ["unmount"], ["unmount", "a", "b"], ["unmount", "--by-force", "a"],
         ["status", "a", "b"], ["status", "--json=1"],
         ["set"], ["set", "target"], ["set", "storage.total"], ["set", "storage.used=1"], ["set", "storage.nothing=1"],
@@ -41,8 +43,8 @@ struct UsageTests {
                 == "purgefs: mount: MOUNTPOINT is missing\nusage: purgefs mount [options] STORE MOUNTPOINT\n"
                 + "  More: purgefs help mount\n")
         #expect(
-            Session("mount", "--profile", "device", "s", "m").messages.hasPrefix(
-                "purgefs: mount: --profile: profile 'device' is not built yet"))
+            Session("mount", "--profile", "devices", "s", "m").messages.hasPrefix(
+                "purgefs: mount: --profile: 'devices' is not one of documented, device; did you mean 'device'?"))
     }
 
     /// A unit is easily forgotten.

@@ -6,6 +6,7 @@ import Testing
     private struct File {
         var blocks: Int64
         var account: Ledger.Account
+        var purgeClass = PurgeClass.caches
         var isCounted = false
         var isOffered = false
         var isHeld = false
@@ -59,7 +60,8 @@ import Testing
         File(
             blocks: Int64(random.below(5)),
             account: .init(
-                tier: Tier.allCases[random.below(3)], isMarked: random.oneIn(2), isExcluded: random.oneIn(2)))
+                tier: Tier.allCases[random.below(3)], isMarked: random.oneIn(2), isExcluded: random.oneIn(2)),
+            purgeClass: PurgeClass.allCases[random.below(6)])
     }
 
     private static func change(_ file: inout File, _ ledger: inout Ledger, _ random: inout SeededGenerator) {
@@ -77,20 +79,28 @@ import Testing
             ledger.charge(ByteCount(blocks: difference), as: file.account)
             file.blocks += difference
         case 2:
-            if file.isHeld { ledger.release(bytes) }
-            if file.isOffered { ledger.retract(bytes) } else { ledger.offer(bytes) }
+            if file.isHeld { ledger.release(bytes, as: file.purgeClass) }
+            if file.isOffered {
+                ledger.retract(bytes, as: file.purgeClass)
+            } else {
+                ledger.offer(bytes, as: file.purgeClass)
+            }
             (file.isHeld, file.isOffered) = (false, !file.isOffered)
         default:
             guard file.isOffered else { return }
-            if file.isHeld { ledger.release(bytes) } else { ledger.hold(bytes) }
+            if file.isHeld {
+                ledger.release(bytes, as: file.purgeClass)
+            } else {
+                ledger.hold(bytes, as: file.purgeClass)
+            }
             file.isHeld.toggle()
         }
     }
 
     private static func withdraw(_ file: inout File, _ ledger: inout Ledger) {
         let bytes = ByteCount(blocks: file.blocks)
-        if file.isHeld { ledger.release(bytes) }
-        if file.isOffered { ledger.retract(bytes) }
+        if file.isHeld { ledger.release(bytes, as: file.purgeClass) }
+        if file.isOffered { ledger.retract(bytes, as: file.purgeClass) }
         ledger.withdraw(bytes, as: file.account)
         (file.isCounted, file.isOffered, file.isHeld) = (false, false, false)
     }
@@ -111,6 +121,11 @@ import Testing
             ("excluded", ledger.excluded.bytes.bytes, bytes(\.account.isExcluded)),
             ("excluded files", ledger.excluded.files, number(\.account.isExcluded)),
         ]
+        for each in PurgeClass.allCases {
+            rows.append(
+                ("\(each)", ledger.reclaimableByClass[each].bytes, bytes { $0.isOffered && $0.purgeClass == each }))
+            rows.append(("held \(each)", ledger.heldByClass[each].bytes, bytes { $0.isHeld && $0.purgeClass == each }))
+        }
         for tier in Tier.allCases {
             rows.append(("\(tier)", ledger.usage(of: tier).bytes.bytes, bytes { $0.account.tier == tier }))
             rows.append(("\(tier) files", ledger.usage(of: tier).files, number { $0.account.tier == tier }))

@@ -61,8 +61,10 @@ import Testing
         #expect(PressureLevel.normal.following(free: edge, thresholds: Self.thresholds) == .nearLow)
     }
 
-    @Test func reclaimsInLowAndVeryLow() {
-        #expect([PressureLevel.normal, .nearLow, .low, .veryLow].map(\.reclaims) == [false, false, true, true])
+    @Test func reclaimsAtALevelOfItsProfile() {
+        let levels: [PressureLevel] = [.normal, .nearLow, .low, .veryLow]
+        #expect(levels.map { Profile.documented.urgency(at: $0) } == [nil, nil, .high, .high])
+        #expect(levels.map { Profile.device.urgency(at: $0) } == [nil, .low, .medium, .high])
     }
 
     @Test func namesInJSONAndStorageStat() {

@@ -62,7 +62,7 @@ import Testing
         device.ledgers[0].enter(ByteCount(4096), as: .init(tier: .temporary))
         device.ledgers[0].enter(ByteCount(8192), as: .init(tier: .caches, isMarked: true))
         device.ledgers[0].enter(ByteCount(299_008), as: .init(tier: .persistent, isExcluded: true))
-        device.ledgers[0].offer(ByteCount(12288))
+        device.ledgers[0].offer(ByteCount(12288), as: .caches)
         _ = device.judgePressure()
         let report = StatusReport(
             device: device, ledger: device.ledgers[0], mountpoint: "/m", store: "/s", purging: false)

@@ -9,16 +9,22 @@ struct PurgeScenarioTests {
     /// When the purge is.
     private static let now: Int64 = 1_000_000_000
 
-    @Test(arguments: PurgeScenario.documented) func takes(scenario: PurgeScenario) {
-        var run = Run(scenario)
-        let gone = run.gone(scenario)
+    @Test(arguments: PurgeScenario.documented + PurgeScenario.device) func takes(scenario: PurgeScenario) throws {
+        var run = try Run(scenario)
+        let gone = try run.gone(scenario)
         #expect(gone == scenario.gone)
     }
 
     private struct Run: ~Copyable {
         private var fixture = TreeFixture()
 
-        init(_ scenario: PurgeScenario) {
+        init(_ scenario: PurgeScenario) throws {
+            var settings = SettingsChange()
+            settings.profile = Profile(rawValue: scenario.profile)
+            try fixture.tree.accounts.change { device in
+                try device.take(settings)
+                device.isRunning = scenario.isRunning
+            }
             for path in ["Library/Application Support", "Library/Preferences"] + scenario.directories {
                 fixture.makeDirectory(path)
             }
@@ -47,13 +53,24 @@ struct PurgeScenarioTests {
             if file.isOpen { fixture.tree.open(node) }
         }
 
-        mutating func gone(_ scenario: PurgeScenario) -> [PurgeScenario.Gone] {
+        mutating func gone(_ scenario: PurgeScenario) throws -> [PurgeScenario.Gone] {
             switch scenario.demand {
             case .room(let blocks): return plan(.bytes(ByteCount(blocks: blocks)))
             case .tmp: return plan(.step(.temporary))
             case .caches: return plan(.step(.caches))
             case .purgeable: return plan(.step(.marked))
             case .all: return plan(.all)
+            case .level(let level, let short): return try reach(level, short)
+            case .refused(let blocks): return try refuse(blocks)
+            case .taken(let blocks):
+                try fill()
+                return try apply(.others(.by(ByteCount(blocks: blocks))), .capacity)
+            case .day: return overAge()
+            case .reboot:
+                let now = Instant(seconds: now, nanoseconds: 0)
+                let effects = try fixture.tree.accounts.change { try $0.apply(.reboot, as: "", by: 0, at: now) }
+                #expect(!effects.contains(.work(.reboot)))
+                return []
             case .launch:
                 fixture.tree.policies.check()
                 return takeByPolicy()
@@ -65,11 +82,57 @@ struct PurgeScenarioTests {
             }
         }
 
-        private mutating func plan(_ goal: PurgeGoal) -> [PurgeScenario.Gone] {
+        /// Makes a change of the device, and what a purge for this reason takes then.
+        private mutating func apply(_ change: DeviceChange, _ trigger: PurgeTrigger) throws -> [PurgeScenario.Gone] {
+            let now = Instant(seconds: now, nanoseconds: 0)
+            return try fixture.tree.accounts.change { device in
+                _ = try device.apply(change, as: "", by: 0, at: now)
+                return device.goal(for: trigger)
+            }.map { plan($0, trigger) } ?? []
+        }
+
+        private mutating func reach(_ level: PurgeScenario.Level, _ short: Int64) throws -> [PurgeScenario.Gone] {
+            let text = level.thresholds(free: fixture.tree.device.capacity.free.wholeBlocks, short: short)
+            return try apply(.thresholds(try #require(ThresholdChange(text: text))), .pressure)
+        }
+
+        private mutating func refuse(_ blocks: Int64) throws -> [PurgeScenario.Gone] {
+            try fill()
+            return fixture.tree.accounts.change { device in
+                device.noteRefused(ByteCount(blocks: blocks), takesPart: false)
+                _ = device.judgePressure()
+                return device.goal(for: .pressure)
+            }.map { plan($0, .pressure) } ?? []
+        }
+
+        /// Nothing is free, and there are no thresholds.
+        private mutating func fill() throws {
+            _ = try apply(.thresholds(try #require(ThresholdChange(text: "off"))), .capacity)
+            let free = fixture.tree.device.capacity.free
+            _ = try apply(.total(.by(.zero - free)), .capacity)
+        }
+
+        /// By path: the order does not matter.
+        private func overAge() -> [PurgeScenario.Gone] {
+            let now = Instant(seconds: now, nanoseconds: 0)
+            var pending = [fixture.node("tmp")]
+            var paths: [String] = []
+            while let node = pending.popLast() {
+                pending += node.entries.values
+                if node.isRegular, PurgeRule.isOver(node.purgeFacts, lastUse: node.lastUse, at: now) {
+                    paths.append(node.path().text)
+                }
+            }
+            return paths.sorted().map { PurgeScenario.Gone($0, "temporary") }
+        }
+
+        private mutating func plan(_ goal: PurgeGoal, _ trigger: PurgeTrigger = .command) -> [PurgeScenario.Gone] {
             let device = fixture.tree.device
+            let order = device.order(for: goal, trigger)
             let plan = PurgePlan<Node>(
-                goal: goal, othersPurgeable: device.othersPurgeable, share: OthersShare(percent: device.othersShare)
-            ) { step in fixture.tree.popVictim(step: step) }
+                goal: goal, othersPurgeable: device.othersPurgeable, share: OthersShare(percent: device.othersShare),
+                takesCachesWhole: order.takesCachesWhole
+            ) { step in fixture.tree.popVictim(step: step, in: order) }
             let files = plan.items.map { PurgeScenario.Gone($0.id.path().text, $0.reason.rawValue) }
             return others(plan.fromOthers) + files + others(plan.restOfOthers)
         }

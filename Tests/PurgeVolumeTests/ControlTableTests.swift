@@ -22,15 +22,14 @@ import Testing
             ControlFile.settable.map(\.rawValue)
                 == [
                     "storage.total", "storage.others", "storage.others.purgeable", "storage.others.share",
-                    "storage.thresholds",
+                    "storage.thresholds", "storage.profile", "storage.purge.latency",
                 ])
         #expect(
             ControlFile.allCases.filter(\.canWrite).map(\.rawValue)
                 == [
                     "storage.total", "storage.others", "storage.others.purgeable", "storage.others.share",
-                    "storage.thresholds", "storage.reclaim", "storage.plan", "storage.policies", "device.state",
-                    "device.clock",
-                    "device.backup", "app.state",
+                    "storage.thresholds", "storage.reclaim", "storage.plan", "storage.policies", "storage.profile",
+                    "storage.purge.latency", "device.state", "device.clock", "device.backup", "app.state",
                 ])
     }
 
@@ -45,7 +44,11 @@ import Testing
             (.deviceState, "lock", .lock), (.deviceState, "unlock", .unlock), (.deviceState, "reboot", .reboot),
             (.deviceState, "locked", nil), (.deviceState, "Lock", nil), (.deviceState, "lock ", nil),
             (.storagePolicies, "check", .policies(.check)), (.storagePolicies, "reset", .policies(.reset)),
-            (.storagePolicies, "Reset", nil),
+            (.storagePolicies, "Reset", nil), (.storageProfile, "device", .profile(.device)),
+            (.storageProfile, "documented", .profile(.documented)), (.storageProfile, "Device", nil),
+            (.storagePurgeLatency, "0", .purgeLatency(TimeSpan(seconds: 0))),
+            (.storagePurgeLatency, "5m", .purgeLatency(TimeSpan(seconds: 300))), (.storagePurgeLatency, "5", nil),
+            (.storagePurgeLatency, "+5s", nil), (.storagePurgeLatency, "-5s", nil),
             (.appState, "launch", .app(.launch)), (.appState, "terminate", .app(.terminate)),
             (.appState, "update", .app(.update)), (.appState, "delete", .app(.delete)), (.appState, "running", nil),
             (.deviceClock, "+3d", .clock(TimeSpan(seconds: 259_200))), (.deviceClock, "3d", nil),

@@ -45,7 +45,18 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
         case launch
         /// A new file of so many blocks, which stays open.
         case write(String, Int64)
+        /// The device comes to this level, and lacks so many blocks for desired.
+        case level(Level, Int64)
+        /// Nothing is free, and an allocation of so many blocks is refused.
+        case refused(Int64)
+        /// Nothing is free, and other apps take so many blocks.
+        case taken(Int64)
+        /// The boundary of a day, a day after the files were as they are.
+        case day
+        case reboot
     }
+
+    public enum Level: Sendable { case nearLow, low, veryLow }
 
     public struct Gone: Sendable, Hashable, CustomStringConvertible {
         /// nil for others.purgeable.
@@ -58,7 +69,9 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
     }
 
     public var name: String
-    public var profile = "documented"
+    public var profile: String
+    /// Whether the app is in the foreground.
+    public var isRunning: Bool
     public var files: [File]
     public var folders: [Folder]
     /// Blocks that other apps can free.
@@ -71,11 +84,13 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
     public var isForMounts: Bool
 
     public init(
-        _ name: String, files: [File], folders: [Folder] = [], others: Int64 = 0, share: Int64 = 100, demand: Demand,
-        gone: [Gone], isForMounts: Bool = false
+        _ name: String, profile: String = "documented", isRunning: Bool = false, files: [File],
+        folders: [Folder] = [], others: Int64 = 0, share: Int64 = 100, demand: Demand, gone: [Gone],
+        isForMounts: Bool = false
     ) {
         (self.name, self.files, self.folders, self.others, self.share) = (name, files, folders, others, share)
         (self.demand, self.gone, self.isForMounts) = (demand, gone, isForMounts)
+        (self.profile, self.isRunning) = (profile, isRunning)
     }
 
     public var description: String { name }
@@ -95,6 +110,20 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
             "Documents", "Library", "Library/Application Support", "Library/Caches", "Library/Preferences", "tmp",
         ]
         return all.filter { !layout.contains($0) }
+    }
+}
+
+extension PurgeScenario.Level {
+    /// Thresholds with which a device that has so many blocks free is at this level, and lacks `short` for desired.
+    public func thresholds(free: Int64, short: Int64) -> String {
+        let limits: [Int64] =
+            switch self {
+            case .nearLow: [0, free, free + 1, free + short]
+            case .low: [free, free + 1, free + 1, free + short]
+            case .veryLow: [free + 1, free + 1, free + 1, free + short]
+            }
+        let names = ["verylow", "low", "nearlow", "desired"]
+        return zip(names, limits).map { name, blocks in "\(name)=\(blocks * 4096)" }.joined(separator: ",")
     }
 }
 

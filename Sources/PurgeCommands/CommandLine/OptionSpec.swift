@@ -6,6 +6,8 @@ struct OptionSpec: Hashable, Sendable {
     enum Value: Hashable, Sendable {
         case none
         case size
+        /// A duration, or `0`.
+        case duration
         case file
         case directory
         case text(String)
@@ -50,6 +52,7 @@ struct OptionSpec: Hashable, Sendable {
         switch value {
         case .none: text
         case .size: text + " SIZE"
+        case .duration: text + " DURATION"
         case .file: text + " FILE"
         case .directory: text + " DIR"
         case .text(let word), .number(let word), .choice(let word, _, _): text + " " + word
@@ -61,6 +64,8 @@ struct OptionSpec: Hashable, Sendable {
     func objection(to text: String) -> String? {
         switch value {
         case .size: SizeText.objection(to: text)
+        case .duration where TimeSpan(purgeLatency: text) == nil:
+            text.first == "-" ? "'\(text)' is less than 0" : DurationText.objection(to: text)
         case .number where UInt32(text) == nil: "'\(text)' is not a number"
         case .file where text.isEmpty, .directory where text.isEmpty: "the name is empty"
         case .choice(_, let words, let others) where !(words + others).contains(text): Self.list(text, words)

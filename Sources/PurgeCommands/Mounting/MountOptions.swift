@@ -9,8 +9,10 @@ extension OptionSpec {
     static let othersPurgeable = OptionSpec(
         "others-purgeable", .size, "the part of others that the system would purge first (0)")
     static let profile = OptionSpec(
-        "profile", .choice("PROFILE", ["documented", "device"]),
-        "rules of purging: documented (`device` is planned for a later version)")
+        "profile", .choice("PROFILE", Profile.allCases.map(\.rawValue)),
+        "rules of purging: documented, or device, which does what real devices are said to do (documented)")
+    static let purgeLatency = OptionSpec(
+        "purge-latency", .duration, "how long purging lags behind in profile device, or 0 (1s)")
     static let protection = OptionSpec(
         "protection",
         .choice("CLASS", FileProtection.allCases.map(\.rawValue), others: FileProtection.allCases.map(\.appleName)),
@@ -23,7 +25,7 @@ extension OptionSpec {
 
     /// What both `run` and `mount` take.
     static let mounting: [OptionSpec] = [
-        total, others, othersPurgeable, profile, protection, allowOther, mountOptions, log,
+        total, others, othersPurgeable, profile, purgeLatency, protection, allowOther, mountOptions, log,
     ]
 }
 
@@ -41,12 +43,8 @@ extension Arguments {
 
     private func settingsChange() throws(CommandFailure) -> SettingsChange {
         var change = SettingsChange()
-        if let name = text(.profile) {
-            guard let profile = Profile(rawValue: name) else {
-                throw .usage("--profile: profile '\(name)' is not built yet; use documented")
-            }
-            change.profile = profile
-        }
+        change.profile = text(.profile).flatMap { Profile(rawValue: $0) }
+        change.purgeLatency = text(.purgeLatency).flatMap { TimeSpan(purgeLatency: $0) }
         change.total = try deviceSize()
         change.others = size(.others)
         change.othersPurgeable = size(.othersPurgeable)

@@ -23,11 +23,13 @@ extension Verb {
                     .init("SIZE", "4096, 64K, 1.5G, 64MiB (powers of 1024) or 64GB (powers of 1000)"),
                     .init("+SIZE, -SIZE", "this much more or less than now"),
                     .init("PERCENT", "a whole number from 0 to 100"),
+                    .init("DURATION", "30s, 5m, 2h, 3d, 1w"),
                     .init(
                         "THRESHOLDS",
                         "LEVEL=LIMIT, separated by commas: verylow=5%,low=512M. LEVEL is verylow, low, nearlow or "
-                            + "desired, and limits rise in this order. LIMIT is a size, or a percentage that follows "
-                            + "the total. `off`: no background purge, and nothing held back from tmp and caches"),
+                            + "desired, and limits rise in this order. LIMIT is a size, a percentage that follows the "
+                            + "total, or the smaller of both: 5%/512M. `off`: no background purge, and nothing held back from tmp and caches"
+                    ),
                 ]),
         ],
         exitStatus: ExitStatus.plain,
@@ -78,13 +80,15 @@ extension ControlFile {
         if self == .storageTotal, let objection = SizeText.objection(toDevice: value) {
             return "'\(value)': \(objection)"
         }
-        if self == .storageOthersShare {
-            return OthersShare.percent(text: value) == nil ? "'\(value)' is not a whole number from 0 to 100" : nil
+        return switch self {
+        case .storageThresholds: ThresholdChange(text: value) == nil ? Self.objection(toThresholds: value) : nil
+        case .storageOthersShare:
+            OthersShare.percent(text: value) == nil ? "'\(value)' is not a whole number from 0 to 100" : nil
+        case .storageProfile: OptionSpec.profile.objection(to: value)
+        case .storagePurgeLatency: OptionSpec.purgeLatency.objection(to: value)
+        default:
+            SizeText.objection(to: value.first == "+" || value.first == "-" ? String(value.dropFirst()) : value)
         }
-        guard self == .storageThresholds else {
-            return SizeText.objection(to: value.first == "+" || value.first == "-" ? String(value.dropFirst()) : value)
-        }
-        return ThresholdChange(text: value) == nil ? Self.objection(toThresholds: value) : nil
     }
 
     private static func objection(toThresholds value: String) -> String {

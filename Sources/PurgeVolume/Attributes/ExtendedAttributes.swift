@@ -208,6 +208,7 @@ public struct ExtendedAttributes: VolumeFamily {
     }
 
     private func computed(_ attribute: ComputedAttribute, of node: Node) throws(Errno) -> String {
+        policies.settle()
         let (capacity, charged, tier) = read { state in
             (state.capacity, node.isRegular ? node.charged : .zero, node.standing.tier)
         }

@@ -104,6 +104,21 @@ extension ControlFile {
                     read: { $0.policiesText() }, parse: { PolicyCommand(rawValue: $0).map { .policies($0) } }),
                 reads: "the directories that have a policy, as JSON lines",
                 writes: "`check` (what the launch of the app does) or `reset` (empties them)")
+        case .storageProfile:
+            Row(
+                .setting(
+                    read: { $0.read { $0.device.profile }.rawValue + "\n" },
+                    parse: { Profile(rawValue: $0).map { .profile($0) } }),
+                reads: "the rules of purging that are in force: `documented` or `device`",
+                writes: "`documented` or `device`", set: "rules of purging: documented or device")
+        case .storagePurgeLatency:
+            Row(
+                .setting(
+                    read: { $0.read { $0.device.purgeLatency }.text + "\n" },
+                    parse: { TimeSpan(purgeLatency: $0).map { .purgeLatency($0) } }),
+                reads: "how long purging in the background lags behind in profile `device`, in real time",
+                writes: "a duration, or `0`",
+                set: "how long purging lags behind in profile device: DURATION, or 0")
         case .deviceState:
             Row(
                 .setting(read: { $0.read { $0.device.state }.rawValue + "\n" }, parse: DeviceChange.init(state:)),

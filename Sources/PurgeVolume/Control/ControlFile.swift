@@ -16,6 +16,8 @@ public enum ControlFile: String, CaseIterable, Sendable {
     case storageReclaim = "storage.reclaim"
     case storagePlan = "storage.plan"
     case storagePolicies = "storage.policies"
+    case storageProfile = "storage.profile"
+    case storagePurgeLatency = "storage.purge.latency"
     case deviceState = "device.state"
     case deviceClock = "device.clock"
     case deviceBackup = "device.backup"

@@ -77,6 +77,7 @@ public struct ControlFiles: VolumeFamily {
 
     private func currentText(of file: ControlFile) -> String {
         openFiles.settleMappings()
+        policies.settle()
         switch file.row.content {
         case .report(let read), .setting(let read, _): return read(core)
         case .answer, .stream: return ""

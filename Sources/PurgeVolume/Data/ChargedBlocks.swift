@@ -55,7 +55,7 @@ struct ChargedBlocks: VolumeFamily {
                     need = node.missing(in: demand.blocks.lowerBound..<end)
                 }
                 if !demand.takesPart || end == demand.blocks.lowerBound {
-                    state.refuse(node, missing, by: demand.tid)
+                    state.refuse(node, missing, demand)
                     throw .deviceFull
                 }
             }
@@ -70,7 +70,7 @@ struct ChargedBlocks: VolumeFamily {
             return reservation
         }
         if let reservation { return reservation }
-        change { $0.refuse(node, node.missing(in: demand.blocks), by: demand.tid) }
+        change { $0.refuse(node, node.missing(in: demand.blocks), demand) }
         throw .deviceFull
     }
 
@@ -152,18 +152,27 @@ extension VolumeState {
         actor = .init(tid: tid, node: node)
     }
 
-    fileprivate mutating func refuse(_ node: Node, _ blocks: Int64, by tid: pid_t) {
-        tree.accounts.noteRefused()
-        outbox.append(
-            Event(
-                type: .refused, path: node.path().text, tier: node.standing.tier, bytes: ByteCount(blocks: blocks),
-                reason: node.standing.writeClass == .important ? "important" : "opportunistic", pid: tid))
+    fileprivate mutating func refuse(_ node: Node, _ blocks: Int64, _ demand: Demand) {
+        tree.accounts.noteRefused(ByteCount(blocks: blocks), takesPart: demand.takesPart)
+        // What is purged for it, if anything is, names it.
+        if pressureCause == nil, device.reclaiming.refusedNeed > .zero, device.shouldReclaim {
+            pressureCause = PressureCause(Actor(tid: demand.tid, node: node))
+        }
+        outbox.append(.refused(node, blocks, by: demand.tid))
     }
 
     fileprivate mutating func noteWrite(_ node: Node, at now: Instant) -> (now: Instant, before: Instant) {
         let before = node.lastUse
         tree.noteUse(node, at: now)
         return (now, before)
+    }
+}
+
+extension Event {
+    fileprivate static func refused(_ node: Node, _ blocks: Int64, by tid: pid_t) -> Event {
+        Event(
+            type: .refused, path: node.path().text, tier: node.standing.tier, bytes: ByteCount(blocks: blocks),
+            reason: node.standing.writeClass == .important ? "important" : "opportunistic", pid: tid)
     }
 }
 

@@ -15,6 +15,8 @@ struct DeviceChanges: VolumeFamily {
     func apply(_ wanted: DeviceChange, as text: String, by pid: pid_t) throws(Errno) {
         var moment: FileTime?
         if case .clock = wanted { moment = try store.momentBetweenStamps() }
+        // So that all numbers of the other profile are right from its first moment on.
+        if case .profile = wanted { policies.settle(ages: true) }
         let stamp = moment
         try make(by: pid) { (device, now) throws(DeviceRefusal) in
             let now = stamp.map { device.fileClock.time(of: $0) } ?? now
@@ -52,6 +54,7 @@ struct DeviceChanges: VolumeFamily {
             core.deviceSettled.advance()
             // Something else may be due next.
             core.deviceGate.advance()
+            core.reclaimerGate.advance()
         }
         try carryOut(effects, pid)
     }
@@ -72,7 +75,11 @@ struct DeviceChanges: VolumeFamily {
         var isSaved = true
         for effect in effects {
             switch effect {
-            case .event, .level, .clock: break  // `VolumeState.take` has done it
+            case .event, .level, .clock, .profile: break  // `VolumeState.take` has done it
+            case .age(let moment):
+                purgedNames.awaitingAnnouncements { debt in
+                    _ = EmptiedFolder(core: core, work: .ageing(moment), pid: pid).empty(&debt)
+                }
             case .purge(.pressure): Reclaimer(core: core).awaitPressure()
             case .purge(let trigger): purge(trigger, pid)
             case .work(let work): try carryOut(work, pid)
@@ -122,7 +129,8 @@ extension VolumeState {
         case .level(let change): note(change)
         case .clock(let seconds): core.clock.set(secondsAhead: seconds)
         case .lockState(let state): core.note(state)
-        case .purge, .work, .policies, .makeLayout, .forgetAttributes, .save: break
+        case .profile(let profile): core.agesTemporary.store(profile.agesTemporary, ordering: .relaxed)
+        case .age, .purge, .work, .policies, .makeLayout, .forgetAttributes, .save: break
         }
     }
 }

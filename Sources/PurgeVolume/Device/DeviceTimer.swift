@@ -12,13 +12,32 @@ struct DeviceTimer: VolumeFamily {
             let seen = core.deviceGate.generation
             if isDue { proceed() }
             core.deviceSettled.advance()
-            if let due = read({ $0.device.nextDue }) {
-                core.deviceGate.wait(while: seen, milliseconds: milliseconds(until: due))
-            } else {
-                core.deviceGate.wait(while: seen)
-            }
+            if !store.isForReading { age() }
+            wait(while: seen)
         }
         core.deviceSettled.advance()
+    }
+
+    private func wait(while seen: UInt64) {
+        let now = clock.now
+        let (due, ageing) = read { ($0.device.nextDue, $0.device.ageing.next) }
+        let longest = due == nil ? Self.longestWait : DeviceLock.lockingTime.seconds * 1000
+        guard let next = [due, store.isForReading ? nil : ageing].compactMap({ $0 }).min() else {
+            return core.deviceGate.wait(while: seen)
+        }
+        // The moment is not over before the next millisecond begins.
+        let left = (next.nanoseconds &- now.nanoseconds) / 1_000_000 + 1
+        core.deviceGate.wait(while: seen, milliseconds: max(1, min(longest, left)))
+    }
+
+    /// In milliseconds. The machine's clock may be set.
+    private static let longestWait: Int64 = 600_000
+
+    /// Has what is in `tmp` looked at for its age if a day has begun. No control file waits for that.
+    private func age() {
+        let now = clock.now
+        guard read({ $0.device.ageing.isDue(at: now) }) else { return }
+        do throws(Errno) { try deviceChanges.make(by: 0) { device, now in device.age(to: now) } } catch {}
     }
 
     /// Returns when all that is due has been carried out, so that whoever asks for the state of the device does not see
@@ -51,11 +70,6 @@ struct DeviceTimer: VolumeFamily {
     private var isDue: Bool {
         let now = clock.now
         return read { $0.device.isDue(at: now) }
-    }
-
-    private func milliseconds(until due: Instant) -> Int64 {
-        // The moment is not over before the next millisecond begins.
-        min(DeviceLock.lockingTime.seconds * 1000, (due.nanoseconds &- clock.now.nanoseconds) / 1_000_000 + 1)
     }
 
     private var isEnding: Bool { core.isEnding.load(ordering: .acquiring) }

@@ -16,7 +16,11 @@ struct Reclaimer: VolumeFamily {
             core.purges.advance()
             // Something may have become purgeable while the flag still said that this thread is looking.
             if hasWork { continue }
-            core.reclaimerGate.wait(while: seen)
+            if let left = read({ $0.reclaimCall.millisecondsLeft($0.device) }) {
+                core.reclaimerGate.wait(while: seen, milliseconds: left)
+            } else {
+                core.reclaimerGate.wait(while: seen)
+            }
         }
     }
 
@@ -36,25 +40,45 @@ struct Reclaimer: VolumeFamily {
         core.purges.advance()
     }
 
-    /// Purges towards desired. Returns false when there is nothing (more) to do.
+    /// Purges towards desired. Returns false when there is nothing (more) to do now.
     func reclaimOnce() -> Bool {
         openFiles.settleMappings()
+        guard read({ $0.reclaimCall.mayBegin($0.device) }) else { return false }
         policies.settle()
-        let job = change { state -> PurgeJob? in
-            let leftToFiles = state.leftToFiles
-            state.leftToFiles = .zero
-            guard state.device.shouldReclaim, let goal = state.device.goal(for: .pressure) else { return nil }
-            let job = state.choose(
-                goal, trigger: .pressure, tid: 0, limit: Purger.batch, leftToFiles: leftToFiles)
-            state.leftToFiles = job?.picked.leftToFiles ?? .zero
-            return job
+        let now = clock.now
+        let job = change { state in
+            state.reclaimCall.mayBegin(state.device) ? choose(at: now, &state) : nil
         }
         guard let job else { return false }
         purger.purgeAndWait(job)
         return true
     }
 
-    /// Returns when nothing that pressure calls for is left to do. If there is no reclaiming thread (in a store that is
+    /// nil if there is nothing to take now.
+    private func choose(at now: Instant, _ state: inout VolumeState) -> PurgeJob? {
+        state.tree.accounts.beginReclaiming()
+        guard state.device.shouldReclaim, let goal = state.device.goal(for: .pressure) else {
+            state.leftToFiles = .zero
+            return nil
+        }
+        // What is used while Caches is cleared stays, so that this ends.
+        let spared = state.device.reclaiming.clearing.map { $0...max($0, now) }
+        let job = state.choose(
+            goal, trigger: .pressure, tid: 0, limit: Purger.batch, spared: spared, leftToFiles: state.leftToFiles)
+        state.leftToFiles = job?.picked.leftToFiles ?? .zero
+        if let job {
+            if job.picked.leavesCaches { state.tree.accounts.clearCaches(since: now) }
+            return job
+        }
+        guard goal.isWhole else {
+            state.tree.accounts.giveUpReclaiming()
+            return nil
+        }
+        state.tree.accounts.clearCaches(since: nil)
+        return choose(at: now, &state)
+    }
+
+    /// Returns when nothing that pressure calls for is left to do now. If there is no reclaiming thread (in a store that is
     /// not mounted), nothing is purged in the background.
     func awaitPressure() { awaitEnd { !$0.device.shouldReclaim } }
 
@@ -91,8 +115,8 @@ struct Reclaimer: VolumeFamily {
         }
     }
 
-    /// Whether there is something to purge in the background.
-    private var hasWork: Bool { read { $0.device.shouldReclaim || $0.tree.policies.isPending } }
+    /// Whether there is something to purge in the background now.
+    private var hasWork: Bool { read { $0.reclaimCall.mayBegin($0.device) || $0.tree.policies.isPending } }
 
     private var isEnding: Bool { core.isEnding.load(ordering: .acquiring) }
 }

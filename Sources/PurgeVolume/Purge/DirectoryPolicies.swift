@@ -10,12 +10,15 @@ struct DirectoryPolicies: VolumeFamily {
     let core: VolumeCore
 
     /// Gives files the rank that they have now, because they have reached an age or their directory a limit, before any
-    /// are chosen or planned. It holds the lock for some of them at a time.
-    func settle() {
-        guard core.hasPolicies.load(ordering: .relaxed) else { return }
+    /// are chosen or planned. It holds the lock for some of them at a time. `ages` is whether files of `tmp` are looked at
+    /// for their age, though the profile does not ask for it.
+    func settle(ages: Bool = false) {
+        guard ages || core.hasPolicies.load(ordering: .relaxed) || core.agesTemporary.load(ordering: .relaxed) else {
+            return
+        }
         let now = clock.now
-        guard !read({ $0.tree.policies.isSettled(at: now) }) else { return }
-        while change({ $0.tree.advance(to: now, limit: Purger.batch) }) {}
+        guard !read({ $0.tree.isSettled(at: now, ages: ages) }) else { return }
+        while change({ $0.tree.advance(to: now, limit: Purger.batch, ages: ages) }) {}
     }
 
     /// Takes what has reached its age by now, and what is over a size; returns when that is gone. In a mount its thread

@@ -6,7 +6,8 @@ import PurgeTree
 
 /// What a reboot or an update (`tmp`), the removal of the app (the container), or a reset of the policies empties: all of it goes, folders too,
 /// whatever is open or has further names. An open file stays charged until its last close, and a file with a name
-/// elsewhere stays there. What is made there meanwhile, and what has been moved out of it, may stay.
+/// elsewhere stays there. What is made there meanwhile, and what has been moved out of it, may stay. Of `tmp` it also takes
+/// what is over its age, and leaves the rest.
 struct EmptiedFolder: VolumeFamily {
     /// What is emptied, and why.
     enum Work {
@@ -14,6 +15,8 @@ struct EmptiedFolder: VolumeFamily {
         /// A directory that has a policy. Those in it that have one of their own, and those that every container has, stay,
         /// and are emptied too.
         case policy(Node)
+        /// `tmp`, of what is over its age at a moment.
+        case ageing(Instant)
     }
 
     let core: VolumeCore
@@ -34,7 +37,8 @@ struct EmptiedFolder: VolumeFamily {
             let inner = entries.filter { $0.1.isDirectory }
             folders += selections.inSlices(inner) { stays($0.1) ? nil : $0.0 }
             pending += inner.map { $0.1 }
-            freed += remove(entries.filter { !$0.1.isDirectory }.map { $0.0 }, &debt)
+            freed += remove(
+                selections.inSlices(entries.filter { !$0.1.isDirectory }) { goes($0.1) ? $0.0 : nil }, &debt)
         }
         // A folder comes before those in it.
         return freed + remove(folders.reversed(), &debt)
@@ -43,7 +47,7 @@ struct EmptiedFolder: VolumeFamily {
     private var folder: Node? {
         switch work {
         case .device(.delete): root
-        case .device: read { _ in root.entry(named: Name("tmp")) }
+        case .device, .ageing: read { _ in root.entry(named: Name("tmp")) }
         case .policy(let folder): folder
         }
     }
@@ -57,9 +61,27 @@ struct EmptiedFolder: VolumeFamily {
     private func empties(_ directory: Node) -> Bool {
         switch work {
         case .device(.delete): true
-        case .device: directory.standing.place == .temporary
+        case .device, .ageing: directory.standing.place == .temporary
         case .policy: directory.nearestPolicy != nil
         }
+    }
+
+    /// Whether an entry goes. Under the lock.
+    private func goes(_ node: Node) -> Bool {
+        guard case .ageing(let now) = work else { return true }
+        if node.isDirectory { return node.entries.isEmpty && !node.isBusy }
+        return PurgeRule.isOver(node.purgeFacts, lastUse: max(node.lastUse, node.creation), at: now)
+    }
+
+    /// The same without the lock; of a folder also whether nothing has changed in it lately.
+    private func mayGo(_ node: Node) -> Bool {
+        guard case .ageing(let now) = work else { return true }
+        guard read({ _ in goes(node) }) else { return false }
+        guard node.isDirectory else { return true }
+        do throws(Errno) {
+            let changed = FileTime(try lookups.attributes(of: node).status.st_mtim)
+            return PurgeRule.isOver(folderChanged: read { $0.device.fileClock.time(shownAs: changed) }, at: now)
+        } catch { return false }  // it is gone
     }
 
     private func remove(_ dentries: [Dentry], _ debt: inout AnnouncementDebt) -> ByteCount {
@@ -74,6 +96,7 @@ struct EmptiedFolder: VolumeFamily {
 
     /// nil if it stays, or is gone already.
     private func remove(_ dentry: Dentry) -> (removal: Removal, freed: ByteCount)? {
+        if let folder = read({ _ in dentry.node }), folder.isDirectory, !mayGo(folder) { return nil }
         guard let (node, path) = begin(dentry) else { return nil }
         do throws(Errno) {
             let directory = try access.directoryDescriptor(dentry.directory)
@@ -100,7 +123,7 @@ struct EmptiedFolder: VolumeFamily {
         while true {
             let seen = core.released.generation
             let (found, isBusy) = change { state -> ((Node, path: [Name])?, Bool) in
-                guard let node = dentry.node, empties(dentry.directory) else { return (nil, false) }
+                guard let node = dentry.node, empties(dentry.directory), goes(node) else { return (nil, false) }
                 if node.isBusy { return (nil, true) }
                 state.tree.hold(node, isGoing: true)
                 // From here on it goes, even if its folder is moved elsewhere.
@@ -168,6 +191,7 @@ struct EmptiedFolder: VolumeFamily {
         case .device(.update): (.temporary, .command)
         case .device(.delete): nil
         case .policy: (.command, .command)
+        case .ageing: (.temporary, .policy)
         }
     }
 
@@ -175,7 +199,7 @@ struct EmptiedFolder: VolumeFamily {
     private var place: String {
         switch work {
         case .device(.delete): "the container"
-        case .device: "tmp"
+        case .device, .ageing: "tmp"
         case .policy: "a directory that was reset"
         }
     }

@@ -14,28 +14,37 @@ extension PurgeSelections {
     /// The plan of a purge, of everything or only at a path and below it.
     func plan(_ goal: PurgeGoal, below place: [UInt8] = []) -> PurgePlan<FoundFile> {
         policies.settle()
-        let (groups, othersPurgeable, share) = read {
-            ($0.tree.victims, $0.device.othersPurgeable, OthersShare(percent: $0.device.othersShare))
+        let (groups, othersPurgeable, order, share) = read {
+            (
+                $0.tree.victims, $0.device.othersPurgeable, $0.device.order(for: goal, .command),
+                OthersShare(percent: $0.device.othersShare)
+            )
         }
         var candidates: [PurgeCandidate<FoundFile>] = []
         for group in groups {
             candidates += inSlices(read { _ in group.nodes }) { node in
-                guard let rank = node.verdict(for: .room).rank else { return nil }
+                guard let rank = node.verdict(for: .room).rank, order.turn(of: rank) != nil else { return nil }
                 let path = node.path().bytes
                 guard path.lies(in: place) else { return nil }
                 return PurgeCandidate(id: FoundFile(node: node, path: path), rank: rank, age: node.age)
             }
         }
-        candidates.sort(by: Self.goesBefore)
+        candidates.sort { Self.goesBefore($0, $1, in: order) }
         var rest = candidates[...]
-        return PurgePlan(goal: goal, othersPurgeable: place.isEmpty ? othersPurgeable : .zero, share: share) { step in
+        return PurgePlan(
+            goal: goal, othersPurgeable: place.isEmpty ? othersPurgeable : .zero, share: share,
+            takesCachesWhole: order.takesCachesWhole
+        ) { step in
             if let step { rest = rest.drop { $0.rank.place != step } }
             return rest.popFirst()
         }
     }
 
-    private static func goesBefore(_ a: PurgeCandidate<FoundFile>, _ b: PurgeCandidate<FoundFile>) -> Bool {
-        if a.rank != b.rank { return a.rank < b.rank }
+    private static func goesBefore(
+        _ a: PurgeCandidate<FoundFile>, _ b: PurgeCandidate<FoundFile>, in order: PurgeOrder
+    ) -> Bool {
+        let (turn, other) = (order.turn(of: a.rank) ?? .max, order.turn(of: b.rank) ?? .max)
+        if turn != other { return turn < other }
         return a.age == b.age ? a.id.path.lexicographicallyPrecedes(b.id.path) : a.age < b.age
     }
 
@@ -77,12 +86,13 @@ extension PurgeSelections {
 extension PurgeSelections {
     /// Those that existed at some moment, in the order in which they are purged: by path.
     func emptyFiles(of command: ReclaimCommand, below top: Node? = nil) -> [FoundFile] {
-        let step = command.goal.step
+        let goal = command.goal
+        let order = read { $0.device.order(for: goal, .command) }
         var found: [Node] = []
         var pending = [top ?? root]
         while let next = pending.popLast() {
             let entries = next.isDirectory ? Array(entries(of: next).values) : [next]
-            for node in inSlices(entries, { $0.isDirectory || $0.isEmptyVictim(of: step) ? $0 : nil }) {
+            for node in inSlices(entries, { $0.isDirectory || $0.isEmptyVictim(of: goal.step, in: order) ? $0 : nil }) {
                 // The kind of a node never changes.
                 if node.isDirectory { pending.append(node) } else { found.append(node) }
             }
@@ -95,10 +105,12 @@ extension PurgeSelections {
         of command: ReclaimCommand, tid: pid_t, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void
     ) {
         let nodes = emptyFiles(of: command).map(\.node)
+        let goal = command.goal
         for start in stride(from: 0, to: nodes.count, by: Purger.batch) {
             let job = change { state -> PurgeJob? in
+                let order = state.device.order(for: goal, .command)
                 let victims = nodes[start..<min(start + Purger.batch, nodes.count)].compactMap { node in
-                    node.isEmptyVictim(of: command.goal.step) ? state.victim(node, node.purgeReason) : nil
+                    node.isEmptyVictim(of: goal.step, in: order) ? state.victim(node, node.purgeReason) : nil
                 }
                 guard !victims.isEmpty else { return nil }
                 return state.begin(Picked(victims: victims), trigger: .command, tid: tid)
@@ -152,8 +164,8 @@ extension Node {
             .reason(freeing: charged) ?? .command
     }
 
-    fileprivate func isEmptyVictim(of step: PurgeStep?) -> Bool {
+    fileprivate func isEmptyVictim(of step: PurgeStep?, in order: PurgeOrder) -> Bool {
         guard purgeFacts.isEmpty, let rank = verdict(for: .place).rank else { return false }
-        return step == nil || rank.place == step
+        return step.map { rank.place == $0 } ?? (order.turn(of: rank) != nil)
     }
 }

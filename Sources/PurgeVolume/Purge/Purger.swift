@@ -48,6 +48,8 @@ struct Picked {
     var restOfOthers = ByteCount.zero
     /// See `OthersShare`.
     var leftToFiles = ByteCount.zero
+    /// See `PurgePlan`.
+    var leavesCaches = false
 
     var allFromOthers: ByteCount { fromOthers + restOfOthers }
     var isEmpty: Bool { allFromOthers == .zero && victims.isEmpty }
@@ -134,7 +136,7 @@ struct Purger: VolumeFamily {
         let bytes = failed.reduce(ByteCount.zero) { $0 + $1.bytes }
         let short = min(bytes, .zero - state.capacity.balance)
         guard job.trigger == .importantWrite, short > .zero else { return Picked() }
-        return state.pick(.bytes(short), limit: .max)
+        return state.pick(.bytes(short), .documented, limit: .max)
     }
 
     /// Removes them from the store. Returns which are gone, and which could not be removed.
@@ -190,19 +192,27 @@ struct Purger: VolumeFamily {
         policies.settle()
         let began = clock.now
         var lastPurge = System.uptime()
-        var (freed, leftToFiles) = (ByteCount.zero, ByteCount.zero)
+        var (freed, leftToFiles, clearsCaches) = (ByteCount.zero, ByteCount.zero, false)
         while true {
             let seen = core.released.generation
             let now = clock.now
             let (job, isHeld) = change { state -> (PurgeJob?, Bool) in
+                let spared = began...max(began, now)
+                if clearsCaches, !state.device.isRunning,
+                    let rest = state.choose(
+                        .step(.caches), trigger: trigger, tid: tid, limit: Self.batch, spared: spared)
+                {
+                    return (rest, false)
+                }
+                clearsCaches = false
                 guard let goal = goal(state, freed) else { return (nil, false) }
                 let job = state.choose(
-                    goal, trigger: trigger, tid: tid, limit: Self.batch,
-                    spared: goal.isWhole ? began...max(began, now) : nil, leftToFiles: leftToFiles)
+                    goal, trigger: trigger, tid: tid, limit: Self.batch, spared: goal.isWhole ? spared : nil,
+                    leftToFiles: leftToFiles)
                 return (job, job == nil && state.device.held > .zero)
             }
             if let job {
-                leftToFiles = job.picked.leftToFiles
+                (leftToFiles, clearsCaches) = (job.picked.leftToFiles, clearsCaches || job.picked.leavesCaches)
                 carryOut(job, &debt) { part in
                     freed += part.freed
                     report(part.events)

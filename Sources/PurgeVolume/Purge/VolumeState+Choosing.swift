@@ -11,22 +11,25 @@ extension VolumeState {
         _ goal: PurgeGoal, trigger: PurgeTrigger, tid: pid_t, limit: Int = .max,
         spared: ClosedRange<Instant>? = nil, leftToFiles: ByteCount = .zero
     ) -> PurgeJob? {
-        let picked = pick(goal, limit: limit, spared: spared, leftToFiles: leftToFiles)
+        let order = device.order(for: goal, trigger)
+        let picked = pick(goal, order, limit: limit, spared: spared, leftToFiles: leftToFiles)
         return picked.isEmpty ? nil : begin(picked, trigger: trigger, tid: tid)
     }
 
     /// `leftToFiles` is what earlier steps of the same purge have left to files.
     mutating func pick(
-        _ goal: PurgeGoal, limit: Int, spared: ClosedRange<Instant>? = nil, leftToFiles: ByteCount = .zero
+        _ goal: PurgeGoal, _ order: PurgeOrder, limit: Int, spared: ClosedRange<Instant>? = nil,
+        leftToFiles: ByteCount = .zero
     ) -> Picked {
         let share = OthersShare(percent: device.othersShare, leftToFiles: leftToFiles)
         let plan = PurgePlan<Node>(
             goal: goal, othersPurgeable: device.othersPurgeable, share: share, limit: limit,
-            next: { tree.popVictim(step: $0, spared: spared) })
+            takesCachesWhole: order.takesCachesWhole,
+            next: { tree.popVictim(step: $0, spared: spared, in: order) })
         tree.accounts.takeFromOthers(plan.fromOthers + plan.restOfOthers)
         return Picked(
             fromOthers: plan.fromOthers, victims: plan.items.compactMap { victim($0.id, $0.reason) },
-            restOfOthers: plan.restOfOthers, leftToFiles: plan.leftToFiles)
+            restOfOthers: plan.restOfOthers, leftToFiles: plan.leftToFiles, leavesCaches: plan.leavesCaches)
     }
 
     /// A file that has been chosen leaves the ledger.
@@ -42,7 +45,8 @@ extension VolumeState {
     /// Chooses what must be purged for `short` more bytes. Returns false if one step is not enough.
     mutating func cover(_ short: ByteCount, _ room: inout Room) -> Bool {
         guard short > .zero else { return true }
-        let plan = pick(.bytes(short), limit: Purger.batch, leftToFiles: room.job?.picked.leftToFiles ?? .zero)
+        let left = room.job?.picked.leftToFiles ?? .zero
+        let plan = pick(.bytes(short), .documented, limit: Purger.batch, leftToFiles: left)
         if room.job == nil {
             guard !plan.isEmpty else { return false }
             room.job = begin(Picked(), trigger: .importantWrite, tid: room.tid)

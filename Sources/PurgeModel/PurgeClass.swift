@@ -1,0 +1,69 @@
+/// What a file is to a purge, apart from the policy of its directory: by its place, in `tmp` by whether it has been used
+/// lately, and elsewhere by its mark.
+public enum PurgeClass: CaseIterable, Sendable {
+    /// In `tmp`, and not used for `PurgeRule.temporaryAge`.
+    case aged
+    case temporary, caches
+    /// Marked in a persistent place.
+    case low, medium, high
+
+    public init(tier: Tier, mark: PurgeMark?, isAged: Bool) {
+        switch tier {
+        case .temporary: self = isAged ? .aged : .temporary
+        case .caches: self = .caches
+        case .persistent: self.init(marked: mark?.urgency ?? .low)
+        }
+    }
+
+    init(marked urgency: Urgency) {
+        switch urgency {
+        case .low: self = .low
+        case .medium: self = .medium
+        case .high: self = .high
+        }
+    }
+}
+
+/// Bytes of files that purging would free, by class.
+public struct PurgeableBytes: Hashable, Sendable {
+    public private(set) var all = ByteCount.zero
+    private var aged = ByteCount.zero
+    private var temporary = ByteCount.zero
+    private var caches = ByteCount.zero
+    private var low = ByteCount.zero
+    private var medium = ByteCount.zero
+    private var high = ByteCount.zero
+
+    public init() {}
+
+    public subscript(class: PurgeClass) -> ByteCount {
+        switch `class` {
+        case .aged: aged
+        case .temporary: temporary
+        case .caches: caches
+        case .low: low
+        case .medium: medium
+        case .high: high
+        }
+    }
+
+    /// Those of the classes that `isTaken` is true for.
+    public func bytes(isTaken: (PurgeClass) -> Bool) -> ByteCount {
+        var sum = ByteCount.zero
+        for `class` in PurgeClass.allCases where isTaken(`class`) { sum += self[`class`] }
+        return sum
+    }
+
+    /// More bytes, or fewer if the number is negative.
+    mutating func add(_ bytes: ByteCount, _ class: PurgeClass) {
+        all += bytes
+        switch `class` {
+        case .aged: aged += bytes
+        case .temporary: temporary += bytes
+        case .caches: caches += bytes
+        case .low: low += bytes
+        case .medium: medium += bytes
+        case .high: high += bytes
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+/// A golden scenario on a mount.
+struct ScenarioRun {
+    private let scenario: PurgeScenario
+    private let mount: TestMount
+
+    init(_ scenario: PurgeScenario, _ mount: TestMount) { (self.scenario, self.mount) = (scenario, mount) }
+
+    /// Makes what it has, does what it asks for, unmounts, and compares what has gone.
+    func check() throws {
+        try mount.turnThresholdsOff()
+        var open = try ScenarioFiles(scenario).make(on: mount)
+        let reader = try EventReader(mount)
+        open += try demand()
+        try reader.wait("the purges") { $0.count { $0.type == "purge" } >= scenario.gone.count }
+        // Returns when nothing more is purged in the background.
+        try mount.write("+0", to: "storage.others")
+        reader.close()
+        for file in open { file.closeForAll() }
+        let purges = try mount.purgesAfterUnmount()
+        var gone = purges.map { PurgeScenario.Gone($0.path, $0.reason ?? "") }
+        // In no particular order.
+        if case .day = scenario.demand { gone.sort { ($0.path ?? "") < ($1.path ?? "") } }
+        #expect(gone == scenario.gone)
+    }
+
+    /// Returns the file that stays open, if there is one.
+    private func demand() throws -> [OpenFile] {
+        switch scenario.demand {
+        case .room(let blocks):
+            // EAGAIN if there is less; what has gone is compared anyway.
+            _ = try? mount.write("\(blocks * 4096)", to: "storage.reclaim")
+        case .tmp: try mount.write("tmp", to: "storage.reclaim")
+        case .caches: try mount.write("caches", to: "storage.reclaim")
+        case .purgeable: try mount.write("purgeable", to: "storage.reclaim")
+        case .all: try mount.write("all", to: "storage.reclaim")
+        case .launch: try mount.write("launch", to: "app.state")
+        case .write(let path, let blocks):
+            let file = try OpenFile(mount.path(path))
+            try file.fill(Int(blocks) * 4096)
+            return [file]
+        case .level(let level, let short):
+            let free = try mount.number("storage.available") / 4096
+            try mount.write(level.thresholds(free: free, short: short), to: "storage.thresholds")
+        case .refused(let blocks):
+            try mount.takeAllFreeSpace()
+            let file = try OpenFile(mount.path("Documents/refused"))
+            #expect(throws: Errno.noSpace) { try file.allocate(Allocate.plain, 0, blocks * 4096) }
+            return [file]
+        case .taken(let blocks):
+            try mount.takeAllFreeSpace()
+            try mount.write("+\(blocks * 4096)", to: "storage.others")
+        case .day: try mount.write("+1d", to: "device.clock")
+        case .reboot: try mount.write("reboot", to: "device.state")
+        }
+        return []
+    }
+}
+
+/// Makes what a scenario has on a mount: the clock is advanced between its files, so that their creations and last uses
+/// are as long ago as it says.
+struct ScenarioFiles {
+    private let scenario: PurgeScenario
+    init(_ scenario: PurgeScenario) { self.scenario = scenario }
+
+    private enum Step {
+        case make(PurgeScenario.File), use(PurgeScenario.File)
+    }
+
+    /// Returns the files that are open.
+    func make(on mount: TestMount) throws -> [OpenFile] {
+        for directory in scenario.directories { try mount.makeDirectory(directory) }
+        for folder in scenario.folders {
+            if let mark = folder.mark { try mount.mark(folder.path, mark) }
+        }
+        var steps: [(ago: Int64, step: Step)] = scenario.files.map { ($0.created, .make($0)) }
+        steps += scenario.files.filter { $0.used < $0.created }.map { ($0.used, .use($0)) }
+        steps.sort { $0.ago > $1.ago }
+        var open: [OpenFile] = []
+        for (index, step) in steps.enumerated() {
+            switch step.step {
+            case .make(let file): open += try make(file, on: mount)
+            case .use(let file): try mount.touch(file.path)
+            }
+            let next = index + 1 < steps.count ? steps[index + 1].ago : end
+            if next < step.ago { try mount.write("+\(step.ago - next)s", to: "device.clock") }
+        }
+        try setPolicies(on: mount)
+        try mount.write("\(100 * 4096)", to: "storage.others")
+        try mount.write("\(scenario.others * 4096)", to: "storage.others.purgeable")
+        try mount.write("\(scenario.share)", to: "storage.others.share")
+        if scenario.profile != "documented" {
+            try mount.write("0", to: "storage.purge.latency")
+            try mount.write(scenario.profile, to: "storage.profile")
+        }
+        if scenario.isRunning { try mount.write("launch", to: "app.state") }
+        return open
+    }
+
+    /// How long before the demand is over the files are as they were made.
+    private var end: Int64 { if case .day = scenario.demand { .day } else { 0 } }
+
+    private func make(_ file: PurgeScenario.File, on mount: TestMount) throws -> [OpenFile] {
+        let open = try OpenFile(mount.path(file.path))
+        try open.fill(Int(file.blocks) * 4096)
+        if let mark = file.mark { try mount.mark(file.path, mark) }
+        if let link = file.link { try System.link(at: AT_FDCWD, mount.path(file.path), to: AT_FDCWD, mount.path(link)) }
+        if file.isOpen { return [open] }
+        open.closeForAll()
+        return []
+    }
+
+    private func setPolicies(on mount: TestMount) throws {
+        for folder in scenario.folders {
+            if let after = folder.after {
+                try Attributes.mark(mount.path(folder.path), "purgeAfter", after == 0 ? "0" : "\(after)s")
+            }
+            if let limit = folder.limit {
+                try Attributes.mark(mount.path(folder.path), "sizeLimit", "\(limit * 4096)")
+            }
+        }
+    }
+}

@@ -1,0 +1,264 @@
+import PurgeModel
+import Testing
+
+/// What profile `device` does otherwise than `documented`. All sizes are blocks.
+@Suite struct ProfileTests {
+    private static let start = Instant(seconds: 1_795_348_800, nanoseconds: 0)  // 2026-11-22T12:00:00Z
+
+    /// 1000 blocks; thresholds at 50, 100, 105 and 110.
+    private static func device(
+        others: Int64 = 0, purgeable: Int64 = 0, used: Int64 = 0, isRunning: Bool = false,
+        _ files: [PurgeClass: Int64] = [:]
+    ) throws -> Device {
+        var device = Device(containerID: "3F2504E0-4F89-41D3-9A0C-0305E82C3301")
+        var settings = SettingsChange()
+        settings.total = ByteCount(blocks: 1000)
+        (settings.others, settings.othersPurgeable) = (ByteCount(blocks: others), ByteCount(blocks: purgeable))
+        try device.take(settings)
+        _ = try device.apply(.profile(.device), as: "", by: 0, at: start)
+        device.isRunning = isRunning
+        device.ledgers[0].enter(ByteCount(blocks: used), as: .init(tier: .persistent))
+        for (each, blocks) in files { device.ledgers[0].offer(ByteCount(blocks: blocks), as: each) }
+        _ = device.judgePressure()
+        return device
+    }
+
+    private static let files: [PurgeClass: Int64] = [
+        .aged: 10, .temporary: 20, .caches: 40, .low: 3, .medium: 5, .high: 7,
+    ]
+
+    private static func after(_ seconds: Int64) -> Instant { start.advanced(by: TimeSpan(seconds: seconds)) }
+
+    private static func limits(_ device: Device) -> [Int64] {
+        let limits = device.limits
+        return [limits.veryLow, limits.low, limits.nearLow, limits.desired].map(\.wholeBlocks)
+    }
+
+    @Test(
+        arguments: [
+            // 5 %, 10 %, 10.5 % and 11 % of 1000 blocks, of 10 GiB, and of 64 GiB: 512 MiB, 1, 1.1 and 1.25 GiB.
+            (1000, [50, 100, 105, 110]), (2_621_440, [131_072, 262_144, 275_252, 288_359]),
+            (16_777_216, [131_072, 262_144, 288_359, 327_680]),
+        ] as [(Int64, [Int64])])
+    func thresholdsAreCapped(total: Int64, expected: [Int64]) throws {
+        var device = try Self.device()
+        _ = try device.apply(.total(.to(ByteCount(blocks: total))), as: "", by: 0, at: Self.start)
+        #expect(Self.limits(device) == expected)
+    }
+
+    @Test func thresholdsThatWereSetStay() throws {
+        var device = Device(containerID: "3F2504E0-4F89-41D3-9A0C-0305E82C3301")
+        let half = try #require(ThresholdChange(text: "desired=50%,verylow=1G"))
+        _ = try device.apply(.thresholds(half), as: "", by: 0, at: Self.start)
+        _ = try device.apply(.profile(.device), as: "", by: 0, at: Self.start)
+        #expect(Self.limits(device) == [262_144, 262_144, 288_359, 8_388_608])
+        _ = try device.apply(.profile(.documented), as: "", by: 0, at: Self.start)
+        // 10 % and 10.5 % of 16777216 blocks, rounded up.
+        #expect(Self.limits(device) == [262_144, 1_677_722, 1_761_608, 8_388_608])
+    }
+
+    struct Row: Sendable {
+        var others: Int64
+        var isRunning: Bool
+        var free, important, opportunistic: Int64
+    }
+
+    /// 600 blocks are used, of which 85 may go, and 30 of those of other apps.
+    @Test(arguments: [
+        Row(others: 30, isRunning: false, free: 370, important: 485, opportunistic: 353),
+        Row(others: 30, isRunning: true, free: 370, important: 445, opportunistic: 313),
+        Row(others: 280, isRunning: false, free: 120, important: 235, opportunistic: 103),
+        Row(others: 380, isRunning: false, free: 20, important: 135, opportunistic: 3),
+        Row(others: 380, isRunning: true, free: 20, important: 95, opportunistic: 0),
+        Row(others: 420, isRunning: false, free: 0, important: 95, opportunistic: 0),
+    ])
+    func capacities(row: Row) throws {
+        let device = try Self.device(
+            others: row.others, purgeable: 30, used: 600, isRunning: row.isRunning, Self.files)
+        let capacity = device.capacity
+        #expect(capacity.free.wholeBlocks == row.free)
+        #expect(capacity.important.wholeBlocks == row.important)
+        #expect(capacity.opportunistic.wholeBlocks == row.opportunistic)
+        // Whatever the class, a write takes what is free.
+        #expect(capacity.available(for: .important) == capacity.free)
+        #expect(capacity.available(for: .opportunistic) == capacity.free)
+    }
+
+    @Test func opportunisticIsNeverMoreThanImportant() throws {
+        let device = try Self.device(others: 900, purgeable: 900, used: 50, Self.files)
+        #expect(device.capacity.important.wholeBlocks == 1000)
+        #expect(device.capacity.opportunistic.wholeBlocks == 903)
+        var off = device
+        _ = try off.apply(.thresholds(try #require(ThresholdChange(text: "off"))), as: "", by: 0, at: Self.start)
+        #expect(off.capacity.opportunistic.wholeBlocks == 1000)
+    }
+
+    /// In words: place or breach, urgency, and whether aged.
+    private static func words(_ order: PurgeOrder) -> [String] {
+        order.groups.map { group in
+            group.map { rank in
+                let what = rank.breach.map { "\(rank.place) over \($0)" } ?? (rank.isAged ? "aged" : "\(rank.place)")
+                return "\(what) \(rank.urgency)"
+            }.joined(separator: ", ")
+        }
+    }
+
+    @Test func orderAtEachUrgency() {
+        let over = ["low", "medium", "high"].map { "marked over age \($0), marked over size \($0)" }
+        #expect(
+            Self.words(Profile.device.order(.low, isRunning: true))
+                == [over[0], "aged low", "aged medium", "aged high", "marked low"])
+        #expect(
+            Self.words(Profile.device.order(.high, isRunning: true))
+                == over + [
+                    "temporary low, aged low", "temporary medium, aged medium", "temporary high, aged high",
+                    "marked low", "marked medium", "marked high",
+                ])
+        let caches = ["low", "medium", "high"].map { "caches over age \($0), caches over size \($0)" }
+        #expect(
+            Self.words(Profile.device.order(.medium, isRunning: false))
+                == [caches[0] + ", " + over[0], caches[1] + ", " + over[1], caches[2]] + [
+                    "caches low", "caches medium", "caches high", "aged low", "aged medium", "aged high", "marked low",
+                    "marked medium",
+                ])
+        #expect(Profile.device.order(.low, isRunning: false).takesCachesWhole)
+        #expect(!Profile.device.order(.high, isRunning: true).takesCachesWhole)
+        #expect(!Profile.documented.order(.high, isRunning: false).takesCachesWhole)
+    }
+
+    /// Purging that has begun goes on as it has begun, until desired.
+    @Test func urgencyLastsUntilDesired() throws {
+        var device = try Self.device(others: 960, purgeable: 900)
+        #expect(device.level == .veryLow && device.reclaimUrgency == .high)
+        // It has not begun, and the app makes room.
+        _ = try device.apply(.others(.to(ByteCount(blocks: 930))), as: "", by: 0, at: Self.start)
+        #expect(device.level == .low && device.reclaimUrgency == .medium)
+        _ = try device.apply(.others(.to(ByteCount(blocks: 960))), as: "", by: 0, at: Self.start)
+        device.reclaiming.begin(on: device)
+        device.takeFromOthers(ByteCount(blocks: 30))
+        _ = device.judgePressure()
+        #expect(device.level == .low && device.reclaimUrgency == .high)
+        #expect(device.goal(for: .pressure) == .bytes(ByteCount(blocks: 40)))
+        device.takeFromOthers(ByteCount(blocks: 40))
+        _ = device.judgePressure()
+        #expect(device.reclaimUrgency == nil && device.reclaiming.urgency == nil)
+    }
+
+    @Test func launchEndsTheClearingOfCaches() throws {
+        var device = try Self.device(used: 960, [.caches: 40])
+        device.reclaiming.begin(on: device)
+        device.reclaiming.clearCaches(since: Self.start)
+        #expect(device.goal(for: .pressure) == .step(.caches) && device.shouldReclaim)
+        _ = try device.apply(.app(.launch), as: "", by: 0, at: Self.start)
+        _ = device.judgePressure()
+        #expect(device.goal(for: .pressure) == .bytes(ByteCount(blocks: 70)) && !device.shouldReclaim)
+        _ = try device.apply(.app(.terminate), as: "", by: 0, at: Self.start)
+        #expect(device.goal(for: .pressure) == .bytes(ByteCount(blocks: 70)) && device.shouldReclaim)
+    }
+
+    @Test func aRefusedWriteAimsAtWhatItNeeds() throws {
+        var device = try Self.device(used: 950, [.temporary: 40])
+        _ = try device.apply(.thresholds(try #require(ThresholdChange(text: "off"))), as: "", by: 0, at: Self.start)
+        #expect(device.goal(for: .pressure) == nil)
+        device.noteRefused(ByteCount(blocks: 91), takesPart: false)
+        #expect(device.goal(for: .pressure) == nil && device.counters.refusedWrites == 1)
+        device.noteRefused(ByteCount(blocks: 60), takesPart: false)
+        #expect(device.goal(for: .pressure) == .bytes(ByteCount(blocks: 10)) && device.reclaimUrgency == .high)
+        device.noteRefused(ByteCount(blocks: 256), takesPart: true)
+        #expect(device.goal(for: .pressure) == .bytes(ByteCount(blocks: 40)))
+        device.reclaiming = Reclaiming()
+        #expect(device.goal(for: .pressure) == nil)
+        // In the other profile a write purges for itself.
+        _ = try device.apply(.profile(.documented), as: "", by: 0, at: Self.start)
+        device.noteRefused(ByteCount(blocks: 60), takesPart: false)
+        #expect(device.goal(for: .pressure) == nil)
+    }
+
+    /// Pressure is not waited for; what does not fit is.
+    @Test func whatAChangeOfCapacityCallsFor() throws {
+        var device = try Self.device(used: 500)
+        let effects = try device.apply(.total(.to(ByteCount(blocks: 400))), as: "", by: 0, at: Self.start)
+        #expect(effects.contains(.purge(.capacity)) && !effects.contains(.purge(.pressure)))
+    }
+
+    @Test func aRebootEmptiesNothing() throws {
+        var device = try Self.device(isRunning: true)
+        let effects = try device.apply(.reboot, as: "", by: 7, at: Self.start)
+        #expect(device.unfinished == nil && device.boots == 2 && !device.isRunning)
+        #expect(device.state == .beforeFirstUnlock)
+        #expect(
+            effects == [
+                .event(
+                    Event(
+                        time: "2026-11-22T12:00:00.000Z", type: .app, reason: "terminate", trigger: .reboot, pid: 7)),
+                .event(
+                    Event(
+                        time: "2026-11-22T12:00:00.000Z", type: .device, reason: "beforeFirstUnlock", trigger: .reboot,
+                        pid: 7)), .lockState(.beforeFirstUnlock), .save,
+            ])
+    }
+
+    /// It is noon.
+    @Test func tmpIsLookedAtWhenADayBegins() throws {
+        var device = try Self.device()
+        func isAged(after seconds: Int64, at now: Int64) throws -> Bool {
+            try device.apply(.clock(TimeSpan(seconds: seconds)), as: "", by: 0, at: Self.after(now))
+                .contains(.age(Self.after(now + seconds)))
+        }
+        #expect(device.ageing.next == Self.after(43200))
+        #expect(try !isAged(after: 43199, at: 0))
+        #expect(try isAged(after: 1, at: 43199))
+        #expect(!device.ageing.isDue(at: Self.after(43200)))
+        #expect(try !isAged(after: 86399, at: 43200))
+        #expect(try isAged(after: 10 * 86400, at: 129_599))
+        #expect(device.ageing.isDue(at: Self.after(2_000_000)))
+        #expect(device.age(to: Self.after(2_000_000)) == [.age(Self.after(2_000_000)), .save])
+        #expect(device.age(to: Self.after(2_000_001)) == [])
+        // The machine's clock was set back.
+        #expect(device.ageing.isDue(at: Self.start))
+        _ = try device.apply(.profile(.documented), as: "", by: 0, at: Self.start)
+        #expect(device.ageing.next == nil && !device.ageing.isDue(at: Self.start))
+    }
+
+    @Test func theDayOnWhichItBeginsIsNotOver() throws {
+        var device = Device(containerID: "3F2504E0-4F89-41D3-9A0C-0305E82C3301")
+        var settings = SettingsChange()
+        settings.profile = .device
+        try device.take(settings)
+        #expect(device.ageing.day == nil && device.ageing.isDue(at: Self.start))
+        #expect(device.age(to: Self.start) == [.save])
+        #expect(!device.ageing.isDue(at: Self.after(43199)) && device.ageing.isDue(at: Self.after(43200)))
+    }
+
+    @Test(
+        arguments: [
+            (0, 0), (86399, 0), (86400, 1), (-1, -1), (-86400, -1), (-86401, -2), (1_795_348_800, 20779),
+        ] as [(Int64, Int64)])
+    func daysSince1970(seconds: Int64, day: Int64) {
+        #expect(Instant(seconds: seconds, nanoseconds: 0).day == day)
+    }
+
+    @Test(
+        arguments: [
+            (.caches, .file, 259_200, false), (.temporary, .file, 259_199, false), (.temporary, .file, 259_200, true),
+            (.temporary, .symbolicLink, 259_200, true), (.temporary, .other, 259_200, false),
+            (.persistent, .file, 259_200, false),
+        ] as [(Tier, PurgeFacts.Kind, Int64, Bool)])
+    func whatIsOverItsAge(tier: Tier, kind: PurgeFacts.Kind, used: Int64, isOver: Bool) {
+        var facts = PurgeFacts(kind: kind, tier: tier, blocks: 0)
+        #expect(PurgeRule.isOver(facts, lastUse: Self.after(-used), at: Self.start) == isOver)
+        for fact in [\PurgeFacts.isOpen, \.hasSeveralNames, \.isBusy, \.isLinkedOutside, \.isGone] {
+            facts[keyPath: fact] = true
+            #expect(!PurgeRule.isOver(facts, lastUse: Self.after(-used), at: Self.start))
+            facts[keyPath: fact] = false
+        }
+    }
+
+    @Test(arguments: [("10%/1G", "10%/1073741824"), ("10.5%/4096", "10.5%/4096"), ("5%/0", "5%/0")])
+    func aLimitOfBoth(text: String, canonical: String) {
+        #expect(ThresholdSetting(text: text)?.text == canonical)
+    }
+
+    @Test(arguments: ["/", "10%/", "/1G", "1G/10%", "10%/5%", "1G/1G", "10%/1G/1G", "101%/1G"])
+    func noLimitOfBoth(text: String) { #expect(ThresholdSetting(text: text) == nil) }
+}

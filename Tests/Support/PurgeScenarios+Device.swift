@@ -1,0 +1,226 @@
+extension PurgeScenario {
+    private static func device(
+        _ name: String, isRunning: Bool = false, files: [File], folders: [Folder] = [], others: Int64 = 0,
+        demand: Demand, gone: [Gone], isForMounts: Bool = false
+    ) -> PurgeScenario {
+        PurgeScenario(
+            name, profile: "device", isRunning: isRunning, files: files, folders: folders, others: others,
+            demand: demand, gone: gone, isForMounts: isForMounts)
+    }
+
+    private static let marks = [
+        File("Documents/high", created: 9 * .day, mark: "high"),
+        File("Documents/medium", created: 8 * .day, mark: "medium"),
+        File("Documents/low", created: 2 * .day, mark: "low"), File("Documents/kept", created: 20 * .day),
+    ]
+
+    /// The order of purging in profile `device`, under pressure.
+    public static let ofDevicePressure: [PurgeScenario] = [
+        device(
+            "all of Caches goes at once, though one file is enough",
+            files: [
+                File("Library/Caches/a", 2, created: 5 * .day), File("Library/Caches/sub/b", created: 2 * .day),
+                File("tmp/t", created: 1 * .day), File("Documents/marked", created: 9 * .day, mark: "low"),
+            ],
+            demand: .level(.nearLow, 1),
+            gone: [Gone("Library/Caches/a", "caches"), Gone("Library/Caches/sub/b", "caches")], isForMounts: true),
+        device(
+            "Caches is spared in the foreground", isRunning: true,
+            files: [
+                File("Library/Caches/c", 4, created: 9 * .day), File("Documents/marked", created: .day, mark: "low"),
+            ],
+            demand: .level(.nearLow, 3), gone: [Gone("Documents/marked", "purgeable")], isForMounts: true),
+        device(
+            "also at the highest urgency, at which everything else goes", isRunning: true,
+            files: [
+                File("Library/Caches/c", 4, created: 9 * .day),
+                File("Library/Caches/m", created: 9 * .day, mark: "low"),
+                File("tmp/new", created: 60),
+            ] + marks,
+            demand: .level(.veryLow, 99),
+            gone: [
+                Gone("tmp/new", "temporary"), Gone("Documents/low", "purgeable"), Gone("Documents/medium", "purgeable"),
+                Gone("Documents/high", "purgeable"),
+            ], isForMounts: true),
+        device(
+            "near low takes marks of low urgency", files: marks, demand: .level(.nearLow, 9),
+            gone: [Gone("Documents/low", "purgeable")]),
+        device(
+            "low takes those of medium urgency too", files: marks, demand: .level(.low, 9),
+            gone: [Gone("Documents/low", "purgeable"), Gone("Documents/medium", "purgeable")], isForMounts: true),
+        device(
+            "very low takes them all, and stops when it is enough", files: marks, demand: .level(.veryLow, 2),
+            gone: [Gone("Documents/low", "purgeable"), Gone("Documents/medium", "purgeable")]),
+        device(
+            "in tmp what nobody has used for three days, to the second",
+            files: [
+                File("tmp/before", created: 3 * .day + 1), File("tmp/at", created: 9 * .day, used: 3 * .day),
+                File("tmp/after", created: 9 * .day, used: 3 * .day - 1),
+            ],
+            demand: .level(.low, 9), gone: [Gone("tmp/before", "temporary"), Gone("tmp/at", "temporary")]),
+        device(
+            "hours before and after three days",
+            files: [
+                File("tmp/young", created: 2 * .day + 23 * .hour), File("tmp/old", created: 3 * .day + .hour),
+                File("tmp/used", created: 9 * .day, used: .hour),
+            ],
+            demand: .level(.low, 9), gone: [Gone("tmp/old", "temporary")], isForMounts: true),
+        device(
+            "at very low all of tmp, least recently used first",
+            files: [
+                File("tmp/new", created: 60), File("tmp/old", created: 4 * .day), File("tmp/middle", created: 1 * .day),
+            ],
+            demand: .level(.veryLow, 9),
+            gone: [Gone("tmp/old", "temporary"), Gone("tmp/middle", "temporary"), Gone("tmp/new", "temporary")]),
+        device(
+            "an urgency in tmp says when, and nothing about whether",
+            files: [
+                File("tmp/high", created: 9 * .day, mark: "high"), File("tmp/plain", created: 4 * .day),
+                File("tmp/young", created: .day, mark: "low"),
+            ],
+            demand: .level(.nearLow, 9), gone: [Gone("tmp/plain", "temporary"), Gone("tmp/high", "temporary")]),
+        device(
+            "others, then Caches, then tmp, then marks",
+            files: [
+                File("Library/Caches/c", created: 1 * .day), File("tmp/t", created: 9 * .day),
+                File("Library/Preferences/p", created: 9 * .day),
+            ] + marks,
+            others: 3, demand: .level(.veryLow, 99),
+            gone: [
+                Gone(nil, "others"), Gone("Library/Caches/c", "caches"), Gone("tmp/t", "temporary"),
+                Gone("Documents/low", "purgeable"), Gone("Documents/medium", "purgeable"),
+                Gone("Documents/high", "purgeable"),
+            ], isForMounts: true),
+        device(
+            "what other apps can free is enough", files: [File("Library/Caches/c", created: 9 * .day)], others: 3,
+            demand: .level(.low, 2), gone: [Gone(nil, "others")], isForMounts: true),
+        device(
+            "what other apps can free is not enough",
+            files: [File("Library/Caches/c", created: 9 * .day), File("Library/Caches/d", created: 8 * .day)],
+            others: 3,
+            demand: .level(.low, 4),
+            gone: [Gone(nil, "others"), Gone("Library/Caches/c", "caches"), Gone("Library/Caches/d", "caches")]),
+        device(
+            "what is open in Caches stays, and so does what has several names",
+            files: [
+                File("Library/Caches/open", created: 9 * .day, isOpen: true),
+                File("Library/Caches/a", created: 2 * .day),
+                File("Library/Caches/linked", created: 9 * .day, link: "Library/Caches/other"),
+                File("Library/Caches/b", created: 1 * .day),
+            ],
+            demand: .level(.nearLow, 1),
+            gone: [Gone("Library/Caches/a", "caches"), Gone("Library/Caches/b", "caches")],
+            isForMounts: true),
+        device(
+            "urgency orders what is in Caches, and spares nothing",
+            files: [
+                File("Library/Caches/urgent", created: 9 * .day, mark: "high"),
+                File("Library/Caches/plain", created: 1 * .day),
+                File("Library/Caches/medium", created: 5 * .day, mark: "medium"),
+            ],
+            demand: .level(.nearLow, 1),
+            gone: ["plain", "medium", "urgent"].map { Gone("Library/Caches/\($0)", "caches") }),
+        device(
+            "what is over a policy goes before, file by file",
+            files: [
+                File("Library/Caches/web/old", created: 4 * .day, used: .hour),
+                File("Library/Caches/web/older", created: 5 * .day, used: 2 * .hour),
+                File("Library/Caches/web/new", created: 2 * .day), File("Library/Caches/other", created: 9 * .day),
+            ],
+            folders: [Folder("Library/Caches/web", after: 3 * .day)], demand: .level(.nearLow, 1),
+            gone: [Gone("Library/Caches/web/older", "policyAge")]),
+        device(
+            "and then all of Caches",
+            files: [
+                File("Library/Caches/web/old", created: 4 * .day, used: .hour),
+                File("Library/Caches/web/new", created: 2 * .day), File("Library/Caches/other", created: 9 * .day),
+            ],
+            folders: [Folder("Library/Caches/web", after: 3 * .day)], demand: .level(.nearLow, 2),
+            gone: [
+                Gone("Library/Caches/web/old", "policyAge"), Gone("Library/Caches/other", "caches"),
+                Gone("Library/Caches/web/new", "caches"),
+            ]),
+        device(
+            "in the foreground a policy makes nothing of Caches purgeable", isRunning: true,
+            files: [
+                File("Library/Caches/web/old", created: 4 * .day),
+                File("Documents/feed/old", created: 4 * .day, mark: "low"),
+                File("Documents/feed/urgent", created: 4 * .day, mark: "high"),
+            ],
+            folders: [Folder("Library/Caches/web", after: 3 * .day), Folder("Documents/feed", after: 3 * .day)],
+            demand: .level(.low, 9), gone: [Gone("Documents/feed/old", "policyAge")]),
+    ]
+
+    /// What else purges in profile `device`, and what does not.
+    public static let ofDeviceEvents: [PurgeScenario] = [
+        device(
+            "a write that was refused has everything purged that it needs",
+            files: [File("tmp/new", created: 60), File("tmp/newer", created: 30)] + marks, demand: .refused(3),
+            gone: [Gone("tmp/new", "temporary"), Gone("tmp/newer", "temporary"), Gone("Documents/low", "purgeable")],
+            isForMounts: true),
+        device(
+            "a write that purging cannot serve has nothing purged", files: [File("tmp/new", created: 60)] + marks,
+            demand: .refused(50), gone: [], isForMounts: true),
+        device(
+            "Caches does not serve it in the foreground", isRunning: true,
+            files: [File("Library/Caches/c", 9, created: 9 * .day), File("tmp/t", created: 60)], demand: .refused(2),
+            gone: [], isForMounts: true),
+        device(
+            "what other apps take is purged for at the highest urgency", isRunning: true,
+            files: [File("Library/Caches/c", 9, created: 9 * .day), File("tmp/new", created: 60)] + marks,
+            demand: .taken(3),
+            gone: [
+                Gone("tmp/new", "temporary"), Gone("Documents/low", "purgeable"), Gone("Documents/medium", "purgeable"),
+            ], isForMounts: true),
+        device(
+            "in the background all of Caches goes for it",
+            files: [
+                File("Library/Caches/a", created: 9 * .day), File("Library/Caches/b", created: 60),
+                File("tmp/t", created: 9 * .day),
+            ],
+            demand: .taken(1), gone: [Gone("Library/Caches/a", "caches"), Gone("Library/Caches/b", "caches")],
+            isForMounts: true),
+        device(
+            "a command that names Caches takes it in the foreground too", isRunning: true,
+            files: [File("Library/Caches/c", created: 9 * .day), File("tmp/t", created: 9 * .day)], demand: .caches,
+            gone: [Gone("Library/Caches/c", "caches")], isForMounts: true),
+        device(
+            "one that names an amount spares it", isRunning: true,
+            files: [File("Library/Caches/c", created: 9 * .day), File("tmp/t", created: 60)], demand: .room(2),
+            gone: [Gone("tmp/t", "temporary")], isForMounts: true),
+        device(
+            "and so does one for everything", isRunning: true,
+            files: [File("Library/Caches/c", created: 9 * .day), File("tmp/t", created: 60)] + marks, demand: .all,
+            gone: [
+                Gone("tmp/t", "temporary"), Gone("Documents/low", "purgeable"), Gone("Documents/medium", "purgeable"),
+                Gone("Documents/high", "purgeable"),
+            ]),
+        device(
+            "one for tmp takes what has just been used", files: [File("tmp/t", created: 60)], demand: .tmp,
+            gone: [Gone("tmp/t", "temporary")]),
+        device(
+            "an amount brings all of Caches with it",
+            files: [
+                File("Library/Caches/a", created: 9 * .day), File("Library/Caches/b", created: 60),
+                File("tmp/t", created: 9 * .day),
+            ],
+            demand: .room(1), gone: [Gone("Library/Caches/a", "caches"), Gone("Library/Caches/b", "caches")],
+            isForMounts: true),
+        device(
+            "at the end of a day what nobody has used in tmp for three days",
+            files: [
+                File("tmp/old", created: 9 * .day, used: 3 * .day + .hour), File("tmp/d/older", created: 5 * .day),
+                File("tmp/young", created: 9 * .day, used: 2 * .day + 23 * .hour),
+                File("tmp/open", created: 9 * .day, isOpen: true),
+                File("tmp/linked", created: 9 * .day, link: "tmp/other"),
+                File("Library/Caches/c", created: 9 * .day), File("Documents/marked", created: 9 * .day, mark: "low"),
+            ],
+            demand: .day, gone: [Gone("tmp/d/older", "temporary"), Gone("tmp/old", "temporary")], isForMounts: true),
+        device(
+            "a reboot takes nothing", files: [File("tmp/old", created: 9 * .day), File("tmp/new", created: 60)],
+            demand: .reboot, gone: [], isForMounts: true),
+    ]
+
+    /// All of profile `device`.
+    public static var device: [PurgeScenario] { ofDevicePressure + ofDeviceEvents }
+}
