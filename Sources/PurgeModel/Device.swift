@@ -17,7 +17,7 @@ public struct Device: Hashable, Sendable {
     /// As they were set.
     public package(set) var thresholds = ThresholdSettings.documented { didSet { resolveLimits() } }
     /// How long after it is called for purging in the background begins, in real time, if the profile lets it lag.
-    public package(set) var purgeLatency = .usualPurgeLatency
+    public package(set) var purgeLatency = TimeSpan.usualPurgeLatency
     /// When files of `tmp` are looked at for their age.
     public internal(set) var ageing = TemporaryAgeing()
     /// The protection class of every entry that has none of its own.
