@@ -11,23 +11,19 @@ extension Tree {
         if ages || device.profile.agesTemporary { counted.lastUseOfAged = PurgeRule.lastUseOfAged(at: now) }
         var left = limit
         while left > 0 {
-            if counted.moveAged() {
-                left -= 1
-                continue
-            }
+            left -= 1
+            if counted.moveAged() { continue }
             guard let (node, breach) = counted.policies.moveNext() else { return false }
             node.flags.policy = PolicyStanding(breach)
             counted.queue.move(node)
-            left -= 1
         }
         return true
     }
 
     /// Whether `advance` has nothing to do at this moment.
     public func isSettled(at now: Instant, ages: Bool = false) -> Bool {
-        guard counted.policies.isSettled(at: now) else { return false }
-        guard ages || device.profile.agesTemporary else { return true }
-        return counted.queue.firstYoung(usedUntil: PurgeRule.lastUseOfAged(at: now)) == nil
+        let young = counted.queue.firstYoung(usedUntil: PurgeRule.lastUseOfAged(at: now))
+        return counted.policies.isSettled(at: now) && (young == nil || !ages && !device.profile.agesTemporary)
     }
 
     /// A directory gets another policy; nil or an empty one removes it. One that is removed, and only open, has none.

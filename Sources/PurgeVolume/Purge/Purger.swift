@@ -190,14 +190,13 @@ struct Purger: VolumeFamily {
     ) -> ByteCount {
         // Once: what is over a policy when it begins goes as such, whatever it takes itself, so that a plan can tell.
         policies.settle()
+        var (freed, leftToFiles, clearsCaches) = (ByteCount.zero, ByteCount.zero, false)
         let began = clock.now
         var lastPurge = System.uptime()
-        var (freed, leftToFiles, clearsCaches) = (ByteCount.zero, ByteCount.zero, false)
         while true {
             let seen = core.released.generation
-            let now = clock.now
+            let spared = began...max(began, clock.now)
             let (job, isHeld) = change { state -> (PurgeJob?, Bool) in
-                let spared = began...max(began, now)
                 if clearsCaches, !state.device.isRunning,
                     let rest = state.choose(
                         .step(.caches), trigger: trigger, tid: tid, limit: Self.batch, spared: spared)
