@@ -3,10 +3,11 @@ extension Device {
     /// was backed up; the state, the counters and the clock are those of a new one.
     public func restored(containerID: String) -> Device {
         var device = Device(containerID: containerID)
-        device.profile = profile
+        device.set(profile)
         device.total = total
         device.others = others
         device.othersPurgeable = othersPurgeable
+        device.othersShare = othersShare
         device.thresholds = thresholds
         device.purgeLatency = purgeLatency
         device.protection = protection

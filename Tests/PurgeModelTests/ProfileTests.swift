@@ -230,6 +230,15 @@ import Testing
         #expect(!device.ageing.isDue(at: Self.after(43199)) && device.ageing.isDue(at: Self.after(43200)))
     }
 
+    @Test func aRestoredDeviceHasTheSameRules() throws {
+        var device = try Self.device()
+        _ = try device.apply(.purgeLatency(TimeSpan(seconds: 7)), as: "", by: 0, at: Self.start)
+        let restored = device.restored(containerID: "6FA459EA-EE8A-3CA4-894E-DB77E160355E")
+        #expect(restored.profile == .device && restored.purgeLatency == TimeSpan(seconds: 7))
+        #expect(Self.limits(restored) == [50, 100, 105, 110])
+        #expect(restored.ageing.isDue(at: Self.start) && restored.ageing.day == nil)
+    }
+
     @Test(
         arguments: [
             (0, 0), (86399, 0), (86400, 1), (-1, -1), (-86400, -1), (-86401, -2), (1_795_348_800, 20779),

@@ -73,13 +73,13 @@ struct EmptiedFolder: VolumeFamily {
         return PurgeRule.isOver(node.purgeFacts, lastUse: max(node.lastUse, node.creation), at: now)
     }
 
-    /// The same without the lock; of a folder also whether nothing has changed in it lately.
-    private func mayGo(_ node: Node) -> Bool {
-        guard case .ageing(let now) = work else { return true }
-        guard read({ _ in goes(node) }) else { return false }
-        guard node.isDirectory else { return true }
+    /// Whether a folder goes, in which nothing has changed lately. Without the lock.
+    private func isOld(_ dentry: Dentry) -> Bool {
+        guard case .ageing(let now) = work, let folder = read({ _ in dentry.node }), folder.isDirectory else {
+            return true
+        }
         do throws(Errno) {
-            let changed = FileTime(try lookups.attributes(of: node).status.st_mtim)
+            let changed = FileTime(try lookups.attributes(of: folder).status.st_mtim)
             return PurgeRule.isOver(folderChanged: read { $0.device.fileClock.time(shownAs: changed) }, at: now)
         } catch { return false }  // it is gone
     }
@@ -96,8 +96,7 @@ struct EmptiedFolder: VolumeFamily {
 
     /// nil if it stays, or is gone already.
     private func remove(_ dentry: Dentry) -> (removal: Removal, freed: ByteCount)? {
-        if let folder = read({ _ in dentry.node }), folder.isDirectory, !mayGo(folder) { return nil }
-        guard let (node, path) = begin(dentry) else { return nil }
+        guard isOld(dentry), let (node, path) = begin(dentry) else { return nil }
         do throws(Errno) {
             let directory = try access.directoryDescriptor(dentry.directory)
             let left = access.remains(of: node, dentry.name, in: directory)
