@@ -58,7 +58,7 @@ public enum MountService {
             untouched: request.untouched, hooks: hooks(notifier, store), progress: ScanProgress().report)
         for warning in volume.scan.takeRecordWarnings() { note("purgefs: warning: \(warning)") }
         if request.warnsOfSmallDisk { warnOfSmallDisk(volume, store) }
-        let server = Server(volume: volume, notifier: notifier, commands: WorkQueue())
+        let server = Server(volume: volume, notifier: notifier, commands: WorkQueue(), isReadOnly: request.isReadOnly)
         do throws(Errno) {
             try notifier.start()
             try server.commands.start(name: "commands")

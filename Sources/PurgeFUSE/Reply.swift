@@ -114,6 +114,12 @@ struct Reply: ~Copyable {
         fuse_reply_lseek(request, Int(offset))
         discard self
     }
+    /// To an ioctl: the result of the call, and what it returns in memory.
+    consuming func command(result: Int32, _ bytes: [UInt8]) {
+        let request = request
+        bytes.withUnsafeBytes { _ = fuse_reply_ioctl(request, result, $0.baseAddress, $0.count) }
+        discard self
+    }
     consuming func poll(_ events: UInt32) {
         fuse_reply_poll(request, events)
         discard self

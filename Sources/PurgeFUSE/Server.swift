@@ -10,14 +10,17 @@ final class Server: Sendable {
     let volume: Volume
     let notifier: Notifier
     let commands: WorkQueue
+    /// Whether the mount is read-only. The kernel refuses changes in it, but for those by an ioctl.
+    let isReadOnly: Bool
     let backings: BackingFiles
     let streams = ParkedReads()
     let retries: Retries
 
-    init(volume: Volume, notifier: Notifier, commands: WorkQueue) {
+    init(volume: Volume, notifier: Notifier, commands: WorkQueue, isReadOnly: Bool) {
         self.volume = volume
         self.notifier = notifier
         self.commands = commands
+        self.isReadOnly = isReadOnly
         backings = BackingFiles()
         retries = Retries(volume: volume)
     }

@@ -31,6 +31,7 @@ public final class Volume: VolumeFamily {
     var deviceTimer: DeviceTimer { DeviceTimer(core: core, deviceChanges: deviceChanges) }
     public var directories: Directories { Directories(core: core) }
     public var extendedAttributes: ExtendedAttributes { ExtendedAttributes(core: core) }
+    public var openFileMarks: OpenFileMarks { OpenFileMarks(core: core) }
     var reclaimer: Reclaimer { Reclaimer(core: core) }
 
     /// How many milliseconds a call that is short of room only because files are being changed waits for them at most.

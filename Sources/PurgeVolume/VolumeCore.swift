@@ -36,6 +36,9 @@ final class VolumeCore: Sendable {
     let makingMuchRoom = Mutex(())
     /// Held while a directory's permissions differ from what its owner has set.
     let permissions = Mutex(())
+    /// Held while isPurgeable of an entry is stored and noted: an ioctl that sets it comes without the kernel's lock of the
+    /// inode, and so beside a setxattr. Comes before `permissions`.
+    let marking = Mutex(())
     /// Advances when a call has returned its turn with a file, or a file that was passed through has been closed, if
     /// any thread waits.
     let turns = Gate()

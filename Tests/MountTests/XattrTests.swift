@@ -6,6 +6,61 @@ import Testing
 extension Mounts {
     /// docs/XATTRS.md, through the system calls.
     @Suite struct XattrTests {
+        /// The attribute and the ioctls of APFS are one mark, for a Python program.
+        @Test func theIoctl() throws {
+            try withMount(["--total", "64M"] + (geteuid() == 0 ? ["--allow-other"] : [])) { mount in
+                let program = "\(DocumentedExample.root)/Tests/MountTests/Programs/purgeable_ioctl.py"
+                let outcome = try Program.run([Program.python, program, mount.root])
+                #expect(outcome.status == 0, "\(outcome)")
+                #expect(try mount.number("storage.used") == 0)
+                try mount.unmount()
+                let text = try PurgefsBinary.run("events", mount.store, "--json", "--type", "mark").succeeded()
+                let marks = try StoreEvent.lines(text)
+                #expect(marks.prefix(3).map(\.reason) == ["isPurgeable=low", "isPurgeable=medium", "isPurgeable=high"])
+                #expect(marks.allSatisfy { $0.path == "Documents/file" || $0.path?.isEmpty ?? true })
+            }
+        }
+
+        @Test func theIoctlOnAReadOnlyMount() throws {
+            try withMount { mount in
+                try mount.make("Documents/file", size: 1)
+                try mount.remount(["-o", "ro"])
+                let script = """
+                    import fcntl, os, sys
+                    file = os.open(sys.argv[1], os.O_RDONLY)
+                    try: fcntl.ioctl(file, 0xC0084A44, bytearray(b'\\0\\0\\1' + bytes(5)))
+                    except OSError as error: print(error.errno)
+                    assert fcntl.ioctl(file, 0x40084A47, bytearray(8)) == 0
+                    """
+                let outcome = try Program.run([Program.python, "-c", script, mount.path("Documents/file")])
+                #expect(try outcome.succeeded() == "30\n")
+            }
+        }
+
+        /// Beside setxattr: what is in force in the end is what the attribute says.
+        @Test func theIoctlBesideTheAttribute() throws {
+            try withMount { mount in
+                try mount.make("Documents/file", size: 4096)
+                let script = """
+                    import fcntl, os, struct, sys, time
+                    path, worker = sys.argv[1], int(sys.argv[2])
+                    file = os.open(path, os.O_RDWR)
+                    for turn in range(500):
+                        if worker % 2:
+                            os.setxattr(path, 'user.purgefs.isPurgeable', (b'0', b'low', b'high')[turn % 3])
+                        else:
+                            fcntl.ioctl(file, 0xC0084A44, bytearray(struct.pack('<Q', (0, 0x10200, 0x10800)[turn % 3])))
+                    """
+                let path = mount.path("Documents/file")
+                try Workers.run(4) { worker in
+                    try Program.run([Program.python, "-c", script, path, "\(worker)"]).succeeded()
+                }
+                let value = try Attributes.text(path, "user.purgefs.isPurgeable")
+                #expect(try mount.number("storage.reclaimable") == (value == "0" ? 0 : 4096))
+                #expect(try mount.table("storage.stat")["purgeable.files"] == (value == "0" ? 0 : 1))
+            }
+        }
+
         private func withFile(_ body: (TestMount, String) throws -> Void) throws {
             try withMount { mount in
                 try mount.make("Documents/f", size: 5000)

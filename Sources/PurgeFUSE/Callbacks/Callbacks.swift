@@ -17,6 +17,7 @@ extension fuse_lowlevel_ops {
         addData(&operations)
         addDirectories(&operations)
         addExtendedAttributes(&operations)
+        addCommands(&operations)
         return operations
     }
 }

@@ -130,10 +130,12 @@ public struct ExtendedAttributes: VolumeFamily {
         case .storage(let attribute, let appleForm):
             let value = try storedValue(of: node, attribute.storeKey)
             guard let value, appleForm == nil || value == [UInt8(ascii: "1")] else { throw .noData }
-            try changing(attribute, of: node, to: nil, tid: caller.tid) { () throws(Errno) in
-                try removeStored(attribute.storeKey, of: node)
+            try inOrder(attribute) { () throws(Errno) in
+                try changing(attribute, of: node, to: nil, tid: caller.tid) { () throws(Errno) in
+                    try removeStored(attribute.storeKey, of: node)
+                }
+                remember(attribute, nil, of: node, tid: caller.tid)
             }
-            remember(attribute, nil, of: node, tid: caller.tid)
         case .computed: throw .notPermitted
         case .unknown: throw .invalid
         case .plain(let key):
@@ -154,12 +156,31 @@ public struct ExtendedAttributes: VolumeFamily {
     ) throws(Errno) {
         guard node.isRegular || node.isDirectory else { throw .notPermitted }
         if attribute.isForDirectoriesOnly && !node.isDirectory { throw .invalid }
-        try changing(attribute, of: node, to: canonical, tid: caller.tid) { () throws(Errno) in
-            try access.changing(node) { (location) throws(Errno) in
-                try setStored(attribute.storeKey, of: node, at: location, to: Array(canonical.utf8), flags: flags)
+        try inOrder(attribute) { () throws(Errno) in
+            try changing(attribute, of: node, to: canonical, tid: caller.tid) { () throws(Errno) in
+                try access.changing(node) { (location) throws(Errno) in
+                    try setStored(attribute.storeKey, of: node, at: location, to: Array(canonical.utf8), flags: flags)
+                }
             }
+            remember(attribute, canonical, of: node, tid: caller.tid)
         }
-        remember(attribute, canonical, of: node, tid: caller.tid)
+    }
+
+    /// Sets isPurgeable of an open file by its descriptor.
+    func set(_ mark: PurgeMark, of handle: Handle, tid: pid_t) throws(Errno) {
+        let attribute = StorageAttribute.isPurgeable
+        try inOrder(attribute) { () throws(Errno) in
+            let value = Array(mark.text.utf8)
+            try setStored(attribute.storeKey, of: handle.node, at: .open(handle), to: value, flags: 0)
+            remember(attribute, mark.text, of: handle.node, tid: tid)
+        }
+    }
+
+    /// What is noted about isPurgeable is what was stored last, although an ioctl may come beside a setxattr. Of the other
+    /// attributes the kernel changes only one at a time.
+    private func inOrder(_ attribute: StorageAttribute, _ body: () throws(Errno) -> Void) throws(Errno) {
+        guard attribute == .isPurgeable else { return try body() }
+        try core.marking.withLock { (_) throws(Errno) in try body() }
     }
 
     /// Runs `body`, which stores the value of an attribute. A protection class must be permitted, and until it is stored

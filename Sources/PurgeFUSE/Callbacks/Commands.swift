@@ -1,0 +1,61 @@
+import CFuse
+import Glibc
+import PurgeModel
+import PurgeSystem
+import PurgeTree
+import PurgeVolume
+
+// IOCTL: of APFS, the two about purgeable files (docs/XATTRS.md, The ioctl).
+extension fuse_lowlevel_ops {
+    static func addCommands(_ operations: inout fuse_lowlevel_ops) {
+        operations.ioctl = { request, node, number, _, info, _, input, inputSize, _ in
+            guard let request = Request(request) else { return }
+            let data = UnsafeRawBufferPointer(start: input, count: inputSize)
+            PurgeableCommand.serve(number, on: request.node(node), info, data, for: request)
+        }
+    }
+}
+
+/// The kernel takes from the number of a command which data it has.
+private enum PurgeableCommand: UInt32 {
+    /// APFSIOC_MARK_PURGEABLE, `_IOWR('J', 68, uint64_t)`.
+    case mark = 0xC008_4A44
+    /// `_IOR('J', 71, uint64_t)` as Darwin writes it. To Linux that is a command without an answer in memory, so it is the
+    /// result.
+    case result = 0x4008_4A47
+    /// The same as Linux writes it.
+    case read = 0x8008_4A47
+
+    /// ENOTTY for any other command, for directories and for control files.
+    static func serve(
+        _ number: UInt32, on node: Node, _ info: FileInfo?, _ data: UnsafeRawBufferPointer, for request: Request
+    ) {
+        guard node.isRegular, let command = PurgeableCommand(rawValue: number) else {
+            return request.fail(Errno(ENOTTY))
+        }
+        request.answer { () throws(Errno) in
+            try command.flags(of: request.handle(info), data, request)
+        } _: { reply, flags in
+            let answer = withUnsafeBytes(of: flags.bits.littleEndian) { Array($0) }
+            switch command {
+            case .result: reply.command(result: Int32(truncatingIfNeeded: flags.bits), [])
+            case .mark, .read: reply.command(result: 0, answer)
+            }
+        }
+    }
+
+    /// Those that are in force afterwards.
+    private func flags(
+        of handle: Handle, _ data: UnsafeRawBufferPointer, _ request: Request
+    ) throws(Errno) -> PurgeableFlags {
+        let marks = request.volume.openFileMarks
+        if self == .mark {
+            guard data.count == MemoryLayout<UInt64>.size,
+                let mark = PurgeableFlags(bits: UInt64(littleEndian: data.loadUnaligned(as: UInt64.self))).mark
+            else { throw .invalid }
+            if request.server.isReadOnly { throw .readOnly }
+            try marks.set(mark, of: handle, caller: request.caller)
+        }
+        return PurgeableFlags(marks.mark(of: handle))
+    }
+}
