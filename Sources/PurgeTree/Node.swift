@@ -72,6 +72,8 @@ final class NodePart {
     var victims: [VictimGroup] = []
     /// Of a directory that has one.
     var policy: PolicyIndex?
+    /// Of a directory: the policy of the files in it.
+    var nearestPolicy: PolicyIndex?
     /// For a file with holes, or with blocks past its end: the blocks that are charged.
     var extents: ExtentSet?
     /// For a file with several names: all of them.

@@ -3,7 +3,7 @@ import PurgeModel
 /// The directories with a policy. It knows the time as far as it has been told.
 public struct PolicySet: Sendable {
     public private(set) var now = Instant.distantPast
-    private var indexes: [ObjectIdentifier: PolicyIndex] = [:]
+    private var byDirectory: [ObjectIdentifier: PolicyIndex] = [:]
     /// By the moment at which their next file reaches the age.
     private var dues = IndexedHeap<DuePolicy>()
     /// Those in which something has changed since `settle`.
@@ -18,7 +18,7 @@ public struct PolicySet: Sendable {
     /// Incremented when paths have changed.
     private var paths: UInt64 = 0
 
-    public var isEmpty: Bool { indexes.isEmpty }
+    public var isEmpty: Bool { byDirectory.isEmpty }
     /// Whether a policy takes a file now.
     public var isPending: Bool { pendingCount > 0 }
     /// Whether a policy has not come to an end yet since it was last checked.
@@ -27,17 +27,19 @@ public struct PolicySet: Sendable {
     public func isSettled(at time: Instant) -> Bool {
         unsettled.isEmpty && !(dues.first.map { $0.due <= time } ?? false)
     }
+    /// All of them, in no particular order.
+    public var indexes: [PolicyIndex] { Array(byDirectory.values) }
     /// All of them, in the order of their paths.
-    public var all: [PolicyIndex] { indexes.values.sorted { $0.directory.pathPrecedes($1.directory) } }
+    public var all: [PolicyIndex] { byDirectory.values.sorted { $0.directory.pathPrecedes($1.directory) } }
 
     mutating func insert(_ index: PolicyIndex) {
-        indexes[ObjectIdentifier(index.directory)] = index
+        byDirectory[ObjectIdentifier(index.directory)] = index
         update(index)
     }
 
     /// The directory has no policy any more, and no file belongs to it.
     mutating func remove(_ index: PolicyIndex) {
-        indexes[ObjectIdentifier(index.directory)] = nil
+        byDirectory[ObjectIdentifier(index.directory)] = nil
         if index.dueIndex >= 0 { dues.remove(at: index.dueIndex) }
         index.dueIndex = -1
         note(index, isPending: false)
@@ -56,7 +58,7 @@ public struct PolicySet: Sendable {
     mutating func pathsHaveChanged() {
         paths += 1
         pendingIsInOrder = false
-        for index in indexes.values { noteUnsettled(index) }
+        for index in byDirectory.values { noteUnsettled(index) }
     }
 
     /// Earlier than before if the machine's clock was set back.
@@ -86,7 +88,7 @@ public struct PolicySet: Sendable {
     /// What the launch of the app does: the policies take what has reached the age by the time that was told, and what is
     /// over a size that has been reached.
     public mutating func check() {
-        for index in indexes.values {
+        for index in byDirectory.values {
             index.check(at: now)
             if !index.isAwaited { awaitedCount += 1 }
             index.isAwaited = true

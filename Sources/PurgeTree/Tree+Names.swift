@@ -9,7 +9,7 @@ extension Tree {
         node.parent = directory
         directory.ensuredPart.entries[node.name] = node
         if node.isDirectory {
-            if directory.flags.isUnderPolicy { node.flags.policy = .under }
+            if directory.flags.isUnderPolicy { node.nearestPolicy = directory.nearestPolicy }
             set(facts.policy, of: node)
         }
         place(node)
@@ -49,7 +49,7 @@ extension Tree {
         counted.retract(node)
         if node.isDirectory {
             set(nil, of: node)
-            node.flags.policy = .none
+            node.nearestPolicy = nil
         } else {
             counted.policies.leave(node)
         }

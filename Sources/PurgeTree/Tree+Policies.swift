@@ -76,9 +76,8 @@ struct PolicyMove {
 
     /// They belong to the policy that is above them now. Of those whose rank stays, the place among the victims does.
     func end(_ tree: inout Tree) {
-        for folder in directory.foldersUnderSamePolicy {
-            folder.flags.policy = folder.nearestPolicy == nil ? .none : .under
-        }
+        let nearest = directory.part?.policy ?? directory.parent?.nearestPolicy
+        for folder in directory.foldersUnderSamePolicy { folder.nearestPolicy = nearest }
         for (node, breach) in files {
             if node.flags.contains(.counted) {
                 tree.counted.policies.join(node)
@@ -90,14 +89,13 @@ struct PolicyMove {
 }
 
 extension Node {
-    /// The policy to which files in this directory belong.
-    public var nearestPolicy: PolicyIndex? {
-        var node: Node? = self
-        while let directory = node {
-            if let index = directory.part?.policy { return index }
-            node = directory.parent
+    /// The policy to which files in this directory belong: its own, or that of the nearest directory above it that has one.
+    public internal(set) var nearestPolicy: PolicyIndex? {
+        get { part?.nearestPolicy }
+        set {
+            if newValue != nil { ensuredPart.nearestPolicy = newValue } else { part?.nearestPolicy = nil }
+            flags.policy = newValue == nil ? .none : .under
         }
-        return nil
     }
 
     /// Its own.

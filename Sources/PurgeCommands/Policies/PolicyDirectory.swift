@@ -68,7 +68,9 @@ struct PolicyDirectory {
             return directory
         } catch .notDirectory {
             throw CommandFailure("only a directory can have a policy", path: name, Errno.notDirectory)
-        } catch { throw CommandFailure("cannot open the directory", path: name, error) }
+        } catch {
+            throw CommandFailure("cannot \(missing.isEmpty ? "open" : "make") the directory", path: name, error)
+        }
     }
 
     private static func make(

@@ -85,7 +85,13 @@ public struct PolicyLine: Codable, Hashable, Sendable {
 }
 
 extension VolumeCore {
+    /// In the order of the paths. The lock is held for some of them at a time.
     func policiesText() -> String {
-        read { state in state.tree.policies.all.map { PolicyLine($0) } }.map { JSONText.encode($0) + "\n" }.joined()
+        let indexes = read { $0.tree.policies.indexes }
+        let lines = PurgeSelections(core: self).inSlices(indexes) { index -> (path: [UInt8], line: PolicyLine)? in
+            index.directory.policy == nil ? nil : (index.directory.path().bytes, PolicyLine(index))
+        }
+        return lines.sorted { $0.path.lexicographicallyPrecedes($1.path) }.map { JSONText.encode($0.line) + "\n" }
+            .joined()
     }
 }
