@@ -370,7 +370,8 @@ extension Mounts {
 
         @Test func onATerminal() throws {
             try withContainer(mounted: true) { mount, target in
-                let list = try Self.list([["Path": "tmp"], ["Path": "/etc"]], for: mount)
+                let list = try Self.list(
+                    [["Path": "tmp"], ["Path": "/etc"], ["Class": "A", "Selectors": ["speaks"]]], for: mount)
                 let script = """
                     import os, pty, sys
                     os.environ.update(TERM='xterm', LC_ALL='C')
@@ -386,17 +387,19 @@ extension Mounts {
                     sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
                     """
                 let outcome = try Program.run([
-                    Program.python, "-c", script, PurgefsBinary.path, "clean", target, "--plist", list,
+                    Program.python, "-c", script, PurgefsBinary.path, "clean", target, "--plist", list, "--hook",
+                    "A=echo words",
                 ])
                 #expect(outcome.status == 1)
                 #expect(outcome.output.contains("\rpreCalculating  " + String(repeating: ".", count: 40) + "   0 %"))
-                #expect(outcome.output.contains("\rcleaning        " + String(repeating: "#", count: 20)))
+                #expect(outcome.output.contains("\rcleaning        " + String(repeating: "#", count: 13)))
                 // What stays on it: a carriage return begins its line anew, and the sequence erases the rest.
                 let shown = outcome.output.split(separator: "\r\n").map { line in
                     line.split(separator: "\r").last.map { $0.replacingOccurrences(of: "\u{1B}[K", with: "") } ?? ""
                 }
                 #expect(shown.contains("task 1: tmp: removed 1 file, 8.0 KiB"), "\(shown)")
                 #expect(shown.contains("purgefs: task 2 failed: /etc: Path is absolute"), "\(shown)")
+                #expect(shown.contains("words") && shown.contains("task 3: A.speaks: done"), "\(shown)")
                 #expect(shown.last == "done: removed 0.01 MB (8192 bytes)", "\(shown)")
             }
         }

@@ -55,10 +55,7 @@ final class CleaningReport {
     /// Above the bar.
     func warn(_ message: String) {
         // If the output cannot be written, the next line of it says so.
-        do throws(CommandFailure) {
-            try erase()
-            try console.flush()
-        } catch {}
+        do throws(CommandFailure) { try clear() } catch {}
         console.warn(message)
         do throws(CommandFailure) { try redraw() } catch {}
     }
@@ -103,11 +100,16 @@ final class CleaningReport {
         try console.print("done: removed \(hundredths / 100).\(decimals) MB (\(removed.bytes) bytes)")
     }
 
-    /// Takes the bar away.
-    func close() throws(CommandFailure) {
-        progress = nil
+    /// Takes the bar away until there is more to show: a command may print now.
+    func clear() throws(CommandFailure) {
         try erase()
         try console.flush()
+    }
+
+    /// The same for good.
+    func close() throws(CommandFailure) {
+        progress = nil
+        try clear()
     }
 }
 

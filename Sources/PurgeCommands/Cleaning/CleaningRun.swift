@@ -187,6 +187,7 @@ extension CleaningRun {
             return outcome
         }
         let environment = CleaningHooks.environment(call, container: try container.directory())
+        try report.clear()
         do throws(Errno) {
             switch try hooks.run(command, environment) {
             case .ended(.exited(0)): break

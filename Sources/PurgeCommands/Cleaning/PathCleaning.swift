@@ -120,7 +120,7 @@ extension CleaningOutcome.Failure {
     init?(_ faults: [CleaningWalk.Fault]) {
         guard let first = faults.first else { return nil }
         self.init(first.error, at: first.path)
-        if faults.count > 1 { reason += ", and \(faults.count - 1) more could not be removed" }
+        if faults.count > 1 { reason += ", and \(faults.count - 1) more" }
     }
 
     private static func words(_ error: Errno) -> String {
