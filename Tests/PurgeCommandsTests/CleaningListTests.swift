@@ -111,6 +111,15 @@ struct CleaningListTests {
             "<array><dict><key>Path</key><string>a</string><key>Selectors</key><array><string>s</string></array></dict></array>",
             "task 1: it has Selectors, but no Class"
         ),
+        (
+            "<array><dict><key>Class</key><string/><key>Selectors</key><array><string>s</string></array></dict></array>",
+            "task 1: the name of a class or a selector is empty"
+        ),
+        // The environment of a command ends a text at a zero byte, so another method would be called.
+        (
+            "<dict><key>Class</key><string>C</string><key>Selectors</key><array><string>s&#0;x</string></array></dict>",
+            "task 1: the name of a class or a selector is empty, or has a zero byte in it"
+        ),
     ]
 
     @Test(arguments: faults) func isNotUnderstood(row: (content: String, what: String)) {
@@ -119,7 +128,7 @@ struct CleaningListTests {
 
     @Test(arguments: [
         "", "x", "(tmp)", "{ Path = tmp; }", "<746d70>", "{\"Path\":\"tmp\"}", "<plist><array>", "bplist00",
-        "<plist></plist>", "\0\0\0\0",
+        "bplist = { Path = tmp; };", "bplist00 = { Path = tmp; };", "<plist></plist>", "\0\0\0\0",
     ])
     func isNoPropertyList(text: String) {
         #expect(throws: CleaningList.Fault.self) { try CleaningList(Array(text.utf8)) }
@@ -161,6 +170,9 @@ struct CleaningListTests {
     @Test(arguments: [
         ("<array>", "</array>"), ("<dict><key>Path</key>", "</dict>"), ("<array x='/'>", "</array>"),
         ("<array><!-- </array> -->", "</array>"), ("<plist>", "</plist>"), ("<array>&lt;/array>", "</array>"),
+        // What begins with `<!-->` is a comment until the next `-->`.
+        ("<array><!--></array>-->", "</array>"), ("<array><!---></array>-->", "</array>"),
+        ("<array><!--><![CDATA[-->", "</array>"),
     ]) func deep(begin: String, end: String) {
         let depth = 40_000
         #expect(fault(String(repeating: begin, count: depth) + String(repeating: end, count: depth)) != nil)

@@ -97,6 +97,9 @@ struct CleaningList {
         case (nil, let type?):
             guard entries == nil else { throw Fault("\(name): it has Entries, but no Path") }
             guard let selectors else { throw Fault("\(name): it has a Class, but no Selectors to call") }
+            for word in [type] + selectors where word.isEmpty || word.utf8.contains(0) {
+                throw Fault("\(name): the name of a class or a selector is empty, or has a zero byte in it")
+            }
             return .call(type: type, selectors: selectors)
         case (nil, nil): throw Fault("\(name): it has neither a Path nor a Class")
         default: throw Fault("\(name): it has a Path and a Class", advice: "Make two tasks of it.")

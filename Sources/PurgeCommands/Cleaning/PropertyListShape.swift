@@ -6,9 +6,13 @@ enum PropertyListShape {
     private static let limit = 32
     private static let beginnings = ["<?xml", "<!DOCTYPE", "<!--", "<plist"].map { Array($0.utf8) }
 
+    /// Its head, one object, where that is, and its end.
+    private static let smallestBinary = 8 + 1 + 1 + 32
+
     /// For a binary list the decoder comes back to us with each level, so that it cannot be too deep.
     static func check(_ bytes: [UInt8]) throws(CleaningList.Fault) {
-        if bytes.starts(with: "bplist".utf8) { return }
+        // Any other file that begins like one is text to the decoder.
+        if bytes.starts(with: "bplist00".utf8), bytes.count >= smallestBinary { return }
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let text = bytes.starts(with: mark) ? bytes.dropFirst(3) : bytes[...]
         let start = text.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }
@@ -23,8 +27,9 @@ enum PropertyListShape {
         var depth = 0
         while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
             rest = rest[start...].dropFirst()
-            if let end = ends.first(where: { rest.starts(with: $0.start.utf8) })?.end {
-                rest = rest.after(end)
+            if let (start, end) = ends.first(where: { rest.starts(with: $0.start.utf8) }) {
+                // The end has no character in common with the beginning: `<!-->` is not a whole comment.
+                rest = rest.dropFirst(start.utf8.count).after(end)
             } else if rest.first == UInt8(ascii: "/") {
                 depth = max(0, depth - 1)
             } else if let end = rest.firstIndex(of: UInt8(ascii: ">")) {
