@@ -12,7 +12,7 @@ DOCDIR  = $(PREFIX)/share/doc/purgefs
 
 # Swift's own libraries are linked in, so the binary runs without Swift
 # installed; libfuse3, libsqlite3 and libarchive stay shared.
-RELEASE_FLAGS = -c release --static-swift-stdlib --product purgefs
+RELEASE_FLAGS = -c release --static-swift-stdlib --product purgefs -Xswiftc -cross-module-optimization
 # STRICT=1 (make ci): warnings are errors, and a target may import only what
 # Package.swift says.
 STRICT ?=

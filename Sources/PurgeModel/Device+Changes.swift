@@ -172,9 +172,16 @@ extension SizeChange {
 
 // What happens on the device.
 extension Device {
+    /// As in `capacity`, of which each change needs no more.
+    private var free: ByteCount {
+        var free = total - others
+        for index in ledgers.indices { free -= ledgers[index].used }
+        return max(.zero, free)
+    }
+
     /// Brings the level in line with free space.
     public mutating func judgePressure() -> LevelChange? {
-        let free = capacity.free
+        let free = free
         let old = level
         level = old.following(free: free, thresholds: limits)
         if !reclaiming.isNone { reclaiming.settle(on: self, free: free) }

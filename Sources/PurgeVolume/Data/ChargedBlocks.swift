@@ -24,10 +24,20 @@ struct Reservation {
     /// Those of the blocks that would be a hole and must be allocated, and the size to restore if that fails.
     var hole: Range<Int64>?
     var sizeBefore: Int64?
-    /// What has to be purged before the call goes on.
-    var job: PurgeJob?
+    /// What has to be purged before the call goes on. Rare, so it is kept apart, and a reservation stays cheap to pass on.
+    var purge: PendingPurge?
     /// The last use that the call has noted, and the previous one.
     var use: (now: Instant, before: Instant)?
+}
+
+/// The purge that a reservation waits for.
+final class PendingPurge {
+    let job: PurgeJob
+
+    init?(_ job: PurgeJob?) {
+        guard let job else { return nil }
+        self.job = job
+    }
 }
 
 /// The charge of files: reserved before something is written, and settled after what failed.
@@ -65,7 +75,8 @@ struct ChargedBlocks: VolumeFamily {
                 state.charge(node, demand.blocks.lowerBound..<end, by: demand.tid)
             }
             var reservation = Reservation(
-                blocks: demand.blocks, end: end, sparseSize: node.io?.extents?.size, job: room.job)
+                blocks: demand.blocks, end: end, sparseSize: node.io?.extents?.size,
+                purge: PendingPurge(room.job))
             if wrote { reservation.use = state.noteWrite(node, at: now) }
             return reservation
         }
@@ -123,22 +134,23 @@ struct ChargedBlocks: VolumeFamily {
 
     /// Carries out the purge that a reservation asks for. EIO if files could not be removed from the store.
     func carryOut(_ reservation: Reservation, _ debt: inout AnnouncementDebt) throws(Errno) {
-        guard let job = reservation.job else { return }
+        guard let job = reservation.purge?.job else { return }
         if purger.carryOut(job, &debt).hasFailed { throw .ioError }
     }
 }
 
 extension VolumeState {
     /// Charges what a write needs if there is room for all of it without a purge, and it leaves no blocks out.
-    mutating func reserve(_ request: WriteRequest, for node: Node, at now: Instant) -> Reservation? {
-        guard node.io?.unsettled == nil, !node.wouldSkip(before: request.blocks.lowerBound) else { return nil }
-        let missing = node.missing(in: request.blocks)
+    mutating func reserve(
+        _ blocks: Range<Int64>, for node: Node, by tid: pid_t, at now: Instant
+    ) -> Reservation? {
+        let io = node.io
+        guard io?.unsettled == nil, !node.wouldSkip(before: blocks.lowerBound) else { return nil }
+        let missing = node.missing(in: blocks)
         guard missing == 0 || hasRoom(for: missing, of: node) else { return nil }
-        if missing > 0 { charge(node, request.blocks, by: request.tid) }
-        let sparseSize = node.io?.extents?.size
+        if missing > 0 { charge(node, blocks, by: tid) }
         return Reservation(
-            blocks: request.blocks, end: request.blocks.upperBound, sparseSize: sparseSize,
-            use: noteWrite(node, at: now))
+            blocks: blocks, end: blocks.upperBound, sparseSize: io?.extents?.size, use: noteWrite(node, at: now))
     }
 
     /// Whether this many more blocks fit without a purge.

@@ -59,9 +59,10 @@ extension FileData {
         }
         try admit(request, to: handle)
         let request = try request.bounded()
-        let turn = beginWrite(request, of: handle.node)
-        defer { dataOrder.endTurn(of: handle.node, isAlone: turn.isAlone) }
-        do throws(Errno) { return try writeBlocks(handle, request, turn.reservation, &debt, perform) } catch {
+        var isAlone = false
+        let reservation = beginWrite(request, of: handle.node, isAlone: &isAlone)
+        defer { dataOrder.endTurn(of: handle.node, isAlone: isAlone) }
+        do throws(Errno) { return try writeBlocks(handle, request, reservation, &debt, perform) } catch {
             if error == .noSpace, request.isMapped { overwritePages(handle, request, &debt, perform) }
             throw error
         }
@@ -76,27 +77,22 @@ extension FileData {
         }
     }
 
-    /// A write whose turn it is.
-    private struct WriteTurn {
-        var isAlone = false
-        /// nil if a look at the numbers is not enough.
-        var reservation: Reservation?
-    }
-
-    private func beginWrite(_ request: WriteRequest, of node: Node) -> WriteTurn {
+    /// Returns when it is the write's turn, with what it needs if a look at the numbers was enough to reserve it.
+    private func beginWrite(_ request: WriteRequest, of node: Node, isAlone: inout Bool) -> Reservation? {
         let now = clock.now
-        var turn = WriteTurn()
+        let blocks = request.blocks
+        var reservation: Reservation?
         dataOrder.awaitTurn { state in
             let io = node.ensuredIO
-            if !turn.isAlone, node.isDense, node.missing(in: request.blocks) == 0, io.unsettled == nil {
+            if !isAlone, node.isDense, node.missing(in: blocks) == 0, io.unsettled == nil {
                 guard io.beginBeside() else { return false }
             } else {
-                guard io.beginAlone(&turn.isAlone) else { return false }
+                guard io.beginAlone(&isAlone) else { return false }
             }
-            turn.reservation = state.reserve(request, for: node, at: now)
+            reservation = state.reserve(blocks, for: node, by: request.tid, at: now)
             return true
         }
-        return turn
+        return reservation
     }
 
     /// Overwriting in place always works: pages of a refused write-back that already have blocks are not lost together
@@ -142,11 +138,11 @@ extension FileData {
     }
 
     private func writeBlocks(
-        _ handle: Handle, _ request: WriteRequest, _ reservation: Reservation?, _ debt: inout AnnouncementDebt,
+        _ handle: Handle, _ request: WriteRequest, _ reserved: consuming Reservation?, _ debt: inout AnnouncementDebt,
         _ perform: (Int32, Range<Int>) throws(Errno) -> Int
     ) throws(Errno) -> Int {
         let (node, fd) = (handle.node, handle.descriptor)
-        let reservation = if let reservation { reservation } else { try prepare(request, node, fd) }
+        let reservation = if let reserved { reserved } else { try prepare(request, node, fd) }
         do throws(Errno) {
             try charges.carryOut(reservation, &debt)
             if let hole = reservation.hole { try charges.fill(hole, fd) }
