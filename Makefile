@@ -12,7 +12,12 @@ DOCDIR  = $(PREFIX)/share/doc/purgefs
 
 # Swift's own libraries are linked in, so the binary runs without Swift
 # installed; libfuse3, libsqlite3 and libarchive stay shared.
-RELEASE_FLAGS = -c release --static-swift-stdlib --product purgefs -Xswiftc -cross-module-optimization
+# The rules, the tree and the I/O are targets of their own, so a write crosses
+# their borders a dozen times: the compiler may inline across them. Each access
+# to a node would be checked at run time for exclusivity; all of them are made
+# under one lock, and `make test` runs the same code with the checks.
+RELEASE_FLAGS = -c release --static-swift-stdlib --product purgefs \
+	-Xswiftc -cross-module-optimization -Xswiftc -enforce-exclusivity=unchecked
 # STRICT=1 (make ci): warnings are errors, and a target may import only what
 # Package.swift says.
 STRICT ?=

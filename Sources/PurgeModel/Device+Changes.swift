@@ -172,16 +172,9 @@ extension SizeChange {
 
 // What happens on the device.
 extension Device {
-    /// As in `capacity`, of which each change needs no more.
-    private var free: ByteCount {
-        var free = total - others
-        for index in ledgers.indices { free -= ledgers[index].used }
-        return max(.zero, free)
-    }
-
     /// Brings the level in line with free space.
     public mutating func judgePressure() -> LevelChange? {
-        let free = free
+        let free = max(.zero, balance)
         let old = level
         level = old.following(free: free, thresholds: limits)
         if !reclaiming.isNone { reclaiming.settle(on: self, free: free) }
@@ -210,11 +203,5 @@ extension Device {
 
     /// Not saved at once: a program that tries again and again would have the file written every second.
     public mutating func noteRefused() { counters.noteRefused() }
-
-    /// The same of a write that needs so much room, or can use a part of it.
-    public mutating func noteRefused(_ need: ByteCount, takesPart: Bool) {
-        noteRefused()
-        if profile.lags { reclaiming.noteRefused(need, takesPart: takesPart, on: self) }
-    }
     public mutating func noteProtectionDenied() { counters.noteProtectionDenied() }
 }

@@ -91,6 +91,10 @@ extension Device {
     /// The current numbers of all containers together.
     public var capacity: Capacity { Capacity(of: self) }
 
+    /// total - others - used, as in `capacity`, of which most writes need no more.
+    @inline(__always)
+    public var balance: ByteCount { total - others - ledgers.used }
+
     /// Reclaimable bytes that no purge can choose now.
     public var held: ByteCount { ledgers.bytes(\.heldByClass, .high, self) }
 
@@ -117,13 +121,13 @@ extension Device {
 }
 
 extension Capacity {
-    fileprivate init(of device: Device) {
+    fileprivate init(of device: borrowing Device) {
         let (profile, isRunning) = (device.profile, device.isRunning)
         self.init(
             profile: profile, total: device.total, others: device.others, othersPurgeable: device.othersPurgeable,
             thresholds: device.limits)
+        used = device.ledgers.used
         for ledger in device.ledgers {
-            used += ledger.used
             reclaimableFiles += profile.bytes(of: ledger.reclaimableByClass, .high, isRunning: isRunning)
             lowUrgencyFiles += profile.bytes(of: ledger.reclaimableByClass, .low, isRunning: isRunning)
         }

@@ -47,12 +47,15 @@ public struct Reclaiming: Hashable, Sendable {
     public mutating func clearCaches(since moment: Instant?) { clearing = moment }
 
     /// A write was refused that needs so much, or can use a part of it. If purging can make that, it is called for.
-    mutating func noteRefused(_ need: ByteCount, takesPart: Bool, on device: Device) {
+    public mutating func noteRefused(_ need: ByteCount, takesPart: Bool, on device: Device) {
+        guard device.profile.lags else { return }
         let most = device.capacity.important
         if takesPart || need <= most { refusedNeed = max(refusedNeed, min(need, most)) }
     }
 
     /// At the end of a change: what is over is forgotten.
+    // Not inlined, because then the device would be copied where this is not called too.
+    @inline(never)
     mutating func settle(on device: Device, free: ByteCount) {
         if free >= refusedNeed { refusedNeed = .zero }
         if !clears(on: device) { clearing = nil }
@@ -60,10 +63,18 @@ public struct Reclaiming: Hashable, Sendable {
     }
 
     /// Whether `settle` has nothing to do.
-    var isNone: Bool { urgency == nil && clearing == nil && refusedNeed == .zero }
+    public var isNone: Bool { urgency == nil && clearing == nil && refusedNeed == .zero }
 }
 
 extension [Ledger] {
+    /// Charged bytes of all containers.
+    @inline(__always)
+    var used: ByteCount {
+        var used = ByteCount.zero
+        for index in indices { used += self[index].used }
+        return used
+    }
+
     /// How many of these bytes of all containers a purge of this urgency takes.
     func bytes(_ files: (Ledger) -> PurgeableBytes, _ urgency: Urgency, _ device: Device) -> ByteCount {
         reduce(.zero) { $0 + device.profile.bytes(of: files($1), urgency, isRunning: device.isRunning) }

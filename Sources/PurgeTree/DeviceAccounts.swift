@@ -20,8 +20,18 @@ public struct DeviceAccounts: Sendable {
         try body(&device)
     }
 
-    /// Brings the level in line with free space.
-    public mutating func judgePressure() -> LevelChange? { device.judgePressure() }
+    /// At the end of each change the level is brought in line with free space, if that is known yet.
+    public mutating func endChange(judging: Bool) -> EndOfChange {
+        let change = judging ? device.judgePressure() : nil
+        let isCalm = device.level == .normal && device.reclaiming.isNone
+        return EndOfChange(levelChange: change, levelChanges: device.levelChanges, isCalm: isCalm)
+    }
+
+    /// Whether a write of this class finds so much room without a purge.
+    public func hasRoom(for need: ByteCount, as class: WriteClass) -> Bool {
+        guard need <= device.balance else { return false }
+        return `class` == .important || need <= device.capacity.available(for: .opportunistic)
+    }
 
     /// A purge takes whole blocks of what the system and other apps can free.
     public mutating func takeFromOthers(_ bytes: ByteCount) { device.takeFromOthers(bytes) }
@@ -33,14 +43,25 @@ public struct DeviceAccounts: Sendable {
         device.notePurged(files: files, bytes: bytes)
     }
 
+    /// A write was refused that needs so much room, or can use a part of it.
     public mutating func noteRefused(_ need: ByteCount, takesPart: Bool) {
-        device.noteRefused(need, takesPart: takesPart)
+        device.noteRefused()
+        device.reclaiming.noteRefused(need, takesPart: takesPart, on: device)
     }
     public mutating func beginReclaiming() { device.reclaiming.begin(on: device) }
     public mutating func clearCaches(since moment: Instant?) { device.reclaiming.clearCaches(since: moment) }
     /// Nothing is left that may go, so writes that were refused before are given up.
     public mutating func giveUpReclaiming() { device.reclaiming = Reclaiming() }
     public mutating func noteProtectionDenied() { device.noteProtectionDenied() }
+}
+
+/// What the end of a change finds on the device.
+public struct EndOfChange: Sendable {
+    /// What `Device.judgePressure` has returned.
+    public var levelChange: LevelChange?
+    public var levelChanges: UInt64
+    /// There is enough free space, and nothing else calls for purging in the background.
+    public var isCalm: Bool
 }
 
 // Bytes of chosen files that belong to no file until a call has enough of them.

@@ -11,8 +11,6 @@ public enum NodeKind: UInt8, Sendable {
 ///
 /// There is one for each entry of the store, so its size determines the memory for each file.
 // @unchecked: every `var` is guarded by the lock of the tree's owner.
-// exclusivity(unchecked): each request reads these a dozen times, and the checks would be an eighth of the instructions of a
-// write. They are values that are read and set, and no call is made while one of them is being changed.
 public final class Node: @unchecked Sendable {
     /// Of all trees of this process; for the census.
     public static let alive = Atomic<Int>(0)
@@ -21,32 +19,32 @@ public final class Node: @unchecked Sendable {
     public let kind: NodeKind
     /// Its position among the roots of the tree, and that of its ledger among the device's.
     public internal(set) var container: UInt8 = 0
-    @exclusivity(unchecked) public internal(set) var flags: NodeFlags = []
-    @exclusivity(unchecked) public internal(set) var standing = Standing()
+    public internal(set) var flags: NodeFlags = []
+    public internal(set) var standing = Standing()
     /// The value of isPurgeable of the node itself.
     public internal(set) var ownMark = PackedMark()
     /// How many operations are changing its names or attributes now.
-    @exclusivity(unchecked) public internal(set) var holds: UInt16 = 0
+    public internal(set) var holds: UInt16 = 0
     /// How many descriptors and mappings are open.
-    @exclusivity(unchecked) public internal(set) var opens: UInt32 = 0
+    public internal(set) var opens: UInt32 = 0
     /// How many references the kernel holds.
     public internal(set) var lookups: UInt32 = 0
     /// The node's position among its directory's victims, or -1.
-    @exclusivity(unchecked) public internal(set) var heapIndex: Int32 = -1
+    public internal(set) var heapIndex: Int32 = -1
     /// Distinguishes the file from a later one with the same inode number; 0 if that is not known.
     public let birthMark: UInt32
     /// The directory of the first name, nil once the last name is gone (and for the root).
     public internal(set) var parent: Node?
     public internal(set) var name: Name
     /// Charged 4 KiB blocks, of a regular file.
-    @exclusivity(unchecked) public internal(set) var blocks: Int64 = 0
-    @exclusivity(unchecked) public internal(set) var lastUse = Instant.distantPast
+    public internal(set) var blocks: Int64 = 0
+    public internal(set) var lastUse = Instant.distantPast
     /// When the file was made, by the device's clock.
     public internal(set) var creation = Instant.distantPast
     /// What the volume keeps about the node for its I/O. The tree never looks at it; most nodes have none.
-    @exclusivity(unchecked) public private(set) var attachment: AnyObject?
+    public private(set) var attachment: AnyObject?
     /// What only some nodes have: entries of a directory, holes, further names.
-    @exclusivity(unchecked) var part: NodePart?
+    var part: NodePart?
 
     /// A node that is in no tree yet.
     public init(inode: UInt64, kind: NodeKind, name: Name, birthMark: UInt32 = 0, isOnOtherDevice: Bool = false) {

@@ -140,9 +140,8 @@ final class VolumeCore: Sendable {
         let result = state.withLock { (state) -> Result<Value, Failure> in
             state.noteAcquisition(isChange: true)
             let result: Result<Value, Failure>
-            let levelChanges = state.device.levelChanges
             do throws(Failure) { result = .success(try body(&state)) } catch { result = .failure(error) }
-            state.endChange(&effects, levelChanges: levelChanges)
+            state.endChange(&effects)
             return result
         }
         carryOut(effects)

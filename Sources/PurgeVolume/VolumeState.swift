@@ -27,6 +27,8 @@ struct VolumeState: ~Copyable, Sendable {
     /// What the last step of the purge because of pressure has left to files: see `OthersShare`.
     var leftToFiles = ByteCount.zero
     private(set) var reclaimCall = ReclaimCall()
+    /// `Device.levelChanges` when the last change ended.
+    private var levelChangesTold: UInt64 = 0
     /// Purged names about which the kernel has not been told yet.
     var ghosts: [GhostKey: Node] = [:]
     /// Events that occurred under the lock, in order.
@@ -72,19 +74,26 @@ extension VolumeState {
         #endif
     }
 
-    /// What must be done once the lock is free. `levelChanges` is its value when the change began.
-    mutating func endChange(_ effects: inout ChangeEffects, levelChanges: UInt64) {
-        if isScanned, let change = tree.accounts.judgePressure() { note(change) }
-        effects.levelChanged = device.levelChanges != levelChanges
+    /// What must be done once the lock is free.
+    mutating func endChange(_ effects: inout ChangeEffects) {
+        let end = tree.accounts.endChange(judging: isScanned)
+        if let change = end.levelChange { note(change) }
+        effects.levelChanged = end.levelChanges != levelChangesTold
+        levelChangesTold = end.levelChanges
         let endings = tree.takeEndings()
         effects.hasReleased = endings.contains(.hold)
         effects.hasEndedPurge = purgeHasEnded || endings.contains(.purge)
         effects.hasEndedTurn = turnHasEnded
         tree.policies.settle()
-        if reclaimCall.note(tree.device), device.reclaimUrgency == nil { pressureCause = nil }
-        effects.shouldReclaim = reclaimCall.isNew || reclaimCall.mayBegin(device) || tree.policies.isPending
+        effects.shouldReclaim = tree.policies.isPending
+        if !end.isCalm || reclaimCall.isUnderWay { noteReclaiming(&effects) }
         (actor, purgeHasEnded, turnHasEnded) = (nil, false, false)
         if !outbox.isEmpty { swap(&effects.events, &outbox) }
+    }
+
+    private mutating func noteReclaiming(_ effects: inout ChangeEffects) {
+        if reclaimCall.note(device), device.reclaimUrgency == nil { pressureCause = nil }
+        if reclaimCall.isNew || reclaimCall.mayBegin(device) { effects.shouldReclaim = true }
     }
 
     /// Records a change of the level, and notes which process has caused it.

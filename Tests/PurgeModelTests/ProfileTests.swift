@@ -160,17 +160,17 @@ import Testing
         var device = try Self.device(used: 950, [.temporary: 40])
         _ = try device.apply(.thresholds(try #require(ThresholdChange(text: "off"))), as: "", by: 0, at: Self.start)
         #expect(device.goal(for: .pressure) == nil)
-        device.noteRefused(ByteCount(blocks: 91), takesPart: false)
-        #expect(device.goal(for: .pressure) == nil && device.counters.refusedWrites == 1)
-        device.noteRefused(ByteCount(blocks: 60), takesPart: false)
+        device.reclaiming.noteRefused(ByteCount(blocks: 91), takesPart: false, on: device)
+        #expect(device.goal(for: .pressure) == nil)
+        device.reclaiming.noteRefused(ByteCount(blocks: 60), takesPart: false, on: device)
         #expect(device.goal(for: .pressure) == .bytes(ByteCount(blocks: 10)) && device.reclaimUrgency == .high)
-        device.noteRefused(ByteCount(blocks: 256), takesPart: true)
+        device.reclaiming.noteRefused(ByteCount(blocks: 256), takesPart: true, on: device)
         #expect(device.goal(for: .pressure) == .bytes(ByteCount(blocks: 40)))
         device.reclaiming = Reclaiming()
         #expect(device.goal(for: .pressure) == nil)
         // In the other profile a write purges for itself.
         _ = try device.apply(.profile(.documented), as: "", by: 0, at: Self.start)
-        device.noteRefused(ByteCount(blocks: 60), takesPart: false)
+        device.reclaiming.noteRefused(ByteCount(blocks: 60), takesPart: false, on: device)
         #expect(device.goal(for: .pressure) == nil)
     }
 

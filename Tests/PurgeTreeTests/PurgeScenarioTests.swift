@@ -99,7 +99,7 @@ struct PurgeScenarioTests {
         private mutating func refuse(_ blocks: Int64) throws -> [PurgeScenario.Gone] {
             try fill()
             return fixture.tree.accounts.change { device in
-                device.noteRefused(ByteCount(blocks: blocks), takesPart: false)
+                device.reclaiming.noteRefused(ByteCount(blocks: blocks), takesPart: false, on: device)
                 _ = device.judgePressure()
                 return device.goal(for: .pressure)
             }.map { plan($0, .pressure) } ?? []

@@ -155,8 +155,7 @@ extension VolumeState {
 
     /// Whether this many more blocks fit without a purge.
     func hasRoom(for blocks: Int64, of node: Node) -> Bool {
-        let bytes = ByteCount(blocks: blocks)
-        return bytes <= capacity.available(for: node.standing.writeClass) && capacity.shortage(for: bytes) == .zero
+        tree.accounts.hasRoom(for: ByteCount(blocks: blocks), as: node.standing.writeClass)
     }
 
     fileprivate mutating func charge(_ node: Node, _ blocks: Range<Int64>, by tid: pid_t) {

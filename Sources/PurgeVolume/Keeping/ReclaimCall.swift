@@ -8,6 +8,9 @@ struct ReclaimCall {
     /// Whether it was called for in this change.
     private(set) var isNew = false
 
+    /// If not, and the device is calm, `note` has nothing to do.
+    var isUnderWay: Bool { moment != nil || isNew }
+
     /// At the end of each change. Returns whether it is over.
     mutating func note(_ device: borrowing Device) -> Bool {
         isNew = false
