@@ -62,6 +62,7 @@ ssize_t shim_read(int fd, void *b, size_t n) { return ANSWER(read(fd, b, n)); }
 ssize_t shim_write(int fd, const void *b, size_t n) { return ANSWER(write(fd, b, n)); }
 int64_t shim_lseek(int fd, int64_t o, int whence) { return ANSWER(lseek(fd, o, whence)); }
 int shim_ftruncate(int fd, int64_t size) { return ANSWER(ftruncate(fd, size)); }
+int shim_truncate(const char *path, int64_t size) { return ANSWER(truncate(path, size)); }
 int shim_fallocate(int fd, int mode, int64_t o, int64_t n) { return ANSWER(fallocate(fd, mode, o, n)); }
 int shim_posix_fadvise_dontneed(int fd, int64_t o, int64_t n) { return -posix_fadvise(fd, o, n, POSIX_FADV_DONTNEED); }
 int shim_fsync(int fd) { return ANSWER(fsync(fd)); }

@@ -170,7 +170,7 @@ final class Notifier: Sendable {
     private func follow(_ name: PurgedName, of removal: Int, _ directory: inout OpenDirectory) -> Bool {
         var name = name
         for _ in 0..<Self.moves {
-            if unlink(name, &directory) { return true }
+            if tell(name, &directory) { return true }
             guard let now = announcements.whereabouts(of: removal), now.directoryPath != name.directoryPath else {
                 return false
             }
@@ -182,9 +182,10 @@ final class Notifier: Sendable {
     /// How many moves of its directory a name is followed through.
     private static let moves = 16
 
-    /// unlink(2) or rmdir(2) through the mount wakes watchers and drops the name. Returns false if that is not permitted (in a
-    /// directory that the daemon's user cannot write), or the directory is elsewhere by now.
-    private func unlink(_ name: PurgedName, _ directory: inout OpenDirectory) -> Bool {
+    /// unlink(2) or rmdir(2) through the mount wakes watchers and drops the name; truncate(2) wakes those of a file that was
+    /// emptied. Returns false if that is not permitted (in a directory, or of a file, that the
+    /// daemon's user cannot write), or the directory is elsewhere by now.
+    private func tell(_ name: PurgedName, _ directory: inout OpenDirectory) -> Bool {
         do throws(Errno) {
             let path = name.directoryPath
             if directory.descriptor == nil || directory.path != path {
@@ -193,9 +194,13 @@ final class Notifier: Sendable {
                 directory.path = path
             }
             guard let descriptor = directory.descriptor else { return true }
-            let isDirectory = name.isDirectory
+            let (isDirectory, isEmptied) = (name.isDirectory, name.isEmptied)
             try name.withName { (name) throws(Errno) in
-                if isDirectory {
+                if isEmptied {
+                    // The name may be that of a link by now.
+                    let file = try descriptor.open(name, System.openPath | O_NOFOLLOW)
+                    try System.truncate("/proc/thread-self/fd/\(file.raw)", 0)
+                } else if isDirectory {
                     try System.removeDirectory(at: descriptor.raw, name)
                 } else {
                     try System.unlink(at: descriptor.raw, name)

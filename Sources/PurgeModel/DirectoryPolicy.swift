@@ -14,7 +14,7 @@ public struct DirectoryPolicy: Hashable, Sendable {
         switch attribute {
         case .purgeAfter: purgeAfter = value.flatMap { TimeSpan(purgeAfter: $0) }
         case .sizeLimit: sizeLimit = value.flatMap { ByteCount(text: $0) }
-        case .isPurgeable, .isExcludedFromBackup, .fileProtection: break
+        case .isPurgeable, .isExcludedFromBackup, .fileProtection, .purgeGroup, .purgeTombstone: break
         }
     }
 

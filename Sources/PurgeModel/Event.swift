@@ -29,11 +29,13 @@ public struct Event: Codable, Hashable, Sendable {
     public var pid: Int32?
     /// For what is done because of pressure: the file whose write brought the pressure on, in the form of `path`.
     public var cause: String?
+    /// True for a file that was emptied and still has its name.
+    public var tombstone: Bool?
 
     public init(
         seq: Int64 = 0, time: String = "", type: EventType, path: String? = nil, tier: Tier? = nil,
         bytes: ByteCount? = nil, reason: String? = nil, trigger: PurgeTrigger? = nil, pid: Int32? = nil,
-        cause: String? = nil
+        cause: String? = nil, tombstone: Bool? = nil
     ) {
         self.seq = seq
         self.time = time
@@ -45,6 +47,7 @@ public struct Event: Codable, Hashable, Sendable {
         self.trigger = trigger
         self.pid = pid
         self.cause = cause
+        self.tombstone = tombstone
     }
 }
 
@@ -60,7 +63,7 @@ extension Event {
         _ attribute: StorageAttribute, _ value: String?, path: String, tier: Tier?, pid: Int32
     ) -> Event {
         Event(
-            type: attribute.isForDirectoriesOnly ? .policy : .mark, path: path, tier: tier,
+            type: attribute.isOfPolicy ? .policy : .mark, path: path, tier: tier,
             reason: "\(attribute.rawValue)=\(value ?? "removed")", pid: pid)
     }
 }

@@ -3,11 +3,14 @@ public struct PurgeCandidate<ID: Sendable>: Sendable {
     public var id: ID
     public var rank: PurgeRank
     public var age: PurgeAge
+    /// If further files are purged with it as one: the directory that they are below.
+    public var unfinishedGroup: ID?
 
-    public init(id: ID, rank: PurgeRank, age: PurgeAge) {
+    public init(id: ID, rank: PurgeRank, age: PurgeAge, unfinishedGroup: ID? = nil) {
         self.id = id
         self.rank = rank
         self.age = age
+        self.unfinishedGroup = unfinishedGroup
     }
 
     public var reason: PurgeReason { rank.reason(freeing: age.charged) }
@@ -18,6 +21,13 @@ public struct PlannedPurge<ID: Sendable>: Sendable {
     public var id: ID
     public var reason: PurgeReason
     public var bytes: ByteCount
+}
+
+/// A directory of which a purge has taken some of the files that are purged as one.
+public struct UnfinishedGroup<ID: Sendable>: Sendable {
+    public var directory: ID
+    /// Of a file that has been taken; the others are in the same step and urgency.
+    public var rank: PurgeRank
 }
 
 /// How much is to be purged.
@@ -58,13 +68,15 @@ public struct PurgePlan<ID: Sendable>: Sendable {
     public private(set) var leftToFiles = ByteCount.zero
     /// All of `Library/Caches` goes, and not all of it may be among the items, because they have reached their limit.
     public private(set) var leavesCaches = false
+    /// A group of which the plan of a size has some files, and not all because it has reached its limit of files.
+    public private(set) var unfinished: UnfinishedGroup<ID>?
 
     public var freed: ByteCount { items.reduce(fromOthers + restOfOthers) { $0 + $1.bytes } }
 
     /// Takes candidates from `next`, which returns them in purge order, file by file until it is
-    /// enough, or `limit` files. Candidates that are not needed are not requested, so the cost of a plan
-    /// depends on what it takes. With `takesCachesWhole`, a file that goes because it is in `Library/Caches` brings all
-    /// others of that place with it.
+    /// enough and no group has been taken in part, or `limit` files. Candidates that are not needed are not requested, so the
+    /// cost of a plan depends on what it takes. With `takesCachesWhole`, a file that goes because it is in `Library/Caches`
+    /// brings all others of that place with it.
     public init(
         goal: PurgeGoal, othersPurgeable: ByteCount, share: OthersShare = OthersShare(), limit: Int = .max,
         takesCachesWhole: Bool = false,
@@ -83,9 +95,11 @@ public struct PurgePlan<ID: Sendable>: Sendable {
         case .step(let only):
             fromOthers = .zero
             _ = take(nil, of: only, limit, next)
+            unfinished = nil
         case .all:
             fromOthers = othersPurgeable
             _ = take(nil, of: nil, limit, next)
+            unfinished = nil
         }
     }
 
@@ -95,10 +109,11 @@ public struct PurgePlan<ID: Sendable>: Sendable {
         _ wanted: ByteCount?, of step: PurgeStep?, _ limit: Int, _ next: (PurgeStep?) -> PurgeCandidate<ID>?
     ) -> (bytes: ByteCount, isLast: Bool) {
         var taken = ByteCount.zero
-        while wanted.map({ taken < $0 }) ?? true, items.count < limit {
+        while wanted.map({ taken < $0 }) ?? true || unfinished != nil, items.count < limit {
             guard let candidate = next(step) else { return (taken, true) }
             add(candidate)
             taken += candidate.age.charged
+            unfinished = candidate.unfinishedGroup.map { UnfinishedGroup(directory: $0, rank: candidate.rank) }
         }
         return (taken, false)
     }
@@ -111,7 +126,7 @@ public struct PurgePlan<ID: Sendable>: Sendable {
     /// nothing that comes after it in the order is among the items.
     private mutating func takeRestOfCaches(_ limit: Int, _ next: (PurgeStep?) -> PurgeCandidate<ID>?) {
         guard items.last?.reason == .caches else { return }
-        leavesCaches = true
+        (leavesCaches, unfinished) = (true, nil)
         while items.count < limit {
             guard let candidate = next(.caches) else { return leavesCaches = false }
             add(candidate)

@@ -23,6 +23,8 @@ public struct PurgeFacts: Hashable, Sendable {
     public var isBusy = false
     /// It could not be removed from the store before.
     public var isStuck = false
+    /// A directory above it has purges empty files instead of removing them.
+    public var leavesTombstone = false
 
     public init(kind: Kind = .file, tier: Tier, mark: PurgeMark? = nil, blocks: Int64) {
         self.kind = kind
@@ -84,7 +86,8 @@ public enum PurgeRule {
         if rank == nil { refusals.insert(.notPurgeable) }
         if file.hasSeveralNames { refusals.insert(.severalNames) }
         if file.isLinkedOutside { refusals.insert(.linkedOutside) }
-        if aim == .room, file.isEmpty { refusals.insert(.empty) }
+        // A file that is empty is what a purge would make of it where it leaves tombstones.
+        if file.isEmpty, aim == .room || file.leavesTombstone && file.kind == .file { refusals.insert(.empty) }
         if file.isOpen { refusals.insert(.open) }
         if file.isBusy { refusals.insert(.busy) }
         if aim != .file, file.isStuck { refusals.insert(.failed) }
@@ -107,7 +110,11 @@ extension PurgeRule {
 
     /// Whether a file of `tmp` goes. Empty ones and symbolic links do too; what is open, or has several names, stays.
     public static func isOver(_ file: PurgeFacts, lastUse: Instant, at now: Instant) -> Bool {
-        file.tier == .temporary && verdict(on: file, for: .place).rank != nil && lastUse <= lastUseOfAged(at: now)
+        var file = file
+        // It makes no room, and leaves none.
+        file.leavesTombstone = false
+        let isVictim = file.tier == .temporary && verdict(on: file, for: .place).rank != nil
+        return isVictim && lastUse <= lastUseOfAged(at: now)
     }
 
     /// Whether an empty folder of `tmp` goes in which something has last changed at a moment.

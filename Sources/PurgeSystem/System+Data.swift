@@ -24,6 +24,9 @@ extension System {
     public static func truncate(_ fd: Int32, _ size: Int64) throws(Errno) {
         try SystemCall.done(.ftruncate) { shim_ftruncate(fd, size) }
     }
+    public static func truncate(_ path: CName, _ size: Int64) throws(Errno) {
+        try SystemCall.done(.truncate) { shim_truncate(path, size) }
+    }
     public static func allocate(_ fd: Int32, mode: Int32, offset: Int64, length: Int64) throws(Errno) {
         try SystemCall.done(.fallocate) { shim_fallocate(fd, mode, offset, length) }
     }

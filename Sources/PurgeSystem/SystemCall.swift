@@ -43,7 +43,7 @@ extension SystemCall {
         case memfdCreate = "memfd_create"
         case closeRange = "close_range"
         // Data.
-        case pread, pwrite, read, write, lseek, ftruncate, fallocate, fadvise, fsync, fdatasync, syncfs
+        case pread, pwrite, read, write, lseek, ftruncate, truncate, fallocate, fadvise, fsync, fdatasync, syncfs
         case copyFileRange = "copy_file_range"
         // Attributes.
         case stat, fstat, fstatat, statx, fstatfs, fstatvfs, access

@@ -61,6 +61,11 @@ import PurgeModel
         if let rank = verdict.rank { queue.insert(node, rank: rank) }
     }
 
+    /// A file that may be purged as one with others was used, which counts for them even if it is open.
+    mutating func noteUseInGroup(of node: Node, at instant: Instant) {
+        if node.isInGroup, node.flags.contains(.counted) { queue.noteUse(of: node, at: instant) }
+    }
+
     /// The file is no longer reclaimable, and no policy may take it.
     mutating func retract(_ node: Node) {
         policies.unlist(node)

@@ -9,20 +9,36 @@ extension Node {
 
     /// What its bytes count as while they are reclaimable.
     var purgeClass: PurgeClass {
-        PurgeClass(tier: standing.tier, mark: standing.mark, isAged: flags.contains(.aged))
+        PurgeClass(tier: standing.tier, mark: standing.mark, isAged: isAged)
+    }
+
+    /// When a purge takes it, if one may; nil if it is not purgeable.
+    public var purgeRank: PurgeRank? {
+        PurgeRank.of(
+            tier: standing.tier, effectiveMark: standing.mark, breach: flags.policy.breach, isAged: isAged)
+    }
+
+    /// See `NodeFlags.aged`; of a directory the same bit is another flag.
+    private var isAged: Bool { isRegular && flags.contains(.aged) }
+
+    /// Whether it is purged with others as one, if it is purged.
+    var isInGroup: Bool {
+        guard let parent, parent.flags.contains(.grouped) else { return false }
+        return isRegular && !hasSeveralNames && !flags.contains(.linkedOutside)
     }
 
     /// The facts on which the rule of purging depends.
     public var purgeFacts: PurgeFacts {
         var facts = PurgeFacts(kind: factsKind, tier: standing.tier, mark: standing.mark, blocks: blocks)
         facts.breach = flags.policy.breach
-        facts.isAged = flags.contains(.aged)
+        facts.isAged = isAged
         facts.isGone = parent == nil
         facts.hasSeveralNames = hasSeveralNames
         facts.isLinkedOutside = flags.contains(.linkedOutside)
         facts.isOpen = opens > 0
         facts.isBusy = isBusy
         facts.isStuck = flags.contains(.stuck)
+        facts.leavesTombstone = standing.leavesTombstone
         return facts
     }
 

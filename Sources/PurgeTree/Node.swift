@@ -74,6 +74,10 @@ final class NodePart {
     var policy: PolicyIndex?
     /// Of a directory: the policy of the files in it.
     var nearestPolicy: PolicyIndex?
+    /// Of a directory.
+    var behaviour = PurgeBehaviour()
+    /// Of a directory that is purged as one: what is ordered as one.
+    var units: [VictimUnit] = []
     /// For a file with holes, or with blocks past its end: the blocks that are charged.
     var extents: ExtentSet?
     /// For a file with several names: all of them.
@@ -100,6 +104,8 @@ extension Node {
 
     /// Of a directory.
     public var entries: [Name: Node] { part?.entries ?? [:] }
+    /// Its own values.
+    public var behaviour: PurgeBehaviour { part?.behaviour ?? PurgeBehaviour() }
     public func entry(named name: Name) -> Node? { part?.entries[name] }
 
     /// Made when it is first needed.

@@ -15,8 +15,10 @@ public struct NodeFlags: OptionSet, Sendable {
     public static var useUnsaved: NodeFlags { NodeFlags(rawValue: 8) }
     /// It has isExcludedFromBackup itself.
     public static var ownExclusion: NodeFlags { NodeFlags(rawValue: 16) }
-    /// It is reclaimable, in `tmp`, and not used for `PurgeRule.temporaryAge`, as far as the tree has been told the time.
+    /// Of a file: it is reclaimable, in `tmp`, and not used for `PurgeRule.temporaryAge`, as far as the tree has been told the time.
     public static var aged: NodeFlags { NodeFlags(rawValue: 32) }
+    /// Of a directory: the files in it are purged as one with others. Files have `aged` in the same bit.
+    public static var grouped: NodeFlags { NodeFlags(rawValue: 32) }
     /// The kernel must drop its pages at the next open: the file may have been changed behind its
     /// cache, or the next read must reach the backing file.
     public static var cacheIsStale: NodeFlags { NodeFlags(rawValue: 64) }

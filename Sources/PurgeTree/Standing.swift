@@ -1,14 +1,15 @@
 import PurgeModel
 
-/// Place, effective mark and effective exclusion of a node, in one byte.
+/// Place, effective mark and effective exclusion of a node, and whether purging leaves tombstones there, in one byte.
 public struct Standing: Hashable, Sendable {
     private var bits: UInt8 = Place.persistent.rawValue
 
     public init() {}
-    public init(place: Place, mark: PurgeMark?, isExcluded: Bool) {
+    public init(place: Place, mark: PurgeMark?, isExcluded: Bool, leavesTombstone: Bool = false) {
         bits = place.rawValue
         bits |= PackedMark(mark).bits << 3
         bits |= isExcluded ? 0x40 : 0
+        bits |= leavesTombstone ? 0x80 : 0
     }
 
     /// For a directory, its place.
@@ -16,6 +17,7 @@ public struct Standing: Hashable, Sendable {
     public var tier: Tier { place.tier }
     public var mark: PurgeMark? { PackedMark(bits: bits >> 3 & 7).mark }
     public var isExcluded: Bool { bits & 0x40 != 0 }
+    public var leavesTombstone: Bool { bits & 0x80 != 0 }
     public var writeClass: WriteClass { .of(tier: tier, effectiveMark: mark) }
     /// The numbers of the ledger that a file of this standing counts in.
     public var account: Ledger.Account {

@@ -10,7 +10,8 @@ extension Tree {
         directory.ensuredPart.entries[node.name] = node
         if node.isDirectory {
             if directory.flags.isUnderPolicy { node.nearestPolicy = directory.nearestPolicy }
-            set(facts.policy, of: node)
+            node.flags.set(.grouped, to: node.behaviour.isGroup ?? directory.flags.contains(.grouped))
+            PolicyMove.set(facts.policy, of: node, &self)
         }
         place(node)
         counted.enter(node)
@@ -48,8 +49,9 @@ extension Tree {
         if node.hasSeveralNames { return removeName(dentry, from: node) }
         counted.retract(node)
         if node.isDirectory {
-            set(nil, of: node)
+            PolicyMove.set(nil, of: node, &self)
             node.nearestPolicy = nil
+            node.part?.units = []
         } else {
             counted.policies.leave(node)
         }
@@ -110,6 +112,7 @@ extension Tree {
             counted.queue.pathsHaveChanged()
             counted.policies.pathsHaveChanged()
         }
+        let regrouping = node.isDirectory && node.changesGroup(in: new.directory) ? GroupMove(of: node, &self) : nil
         let changesPolicy = node.isDirectory && !counted.policies.isEmpty && node.changesPolicy(in: new.directory)
         let move = changesPolicy ? PolicyMove(of: node, &self) : nil
         if node.parent === old.directory && node.name == old.name {
@@ -122,6 +125,7 @@ extension Tree {
             node.countName(new)
         }
         place(node)
+        regrouping?.end(&self)
         if wasCounted { counted.enter(node) }
     }
 }

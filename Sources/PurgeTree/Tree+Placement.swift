@@ -11,7 +11,8 @@ extension Tree {
             // No number follows from it.
             node.flags.protection = protection
             return
-        case .policy(let policy): return set(policy, of: node)
+        case .policy(let policy): return PolicyMove.set(policy, of: node, &self)
+        case .behaviour(let behaviour): return GroupMove.set(behaviour, of: node, &self)
         }
         place(node)
     }
@@ -56,6 +57,8 @@ public enum OwnAttribute: Sendable {
     case protection(FileProtection?)
     /// The values of purgeAfter and sizeLimit, of a directory.
     case policy(DirectoryPolicy?)
+    /// The values of purgeGroup and purgeTombstone, of a directory.
+    case behaviour(PurgeBehaviour)
 }
 
 extension Dentry {
@@ -68,19 +71,26 @@ extension Node {
     fileprivate var standingByNames: Standing {
         let excludesItself = flags.contains(.ownExclusion)
         if let names = part?.names {
-            // With several names: the most durable tier, only its own mark, and excluded only if each name is.
+            // With several names: the most durable tier, only its own mark, and excluded only if each name is. It is not
+            // purged, so it leaves no tombstone.
             return Standing(
                 place: Place(names.tier), mark: ownMark.mark, isExcluded: excludesItself || names.isExcluded)
         }
         guard let parent else {
             // The root of a container. A node without a name keeps its last standing.
             return isUnlinked || !isDirectory
-                ? standing : Standing(place: .root, mark: ownMark.mark, isExcluded: excludesItself)
+                ? standing
+                : Standing(
+                    place: .root, mark: ownMark.mark, isExcluded: excludesItself,
+                    leavesTombstone: ownTombstones ?? false)
         }
         return Standing(
             place: Dentry(directory: parent, name: name).place, mark: ownMark.mark ?? parent.standing.mark,
-            isExcluded: excludesItself || parent.standing.isExcluded)
+            isExcluded: excludesItself || parent.standing.isExcluded,
+            leavesTombstone: ownTombstones ?? parent.standing.leavesTombstone)
     }
+
+    private var ownTombstones: Bool? { isDirectory ? part?.behaviour.leavesTombstones : nil }
 
     /// Counts a name of a file with several names where it is now.
     func countName(_ dentry: Dentry) {

@@ -25,36 +25,6 @@ extension Tree {
         let young = counted.queue.firstYoung(usedUntil: PurgeRule.lastUseOfAged(at: now))
         return counted.policies.isSettled(at: now) && (young == nil || !ages && !device.profile.agesTemporary)
     }
-
-    /// A directory gets another policy; nil or an empty one removes it. One that is removed, and only open, has none.
-    mutating func set(_ policy: DirectoryPolicy?, of directory: Node) {
-        let policy = policy.flatMap { $0.isEmpty || directory.isUnlinked ? nil : $0 }
-        guard let index = directory.part?.policy else {
-            if let policy { add(policy, to: directory) }
-            return
-        }
-        guard let policy else { return remove(index) }
-        // What belongs to it stays.
-        for node in counted.policies.restart(index, with: policy) {
-            node.flags.policy = .under
-            counted.queue.move(node)
-        }
-    }
-
-    private mutating func add(_ policy: DirectoryPolicy, to directory: Node) {
-        let move = PolicyMove(of: directory, &self)
-        let index = PolicyIndex(directory: directory, policy: policy)
-        directory.ensuredPart.policy = index
-        counted.policies.insert(index)
-        move.end(&self)
-    }
-
-    private mutating func remove(_ index: PolicyIndex) {
-        let move = PolicyMove(of: index.directory, &self)
-        counted.policies.remove(index)
-        index.directory.part?.policy = nil
-        move.end(&self)
-    }
 }
 
 /// Files below a directory that leave a policy and may come under another one, because the directory is moved, or gets or
@@ -62,6 +32,38 @@ extension Tree {
 struct PolicyMove {
     private let directory: Node
     private var files: [(node: Node, breach: PolicyBreach?)] = []
+
+    /// A directory gets another policy; nil or an empty one removes it. One that is removed, and only open, has none.
+    static func set(_ policy: DirectoryPolicy?, of directory: Node, _ tree: inout Tree) {
+        let policy = policy.flatMap { $0.isEmpty || directory.isUnlinked ? nil : $0 }
+        guard let index = directory.part?.policy else {
+            if let policy { add(policy, to: directory, &tree) }
+            return
+        }
+        guard let policy else { return remove(index, &tree) }
+        // What belongs to it stays.
+        for node in tree.counted.policies.restart(index, with: policy) {
+            node.flags.policy = .under
+            tree.counted.queue.move(node)
+        }
+    }
+
+    /// The directory gets a policy of its own.
+    private static func add(_ policy: DirectoryPolicy, to directory: Node, _ tree: inout Tree) {
+        let move = PolicyMove(of: directory, &tree)
+        let index = PolicyIndex(directory: directory, policy: policy)
+        directory.ensuredPart.policy = index
+        tree.counted.policies.insert(index)
+        move.end(&tree)
+    }
+
+    /// The directory loses its policy.
+    private static func remove(_ index: PolicyIndex, _ tree: inout Tree) {
+        let move = PolicyMove(of: index.directory, &tree)
+        tree.counted.policies.remove(index)
+        index.directory.part?.policy = nil
+        move.end(&tree)
+    }
 
     /// From here on they belong to no policy.
     init(of directory: Node, _ tree: inout Tree) {

@@ -2,10 +2,13 @@ import PurgeModel
 
 // Uses of a node: by descriptors, and by operations that change it.
 extension Tree {
-    /// One descriptor or mapping more.
-    public mutating func open(_ node: Node) {
+    /// One descriptor or mapping more, which is a use unless `instant` is nil.
+    public mutating func open(_ node: Node, usedAt instant: Instant? = nil) {
+        // While it is open it is in no step for being over a policy.
+        if let instant { counted.noteUseInGroup(of: node, at: instant) }
         counted.retract(node)
         node.opens += 1
+        if let instant { noteUse(node, at: instant) }
     }
 
     /// One less. Returns whether the file is gone now.
@@ -54,10 +57,10 @@ extension Tree {
         if wasOffered { counted.retract(node) }
         node.lastUse = max(node.lastUse, instant)
         uses.keep(node)
-        if wasOffered { counted.offer(node) }
+        if wasOffered { counted.offer(node) } else { counted.noteUseInGroup(of: node, at: node.lastUse) }
     }
 
-    /// A use that has failed; `before` is the previous one.
+    /// A use that has failed; `before` is the previous one. Where files are purged as one, it remains their last use.
     public mutating func takeBackUse(of node: Node, at instant: Instant, before: Instant) {
         // The file is open, so it is not among the victims, which are ordered by last use.
         if node.lastUse == instant, node.heapIndex < 0 { node.lastUse = before }

@@ -13,16 +13,23 @@ extension Tree {
     /// All files that may be purged, by directory and rank.
     public var victims: [VictimGroup] { counted.queue.groups }
 
-    /// A purge has chosen the file: from here on it counts in no number, and its name is about to be removed.
-    public mutating func choose(_ node: Node) {
+    /// A purge has chosen the file: from here on it counts in no number, and its name is about to be removed. A file that
+    /// keeps its name is held by the purge: other calls wait for that to end.
+    public mutating func choose(_ node: Node, keepingName: Bool = false) {
         node.flags.insert(.purging)
         counted.withdraw(node)
+        if keepingName { node.holds += 1 }
     }
 
-    /// The purge does not take place. A file that is stuck is not chosen again.
-    public mutating func reinstate(_ node: Node, isStuck: Bool = false) {
+    /// A chosen file counts again: the purge does not take place, or it has emptied the file. One that is stuck is not
+    /// chosen again.
+    public mutating func reinstate(_ node: Node, isStuck: Bool = false, isEmptied: Bool = false) {
         node.flags.remove(.purging)
-        if isStuck { node.flags.insert(.stuck) }
+        node.flags.set(.stuck, to: isStuck)
+        if isEmptied { node.blocks = 0 }
+        if isEmptied { node.part?.extents = nil }
+        // Only the purge has held it: nothing else can hold a file that is chosen.
+        node.holds = 0
         counted.enter(node)
         counted.endings.insert(.purge)
     }

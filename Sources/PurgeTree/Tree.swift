@@ -35,7 +35,8 @@ public struct Tree: ~Copyable, Sendable {
         roots.append(root)
         if device.ledgers.count < roots.count { counted.accounts.device.ledgers.append(Ledger()) }
         root.take(facts)
-        set(facts.policy, of: root)
+        root.flags.set(.grouped, to: root.behaviour.isGroup ?? false)
+        PolicyMove.set(facts.policy, of: root, &self)
         place(root)
     }
 
@@ -74,6 +75,7 @@ public struct EntryFacts: Sendable {
     public var opens: UInt32 = 0
     /// Of a directory.
     public var policy: DirectoryPolicy?
+    public var behaviour = PurgeBehaviour()
 
     public init(protection: FileProtection? = nil, creation: Instant = .distantPast, opens: UInt32 = 0) {
         self.protection = protection
@@ -92,5 +94,11 @@ extension Node {
         lastUse = facts.lastUse
         creation = facts.creation
         opens = facts.opens
+        take(facts.behaviour)
+    }
+
+    /// Of anything but a directory, values that somebody has put into the store count for nothing.
+    func take(_ new: PurgeBehaviour) {
+        if isDirectory, new != behaviour { ensuredPart.behaviour = new }
     }
 }

@@ -12,7 +12,7 @@ public struct VolumeHooks: Sendable {
     /// The kernel thread id of the thread that announces; 0 if there is none.
     public var announcer: @Sendable () -> pid_t = { 0 }
     /// Has the kernel ask again for the attributes of these nodes, which it knows by their nodeids. Called without any
-    /// lock, and not by a thread that serves requests.
+    /// lock; nothing in the kernel waits for it, so a thread that serves requests may call it for a few.
     public var forgetAttributes: @Sendable (_ nodes: [UInt64]) -> Void = { _ in }
     /// Has the kernel drop its pages of these files, and unmap them. Called as `forgetAttributes` is; it waits for pages
     /// that are being read or written.

@@ -22,7 +22,7 @@ struct ScenarioRun {
         reader.close()
         for file in open { file.closeForAll() }
         let purges = try mount.purgesAfterUnmount()
-        var gone = purges.map { PurgeScenario.Gone($0.path, $0.reason ?? "") }
+        var gone = purges.map { PurgeScenario.Gone($0.path, $0.reason ?? "", isEmptied: $0.isTombstone) }
         // In no particular order.
         if case .day = scenario.demand { gone.sort { ($0.path ?? "") < ($1.path ?? "") } }
         #expect(gone == scenario.gone)
@@ -76,6 +76,12 @@ struct ScenarioFiles {
         for directory in scenario.directories { try mount.makeDirectory(directory) }
         for folder in scenario.folders {
             if let mark = folder.mark { try mount.mark(folder.path, mark) }
+            if let isGroup = folder.isGroup {
+                try Attributes.mark(mount.path(folder.path), "purgeGroup", isGroup ? "1" : "0")
+            }
+            if let leavesTombstones = folder.leavesTombstones {
+                try Attributes.mark(mount.path(folder.path), "purgeTombstone", leavesTombstones ? "1" : "0")
+            }
         }
         var steps: [(ago: Int64, step: Step)] = scenario.files.map { ($0.created, .make($0)) }
         steps += scenario.files.filter { $0.used < $0.created }.map { ($0.used, .use($0)) }

@@ -233,8 +233,10 @@ import Testing
     @Test func aRestoredDeviceHasTheSameRules() throws {
         var device = try Self.device()
         _ = try device.apply(.purgeLatency(TimeSpan(seconds: 7)), as: "", by: 0, at: Self.start)
+        device.othersShare = 40
         let restored = device.restored(containerID: "6FA459EA-EE8A-3CA4-894E-DB77E160355E")
         #expect(restored.profile == .device && restored.purgeLatency == TimeSpan(seconds: 7))
+        #expect(restored.othersShare == 40)
         #expect(Self.limits(restored) == [50, 100, 105, 110])
         #expect(restored.ageing.isDue(at: Self.start) && restored.ageing.day == nil)
     }
@@ -261,6 +263,9 @@ import Testing
             #expect(!PurgeRule.isOver(facts, lastUse: Self.after(-used), at: Self.start))
             facts[keyPath: fact] = false
         }
+        // It leaves none, and takes those that there are.
+        facts.leavesTombstone = true
+        #expect(PurgeRule.isOver(facts, lastUse: Self.after(-used), at: Self.start) == isOver)
     }
 
     @Test(arguments: [("10%/1G", "10%/1073741824"), ("10.5%/4096", "10.5%/4096"), ("5%/0", "5%/0")])

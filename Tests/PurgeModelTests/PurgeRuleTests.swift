@@ -54,6 +54,12 @@ import Testing
         Row(
             .other, in: .temporary, blocks: 0, room: .passedOver([.special, .empty]), place: .passedOver([.special]),
             file: .passedOver([.special])),
+        // Where purging leaves tombstones, an empty file is one already.
+        Row(in: .caches, with: { $0.leavesTombstone = true }, always: rank(.caches)),
+        Row(in: .caches, blocks: 0, with: { $0.leavesTombstone = true }, always: .passedOver([.empty])),
+        Row(
+            .symbolicLink, in: .temporary, blocks: 0, with: { $0.leavesTombstone = true },
+            room: .passedOver([.empty]), place: rank(.temporary), file: rank(.temporary)),
         // What stands in the way.
         Row(in: .caches, with: { $0.isOpen = true }, always: .passedOver([.open])),
         Row(in: .caches, with: { $0.isBusy = true }, always: .passedOver([.busy])),

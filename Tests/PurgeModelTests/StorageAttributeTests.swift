@@ -12,6 +12,7 @@ import Testing
             (.fileProtection, "none", "NSFileProtectionNone"),
             (.purgeAfter, "0", "0"), (.purgeAfter, "3d", "3d"), (.purgeAfter, "72h", "3d"), (.purgeAfter, "90s", "90s"),
             (.purgeAfter, "14d", "2w"),
+            (.purgeGroup, "0", "0"), (.purgeGroup, "1", "1"), (.purgeTombstone, "0", "0"), (.purgeTombstone, "1", "1"),
             (.sizeLimit, "0", "0"), (.sizeLimit, "64K", "65536"), (.sizeLimit, "64KB", "64000"), (.sizeLimit, "5", "5"),
         ] as [(StorageAttribute, String, String)])
     func canonicalForm(attribute: StorageAttribute, text: String, kept: String) {
@@ -32,6 +33,8 @@ import Testing
                 .fileProtection,
                 ["", "0", "Complete", "NSFileProtectioncomplete", "NSFileProtection", "NSFileProtectionBogus"]
             ),
+            (.purgeGroup, ["", "2", "true", "low", "00", " 1"]),
+            (.purgeTombstone, ["", "2", "true", "low", "01", "1\n"]),
             (.purgeAfter, ["", "1", "00", "3", "-3d", "3y", "d"]),
             (.sizeLimit, ["", "-1", "+1", "64k", "10%", "big", "1 K"]),
         ] as [(StorageAttribute, [String])])
@@ -52,7 +55,8 @@ import Testing
     @Test func namesAreThoseOfTheContract() {
         #expect(
             StorageAttribute.allCases.map(\.rawValue) == [
-                "isPurgeable", "isExcludedFromBackup", "fileProtection", "purgeAfter", "sizeLimit",
+                "isPurgeable", "isExcludedFromBackup", "fileProtection", "purgeAfter", "sizeLimit", "purgeGroup",
+                "purgeTombstone",
             ])
         #expect(
             ComputedAttribute.allCases.map(\.rawValue) == [
@@ -62,7 +66,10 @@ import Testing
             ])
     }
 
-    @Test func onlyPoliciesAreForDirectoriesAlone() {
-        #expect(StorageAttribute.allCases.filter(\.isForDirectoriesOnly) == [.purgeAfter, .sizeLimit])
+    @Test func whatIsForDirectoriesAlone() {
+        #expect(
+            StorageAttribute.allCases.filter(\.isForDirectoriesOnly)
+                == [.purgeAfter, .sizeLimit, .purgeGroup, .purgeTombstone])
+        #expect(StorageAttribute.allCases.filter(\.isOfPolicy) == [.purgeAfter, .sizeLimit])
     }
 }

@@ -138,9 +138,10 @@ struct HostileJournalTests {
     @Test func rowsOfWrongTypes() throws {
         let values = ["NULL", "x'00ff'", "'text'", "9e999", "-1.5", "\(Int64.min)", "\(Int64.max)", "zeroblob(100000)"]
         for (index, value) in values.enumerated() {
+            let row = Array(repeating: value, count: 8).joined(separator: ", ")
             try change(
                 """
-                INSERT INTO events VALUES(\(100 + index), 't', 'mark', \(value), \(value), \(value), \(value), \(value), \(value), \(value));
+                INSERT INTO events VALUES(\(100 + index), 't', 'mark', \(row));
                 INSERT INTO last_uses VALUES(\(100 + index), ifnull(\(value), 0), ifnull(\(value), 0))
                 """)
         }

@@ -149,14 +149,42 @@ struct JournalReaderTests {
         #expect(try JournalReader(storePath: directory["s"]).events() == Self.events)
         #expect(try old.number("PRAGMA user_version") == 1)
         #expect(try store.place.inspectJournal(repairing: false) == nil)
-        let caused = Event(seq: 6, time: "t", type: .purge, path: "tmp/a", trigger: .pressure, pid: 7, cause: "b")
+        let caused = Event(
+            seq: 6, time: "t", type: .purge, path: "tmp/a", trigger: .pressure, pid: 7, cause: "b", tombstone: true)
         for _ in 0..<2 {
             let next = try Journal.open(in: store)
             if next.lastSequence == 5 { try next.append([caused]) }
             next.close()
         }
         #expect(try JournalReader(storePath: directory["s"]).events() == Self.events + [caused])
-        #expect(try old.number("PRAGMA user_version") == 2)
+        #expect(try old.number("PRAGMA user_version") == 3)
+    }
+
+    /// The second had causes, and no tombstones.
+    @Test func theSecondFormat() throws {
+        let journal = try Journal.open(in: store)
+        let caused = Event(seq: 1, time: "t", type: .purge, path: "tmp/a", trigger: .pressure, pid: 7, cause: "b")
+        try journal.append([caused])
+        journal.close()
+        let old = try Database(path: directory["s/journal.sqlite"], flags: 2)  // SQLITE_OPEN_READWRITE
+        try old.execute(
+            """
+            ALTER TABLE events RENAME TO newer;
+            CREATE TABLE events(
+                seq INTEGER PRIMARY KEY, time TEXT NOT NULL, type TEXT NOT NULL, path TEXT, tier TEXT,
+                bytes INTEGER, reason TEXT, trigger TEXT, pid INTEGER, cause TEXT);
+            INSERT INTO events SELECT seq, time, type, path, tier, bytes, reason, trigger, pid, cause FROM newer;
+            DROP TABLE newer; PRAGMA user_version = 2
+            """)
+        #expect(try JournalReader(storePath: directory["s"]).events() == [caused])
+        var emptied = caused
+        (emptied.seq, emptied.tombstone) = (2, true)
+        let next = try Journal.open(in: store)
+        try next.append([emptied])
+        next.close()
+        #expect(try JournalReader(storePath: directory["s"]).events() == [caused, emptied])
+        #expect(try old.number("PRAGMA user_version") == 3)
+        #expect(try store.place.inspectJournal(repairing: false) == nil)
     }
 
     /// A reader that pauses in the middle does not stop the writer once it has released its lock.

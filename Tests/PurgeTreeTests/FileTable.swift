@@ -27,6 +27,11 @@ struct FileTable {
         var mark: String?
         var isExcluded = false
         var policy: PolicyTable?
+        /// As they are set on it.
+        var isGroup: Bool?
+        var leavesTombstones: Bool?
+        /// Of a group: the last use of each of its units, by step and urgency.
+        var uses: [[Int]: Int64] = [:]
     }
     /// What a file counts as.
     struct Counted: Hashable {
@@ -83,7 +88,7 @@ struct FileTable {
             isExcluded: file.isExcluded || file.paths.allSatisfy(isInExcluded))
     }
 
-    private func mayGo(_ file: File) -> Bool {
+    func mayGo(_ file: File) -> Bool {
         let as_ = counted(file)
         return file.paths.count == 1 && file.opens == 0 && file.blocks > 0 && !file.isLinkedOutside && !file.isStuck
             && !file.isGoing && (as_.tier != "persistent" || as_.isMarked)
@@ -109,25 +114,6 @@ struct FileTable {
             }
         }
         return numbers
-    }
-
-    /// Paths of those that a purge would take, in its order.
-    var victims: [String] {
-        let breaches = breaches
-        func turn(_ file: File) -> [Int64] {
-            let counted = counted(file)
-            let isOver = counted.tier != "tmp" && breaches[file.paths[0]] != nil
-            let step = ["tmp", "policy", "caches", "persistent"].firstIndex(of: isOver ? "policy" : counted.tier) ?? 4
-            let urgency = ["low", "medium", "high"].firstIndex(of: counted.mark ?? "low") ?? 0
-            return [Int64(step), Int64(urgency), file.lastUse, -file.blocks]
-        }
-        let candidates = files.values.filter { mayGo($0) && $0.holds == 0 }
-        return candidates.sorted { one, other in
-            let (mine, theirs) = (turn(one), turn(other))
-            return mine == theirs
-                ? one.paths[0].utf8.lexicographicallyPrecedes(other.paths[0].utf8)
-                : mine.lexicographicallyPrecedes(theirs)
-        }.map { $0.paths[0] }
     }
 }
 

@@ -30,6 +30,8 @@ struct PurgeScenarioTests {
             }
             for folder in scenario.folders {
                 if let mark = folder.mark { fixture.mark(folder.path, mark) }
+                let behaviour = PurgeBehaviour(isGroup: folder.isGroup, leavesTombstones: folder.leavesTombstones)
+                fixture.tree.set(.behaviour(behaviour), of: fixture.node(folder.path))
                 guard folder.after != nil || folder.limit != nil else { continue }
                 let policy = DirectoryPolicy(
                     purgeAfter: folder.after.map { TimeSpan(seconds: $0) },
@@ -133,7 +135,7 @@ struct PurgeScenarioTests {
                 goal: goal, othersPurgeable: device.othersPurgeable, share: OthersShare(percent: device.othersShare),
                 takesCachesWhole: order.takesCachesWhole
             ) { step in fixture.tree.popVictim(step: step, in: order) }
-            let files = plan.items.map { PurgeScenario.Gone($0.id.path().text, $0.reason.rawValue) }
+            let files = plan.items.map { gone($0.id, $0.reason) }
             return others(plan.fromOthers) + files + others(plan.restOfOthers)
         }
 
@@ -141,10 +143,14 @@ struct PurgeScenarioTests {
             bytes > .zero ? [PurgeScenario.Gone(nil, "others")] : []
         }
 
+        private func gone(_ node: Node, _ reason: PurgeReason) -> PurgeScenario.Gone {
+            PurgeScenario.Gone(node.path().text, reason.rawValue, isEmptied: node.standing.leavesTombstone)
+        }
+
         private mutating func takeByPolicy() -> [PurgeScenario.Gone] {
             var gone: [PurgeScenario.Gone] = []
             while let victim = fixture.tree.policies.nextVictim() {
-                gone.append(PurgeScenario.Gone(victim.node.path().text, victim.breach.reason.rawValue))
+                gone.append(self.gone(victim.node, victim.breach.reason))
                 fixture.tree.choose(victim.node)
             }
             fixture.tree.policies.settle()

@@ -49,6 +49,30 @@ struct TreeAgeingTests {
         check(fixture, [8, 0, 7])
     }
 
+    /// Each file by itself, however recently others of its group were used.
+    @Test func filesOfAGroupBecomeAged() throws {
+        var fixture = try makeFixture()
+        for folder in ["tmp/g", "tmp/h"] {
+            fixture.makeDirectory(folder)
+            fixture.tree.set(.behaviour(PurgeBehaviour(isGroup: true)), of: fixture.node(folder))
+        }
+        fixture.make("tmp/g/old", blocks: 3, lastUse: Self.use(1))
+        fixture.make("tmp/g/new", blocks: 5, lastUse: Self.use(4))
+        fixture.make("tmp/h/middle", blocks: 7, lastUse: Self.use(2))
+        expect(fixture.tree.isSettled(at: Self.moment(4 * 86400 - 1)), is: true)
+        expect(fixture.tree.isSettled(at: Self.moment(4 * 86400)), is: false)
+        expect(fixture.tree.advance(to: Self.moment(4 * 86400)), is: false)
+        check(fixture, [3, 12, 0])
+        fixture.tree.noteUse(fixture.node("tmp/g/old"), at: Self.moment(4 * 86400))
+        check(fixture, [0, 15, 0])
+        expect(fixture.tree.advance(to: Self.moment(5 * 86400)), is: false)
+        check(fixture, [7, 8, 0])
+        expect(fixture.tree.advance(to: Self.moment(7 * 86400)), is: false)
+        check(fixture, [15, 0, 0])
+        // They are still one group.
+        expect(fixture.popAll(), are: ["tmp/h/middle", "tmp/g/new", "tmp/g/old"])
+    }
+
     @Test func stepsAreBounded() throws {
         var fixture = try makeFixture()
         for number in 0..<10 { fixture.make("tmp/\(number)", lastUse: Self.use(1)) }

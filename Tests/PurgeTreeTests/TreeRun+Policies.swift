@@ -31,6 +31,24 @@ extension TreeRun {
         done.insert("advance")
     }
 
+    mutating func settle() { while fixture.tree.advance(to: seconds(table.time), limit: 2) {} }
+
+    /// A directory becomes a group or leaves tombstones, or not.
+    mutating func setBehaviour() {
+        let folder = anyFolder()
+        let values: [Bool?] = [nil, false, true, true]
+        var behaviour = PurgeBehaviour(
+            isGroup: table.folders[folder]?.isGroup, leavesTombstones: table.folders[folder]?.leavesTombstones)
+        let value = values[random.below(4)]
+        if random.chance(60) { behaviour.isGroup = value } else { behaviour.leavesTombstones = value }
+        fixture.tree.set(.behaviour(behaviour), of: fixture.node(folder))
+        // A group begins anew when its value changes.
+        if table.folders[folder]?.isGroup != behaviour.isGroup { table.folders[folder]?.uses = [:] }
+        table.folders[folder]?.isGroup = behaviour.isGroup
+        table.folders[folder]?.leavesTombstones = behaviour.leavesTombstones
+        done.insert("behaviour")
+    }
+
     private func seconds(_ time: Int64) -> Instant { Instant(seconds: time, nanoseconds: 0) }
 
     /// Checks the policies, or lets them take what they want.
@@ -74,6 +92,6 @@ extension TreeRun {
             if let breach = nodes[key]?.flags.policy.breach { breaches[file.paths[0]] = breach.rawValue }
         }
         #expect(breaches == table.breaches)
-        return breaches == table.breaches
+        return breaches == table.breaches && table.checkYoung(fixture.tree.counted.queue)
     }
 }

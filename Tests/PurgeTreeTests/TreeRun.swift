@@ -13,8 +13,13 @@ struct TreeRun: ~Copyable {
     private var made = 0
     private var time: Int64 = 100
     var done: Set<String> = []
+    private let hasGroups: Bool
 
-    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+    /// `hasGroups`: with groups and tombstones.
+    init(seed: UInt64, hasGroups: Bool = false) {
+        random = SeededGenerator(seed: seed)
+        self.hasGroups = hasGroups
+    }
 
     /// Places and folders have the names that mean something, and some that do not.
     private static let names = ["tmp", "Library", "Caches", "Documents", "a", "b"]
@@ -43,9 +48,17 @@ struct TreeRun: ~Copyable {
 
     mutating func step() {
         time += 1
-        defer { table.settlePolicies() }
-        defer { fixture.tree.policies.settle() }
-        switch random.below(24) {
+        act()
+        fixture.tree.policies.settle()
+        table.settlePolicies()
+        guard hasGroups else { return }
+        // So that both have seen the same files over a policy.
+        settle()
+        table.noteVictims()
+    }
+
+    private mutating func act() {
+        switch random.below(hasGroups ? 28 : 24) {
         case 0...3: make()
         case 4: makeFolder()
         case 5: link()
@@ -62,7 +75,8 @@ struct TreeRun: ~Copyable {
         case 19, 20: setPolicy()
         case 21: advance()
         case 22: checkPolicies()
-        default: makeNameless()
+        case 23: makeNameless()
+        default: setBehaviour()
         }
     }
 
@@ -185,15 +199,17 @@ struct TreeRun: ~Copyable {
         // A closed file is used too: what was written through a mapping shows only later.
         if random.chance(25), let (key, _) = anyFile(), let node = nodes[key] {
             fixture.tree.noteUse(node, at: Instant(nanoseconds: time))
+            table.noteUse(key, at: time)
             table.files[key]?.lastUse = time
             done.insert("use")
             return
         }
         if random.chance(50), let (key, _) = anyFile(), let node = nodes[key] {
-            fixture.tree.open(node)
-            fixture.tree.noteUse(node, at: Instant(nanoseconds: time))
+            fixture.tree.open(node, usedAt: Instant(nanoseconds: time))
+            table.noteUse(key, at: time)
             table.files[key]?.opens += 1
             table.files[key]?.lastUse = time
+            table.noteUse(key, at: time)
             done.insert("open")
         } else if let key = pick(table.files.filter { $0.value.opens > 0 }.keys.sorted()), let node = nodes[key] {
             let isGone = fixture.tree.close(node)
@@ -222,65 +238,31 @@ struct TreeRun: ~Copyable {
         guard let key = pick(table.files.filter { !$0.value.isGoing }.keys.sorted()), let node = nodes[key],
             var file = table.files[key]
         else { return }
-        if let extents = file.extents {
-            chargeSparse(node, &file, extents)
-        } else {
-            chargeDense(node, &file)
-        }
+        if let name = file.charge(node, &fixture, &random) { done.insert(name) }
         let isMore = file.blocks > table.files[key]?.blocks ?? 0
         table.files[key] = file
         if isMore { table.noteWritten(file) }
     }
 
-    private mutating func chargeDense(_ node: Node, _ file: inout FileTable.File) {
-        switch random.below(8) {
-        case 0...1:
-            fixture.tree.makeSparse(node)
-            file.extents = Set(0..<file.blocks)
-            done.insert("sparse")
-        case 2:
-            fixture.tree.resize(node, toBlocks: 2)
-            file.blocks = 2
-            done.insert("resize")
-        case 3:
-            fixture.tree.noteLinkedOutside(node)
-            file.isLinkedOutside = true
-        default:
-            fixture.tree.charge(node, file.blocks..<file.blocks + 2)
-            file.blocks += 2
-            done.insert("charge")
-        }
-    }
-
-    private mutating func chargeSparse(_ node: Node, _ file: inout FileTable.File, _ extents: Set<Int64>) {
-        let start = Int64(random.below(20))
-        let range = start..<start + 3
-        switch random.below(3) {
-        case 0:
-            fixture.tree.recharge(node, range)
-            file.extents = extents.subtracting(range)
-            done.insert("free")
-        case 1:
-            fixture.tree.recharge(node, range, as: [start + 1..<start + 2])
-            file.extents = extents.subtracting(range).union([start + 1])
-            done.insert("recharge")
-        default:
-            fixture.tree.charge(node, range)
-            file.extents = extents.union(range)
-        }
-        file.blocks = Int64(file.extents?.count ?? 0)
-    }
-
-    /// Chooses the first victim.
+    /// Chooses the first victim, and all that go with it.
     private mutating func purge() {
         advance()
-        let victim = fixture.tree.popVictim(step: nil)
-        let expected = table.victims.first
-        #expect(victim?.id.path().text == expected)
-        guard let victim, let expected, let key = table.file(at: expected) else { return }
-        fixture.tree.choose(victim.id)
-        table.files[key]?.isGoing = true
-        done.insert("choose")
+        table.noteVictims()
+        let expected = table.victims
+        if expected.isEmpty { expect(fixture.popAll(), are: []) }
+        for (at, next) in expected.enumerated() {
+            let victim = fixture.tree.popVictim(step: nil)
+            #expect(victim?.id.path().text == next.path)
+            guard let victim, let key = table.file(at: next.path) else { return }
+            #expect(victim.id.standing.leavesTombstone == table.leavesTombstone(next.path))
+            fixture.tree.choose(victim.id, keepingName: table.leavesTombstone(next.path))
+            table.files[key]?.isGoing = true
+            done.insert("choose")
+            let goesOn = next.unit != nil && at + 1 < expected.count && expected[at + 1].unit == next.unit
+            #expect(victim.unfinishedGroup.map { $0.path().text } == (goesOn ? next.unit?.group : nil))
+            if !goesOn { return }
+            done.insert("choose more")
+        }
     }
 
     /// What was chosen goes, or comes back.
@@ -288,7 +270,11 @@ struct TreeRun: ~Copyable {
         guard let key = pick(table.files.filter { $0.value.isGoing }.keys.sorted()), let node = nodes[key],
             let path = table.files[key]?.paths.first
         else { return }
-        if random.chance(50) {
+        if random.chance(50), table.leavesTombstone(path) {
+            fixture.tree.reinstate(node, isEmptied: true)
+            table.files[key]?.noteEmptied()
+            done.insert("entomb")
+        } else if random.chance(50) {
             fixture.tree.detach(node, from: fixture.dentry(path))
             table.files[key] = nil
             done.insert("detach")
@@ -321,7 +307,8 @@ struct TreeRun: ~Copyable {
     /// Everything that may be purged now.
     mutating func drain() {
         advance()
-        expect(fixture.popAll(), are: table.victims)
+        table.noteVictims()
+        expect(fixture.popAll(), are: table.victims.map(\.path))
         #expect(fixture.reclaimable == fixture.held)
     }
 }

@@ -1,15 +1,16 @@
 import Glibc
 import PurgeSystem
 
-/// An inotify watch of one directory for names that are removed.
+/// An inotify watch of one directory for names that are removed, and files that are changed.
 public final class DirectoryWatch {
     private let descriptor: Int32
     public private(set) var deleted: [String] = []
+    public private(set) var modified: [String] = []
 
     public init(_ path: String) throws(Errno) {
         descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
         guard descriptor >= 0 else { throw Errno(errno) }
-        guard inotify_add_watch(descriptor, path, UInt32(IN_DELETE)) >= 0 else {
+        guard inotify_add_watch(descriptor, path, UInt32(IN_DELETE | IN_MODIFY)) >= 0 else {
             let code = errno
             close(descriptor)
             throw Errno(code)
@@ -36,6 +37,7 @@ public final class DirectoryWatch {
         }
         let name = bytes[(start + 16)..<(start + 16 + Int(words[3]))].prefix { $0 != 0 }
         if words[1] & UInt32(IN_DELETE) != 0 { deleted.append(String(decoding: name, as: UTF8.self)) }
+        if words[1] & UInt32(IN_MODIFY) != 0 { modified.append(String(decoding: name, as: UTF8.self)) }
         return 16 + Int(words[3])
     }
 }

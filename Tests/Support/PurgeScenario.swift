@@ -22,7 +22,7 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
         }
     }
 
-    /// What a directory has: a policy, or a mark.
+    /// What a directory has: a policy, a mark, or values of purgeGroup and purgeTombstone.
     public struct Folder: Sendable {
         public var path: String
         public var mark: String?
@@ -30,9 +30,15 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
         public var after: Int64?
         /// In blocks; 0 for none.
         public var limit: Int64?
+        public var isGroup: Bool?
+        public var leavesTombstones: Bool?
 
-        public init(_ path: String, mark: String? = nil, after: Int64? = nil, limit: Int64? = nil) {
+        public init(
+            _ path: String, mark: String? = nil, after: Int64? = nil, limit: Int64? = nil, group: Bool? = nil,
+            tombstone: Bool? = nil
+        ) {
             (self.path, self.mark, self.after, self.limit) = (path, mark, after, limit)
+            (isGroup, leavesTombstones) = (group, tombstone)
         }
     }
 
@@ -62,10 +68,14 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
         /// nil for others.purgeable.
         public var path: String?
         public var reason: String
+        /// It has kept its name.
+        public var isEmptied: Bool
 
-        public init(_ path: String?, _ reason: String) { (self.path, self.reason) = (path, reason) }
+        public init(_ path: String?, _ reason: String, isEmptied: Bool = false) {
+            (self.path, self.reason, self.isEmptied) = (path, reason, isEmptied)
+        }
 
-        public var description: String { "\(path ?? "-") \(reason)" }
+        public var description: String { "\(path ?? "-") \(reason)\(isEmptied ? " emptied" : "")" }
     }
 
     public var name: String

@@ -222,5 +222,5 @@ extension PurgeScenario {
     ]
 
     /// All of profile `device`.
-    public static var device: [PurgeScenario] { ofDevicePressure + ofDeviceEvents }
+    public static var device: [PurgeScenario] { ofDevicePressure + ofDeviceEvents + BehaviourScenarios.onDevice }
 }

@@ -188,5 +188,8 @@ extension PurgeScenario {
     ]
 
     /// All of profile `documented`.
-    public static var documented: [PurgeScenario] { ofPlaces + ofOthers + ofPolicies + ofLaunches }
+    public static var documented: [PurgeScenario] {
+        ofPlaces + OthersScenarios.all + BehaviourScenarios.marks + BehaviourScenarios.groups
+            + BehaviourScenarios.tombstones + ofPolicies + ofLaunches
+    }
 }

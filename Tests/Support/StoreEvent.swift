@@ -12,6 +12,18 @@ public struct StoreEvent: Decodable, Equatable, Sendable {
     public let trigger: String?
     public let pid: Int32?
     public let cause: String?
+    /// A number in the journal.
+    private let tombstone: Flag?
+    public var isTombstone: Bool { tombstone?.isOn ?? false }
+
+    private struct Flag: Decodable, Equatable {
+        let isOn: Bool
+
+        init(from decoder: any Decoder) throws {
+            let value = try decoder.singleValueContainer()
+            do { isOn = try value.decode(Bool.self) } catch { isOn = try value.decode(Int.self) == 1 }
+        }
+    }
 
     /// The events in the journal of a store that is not mounted, in order.
     public static func journal(of store: String) throws -> [StoreEvent] {

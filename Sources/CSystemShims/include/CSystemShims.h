@@ -27,6 +27,7 @@ ssize_t shim_read(int fd, void *buffer, size_t size);
 ssize_t shim_write(int fd, const void *buffer, size_t size);
 int64_t shim_lseek(int fd, int64_t offset, int whence);
 int shim_ftruncate(int fd, int64_t size);
+int shim_truncate(const char *path, int64_t size);
 int shim_fallocate(int fd, int mode, int64_t offset, int64_t size);
 int shim_posix_fadvise_dontneed(int fd, int64_t offset, int64_t size);
 int shim_fsync(int fd);

@@ -134,7 +134,8 @@ extension PurgeRun {
 
     private func printTable(_ purged: [PlanLine], isEmpty: Bool) throws(CommandFailure) {
         for item in purged {
-            let place = item.path.map(VisibleText.of) ?? "(the system and other apps)"
+            let path = item.path.map(VisibleText.of) ?? "(the system and other apps)"
+            let place = item.tombstone == true ? path + "  (emptied)" : path
             try console.print(
                 HelpText.padded(item.reason ?? "", 10) + StatusText.aligned((item.bytes ?? .zero).inWords, 12) + "  "
                     + place)
@@ -143,7 +144,7 @@ extension PurgeRun {
         let bytes = purged.reduce(ByteCount.zero) { $0 + ($1.bytes ?? .zero) }
         try console.print(
             "\(isDryRun ? "would purge" : "purged") \(files) \(files == 1 ? "file" : "files"), \(bytes.inWords)"
-                + (isEmpty && isNamed ? " (there are no files in what was named; folders stay)" : ""))
+                + (isEmpty && isNamed ? " (there is nothing to purge in what was named; folders stay)" : ""))
     }
 
     private var isNamed: Bool {

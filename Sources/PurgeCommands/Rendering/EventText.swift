@@ -11,8 +11,10 @@ enum EventText {
             HelpText.padded(event.tier?.rawValue ?? "", 10),
             HelpText.padded(VisibleText.of(cause), 26),
             HelpText.padded(event.pid.map { $0 == 0 ? "" : "pid \($0)" } ?? "", 11),
-            [event.path.map(VisibleText.of), event.cause.map { "(written: \(VisibleText.of($0)))" }].compactMap { $0 }
-                .joined(separator: "  "),
+            [
+                event.path.map(VisibleText.of), event.tombstone == true ? "(emptied)" : nil,
+                event.cause.map { "(written: \(VisibleText.of($0)))" },
+            ].compactMap { $0 }.joined(separator: "  "),
         ]
         var line = columns.joined(separator: "  ")
         while line.last == " " { line.removeLast() }

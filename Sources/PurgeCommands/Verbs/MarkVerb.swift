@@ -13,6 +13,13 @@ extension OptionSpec {
     fileprivate static let excludeFromBackup = OptionSpec("exclude-from-backup", "is left out of backups")
     fileprivate static let includeInBackup = OptionSpec(
         "include-in-backup", "is no longer left out of backups by its own mark")
+    fileprivate static let group = OptionSpec("group", "of a folder: the files below it are purged as one")
+    fileprivate static let noGroup = OptionSpec(
+        "no-group", "of a folder: the files below it are purged one by one, whatever a folder above it says")
+    fileprivate static let tombstone = OptionSpec(
+        "tombstone", "of a folder: purging empties the files below it, and keeps their names")
+    fileprivate static let noTombstone = OptionSpec(
+        "no-tombstone", "of a folder: purging removes the files below it, whatever a folder above it says")
     fileprivate static let markProtection = OptionSpec(
         "protection",
         .choice("CLASS", FileProtection.allCases.map(\.rawValue), others: FileProtection.allCases.map(\.appleName)),
@@ -23,15 +30,17 @@ extension Verb {
     static let mark = Verb(
         name: "mark", summary: "set purgeable, backup and protection marks on files and folders",
         synopsis: "PATH... [--purgeable[=URGENCY]|--not-purgeable] "
-            + "[--exclude-from-backup|--include-in-backup] [--protection CLASS]",
+            + "[--exclude-from-backup|--include-in-backup] [--protection CLASS] [--group|--no-group] "
+            + "[--tombstone|--no-tombstone]",
         description: [
-            "Sets the extended attributes user.purgefs.isPurgeable, isExcludedFromBackup and fileProtection, as "
-                + "setfattr(1) would. PATH is in a mount, or in the container/ of a store that is not mounted. A "
+            "Sets the extended attributes user.purgefs.isPurgeable, isExcludedFromBackup, fileProtection, "
+                + "purgeGroup and purgeTombstone, as setfattr(1) would. PATH is in a mount, or in the container/ of a store that is not mounted. A "
                 + "folder's mark applies to everything below it, its protection class to what is created in it."
         ],
         options: [
             OptionSpec.purgeable, OptionSpec.notPurgeable, OptionSpec.excludeFromBackup, OptionSpec.includeInBackup,
-            OptionSpec.markProtection,
+            OptionSpec.markProtection, OptionSpec.group, OptionSpec.noGroup, OptionSpec.tombstone,
+            OptionSpec.noTombstone,
         ],
         operands: 1...(.max), exitStatus: ExitStatus.plain,
         examples: ["purgefs mark --purgeable=high ./app/Documents/album"]
@@ -59,6 +68,8 @@ private enum MarkVerb {
     private static func marks(_ arguments: Arguments) throws(CommandFailure) -> [Mark] {
         try refuse(.purgeable, .notPurgeable, arguments)
         try refuse(.excludeFromBackup, .includeInBackup, arguments)
+        try refuse(.group, .noGroup, arguments)
+        try refuse(.tombstone, .noTombstone, arguments)
         var marks: [Mark] = []
         if let urgency = arguments.text(.purgeable) { marks.append((.isPurgeable, urgency.isEmpty ? "low" : urgency)) }
         if arguments.has(.notPurgeable) { marks.append((.isPurgeable, "0")) }
@@ -67,6 +78,10 @@ private enum MarkVerb {
         if let name = arguments.text(.markProtection), let kind = FileProtection(text: name) {
             marks.append((.fileProtection, kind.appleName))
         }
+        if arguments.has(.group) { marks.append((.purgeGroup, "1")) }
+        if arguments.has(.noGroup) { marks.append((.purgeGroup, "0")) }
+        if arguments.has(.tombstone) { marks.append((.purgeTombstone, "1")) }
+        if arguments.has(.noTombstone) { marks.append((.purgeTombstone, "0")) }
         guard !marks.isEmpty else { throw .usage("no mark given: name one, such as --purgeable=high") }
         return marks
     }

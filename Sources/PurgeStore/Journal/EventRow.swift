@@ -20,14 +20,20 @@ enum EventRow {
 
     private static let columns = "seq, time, type, path, tier, bytes, reason, trigger, pid"
 
-    /// Rows in the form that `event` reads. A journal of the first format has no causes.
+    /// Rows in the form that `event` reads. A journal of an earlier format lacks columns.
     static func selection(from database: Database) throws(DatabaseError) -> String {
-        let hasCauses = try database.number("SELECT count(*) FROM pragma_table_info('events') WHERE name = 'cause'")
-        return "SELECT \(columns), \(hasCauses == 1 ? "cause" : "NULL") FROM events"
+        var selection = "SELECT \(columns)"
+        for name in JournalSchema.laterColumns {
+            let count = try database.number(
+                "SELECT count(*) FROM pragma_table_info('events') WHERE name = '\(name)'")
+            selection += count == 1 ? ", \(name)" : ", NULL"
+        }
+        return selection + " FROM events"
     }
 
     static func insertion(orIgnore: Bool = false) -> String {
-        "INSERT \(orIgnore ? "OR IGNORE " : "")INTO events(\(columns), cause) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        "INSERT \(orIgnore ? "OR IGNORE " : "")INTO events(\(columns), cause, tombstone) "
+            + "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     }
 
     static func insert(_ event: Event, with statement: borrowing Statement) throws(DatabaseError) {
@@ -41,6 +47,7 @@ enum EventRow {
         try statement.bind(event.trigger?.rawValue, 8)
         try statement.bind(event.pid.map { Int64($0) }, 9)
         try statement.bind(event.cause, 10)
+        try statement.bind(event.tombstone.map { $0 ? 1 : 0 }, 11)
         try statement.run()
     }
 
@@ -55,6 +62,7 @@ enum EventRow {
             seq: seq, time: time, type: type, path: row.text(3), tier: row.text(4).flatMap(Tier.init(rawValue:)),
             bytes: row.number(5).map { ByteCount(max(0, $0)) }, reason: row.text(6),
             trigger: row.text(7).flatMap(PurgeTrigger.init(rawValue:)),
-            pid: row.number(8).flatMap { Int32(exactly: $0) }, cause: row.text(9))
+            pid: row.number(8).flatMap { Int32(exactly: $0) }, cause: row.text(9),
+            tombstone: row.number(10) == 1 ? true : nil)
     }
 }

@@ -6,22 +6,32 @@ enum JournalSchema {
     /// The name of SQLite's rollback journal beside it.
     static let rollbackName = fileName + "-journal"
     /// The version of the tables, in `PRAGMA user_version`.
-    static let version: Int64 = 2
+    static let version = Int64(laterColumns.count + 1)
     /// "PFSJ", in `PRAGMA application_id`.
     static let application: Int64 = 0x5046_534A
 
-    private static let eventsTable = """
+    private static let firstColumns = """
         CREATE TABLE events(
             seq INTEGER PRIMARY KEY, time TEXT NOT NULL, type TEXT NOT NULL, path TEXT, tier TEXT,
-            bytes INTEGER, reason TEXT, trigger TEXT, pid INTEGER, cause TEXT)
+            bytes INTEGER, reason TEXT, trigger TEXT, pid INTEGER
         """
-    /// In the first format. `upgrade` turns it into exactly `eventsTable`.
-    private static let firstEventsTable = eventsTable.dropLast(", cause TEXT)".count) + ")"
-    private static let upgrade = "ALTER TABLE events ADD COLUMN cause TEXT; PRAGMA user_version = \(version)"
+    /// Each format after the first has one more.
+    static let laterColumns = ["cause", "tombstone"]
+    private static let laterDefinitions = ["cause TEXT", "tombstone INTEGER"]
+
+    /// `upgrade` turns that of a format into exactly that of the newest.
+    private static func eventsTable(ofFormat format: Int64) -> String {
+        firstColumns + laterDefinitions.prefix(max(0, Int(format) - 1)).map { ", \($0)" }.joined() + ")"
+    }
+
+    private static func upgrade(from format: Int64) -> String {
+        laterDefinitions.dropFirst(max(0, Int(format) - 1)).map { "ALTER TABLE events ADD COLUMN \($0); " }.joined()
+            + "PRAGMA user_version = \(version)"
+    }
     private static let lastUsesTable =
         "CREATE TABLE last_uses(inode INTEGER PRIMARY KEY, birth INTEGER NOT NULL, last_use INTEGER NOT NULL)"
     private static let tables = """
-        \(eventsTable); \(lastUsesTable);
+        \(eventsTable(ofFormat: version)); \(lastUsesTable);
         PRAGMA application_id = \(application);
         PRAGMA user_version = \(version);
         """
@@ -48,8 +58,9 @@ enum JournalSchema {
         }
         try checkVersion(of: database)
         try database.execute(writing)
-        if try isOfFirstFormat(database) {
-            try database.transaction { () throws(DatabaseError) in try database.execute(upgrade) }
+        let format = try format(of: database)
+        if format < version {
+            try database.transaction { () throws(DatabaseError) in try database.execute(upgrade(from: format)) }
         }
         // Lets readers in beside the daemon; the lock is released by the next read.
         try database.execute("PRAGMA locking_mode = NORMAL")
@@ -83,7 +94,7 @@ enum JournalSchema {
         guard try database.number("PRAGMA application_id") == application else {
             throw DatabaseError(code: SQLITE_NOTADB, message: "it is a database, but not a journal of purgefs")
         }
-        let found = try database.number("PRAGMA user_version") ?? 0
+        let found = try format(of: database)
         guard found <= version else {
             throw DatabaseError(
                 code: DatabaseError.newerVersion,
@@ -101,7 +112,7 @@ enum JournalSchema {
 
     /// The names must be those of the tables themselves: a view may be endless, and a trigger may do anything.
     private static func checkTables(of database: Database) throws(DatabaseError) {
-        let events = try isOfFirstFormat(database) ? String(firstEventsTable) : eventsTable
+        let events = eventsTable(ofFormat: try format(of: database))
         for (name, sql) in [("events", events), ("last_uses", lastUsesTable)]
         where try !isTable(name, madeBy: sql, in: database) {
             throw DatabaseError(code: SQLITE_CORRUPT, message: "the table \(name) is missing, or is not one of purgefs")
@@ -111,8 +122,8 @@ enum JournalSchema {
         }
     }
 
-    private static func isOfFirstFormat(_ database: Database) throws(DatabaseError) -> Bool {
-        try database.number("PRAGMA user_version") == 1
+    private static func format(of database: Database) throws(DatabaseError) -> Int64 {
+        try database.number("PRAGMA user_version") ?? 0
     }
 
     private static func isTable(_ name: String, madeBy sql: String, in database: Database) throws(DatabaseError) -> Bool

@@ -38,6 +38,8 @@ struct AttributeChanges: VolumeFamily {
             if change.size == nil, !change.isEmpty { throw .notPermitted }
             return control.attributes(of: node)
         }
+        // It tells watchers that a purge has emptied the file, which may have got new content by now.
+        if change.size != nil, purgedNames.isAnnouncer(change.tid) { return try lookups.attributes(of: node) }
         if change.size != nil {
             try protection.admit(handle == nil ? .open : .use, to: node, by: change.tid)
             openFiles.settleMapping(of: node)

@@ -216,6 +216,10 @@ public struct ExtendedAttributes: VolumeFamily {
                 policy.set(attribute, to: value)
                 state.tree.set(.policy(policy), of: node)
                 core.hasPolicies.store(true, ordering: .relaxed)
+            case .purgeGroup, .purgeTombstone:
+                var behaviour = node.behaviour
+                behaviour.set(attribute, to: value)
+                state.tree.set(.behaviour(behaviour), of: node)
             }
             state.outbox.append(
                 .mark(attribute, value, path: node.path().text, tier: node.standing.tier, pid: tid))

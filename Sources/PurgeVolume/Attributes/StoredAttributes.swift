@@ -11,6 +11,7 @@ struct StoredAttributes {
     var protection: FileProtection?
     /// Of a directory.
     var policy = DirectoryPolicy()
+    var behaviour = PurgeBehaviour()
     /// fileProtection has a value that is no class; the entry then counts as having none.
     var hasUnknownProtection = false
     var hasExtents = false
@@ -18,11 +19,9 @@ struct StoredAttributes {
 
     init() {}
 
-    private static let keys = [
-        StorageAttribute.isPurgeable.storeKey, StorageAttribute.isExcludedFromBackup.storeKey,
-        StorageAttribute.fileProtection.storeKey, StorageAttribute.purgeAfter.storeKey,
-        StorageAttribute.sizeLimit.storeKey, ExtentRecord.key, SetTimes.key,
-    ]
+    private static let attributes = Dictionary(
+        uniqueKeysWithValues: StorageAttribute.allCases.map { ($0.storeKey, $0) })
+    private static let keys = Array(attributes.keys) + [ExtentRecord.key, SetTimes.key]
 
     /// One listxattr, and one getxattr for a mark. If there are more names than the kernel lists (64 KiB), each of ours
     /// is read by itself.
@@ -32,29 +31,27 @@ struct StoredAttributes {
             present = try StoredAttributes.names(of: directory, name).map(\.text)
         } catch .argListTooLong, .range { present = Self.keys }
         for key in present {
-            switch key {
-            case StorageAttribute.isPurgeable.storeKey:
+            if let attribute = Self.attributes[key] {
                 guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }
-                mark = PurgeMark(text: String(decoding: value, as: UTF8.self))
-            case StorageAttribute.isExcludedFromBackup.storeKey:
-                guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }
-                isExcluded = value == [UInt8(ascii: "1")]
-            case StorageAttribute.fileProtection.storeKey:
-                guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }
-                protection = FileProtection(text: String(decoding: value, as: UTF8.self))
-                hasUnknownProtection = protection == nil
-            case StorageAttribute.purgeAfter.storeKey:
-                guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }
-                policy.set(.purgeAfter, to: String(decoding: value, as: UTF8.self))
-            case StorageAttribute.sizeLimit.storeKey:
-                guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }
-                policy.set(.sizeLimit, to: String(decoding: value, as: UTF8.self))
-            case ExtentRecord.key: hasExtents = true  // reading it shows whether it exists
-            case SetTimes.key:
+                take(attribute, String(decoding: value, as: UTF8.self))
+            } else if key == ExtentRecord.key {
+                hasExtents = true  // reading it shows whether it exists
+            } else if key == SetTimes.key {
                 guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }
                 times = SetTimes(text: String(decoding: value, as: UTF8.self))
-            default: break
             }
+        }
+    }
+
+    private mutating func take(_ attribute: StorageAttribute, _ value: String) {
+        switch attribute {
+        case .isPurgeable: mark = PurgeMark(text: value)
+        case .isExcludedFromBackup: isExcluded = value == "1"
+        case .fileProtection:
+            protection = FileProtection(text: value)
+            hasUnknownProtection = protection == nil
+        case .purgeAfter, .sizeLimit: policy.set(attribute, to: value)
+        case .purgeGroup, .purgeTombstone: behaviour.set(attribute, to: value)
         }
     }
 

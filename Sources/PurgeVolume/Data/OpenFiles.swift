@@ -71,8 +71,7 @@ struct OpenFiles: VolumeFamily {
                 if node.flags.contains(.unlinked) && node.opens == 0 { throw .stale }
                 if let caller { try DataProtection.admit(.open, to: node, by: caller.tid, &state) }
                 try state.admit(within: budget)
-                state.tree.open(node)
-                if isUse { state.tree.noteUse(node, at: now) }
+                state.tree.open(node, usedAt: isUse ? now : nil)
                 return .reserved
             }
             switch outcome {

@@ -245,5 +245,6 @@ extension EntryFacts {
         mark = attributes.mark
         isExcluded = attributes.isExcluded
         policy = attributes.policy
+        behaviour = attributes.behaviour
     }
 }

@@ -20,17 +20,21 @@ public struct Announcement: Sendable {
     }
 }
 
-/// A purged name.
+/// A purged name, or one of a file that has been emptied.
 public struct Removal: Sendable {
     public let directory: Node
     public let node: Node
     let name: Name
     let path: [Name]
+    /// The name stays.
+    public let isEmptied: Bool
     /// In a directory that the kernel does not know, it has cached no names, and there are no watchers.
     public let concernsKernel: Bool
 
     /// Its name and path.
-    public var purgedName: PurgedName { PurgedName(name: name, path: path, isDirectory: node.isDirectory) }
+    public var purgedName: PurgedName {
+        PurgedName(name: name, path: path, isDirectory: node.isDirectory, isEmptied: isEmptied)
+    }
     /// The kernel's nodeid of the directory.
     public var directoryID: UInt64 { path.count == 1 ? VolumeHooks.rootID : directory.address }
 }
@@ -42,11 +46,12 @@ public struct PurgedName: Sendable {
     private let path: [Name]
     /// Whether rmdir(2) removes it, and not unlink(2).
     public let isDirectory: Bool
+    /// truncate(2) empties it, and nothing is removed.
+    public let isEmptied: Bool
 
-    init(name: Name, path: [Name], isDirectory: Bool) {
-        self.name = name
-        self.path = path
-        self.isDirectory = isDirectory
+    init(name: Name, path: [Name], isDirectory: Bool, isEmptied: Bool) {
+        (self.name, self.path) = (name, path)
+        (self.isDirectory, self.isEmptied) = (isDirectory, isEmptied)
     }
 
     /// The path of the directory, below the mount point.

@@ -7,11 +7,14 @@ public struct PlanLine: Codable, Sendable {
     public var reason: String?
     public var bytes: ByteCount?
     public var refused: PurgeRefusal?
+    /// True for a file that is emptied and keeps its name.
+    public var tombstone: Bool?
 
-    init(path: [UInt8]?, reason: PurgeReason, bytes: ByteCount) {
+    init(path: [UInt8]?, reason: PurgeReason, bytes: ByteCount, leavesTombstone: Bool = false) {
         self.path = path.map { String(decoding: $0, as: UTF8.self) }
         self.reason = reason.rawValue
         self.bytes = bytes
+        if leavesTombstone { tombstone = true }
     }
 
     init(path: [UInt8], refused: PurgeRefusal) {
@@ -20,7 +23,9 @@ public struct PlanLine: Codable, Sendable {
     }
 
     /// What was reported about a purge.
-    init(_ event: Event) { (path, reason, bytes) = (event.path, event.reason, event.bytes) }
+    init(_ event: Event) {
+        (path, reason, bytes, tombstone) = (event.path, event.reason, event.bytes, event.tombstone)
+    }
 
     var text: String { JSONText.encode(self) + "\n" }
 }

@@ -22,14 +22,21 @@ extension PurgeSelections {
         }
         var candidates: [PurgeCandidate<FoundFile>] = []
         for group in groups {
-            candidates += inSlices(read { _ in group.nodes }) { node in
+            let (nodes, unit) = read { _ in (group.nodes, group.unit.map { FoundUnit($0) }) }
+            candidates += inSlices(nodes) { node in
                 guard let rank = node.verdict(for: .room).rank, order.turn(of: rank) != nil else { return nil }
                 let path = node.path().bytes
                 guard path.lies(in: place) else { return nil }
-                return PurgeCandidate(id: FoundFile(node: node, path: path), rank: rank, age: node.age)
+                let file = FoundFile(
+                    node: node, path: path, leavesTombstone: node.standing.leavesTombstone, unit: unit)
+                return PurgeCandidate(id: file, rank: rank, age: node.age)
             }
         }
         candidates.sort { Self.goesBefore($0, $1, in: order) }
+        for (at, next) in zip(candidates.indices, candidates.dropFirst()) {
+            guard let unit = next.id.unit, unit.id == candidates[at].id.unit?.id else { continue }
+            candidates[at].unfinishedGroup = next.id
+        }
         var rest = candidates[...]
         return PurgePlan(
             goal: goal, othersPurgeable: place.isEmpty ? othersPurgeable : .zero, share: share,
@@ -45,7 +52,8 @@ extension PurgeSelections {
     ) -> Bool {
         let (turn, other) = (order.turn(of: a.rank) ?? .max, order.turn(of: b.rank) ?? .max)
         if turn != other { return turn < other }
-        return a.age == b.age ? a.id.path.lexicographicallyPrecedes(b.id.path) : a.age < b.age
+        let (mine, theirs) = (a.id.unit?.key ?? a.key, b.id.unit?.key ?? b.key)
+        return mine == theirs ? a.key < b.key : mine < theirs
     }
 
     /// What `body` returns for each node or file, under the lock for some of them at a time. The results are put
@@ -69,7 +77,11 @@ extension PurgeSelections {
         }
         var text = fromOthers(plan.fromOthers)
         for item in plan.items {
-            text += PlanLine(path: item.id.path, reason: item.reason, bytes: item.bytes).text
+            text +=
+                PlanLine(
+                    path: item.id.path, reason: item.reason, bytes: item.bytes,
+                    leavesTombstone: item.id.leavesTombstone
+                ).text
         }
         text += fromOthers(plan.restOfOthers)
         guard command.takesEmptyFiles else { return text }
@@ -125,6 +137,35 @@ extension PurgeSelections {
 struct FoundFile {
     var node: Node
     var path: [UInt8]
+    /// Purging it leaves a tombstone.
+    var leavesTombstone = false
+    /// What it is purged with.
+    var unit: FoundUnit?
+}
+
+/// What decides between files of the same step and urgency.
+struct PurgeKey: Equatable, Comparable {
+    var age: PurgeAge
+    var path: [UInt8]
+
+    static func < (a: PurgeKey, b: PurgeKey) -> Bool {
+        a.age == b.age ? a.path.lexicographicallyPrecedes(b.path) : a.age < b.age
+    }
+}
+
+/// Files that are purged as one, at the moment when they were found.
+struct FoundUnit {
+    let id: ObjectIdentifier
+    let key: PurgeKey
+
+    init(_ unit: VictimUnit) {
+        id = ObjectIdentifier(unit)
+        key = PurgeKey(age: unit.age, path: unit.directory.path().bytes)
+    }
+}
+
+extension PurgeCandidate<FoundFile> {
+    fileprivate var key: PurgeKey { PurgeKey(age: age, path: id.path) }
 }
 
 extension [FoundFile] {
@@ -159,10 +200,7 @@ extension [UInt8] {
 
 extension Node {
     /// Why it may be purged. Only a command takes what has no rank.
-    var purgeReason: PurgeReason {
-        PurgeRank.of(tier: standing.tier, effectiveMark: standing.mark, breach: flags.policy.breach)?
-            .reason(freeing: charged) ?? .command
-    }
+    var purgeReason: PurgeReason { purgeRank?.reason(freeing: charged) ?? .command }
 
     fileprivate func isEmptyVictim(of step: PurgeStep?, in order: PurgeOrder) -> Bool {
         guard purgeFacts.isEmpty, let rank = verdict(for: .place).rank else { return false }

@@ -84,9 +84,12 @@ extension PurgeSelections {
             lines += read { _ in
                 part.compactMap { file -> PlanLine? in
                     guard let cause = refusal(of: file) else {
-                        return PlanLine(path: file.path, reason: file.node.purgeReason, bytes: file.node.charged)
+                        return PlanLine(
+                            path: file.path, reason: file.node.purgeReason, bytes: file.node.charged,
+                            leavesTombstone: file.node.isRegular && file.node.standing.leavesTombstone)
                     }
-                    return selection.namesRefused ? PlanLine(path: file.path, refused: cause) : nil
+                    // A tombstone is what a purge would make of it.
+                    return selection.namesRefused && cause != .empty ? PlanLine(path: file.path, refused: cause) : nil
                 }
             }
         }
@@ -124,7 +127,9 @@ extension PurgeSelections {
             let (job, chosen) = choose(batch, tid, &refused)
             guard let job else { continue }
             purger.carryOut(job, &debt) { answer.add($0.events) }
-            let stuck = read { _ in chosen.filter { !$0.node.flags.contains(.unlinked) } }
+            let stuck = read { _ in
+                chosen.filter { $0.node.flags.contains(.stuck) && !$0.node.flags.contains(.unlinked) }
+            }
             refused += stuck.map { ($0, .failed) }
         }
         return refused
@@ -138,7 +143,7 @@ extension PurgeSelections {
             var chosen: [FoundFile] = []
             for file in files {
                 if let cause = refusal(of: file) ?? (file.node.isBusy ? .busy : nil) {
-                    refused.append((file, cause))
+                    if cause != .empty { refused.append((file, cause)) }
                 } else if let victim = state.victim(file.node, file.node.purgeReason) {
                     victims.append(victim)
                     chosen.append(file)

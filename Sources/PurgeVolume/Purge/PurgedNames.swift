@@ -33,7 +33,8 @@ struct PurgedNames: VolumeFamily {
             let directory = removal.directory
             guard directory === root || directory.parent != nil else { return nil }
             return PurgedName(
-                name: removal.name, path: directory.path() + [removal.name], isDirectory: removal.node.isDirectory)
+                name: removal.name, path: directory.path() + [removal.name], isDirectory: removal.node.isDirectory,
+                isEmptied: removal.isEmptied)
         }
     }
 
@@ -58,7 +59,8 @@ struct PurgedNames: VolumeFamily {
 // The kernel is told about a purged name by an unlink(2) through the mount on a thread of our own, which also wakes
 // watchers (docs/ARCHITECTURE.md, Telling the kernel of a purge).
 extension PurgedNames {
-    func isAnnouncer(_ caller: Caller) -> Bool { caller.tid != 0 && caller.tid == hooks.announcer() }
+    func isAnnouncer(_ caller: Caller) -> Bool { isAnnouncer(caller.tid) }
+    func isAnnouncer(_ tid: pid_t) -> Bool { tid != 0 && tid == hooks.announcer() }
 
     /// For the announcing thread a purged name still exists.
     func ghost(_ name: Name, in parent: Node, caller: Caller) -> Entry? {

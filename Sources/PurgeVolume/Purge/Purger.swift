@@ -12,6 +12,8 @@ struct PurgeJob {
         var reason: PurgeReason
         var bytes: ByteCount
         var tier: Tier
+        /// It is emptied, and keeps its name.
+        var leavesTombstone: Bool
     }
     /// See `UntoldPurges`.
     let number: UInt64
@@ -23,11 +25,27 @@ struct PurgeJob {
     let cause: PressureCause?
 
     /// What is known about everything that it purges.
-    fileprivate func event(_ reason: PurgeReason, bytes: ByteCount, path: String? = nil, tier: Tier? = nil) -> Event {
+    fileprivate func event(_ reason: PurgeReason, bytes: ByteCount) -> Event {
         Event(
-            type: .purge, path: path, tier: tier, bytes: bytes, reason: reason.rawValue, trigger: trigger,
-            pid: tid == 0 ? cause?.pid : tid, cause: cause?.path)
+            type: .purge, bytes: bytes, reason: reason.rawValue, trigger: trigger, pid: tid == 0 ? cause?.pid : tid,
+            cause: cause?.path)
     }
+
+    fileprivate func event(_ purged: PurgedFile) -> Event {
+        var event = event(purged.victim.reason, bytes: purged.victim.bytes)
+        (event.path, event.tier) = (purged.path.text, purged.victim.tier)
+        if purged.isEmptied { event.tombstone = true }
+        return event
+    }
+}
+
+/// A file that a purge has removed from the store, or emptied there.
+struct PurgedFile {
+    var victim: PurgeJob.Victim
+    /// Where it was.
+    var path: [Name]
+    /// It keeps its name.
+    var isEmptied: Bool
 }
 
 /// The outcome of a purge, or of a part of it.
@@ -50,6 +68,8 @@ struct Picked {
     var leftToFiles = ByteCount.zero
     /// See `PurgePlan`.
     var leavesCaches = false
+    /// Groups that may not have been chosen completely.
+    var unfinished: [BegunGroup] = []
 
     var allFromOthers: ByteCount { fromOthers + restOfOthers }
     var isEmpty: Bool { allFromOthers == .zero && victims.isEmpty }
@@ -61,6 +81,19 @@ struct Picked {
         victims += next.victims
         restOfOthers += next.restOfOthers
         leftToFiles = next.leftToFiles
+        unfinished += next.unfinished
+    }
+}
+
+/// A directory that is purged as one, of which a purge has taken a part.
+struct BegunGroup {
+    let directory: Node
+    /// Of what goes with it.
+    let ranks: [PurgeRank]
+
+    init(_ group: UnfinishedGroup<Node>, _ order: PurgeOrder) {
+        directory = group.directory
+        ranks = order.turn(of: group.rank).map { order.groups[$0] } ?? []
     }
 }
 
@@ -80,15 +113,23 @@ struct Purger: VolumeFamily {
 
     /// The same; `report` gets the outcome of each batch.
     func carryOut(_ job: PurgeJob, _ debt: inout AnnouncementDebt, report: (PurgeResult) -> Void) {
+        let began = clock.now
         hooks.beforeSlowWork()
         tell(job, fromOthers: job.picked.fromOthers, report)
         var victims = job.picked.victims[...]
-        while !victims.isEmpty {
-            let (part, instead) = remove(victims.prefix(Self.batch), job, &debt)
-            victims = victims.dropFirst(Self.batch)
-            victims += instead
-            report(part)
-        }
+        repeat {
+            while !victims.isEmpty {
+                let (part, instead) = remove(victims.prefix(Self.batch), job, &debt)
+                victims = victims.dropFirst(Self.batch)
+                victims += instead
+                report(part)
+            }
+            // A group goes as one, even if less would have been enough.
+            if !job.picked.unfinished.isEmpty {
+                let now = clock.now
+                victims += change { rest(of: job, since: began, until: now, &$0) }
+            }
+        } while !victims.isEmpty
         tell(job, fromOthers: job.picked.restOfOthers, report)
         change { $0.noteTold(job) }
         change { state in
@@ -110,19 +151,17 @@ struct Purger: VolumeFamily {
         // Names are being removed: see `reading`.
         core.moves.add(1, ordering: .acquiringAndReleasing)
         defer { core.movesEnded.add(1, ordering: .acquiringAndReleasing) }
-        let (gone, failed) = unlink(victims)
+        let (gone, failed) = carryOut(victims)
         let freed = gone.reduce(.zero) { $0 + $1.victim.bytes }
         let (removals, sidecars, instead, isShort) = change { state -> ([Removal], [String], Picked, Bool) in
-            let removals = gone.map { state.removal($0.victim, $0.path) }
-            let sidecars = gone.compactMap { state.detach($0.victim) }
+            let removals = gone.map { removal(of: $0, &state) }
+            let sidecars = gone.compactMap { finish($0, &state) }
             let instead = reinstate(failed, job, &state)
             state.tree.accounts.notePurged(files: Int64(gone.count), bytes: freed + instead.allFromOthers)
             return (removals, sidecars, instead, !failed.isEmpty && state.capacity.balance < .zero)
         }
         for sidecar in sidecars { store.removeSidecar(sidecar) }
-        var told = gone.map { victim, path in
-            job.event(victim.reason, bytes: victim.bytes, path: path.text, tier: victim.tier)
-        }
+        var told = gone.map { job.event($0) }
         if instead.allFromOthers > .zero { told.append(job.event(.others, bytes: instead.allFromOthers)) }
         let result = PurgeResult(freed: freed + instead.allFromOthers, events: record(told), hasFailed: isShort)
         debt.add(removals)
@@ -137,42 +176,6 @@ struct Purger: VolumeFamily {
         let short = min(bytes, .zero - state.capacity.balance)
         guard job.trigger == .importantWrite, short > .zero else { return Picked() }
         return state.pick(.bytes(short), .documented, limit: .max)
-    }
-
-    /// Removes them from the store. Returns which are gone, and which could not be removed.
-    private func unlink(
-        _ victims: ArraySlice<PurgeJob.Victim>
-    ) -> (gone: [(victim: PurgeJob.Victim, path: [Name])], failed: [PurgeJob.Victim]) {
-        var gone: [(victim: PurgeJob.Victim, path: [Name])] = []
-        var failed: [PurgeJob.Victim] = []
-        // As long as the files exist, so do their directories.
-        let paths = read { _ in victims.map { $0.node.path() } }
-        var missing: Set<ObjectIdentifier> = []
-        for (victim, path) in zip(victims, paths) {
-            if unlink(victim, &missing) { gone.append((victim, path)) } else { failed.append(victim) }
-        }
-        return (gone, failed)
-    }
-
-    /// `missing` gets the directories that are not where the tree has them.
-    private func unlink(_ victim: PurgeJob.Victim, _ missing: inout Set<ObjectIdentifier>) -> Bool {
-        guard !missing.contains(ObjectIdentifier(victim.directory)) else { return false }
-        do throws(Errno) {
-            let directory: FileDescriptor
-            do throws(Errno) {
-                directory = try access.directoryDescriptor(
-                    victim.directory, patience: Disagreement.patienceOfMoves)
-            } catch {
-                if error == .stale { missing.insert(ObjectIdentifier(victim.directory)) }
-                throw error
-            }
-            try access.asOwner(of: directory) { () throws(Errno) in
-                try victim.name.withCName { (name) throws(Errno) in try System.unlink(at: directory.raw, name) }
-            }
-            return true
-        } catch {
-            return error == .noEntry
-        }
     }
 
     private func record(_ new: [Event]) -> [Event] {

@@ -29,16 +29,18 @@ extension VolumeState {
         tree.accounts.takeFromOthers(plan.fromOthers + plan.restOfOthers)
         return Picked(
             fromOthers: plan.fromOthers, victims: plan.items.compactMap { victim($0.id, $0.reason) },
-            restOfOthers: plan.restOfOthers, leftToFiles: plan.leftToFiles, leavesCaches: plan.leavesCaches)
+            restOfOthers: plan.restOfOthers, leftToFiles: plan.leftToFiles, leavesCaches: plan.leavesCaches,
+            unfinished: plan.unfinished.map { [BegunGroup($0, order)] } ?? [])
     }
 
     /// A file that has been chosen leaves the ledger.
     mutating func victim(_ node: Node, _ reason: PurgeReason) -> PurgeJob.Victim? {
         guard let directory = node.parent else { return nil }
+        let leavesTombstone = node.isRegular && node.standing.leavesTombstone
         let victim = PurgeJob.Victim(
             node: node, directory: directory, name: node.name, reason: reason, bytes: node.charged,
-            tier: node.standing.tier)
-        tree.choose(node)
+            tier: node.standing.tier, leavesTombstone: leavesTombstone)
+        tree.choose(node, keepingName: leavesTombstone)
         return victim
     }
 
@@ -59,23 +61,14 @@ extension VolumeState {
 
 // Which files could be removed from the store, and which could not.
 extension VolumeState {
-    /// The name is gone; a ghost of it stays until the kernel has been told.
-    mutating func removal(_ victim: PurgeJob.Victim, _ path: [Name]) -> Removal {
-        removal(of: victim.node, Dentry(directory: victim.directory, name: victim.name), path)
-    }
-
-    mutating func removal(of node: Node, _ dentry: Dentry, _ path: [Name]) -> Removal {
+    /// A ghost of a name that is gone stays until the kernel has been told.
+    mutating func removal(of node: Node, _ dentry: Dentry, _ path: [Name], isEmptied: Bool = false) -> Removal {
         let removal = Removal(
-            directory: dentry.directory, node: node, name: dentry.name, path: path,
+            directory: dentry.directory, node: node, name: dentry.name, path: path, isEmptied: isEmptied,
             concernsKernel: dentry.directory.parent == nil || dentry.directory.lookups > 0)
-        if removal.concernsKernel {
+        if removal.concernsKernel, !isEmptied {
             ghosts[.init(directory: ObjectIdentifier(removal.directory), name: removal.name)] = removal.node
         }
         return removal
-    }
-
-    mutating func detach(_ victim: PurgeJob.Victim) -> String? {
-        tree.detach(victim.node, from: Dentry(directory: victim.directory, name: victim.name))
-        return victim.node.dropStoredExtents()
     }
 }

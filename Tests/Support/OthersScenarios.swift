@@ -1,6 +1,10 @@
-extension PurgeScenario {
+/// What other apps can free.
+public enum OthersScenarios {
+    private typealias File = PurgeScenario.File
+    private typealias Gone = PurgeScenario.Gone
+
     /// What other apps can free, by the share that they give first.
-    public static let ofOthers: [PurgeScenario] = [
+    public static let all: [PurgeScenario] = [
         PurgeScenario(
             "a share of 0: files go first",
             files: [File("tmp/a", 2, created: 2 * .day), File("tmp/b", 2, created: 1 * .day)], others: 9, share: 0,

@@ -1,0 +1,201 @@
+import PurgeModel
+
+/// The victims below a directory that is purged as one, as far as they are in the same step and urgency: a unit in the
+/// order of victims. Belongs to the directory's `NodePart`.
+public final class VictimUnit: @unchecked Sendable {
+    // @unchecked: the vars are guarded by the lock of the tree's owner.
+    public unowned let directory: Node
+    fileprivate let step: PurgeStep
+    fileprivate let urgency: Urgency
+    /// The latest use that any of its files had while it was in the unit, whether it still is.
+    private(set) var lastUse = Instant.distantPast
+    /// Charged blocks of all victims in it, and those by which it is ordered: a purge that takes one after the other
+    /// finds it where it was.
+    private var blocks: Int64 = 0
+    private var size: Int64 = 0
+    /// One for each rank that its files have had.
+    fileprivate(set) var parts: [UnitPart] = []
+
+    fileprivate init(of directory: Node, _ rank: PurgeRank) {
+        (self.directory, step, urgency) = (directory, rank.step, rank.urgency)
+    }
+
+    /// By which it is ordered.
+    public var age: PurgeAge { PurgeAge(lastUse: lastUse, charged: ByteCount(blocks: size)) }
+
+    fileprivate func has(_ rank: PurgeRank) -> Bool { step == rank.step && urgency == rank.urgency }
+
+    fileprivate func part(_ rank: PurgeRank) -> UnitPart {
+        if let part = parts.first(where: { $0.rank == rank }) { return part }
+        let part = UnitPart(of: self, rank)
+        parts.append(part)
+        return part
+    }
+
+    /// Returns whether it was not known.
+    func noteUse(at instant: Instant) -> Bool {
+        defer { lastUse = max(lastUse, instant) }
+        return instant > lastUse
+    }
+
+    func add(_ node: Node) {
+        lastUse = max(lastUse, node.lastUse)
+        blocks += node.blocks
+        size = blocks
+    }
+
+    /// `isTaken`: a purge takes it, and goes on with the unit.
+    func remove(_ node: Node, isTaken: Bool) {
+        blocks -= node.blocks
+        if !isTaken || isEmpty { size = blocks }
+    }
+
+    private var isEmpty: Bool { parts.allSatisfy(\.folders.isEmpty) }
+
+    /// The next victim of these ranks; nil if there is none, or the least recently used was used within `spared`.
+    func first(_ ranks: [PurgeRank], _ spared: ClosedRange<Instant>?, paths: UInt64) -> VictimFolder? {
+        var next: VictimFolder?
+        for part in parts where ranks.contains(part.rank) {
+            guard let first = part.folders.first(paths: paths), !(spared?.contains(first.age.lastUse) ?? false)
+            else { continue }
+            if next.map({ first.goesBefore($0) }) ?? true { next = first }
+        }
+        return next
+    }
+
+    func hasVictims(_ ranks: [PurgeRank]) -> Bool {
+        parts.contains { ranks.contains($0.rank) && !$0.folders.isEmpty }
+    }
+}
+
+/// The victims of one rank in a unit.
+final class UnitPart: @unchecked Sendable {
+    // @unchecked: the vars are guarded by the lock of the tree's owner.
+    unowned let unit: VictimUnit
+    let rank: PurgeRank
+    var folders = VictimFolders()
+    /// Its position among the units of the rank, or -1.
+    fileprivate var index = -1
+    /// The same in the order of their least recently used files, where there is one.
+    fileprivate var positionByUse = -1
+
+    fileprivate init(of unit: VictimUnit, _ rank: PurgeRank) { (self.unit, self.rank) = (unit, rank) }
+}
+
+/// The units of one rank.
+struct VictimUnits: Sendable {
+    private var heap = IndexedHeap<RankedUnit>()
+    /// By the use of their first files, of a rank whose files become aged.
+    private var byUse = IndexedHeap<UsedUnit>()
+    private var paths: UInt64 = 0
+    private var isInOrder = true
+    private var ageInOrder: PurgeAge?
+
+    var isEmpty: Bool { heap.isEmpty }
+    var groups: [VictimGroup] { heap.members.flatMap { $0.part.takeUnretainedValue().folders.groups } }
+
+    /// For a rank whose files become aged.
+    var leastRecentlyUsed: Node? {
+        // Unmanaged: as for `RankedUnit`.
+        byUse.first?.part._withUnsafeGuaranteedRef { $0.folders.firstFile }
+    }
+
+    /// The first unit that has a victim which was not used within `spared`.
+    mutating func first(_ spared: ClosedRange<Instant>?, paths: UInt64) -> (age: PurgeAge, unit: VictimUnit)? {
+        guard let age = heap.first?.age else { return nil }
+        if self.paths != paths { (self.paths, isInOrder, ageInOrder) = (paths, false, nil) }
+        if !isInOrder, ageInOrder != age {
+            heap.reorderTop { $0.age == age }
+            ageInOrder = age
+        }
+        guard let first = heap.first else { return nil }
+        guard let spared, first.isSpared(spared) else { return (age, first.part.takeUnretainedValue().unit) }
+        // Others were used later, but files in them may not have been.
+        let next = heap.members.filter { !$0.isSpared(spared) }.min { $0.goesBefore($1) }
+        return next.map { ($0.age, $0.part.takeUnretainedValue().unit) }
+    }
+
+    /// Brings the part's position in line with its unit.
+    mutating func renew(_ part: UnitPart, paths: UInt64) {
+        if part.rank.place == .temporary, !part.rank.isAged { renewByUse(part) }
+        let isEmpty = part.folders.isEmpty
+        if part.index < 0 {
+            // Unmanaged: the unit holds the part for as long as it has victims.
+            if !isEmpty { heap.insert(RankedUnit(age: part.unit.age, part: .passUnretained(part))) }
+        } else if isEmpty {
+            heap.remove(at: part.index)
+            part.index = -1
+            if heap.isEmpty { (self.paths, isInOrder) = (paths, true) }
+        } else if heap.members[part.index].age != part.unit.age {
+            heap.update(at: part.index, to: RankedUnit(age: part.unit.age, part: .passUnretained(part)))
+        }
+    }
+}
+
+extension VictimUnits {
+    private mutating func renewByUse(_ part: UnitPart) {
+        guard let lastUse = part.folders.firstAge?.lastUse else {
+            if part.positionByUse >= 0 { byUse.remove(at: part.positionByUse) }
+            return part.positionByUse = -1
+        }
+        let unit = UsedUnit(lastUse: lastUse, part: .passUnretained(part))
+        guard part.positionByUse >= 0 else { return byUse.insert(unit) }
+        if byUse.members[part.positionByUse].lastUse != lastUse { byUse.update(at: part.positionByUse, to: unit) }
+    }
+}
+
+/// A unit with the last use of the file in it that was not used for longest.
+private struct UsedUnit: HeapMember, Sendable {
+    let lastUse: Instant
+    // Unmanaged: as for `RankedUnit`.
+    let part: Unmanaged<UnitPart>
+
+    func goesBefore(_ other: UsedUnit) -> Bool { lastUse < other.lastUse }
+    func note(index: Int) { part._withUnsafeGuaranteedRef { $0.positionByUse = index } }
+}
+
+/// A unit among those of a rank.
+private struct RankedUnit: HeapMember, Sendable {
+    let age: PurgeAge
+    // Unmanaged: the directory's `NodePart` holds the unit, and that its parts, for as long as it has victims.
+    let part: Unmanaged<UnitPart>
+
+    func isSpared(_ spared: ClosedRange<Instant>) -> Bool {
+        part._withUnsafeGuaranteedRef { $0.folders.firstAge.map { spared.contains($0.lastUse) } ?? true }
+    }
+
+    func goesBefore(_ other: RankedUnit) -> Bool {
+        guard age == other.age else { return age < other.age }
+        return part._withUnsafeGuaranteedRef { mine in
+            other.part._withUnsafeGuaranteedRef { mine.unit.directory.pathPrecedes($0.unit.directory) }
+        }
+    }
+    func note(index: Int) { part._withUnsafeGuaranteedRef { $0.index = index } }
+}
+
+extension Node {
+    /// The directory with which the files of this directory are purged as one.
+    var nearestGroup: Node? {
+        var node: Node? = flags.contains(.grouped) ? self : nil
+        while let directory = node {
+            if let isGroup = directory.part?.behaviour.isGroup { return isGroup ? directory : nil }
+            node = directory.parent
+        }
+        return nil
+    }
+
+    /// Of a directory that is purged as one.
+    func unit(_ rank: PurgeRank) -> VictimUnit {
+        let part = ensuredPart
+        if let unit = part.units.first(where: { $0.has(rank) }) { return unit }
+        let unit = VictimUnit(of: self, rank)
+        part.units.append(unit)
+        return unit
+    }
+
+    /// The same, if there is one.
+    func knownUnit(_ rank: PurgeRank) -> VictimUnit? { part?.units.first { $0.has(rank) } }
+
+    /// That of victims in this directory.
+    func unitPart(_ rank: PurgeRank) -> UnitPart? { nearestGroup?.unit(rank).part(rank) }
+}

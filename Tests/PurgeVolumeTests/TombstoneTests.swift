@@ -1,0 +1,274 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import PurgeTree
+import Support
+import Testing
+
+@testable import PurgeVolume
+
+/// Files that a purge empties instead of removing them (docs/RULES.md, Tombstones).
+struct TombstoneTests {
+    /// `Library/Caches/d` leaves tombstones.
+    private func withTombstones(hooks: VolumeHooks = VolumeHooks(), _ body: (LiveVolume) throws -> Void) throws {
+        try withVolume(hooks: hooks) { live in
+            try live.makeDirectory("Library/Caches/d")
+            try live.set("purgeTombstone", of: "Library/Caches/d", to: "1")
+            try body(live)
+        }
+    }
+
+    private func size(_ live: LiveVolume, _ path: String) throws -> Int64 {
+        try live.volume.attributes(of: try live.node(path)).status.size
+    }
+
+    @Test func theFileKeepsAllButItsData() throws {
+        try withTombstones { live in
+            try live.make("Library/Caches/d/a", blocks: 5)
+            try live.set("com.example.kept", of: "Library/Caches/d/a", to: "v")
+            try live.set("isExcludedFromBackup", of: "Library/Caches/d/a", to: "1")
+            let before = try Files.status(live.stored("Library/Caches/d/a"))
+            let use = try live.node("Library/Caches/d/a").lastUse
+            usleep(20_000)
+            try live.command(.storageReclaim, "caches")
+            let after = try Files.status(live.stored("Library/Caches/d/a"))
+            #expect(after.st_size == 0 && after.st_ino == before.st_ino && after.st_mode == before.st_mode)
+            #expect(Instant(after.st_mtim) > Instant(before.st_mtim))
+            #expect(try live.node("Library/Caches/d/a").lastUse == use)
+            #expect(try size(live, "Library/Caches/d/a") == 0)
+            #expect(
+                try Support.Attributes.names(live.stored("Library/Caches/d/a"))
+                    == ["user.purgefs.isExcludedFromBackup", "user.purgefs.raw.com.example.kept"])
+            #expect(live.used == 0)
+            #expect(try live.scannedBlocks() == 0)
+            #expect(live.volume.controlFiles.text(of: .storageStat).contains("purged.files 1\npurged.bytes 20480\n"))
+            let event = try #require(try live.events(.purge).first)
+            #expect(event.tombstone == true && event.reason == "caches" && event.bytes == ByteCount(blocks: 5))
+            #expect(event.path == "Library/Caches/d/a" && event.trigger == .command)
+        }
+    }
+
+    /// It can be written again, and is purged again then.
+    @Test func anEmptiedFileIsNoVictimUntilItHasData() throws {
+        try withTombstones { live in
+            try live.make("Library/Caches/d/a", blocks: 5)
+            try live.make("Library/Caches/d/empty", blocks: 0)
+            try live.symlink("Library/Caches/d/link")
+            try live.make("Library/Caches/empty", blocks: 0)
+            for _ in 0..<2 { try live.command(.storageReclaim, "all") }
+            #expect(
+                try live.events(.purge).map { [$0.path, $0.tombstone == true ? "emptied" : "removed"] } == [
+                    ["Library/Caches/d/a", "emptied"], ["Library/Caches/d/link", "removed"],
+                    ["Library/Caches/empty", "removed"],
+                ])
+            #expect(try Files.names(in: live.stored("Library/Caches/d")) == ["a", "empty"])
+            let handle = try live.open("Library/Caches/d/a")
+            try live.write(handle, at: 0, 2 * 4096)
+            live.volume.close(handle)
+            #expect(try live.blocks(.storageReclaimable) == 2)
+            try live.command(.storageReclaim, "4096")
+            #expect(try live.events(.purge).count == 4 && live.used == 0)
+        }
+    }
+
+    /// What a command names that is empty already is neither purged nor refused.
+    @Test func commandsThatNameItEmptyItToo() throws {
+        try withTombstones { live in
+            try live.make("Library/Caches/d/a", blocks: 5)
+            let line = #"{"path":"Library/Caches/d/a","reason":"caches","bytes":20480,"tombstone":true}"# + "\n"
+            for (file, expected) in [
+                (.storagePlan, line), (.storageReclaim, line), (.storagePlan, ""), (.storageReclaim, ""),
+            ] as [(ControlFile, String)] {
+                let handle = ControlHandle(file: file, reader: nil)
+                try live.volume.controlFiles.write(handle, Array("paths\0Library/Caches/d\0".utf8), pid: 1)
+                let answer = live.volume.controlFiles.read(handle, offset: 0, limit: .max)
+                #expect(String(decoding: answer, as: UTF8.self) == expected)
+            }
+            #expect(live.exists("Library/Caches/d/a"))
+        }
+    }
+
+    /// Its list of blocks goes too, also one in a sidecar, and blocks past its end.
+    @Test(arguments: [3, 600]) func aFileWithHoles(runs: Int) throws {
+        try withVolume(settings: { $0.total = ByteCount(blocks: 10_000) }) { live in
+            try live.set("purgeTombstone", of: "tmp", to: "1")
+            let handle = try live.create("tmp/holes")
+            for run in 0..<runs { try live.write(handle, at: Int64(run * 2 * 4096), 1) }
+            for run in 0..<runs { try live.allocate(handle, 1, Int64((2 * runs + 2 * run) * 4096), 4096) }
+            live.volume.close(handle)
+            #expect(live.used == Int64(2 * runs))
+            try live.command(.storageReclaim, "tmp")
+            #expect(live.used == 0 && live.exists("tmp/holes"))
+            #expect(try Support.Attributes.names(live.stored("tmp/holes")) == [])
+            #expect((try? Files.names(in: live.storePath + "/extents")) ?? [] == [])
+            #expect(try live.scannedBlocks() == 0)
+            let again = try live.open("tmp/holes")
+            try live.write(again, at: 4096, 1)
+            live.volume.close(again)
+            #expect(live.used == 1)
+            #expect(try live.scannedBlocks() == 1)
+        }
+    }
+
+    /// An opener waits until it is empty; it is never told that there is no such file.
+    @Test func openingItMeanwhile() throws {
+        try withTombstones { live in
+            try live.make("Library/Caches/d/a", blocks: 5)
+            let (volume, node) = (live.volume, try live.node("Library/Caches/d/a"))
+            let folder = try live.node("Library/Caches/d")
+            let job = try #require(volume.change { $0.choose(.all, trigger: .command, tid: 1) })
+            #expect(live.used == 0)
+            let asking = Workers.start(3) { worker in
+                switch worker {
+                case 0:
+                    let handle = try volume.open(
+                        node, flags: O_RDONLY, caller: LiveVolume.caller, offersPassthrough: false)
+                    #expect(try System.status(handle.descriptor).size == 0)
+                    #expect(!handle.keepsCache)
+                    volume.close(handle)
+                case 1:
+                    let entry = try volume.lookup("a", in: folder, caller: LiveVolume.caller)
+                    #expect(entry.attributes.status.size == 0)
+                    volume.forget(entry.node, count: 1)
+                default:
+                    try volume.extendedAttributes.set(
+                        of: node, named: "user.purgefs.isExcludedFromBackup", to: Array("1".utf8), flags: 0,
+                        caller: LiveVolume.caller)
+                }
+            }
+            usleep(50_000)
+            _ = volume.purgedNames.awaitingAnnouncements { volume.purger.carryOut(job, &$0) }
+            try asking.join(within: 10)
+            #expect(live.used == 0 && node.holds == 0 && !node.isGoing)
+        }
+    }
+
+    /// What cannot help leaves it as it was.
+    @Test func aWriteThatFindsTooLittle() throws {
+        try withTombstones { live in
+            for number in 0..<4 { try live.make("Library/Caches/d/\(number)", blocks: 2) }
+            let handle = try live.create("Documents/f")
+            defer { live.volume.close(handle) }
+            #expect(throws: Errno.noSpace) { try live.allocate(handle, 0, 0, 65 * 4096) }
+            #expect(try size(live, "Library/Caches/d/0") == 2 * 4096)
+            try live.allocate(handle, 0, 0, 60 * 4096)
+            #expect(live.used == 64)
+            #expect(try ["0", "1", "2", "3"].map { try size(live, "Library/Caches/d/\($0)") } == [0, 0, 8192, 8192])
+            #expect(try live.scannedBlocks() == 64)
+        }
+    }
+
+    /// The kernel is told by a truncate(2), which must not touch what the app has written since.
+    @Test func theAnnouncementChangesNothing() throws {
+        let announcements = VolumeGhostTests.Announcements()
+        try withTombstones(hooks: announcements.hooks) { live in
+            _ = try live.volume.lookup("Library", in: live.volume.root, caller: LiveVolume.caller)
+            let caches = try live.volume.lookup("Caches", in: try live.node("Library"), caller: LiveVolume.caller).node
+            _ = try live.volume.lookup("d", in: caches, caller: LiveVolume.caller)
+            try live.make("Library/Caches/d/a", blocks: 40)
+            try live.make("Documents/f", blocks: 60)
+            #expect(announcements.count == 1)
+            let handle = try live.open("Library/Caches/d/a")
+            try live.write(handle, at: 0, 7)
+            live.volume.close(handle)
+            var change = AttributeChange(caller: VolumeGhostTests.announcer)
+            change.size = 0
+            let answer = change
+            let node = try live.volume.lookup(
+                "a", in: try live.node("Library/Caches/d"), caller: VolumeGhostTests.announcer
+            ).node
+            let attributes = try live.announcing { (debt) throws(Errno) in
+                try live.volume.setAttributes(of: node, handle: nil, answer, debt: &debt)
+            }
+            #expect(attributes.status.size == 7)
+            #expect(throws: Errno.noEntry) {
+                try live.volume.unlink(
+                    "a", in: try live.node("Library/Caches/d"), caller: VolumeGhostTests.announcer)
+            }
+            announcements.finish()
+            #expect(try size(live, "Library/Caches/d/a") == 7 && live.used == 61)
+        }
+    }
+
+    @Test func aLockedDeviceDoesNotPreventIt() throws {
+        try withTombstones { live in
+            try live.make("Library/Caches/d/a", blocks: 5)
+            try live.set("fileProtection", of: "Library/Caches/d/a", to: "complete")
+            try live.enter(.locked)
+            try live.command(.storageReclaim, "caches")
+            #expect(try Files.size(live.stored("Library/Caches/d/a")) == 0)
+            #expect(try live.events(.protectionDenied).isEmpty)
+            #expect(try live.protection(of: "Library/Caches/d/a") == .complete)
+        }
+    }
+
+    /// A reboot and a reset remove names as ever; a policy leaves them.
+    @Test func whoRemovesNames() throws {
+        try withVolume { live in
+            try live.set("purgeTombstone", of: "", to: "1")
+            try live.makeDirectory("Documents/p")
+            try live.make("tmp/a", blocks: 1)
+            for name in ["1", "2", "3"] { try live.make("Documents/p/\(name)", blocks: 2) }
+            try live.set("sizeLimit", of: "Documents/p", to: "20480")
+            try live.command(.storagePolicies, "check")
+            #expect(try ["1", "2", "3"].map { try size(live, "Documents/p/\($0)") } == [0, 0, 8192])
+            #expect(try live.events(.purge).map(\.reason) == ["policySize", "policySize"])
+            #expect(try live.events(.purge).allSatisfy { $0.tombstone == true && $0.trigger == .policy })
+            try live.command(.storagePolicies, "reset")
+            #expect(try Files.names(in: live.stored("Documents/p")) == [])
+            try live.command(.deviceState, "reboot")
+            #expect(try Files.names(in: live.stored("tmp")) == [])
+            #expect(try live.events(.purge).suffix(4).allSatisfy { $0.tombstone == nil })
+        }
+    }
+
+    /// The nearest value decides, in whatever way it has got there.
+    @Test func theAttribute() throws {
+        try withTombstones { live in
+            #expect(throws: Errno.invalid) { try live.set("purgeTombstone", of: "tmp", to: "yes") }
+            try live.make("Library/Caches/d/a", blocks: 1)
+            #expect(throws: Errno.invalid) { try live.set("purgeTombstone", of: "Library/Caches/d/a", to: "1") }
+            let event = try #require(try live.events(.mark).last)
+            #expect(event.reason == "purgeTombstone=1" && event.path == "Library/Caches/d")
+            try live.makeDirectory("Library/Caches/d/sub")
+            try live.make("Library/Caches/d/sub/b", blocks: 1)
+            func leaves(_ path: String) throws -> Bool { try live.node(path).standing.leavesTombstone }
+            #expect(try leaves("Library/Caches/d/a") && leaves("Library/Caches/d/sub/b"))
+            try live.set("purgeTombstone", of: "Library/Caches/d/sub", to: "0")
+            #expect(try !leaves("Library/Caches/d/sub/b"))
+            let root: Node? = try live.scanned().root
+            func found(_ path: String) -> Bool? {
+                path.split(separator: "/").reduce(root) { $0?.entry(named: Name(utf8: $1.utf8)) }?.standing
+                    .leavesTombstone
+            }
+            #expect(found("Library/Caches/d/a") == true && found("Library/Caches/d/sub/b") == false)
+            try live.remove("purgeTombstone", from: "Library/Caches/d/sub")
+            try live.rename("Library/Caches/d/sub", "tmp/sub")
+            #expect(try !leaves("tmp/sub/b"))
+            try live.rename("tmp/sub", "Library/Caches/d/sub")
+            #expect(try leaves("Library/Caches/d/sub/b"))
+            try live.command(.storageReclaim, "all")
+            #expect(try Files.names(in: live.stored("Library/Caches/d/sub")) == ["b"])
+            #expect(try live.events(.mark).map(\.reason).suffix(2) == ["purgeTombstone=0", "purgeTombstone=removed"])
+        }
+    }
+
+    /// A file that cannot be emptied counts again; other files go for the write.
+    @Test func theDiskRefuses() throws {
+        try withTombstones { live in
+            try live.make("Library/Caches/d/a", blocks: 5)
+            try live.make("Library/Caches/b", blocks: 5)
+            _ = SystemCallFaults(after: 0, of: .ftruncate, code: EIO, count: 1).during {
+                _ = try? live.command(.storageReclaim, "\(10 * 4096)")
+            }
+            #expect(live.used == 5 && !live.exists("Library/Caches/b"))
+            #expect(try size(live, "Library/Caches/d/a") == 5 * 4096)
+            #expect(try live.blocks(.storageReclaimable) == 0)
+            #expect(try live.scannedBlocks() == 5)
+            // A command that names it tries again.
+            try live.command(.storageReclaim, "paths\0Library/Caches/d/a\0")
+            #expect(live.used == 0)
+            #expect(try size(live, "Library/Caches/d/a") == 0)
+        }
+    }
+}
