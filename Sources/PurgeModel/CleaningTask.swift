@@ -43,11 +43,7 @@ public struct CleaningPath: Hashable, Sendable {
     }
 
     /// Whether it is a folder that every container has: it is emptied, and stays.
-    public var isOfTheLayout: Bool { Self.layout.contains { $0.elementsEqual(bytes) } }
-
-    private static let layout: [String.UTF8View] = [
-        "Documents", "Library", "Library/Application Support", "Library/Caches", "Library/Preferences", "tmp",
-    ].map(\.utf8)
+    public var isOfTheLayout: Bool { StandardFolders.include(names) }
 
     public var bytes: [UInt8] { Array(names.joined(separator: [UInt8(ascii: "/")])) }
 }

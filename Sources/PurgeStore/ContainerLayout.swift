@@ -1,4 +1,5 @@
 import Glibc
+import PurgeModel
 import PurgeSystem
 
 /// The container of a store and its folders.
@@ -6,9 +7,7 @@ struct ContainerLayout {
     let place: StoreDirectory
 
     /// Folders of a new container, each after its parent.
-    static let folders = [
-        "Documents", "Library", "Library/Application Support", "Library/Caches", "Library/Preferences", "tmp",
-    ]
+    static let folders = StandardFolders.paths
 
     func make() throws(StoreError) {
         try makeDirectory("container", in: place.descriptor, path: place.pathOf("container"))

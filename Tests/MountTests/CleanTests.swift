@@ -51,7 +51,7 @@ extension Mounts {
         }
 
         /// Runs `body` with the container in a mount or not.
-        private func withContainer(mounted: Bool, _ body: (TestMount, String) throws -> Void) throws {
+        static func withContainer(mounted: Bool, _ body: (TestMount, String) throws -> Void) throws {
             try withMount { mount in
                 for path in [
                     "Library/Caches/images", "Library/Caches/images/deep", "Documents/feed", "Documents/feed/sub",
@@ -71,7 +71,7 @@ extension Mounts {
             }
         }
 
-        private static func files(_ mount: TestMount) throws -> [String] {
+        static func files(_ mount: TestMount) throws -> [String] {
             let root = "\(mount.store)/container"
             return try Files.tree(root).filter { try Files.status("\(root)/\($0)").st_mode & S_IFMT != S_IFDIR }
                 .sorted()
@@ -85,7 +85,7 @@ extension Mounts {
         }
 
         @Test(arguments: [true, false], [true, false]) func theTwoKindsOfTasks(mounted: Bool, binary: Bool) throws {
-            try withContainer(mounted: mounted) { mount, target in
+            try Self.withContainer(mounted: mounted) { mount, target in
                 let list = try Self.list(Self.seed, for: mount, binary: binary)
                 let calls = "\(mount.scratch)/calls"
                 let hook = "echo $PURGEFS_CLEAN_CLASS.$PURGEFS_CLEAN_SELECTOR $HOME $TMPDIR >> \(calls)"
@@ -136,7 +136,7 @@ extension Mounts {
         }
 
         @Test(arguments: [true, false]) func plainLines(mounted: Bool) throws {
-            try withContainer(mounted: mounted) { mount, target in
+            try Self.withContainer(mounted: mounted) { mount, target in
                 let list = try Self.list([["Path": "tmp/t"], ["Path": "tmp/none"]], for: mount)
                 let outcome = try PurgefsBinary.run("clean", "--plist", list, target)
                 #expect(
@@ -154,7 +154,7 @@ extension Mounts {
 
         /// Nothing outside is touched, whatever a list says; the other tasks are carried out.
         @Test(arguments: [true, false]) func refusedPaths(mounted: Bool) throws {
-            try withContainer(mounted: mounted) { mount, target in
+            try Self.withContainer(mounted: mounted) { mount, target in
                 let outside = "\(mount.scratch)/outside"
                 try Files.makeDirectory(outside)
                 try Files.make("\(outside)/canary", size: 10)
@@ -196,7 +196,7 @@ extension Mounts {
 
         /// A link that goes is removed itself; entries of any bytes go too.
         @Test(arguments: [true, false]) func hostileNames(mounted: Bool) throws {
-            try withContainer(mounted: mounted) { mount, target in
+            try Self.withContainer(mounted: mounted) { mount, target in
                 let outside = "\(mount.scratch)/outside"
                 try Files.makeDirectory(outside)
                 try Files.make("\(outside)/canary", size: 10)
@@ -223,67 +223,39 @@ extension Mounts {
             }
         }
 
-        @Test(arguments: [true, false]) func hooks(mounted: Bool) throws {
-            try withContainer(mounted: mounted) { mount, target in
+        /// The folders that every container has stay, with their attributes.
+        @Test(arguments: [true, false]) func standardFolders(mounted: Bool) throws {
+            try Self.withContainer(mounted: mounted) { mount, target in
+                let container = mounted ? mount.root : "\(mount.store)/container"
+                let folders = [
+                    "Documents", "Library", "Library/Application Support", "Library/Caches", "Library/Preferences",
+                    "tmp",
+                ]
+                let inodes = try folders.map { try Files.status("\(container)/\($0)").st_ino }
                 let list = try Self.list(
-                    [
-                        ["Class": "A", "Selectors": ["ok", "fails", "dies", "hangs", "none"]],
-                        ["Class": "B", "Selectors": ["uses"]], ["Path": "tmp/t"],
-                    ], for: mount)
-                let pids = "\(mount.scratch)/pids"
-                let outcome = try PurgefsBinary.run(
-                    "clean", target, "--plist", list, "--json", "--hook-timeout", "5s", "--hook",
-                    "A.ok=echo to output; echo to errors >&2; read x; test $? = 1", "--hook", "A.fails=exit 3",
-                    "--hook",
-                    "A.dies=kill -9 $$", "--hook",
-                    // Two processes that do not end by themselves, one of which ignores SIGTERM.
-                    "A.hangs=trap '' TERM; sleep 1000 & echo $! >> \(pids); sh -c 'echo $$ >> \(pids); sleep 1000'",
-                    "--hook",
-                    "B=\(PurgefsBinary.path) status \(target) --json >/dev/null && rm \"$HOME/Documents/feed/kept\"")
-                #expect(outcome.status == 1)
-                let lines = try Self.lines(outcome).filter { $0.task != nil }
-                #expect(
-                    lines.map { $0.hook ?? $0.path } == [
-                        "A.ok", "A.fails", "A.dies", "A.hangs", "A.none", "B.uses", "tmp/t",
-                    ])
-                #expect(lines[0].failed == nil && lines[5].failed == nil && lines[6].failed == nil, "\(outcome)")
-                #expect(lines[1].reason == "its command ended with status 3")
-                #expect(lines[2].reason == "signal 9 ended its command")
-                #expect(lines[3].reason == "its command did not end in time (5s), and was killed")
-                #expect(lines[4].reason == "no command stands for it")
-                #expect(outcome.errors.contains("to output\n") && outcome.errors.contains("to errors\n"))
-                #expect(outcome.errors.contains("--hook 'A.none=COMMAND'"))
-                let killed = Files.text(pids).split(separator: "\n").compactMap { pid_t($0) }
-                #expect(killed.count == 2)
-                try eventually("the end of all that hung") { killed.allSatisfy { kill($0, 0) != 0 } }
-                #expect(try !Self.files(mount).contains("Documents/feed/kept") && !Self.files(mount).contains("tmp/t"))
-                let end = try #require(try Self.lines(outcome).last)
-                #expect(end.failed == .count(4) && end.bytes == 16384)
+                    [["Path": "Library"], ["Path": ".", "Entries": ["D*", "*/Caches", "*"]]], for: mount)
+                let words = [PurgefsBinary.path, "clean", target, "--plist", list, "--json"]
+                let planned = try Self.lines(try Program.run(words + ["--dry-run"])).compactMap(\.path)
+                #expect(planned.contains("Documents/feed/"))
+                #expect(Set(planned).isDisjoint(with: folders.map { $0 + "/" }))
+                let outcome = try Program.run(words)
+                #expect(outcome.status == 0, "\(outcome)")
+                #expect(try Files.tree(container).sorted() == folders)
+                #expect(try folders.map { try Files.status("\(container)/\($0)").st_ino } == inodes)
             }
         }
 
-        /// A hook that mounts the store: what follows goes wrong, and is reported task by task.
-        @Test func aHookThatTakesTheStore() throws {
-            try withContainer(mounted: false) { mount, target in
-                let list = try Self.list(
-                    [
-                        ["Class": "A", "Selectors": ["mount"]], ["Path": "tmp/t"],
-                        ["Class": "A", "Selectors": ["unmount"]],
-                    ],
-                    for: mount)
-                let outcome = try PurgefsBinary.run(
-                    "clean", target, "--plist", list, "--hook",
-                    "A.mount=\(PurgefsBinary.path) mount \(mount.store) \(mount.root)",
-                    "--hook", "A.unmount=\(PurgefsBinary.path) unmount \(mount.root)")
-                #expect(outcome.status == 1 && outcome.errors.contains("task 2 failed: tmp/t: "), "\(outcome)")
-                #expect(try Self.files(mount).contains("tmp/t") && MountTable.entry(at: mount.root) == nil)
-                #expect(outcome.output.contains("task 3: A.unmount: done\n"))
+        @Test func aListInAPipe() throws {
+            try Self.withContainer(mounted: false) { mount, target in
+                try Program.run("mkfifo", "\(mount.scratch)/pipe").succeeded()
+                let outcome = try PurgefsBinary.run("clean", target, "--plist", "\(mount.scratch)/pipe")
+                #expect(outcome.errors.contains("/pipe: it is a pipe or a device\n  Put the list into a file"))
             }
         }
 
         /// It goes as the app's own files go: who has it open can still use it, and its space comes back with the last close.
         @Test func openFiles() throws {
-            try withContainer(mounted: true) { mount, target in
+            try Self.withContainer(mounted: true) { mount, target in
                 let file = try OpenFile(mount.path("tmp/t"), O_RDWR)
                 let list = try Self.list([["Path": "tmp"]], for: mount)
                 let outcome = try PurgefsBinary.run("clean", target, "--plist", list, "--json")
@@ -293,22 +265,6 @@ extension Mounts {
                 file.closeForAll()
                 #expect(try mount.number("storage.used") == 57344)
                 #expect(try mount.purgesAfterUnmount().isEmpty)
-            }
-        }
-
-        @Test func interrupted() throws {
-            try withContainer(mounted: true) { mount, target in
-                let list = try Self.list([["Class": "A", "Selectors": ["wait"]], ["Path": "tmp/t"]], for: mount)
-                let mark = "\(mount.scratch)/mark"
-                let cleaner = try Program.start([
-                    PurgefsBinary.path, "clean", target, "--plist", list, "--hook", "A=echo $$ > \(mark); sleep 1000",
-                ])
-                try eventually("the hook") { Files.text(mark).hasSuffix("\n") }
-                cleaner.signal(SIGINT)
-                #expect(try cleaner.wait(within: 20) == 130)
-                #expect(cleaner.errors.contains("clean: interrupted") && mount.exists("tmp/t"))
-                let hook = try #require(pid_t(Files.text(mark).split(separator: "\n")[0]))
-                try eventually("the end of the hook") { kill(-hook, 0) != 0 }
             }
         }
 
@@ -353,7 +309,7 @@ extension Mounts {
 
         /// What is mounted over a folder of the container is not entered.
         @Test(.enabled(if: geteuid() == 0, "mounting takes root")) func anotherFileSystemInIt() throws {
-            try withContainer(mounted: true) { mount, target in
+            try Self.withContainer(mounted: true) { mount, target in
                 let place = mount.path("Library/Caches/images/deep")
                 try Program.run("mount", "-t", "tmpfs", "tmpfs", place).succeeded()
                 defer { _ = try? Program.run("umount", place) }
@@ -369,7 +325,7 @@ extension Mounts {
         }
 
         @Test func onATerminal() throws {
-            try withContainer(mounted: true) { mount, target in
+            try Self.withContainer(mounted: true) { mount, target in
                 let list = try Self.list(
                     [["Path": "tmp"], ["Path": "/etc"], ["Class": "A", "Selectors": ["speaks"]]], for: mount)
                 let script = """

@@ -39,10 +39,12 @@ struct MountedFolder: CleanableFolder {
     private let descriptor: FileDescriptor
     private let device: dev_t
 
-    /// The container that is mounted at `path`.
+    /// The container that is mounted at `path`. ENOENT if that is any other directory, since it has been unmounted.
     init(mount path: String) throws(Errno) {
         descriptor = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
         device = try System.status(descriptor.raw).st_dev
+        let control = Array("\(ControlFile.directory)/\(ControlFile.status.rawValue)".utf8CString)
+        guard try System.status(at: descriptor.raw, control).st_dev == device else { throw .noEntry }
     }
 
     private init(_ name: RawText, in parent: MountedFolder) throws(Errno) {

@@ -16,9 +16,11 @@ struct CleanedContainer {
         let warnings = isForReading ? console : nil
         return try target.with(forReading: isForReading, warnings: warnings) { (control) throws(CommandFailure) in
             let folder: any CleanableFolder
-            do throws(Errno) { folder = try control.cleanableFolder() } catch {
-                throw CommandFailure("cannot clean", path: control.place, error)
-            }
+            do throws(Errno) { folder = try control.cleanableFolder() } catch .noEntry {
+                throw CommandFailure(
+                    "cannot clean", path: control.place, "it is not mounted any more",
+                    advice: "Mount it again, and see that no command of the list unmounts it.")
+            } catch { throw CommandFailure("cannot clean", path: control.place, error) }
             return try body(folder, control)
         }
     }

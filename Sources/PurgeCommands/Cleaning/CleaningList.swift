@@ -21,7 +21,11 @@ struct CleaningList {
     /// Reads a file.
     init(file path: String) throws(CommandFailure) {
         let bytes: [UInt8]
-        do throws(Errno) { bytes = try Self.content(of: path) } catch {
+        do throws(Errno) { bytes = try Self.content(of: path) } catch .invalid {
+            throw CommandFailure(
+                "cannot read the list", path: path, "it is a pipe or a device",
+                advice: "Put the list into a file, and name that.")
+        } catch {
             throw CommandFailure(
                 "cannot read the list", path: path, error,
                 advice: error == .noEntry ? "Name the app's PurgeableCache.plist: --plist FILE." : "")

@@ -82,7 +82,7 @@ final class CleaningRun {
     private func walk(
         _ folder: any CleanableFolder, _ visit: @escaping (CleaningWalk.Step) -> Bool
     ) throws(CommandFailure) -> [CleaningWalk.Fault] {
-        do throws(Errno) { return try CleaningWalk.walk(folder, EntrySelection([.all]), visit) } catch {
+        do throws(Errno) { return try CleaningWalk.walk(folder, at: [], EntrySelection([.all]), visit) } catch {
             throw CommandFailure("cannot clean", path: container.target.place, error)
         }
     }
@@ -160,12 +160,12 @@ extension CleaningRun {
             if case .missing = start { outcome.isMissing = true }
             var steps = 0
             // What cannot be reached is named when it cannot be removed.
-            _ = try start.walk { _ in
+            _ = try cleaning.walk(start) { _ in
                 steps += 1
                 return self.goesOn
             }
             var done = 0
-            let faults = try cleaning.start(in: container).walk { (step) throws(Errno) in
+            let faults = try cleaning.walk(try cleaning.start(in: container)) { (step) throws(Errno) in
                 guard self.goesOn, interruption == nil else { return false }
                 try step.folder.remove(step.entry.name, isFolder: step.entry.kind == .folder)
                 lost.addLoss(step.entry)
@@ -245,7 +245,7 @@ extension CleaningRun {
             let cleaning = try PathCleaning(task)
             let start = try cleaning.start(in: container)
             if case .missing = start { outcome.isMissing = true }
-            let faults = try start.walk { step in
+            let faults = try cleaning.walk(start) { step in
                 found.append((cleaning.text(of: step, from: start), step.entry))
                 return self.goesOn
             }

@@ -2,7 +2,8 @@ import Glibc
 import PurgeModel
 import PurgeSystem
 
-/// Visits what a selection takes below a folder, a folder after everything in it. It keeps one folder open for each level.
+/// Visits what a selection takes below a folder, a folder after everything in it. The folders that every container has stay.
+/// It keeps one folder open for each level.
 struct CleaningWalk {
     /// Something that goes. The first is a name below the folder where the walk began.
     struct Step {
@@ -27,18 +28,23 @@ struct CleaningWalk {
         let selection: EntrySelection?
     }
 
+    /// Where it begins: the names from the container down to that folder.
+    private let place: [[UInt8]]
     private var levels: [Level] = []
     private(set) var faults: [Fault] = []
     /// Visits a step, and returns whether the walk goes on.
     private let visit: (Step) throws(Errno) -> Bool
 
-    private init(_ visit: @escaping (Step) throws(Errno) -> Bool) { self.visit = visit }
+    private init(at place: [[UInt8]], _ visit: @escaping (Step) throws(Errno) -> Bool) {
+        (self.place, self.visit) = (place, visit)
+    }
 
-    /// What a selection takes in a folder. Returns what could not be done.
+    /// What a selection takes in a folder, which is at `place`. Returns what could not be done.
     static func walk(
-        _ folder: any CleanableFolder, _ selection: EntrySelection, _ visit: @escaping (Step) throws(Errno) -> Bool
+        _ folder: any CleanableFolder, at place: [[UInt8]], _ selection: EntrySelection,
+        _ visit: @escaping (Step) throws(Errno) -> Bool
     ) throws(Errno) -> [Fault] {
-        var walk = CleaningWalk(visit)
+        var walk = CleaningWalk(at: place, visit)
         let entries = try folder.entries()
         walk.levels = [Level(folder: folder, entry: nil, entries: entries, selection: selection)]
         walk.run()
@@ -47,9 +53,10 @@ struct CleaningWalk {
 
     /// One entry of a folder, and everything in it.
     static func walk(
-        _ entry: CleanableEntry, in folder: any CleanableFolder, _ visit: @escaping (Step) throws(Errno) -> Bool
+        _ entry: CleanableEntry, in folder: any CleanableFolder, at place: [[UInt8]],
+        _ visit: @escaping (Step) throws(Errno) -> Bool
     ) -> [Fault] {
-        var walk = CleaningWalk(visit)
+        var walk = CleaningWalk(at: place, visit)
         let all = EntrySelection([.all])
         walk.levels = [Level(folder: folder, entry: nil, entries: [entry], selection: all)]
         walk.run()
@@ -60,7 +67,9 @@ struct CleaningWalk {
         while let level = levels.last {
             guard level.next < level.entries.count else {
                 levels.removeLast()
-                guard level.selection == nil, let entry = level.entry, let above = levels.last else { continue }
+                guard level.selection == nil, let entry = level.entry, let above = levels.last, !stays(entry) else {
+                    continue
+                }
                 if !take(entry, in: above.folder) { return }
                 continue
             }
@@ -111,6 +120,10 @@ struct CleaningWalk {
             if !isNamed { faults.append(Fault(path: path, error: error)) }
             return true
         }
+    }
+
+    private func stays(_ folder: CleanableEntry) -> Bool {
+        StandardFolders.include(place + levels.compactMap { $0.entry?.bytesOfName } + [folder.bytesOfName])
     }
 
     private func path(to entry: CleanableEntry) -> [RawText] { levels.compactMap { $0.entry?.name } + [entry.name] }

@@ -84,9 +84,12 @@ struct PathCleaning {
 
     /// The path of a step in the container; of a folder with a slash at its end.
     func text(of step: CleaningWalk.Step, from start: Start) -> String {
-        var above = path.names.map(Self.raw)
-        if case .entry = start { above.removeLast() }
-        return Self.plainText(above + step.path) + (step.entry.kind == .folder ? "/" : "")
+        Self.plainText(place(of: start).map(Self.raw) + step.path) + (step.entry.kind == .folder ? "/" : "")
+    }
+
+    /// The names of the folder in which a walk begins.
+    private func place(of start: Start) -> [[UInt8]] {
+        if case .entry = start { path.names.dropLast() } else { path.names }
     }
 
     private static func plainText(_ path: [RawText]) -> String { path.map(Places.text).joined(separator: "/") }
@@ -94,18 +97,19 @@ struct PathCleaning {
     static func text(_ path: [RawText]) -> String { VisibleText.of(plainText(path)) }
 }
 
-extension PathCleaning.Start {
+extension PathCleaning {
     /// Visits what goes, and returns what could not be reached or removed.
     func walk(
-        _ visit: @escaping (CleaningWalk.Step) throws(Errno) -> Bool
-    ) throws(PathCleaning.Failure) -> [CleaningWalk.Fault] {
-        switch self {
+        _ start: Start, _ visit: @escaping (CleaningWalk.Step) throws(Errno) -> Bool
+    ) throws(Failure) -> [CleaningWalk.Fault] {
+        let place = place(of: start)
+        switch start {
         case .missing: return []
         case .folder(let folder, let selection):
-            do throws(Errno) { return try CleaningWalk.walk(folder, selection, visit) } catch {
-                throw PathCleaning.Failure(error, at: [])
+            do throws(Errno) { return try CleaningWalk.walk(folder, at: place, selection, visit) } catch {
+                throw Failure(error, at: [])
             }
-        case .entry(let entry, let folder): return CleaningWalk.walk(entry, in: folder, visit)
+        case .entry(let entry, let folder): return CleaningWalk.walk(entry, in: folder, at: place, visit)
         }
     }
 }
