@@ -81,7 +81,7 @@ final class CleaningRun {
     /// Everything in a container.
     private func walk(
         _ folder: any CleanableFolder, _ visit: @escaping (CleaningWalk.Step) -> Bool
-    ) throws(CommandFailure) -> [CleaningWalk.Fault] {
+    ) throws(CommandFailure) -> CleaningWalk.Faults {
         do throws(Errno) { return try CleaningWalk.walk(folder, at: [], EntrySelection([.all]), visit) } catch {
             throw CommandFailure("cannot clean", path: container.target.place, error)
         }

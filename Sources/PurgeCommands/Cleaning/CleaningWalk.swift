@@ -5,11 +5,14 @@ import PurgeSystem
 /// Visits what a selection takes below a folder, a folder after everything in it. The folders that every container has stay.
 /// It keeps one folder open for each level.
 struct CleaningWalk {
-    /// Something that goes. The first is a name below the folder where the walk began.
+    /// Something that goes.
     struct Step {
-        let path: [RawText]
         let entry: CleanableEntry
         let folder: any CleanableFolder
+        fileprivate let levels: [Level]
+
+        /// The names from where the walk began.
+        var path: [RawText] { levels.path(to: entry) }
     }
 
     /// Something that could not be reached or removed.
@@ -18,7 +21,13 @@ struct CleaningWalk {
         let error: Errno
     }
 
-    private struct Level {
+    /// What could not be done.
+    struct Faults {
+        fileprivate(set) var first: Fault?
+        fileprivate(set) var count = 0
+    }
+
+    fileprivate struct Level {
         let folder: any CleanableFolder
         let entry: CleanableEntry?
         var entries: [CleanableEntry]
@@ -26,12 +35,14 @@ struct CleaningWalk {
         var next = 0
         /// nil if everything goes, the folder too.
         let selection: EntrySelection?
+        /// Whether something in it could not be done.
+        var hasFault = false
     }
 
     /// Where it begins: the names from the container down to that folder.
     private let place: [[UInt8]]
     private var levels: [Level] = []
-    private(set) var faults: [Fault] = []
+    private var faults = Faults()
     /// Visits a step, and returns whether the walk goes on.
     private let visit: (Step) throws(Errno) -> Bool
 
@@ -43,7 +54,7 @@ struct CleaningWalk {
     static func walk(
         _ folder: any CleanableFolder, at place: [[UInt8]], _ selection: EntrySelection,
         _ visit: @escaping (Step) throws(Errno) -> Bool
-    ) throws(Errno) -> [Fault] {
+    ) throws(Errno) -> Faults {
         var walk = CleaningWalk(at: place, visit)
         let entries = try folder.entries()
         walk.levels = [Level(folder: folder, entry: nil, entries: entries, selection: selection)]
@@ -55,7 +66,7 @@ struct CleaningWalk {
     static func walk(
         _ entry: CleanableEntry, in folder: any CleanableFolder, at place: [[UInt8]],
         _ visit: @escaping (Step) throws(Errno) -> Bool
-    ) -> [Fault] {
+    ) -> Faults {
         var walk = CleaningWalk(at: place, visit)
         let all = EntrySelection([.all])
         walk.levels = [Level(folder: folder, entry: nil, entries: [entry], selection: all)]
@@ -67,10 +78,11 @@ struct CleaningWalk {
         while let level = levels.last {
             guard level.next < level.entries.count else {
                 levels.removeLast()
+                if level.hasFault { noteFault() }
                 guard level.selection == nil, let entry = level.entry, let above = levels.last, !stays(entry) else {
                     continue
                 }
-                if !take(entry, in: above.folder) { return }
+                if !take(entry, in: above.folder, isFaulty: level.hasFault) { return }
                 continue
             }
             let entry = level.entries[level.next]
@@ -95,7 +107,7 @@ struct CleaningWalk {
             // Somebody else has removed it.
         } catch let error where error == .notDirectory || error == Errno(ELOOP) {
             again(entry, level, error)
-        } catch { faults.append(Fault(path: path(to: entry), error: error)) }
+        } catch { note(error, entry) }
     }
 
     /// A folder has become something else since it was listed. That is looked at once more.
@@ -104,29 +116,42 @@ struct CleaningWalk {
             let entry = try level.folder.entry(old.name)
             guard entry.kind != .folder else { throw error }
             levels[levels.count - 1].entries.insert(entry, at: level.next + 1)
-        } catch .noEntry {} catch { faults.append(Fault(path: path(to: old), error: error)) }
+        } catch .noEntry {} catch { note(error, old) }
     }
 
-    /// Returns false if the walk is over.
-    private mutating func take(_ entry: CleanableEntry, in folder: any CleanableFolder) -> Bool {
-        let path = path(to: entry)
+    /// Returns false if the walk is over. `isFaulty` is whether something in this folder could not be done.
+    private mutating func take(
+        _ entry: CleanableEntry, in folder: any CleanableFolder, isFaulty: Bool = false
+    ) -> Bool {
         do throws(Errno) {
-            return try visit(Step(path: path, entry: entry, folder: folder))
+            return try visit(Step(entry: entry, folder: folder, levels: levels))
         } catch .noEntry {
             return true
         } catch {
-            // What is left in a folder has been named already, if there is a fault below it.
-            let isNamed = error == .notEmpty && faults.contains { $0.path.starts(with: path) }
-            if !isNamed { faults.append(Fault(path: path, error: error)) }
+            // What is left in a folder has been noted already, if there is a fault in it.
+            if error != .notEmpty || !isFaulty { note(error, entry) }
             return true
         }
     }
 
-    private func stays(_ folder: CleanableEntry) -> Bool {
-        StandardFolders.include(place + levels.compactMap { $0.entry?.bytesOfName } + [folder.bytesOfName])
+    private mutating func note(_ error: Errno, _ entry: CleanableEntry) {
+        if faults.first == nil { faults.first = Fault(path: levels.path(to: entry), error: error) }
+        faults.count += 1
+        noteFault()
     }
 
-    private func path(to entry: CleanableEntry) -> [RawText] { levels.compactMap { $0.entry?.name } + [entry.name] }
+    /// In the innermost folder.
+    private mutating func noteFault() { if let last = levels.indices.last { levels[last].hasFault = true } }
+
+    private func stays(_ folder: CleanableEntry) -> Bool {
+        guard place.count + levels.count <= StandardFolders.depth else { return false }
+        return StandardFolders.include(place + levels.compactMap { $0.entry?.bytesOfName } + [folder.bytesOfName])
+    }
+
+}
+
+extension [CleaningWalk.Level] {
+    fileprivate func path(to entry: CleanableEntry) -> [RawText] { compactMap { $0.entry?.name } + [entry.name] }
 }
 
 /// Charged bytes of files, each counted once.

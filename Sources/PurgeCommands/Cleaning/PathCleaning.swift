@@ -101,10 +101,10 @@ extension PathCleaning {
     /// Visits what goes, and returns what could not be reached or removed.
     func walk(
         _ start: Start, _ visit: @escaping (CleaningWalk.Step) throws(Errno) -> Bool
-    ) throws(Failure) -> [CleaningWalk.Fault] {
+    ) throws(Failure) -> CleaningWalk.Faults {
         let place = place(of: start)
         switch start {
-        case .missing: return []
+        case .missing: return CleaningWalk.Faults()
         case .folder(let folder, let selection):
             do throws(Errno) { return try CleaningWalk.walk(folder, at: place, selection, visit) } catch {
                 throw Failure(error, at: [])
@@ -121,7 +121,7 @@ extension CleaningOutcome.Failure {
     }
 
     /// Of everything that could not be done.
-    init?(_ faults: [CleaningWalk.Fault]) {
+    init?(_ faults: CleaningWalk.Faults) {
         guard let first = faults.first else { return nil }
         self.init(first.error, at: first.path)
         if faults.count > 1 { reason += ", and \(faults.count - 1) more" }
