@@ -245,6 +245,34 @@ extension Mounts {
             }
         }
 
+        /// What two tasks take goes once, also in the plan.
+        @Test(arguments: [true, false]) func overlappingTasks(mounted: Bool) throws {
+            try Self.withContainer(mounted: mounted) { mount, target in
+                let list = try Self.list(
+                    [
+                        ["Path": "Documents/feed", "Entries": ["*.tmp"]], ["Path": "Documents"],
+                        ["Path": "Documents/feed/kept"],
+                    ], for: mount)
+                let words = [PurgefsBinary.path, "clean", target, "--plist", list]
+                let plan = try Program.run(words + ["--dry-run"]).succeeded()
+                #expect(
+                    plan == """
+                        task 1        8.0 KiB  Documents/feed/.b.tmp
+                        task 1        8.0 KiB  Documents/feed/a.tmp
+                        task 2        8.0 KiB  Documents/feed/kept
+                        task 2        8.0 KiB  Documents/feed/sub/c.tmp
+                        task 2            0 B  Documents/feed/sub/
+                        task 2            0 B  Documents/feed/
+                        task 3: Documents/feed/kept: there is nothing
+                        would remove 4 files, 32.0 KiB, and run 0 commands
+
+                        """)
+                let text = try Program.run(words).succeeded()
+                #expect(text.contains("task 2: Documents: removed 2 files, 16.0 KiB\n"), "\(text)")
+                #expect(text.contains("task 3: Documents/feed/kept: there is nothing\n"), "\(text)")
+            }
+        }
+
         @Test func aListInAPipe() throws {
             try Self.withContainer(mounted: false) { mount, target in
                 try Program.run("mkfifo", "\(mount.scratch)/pipe").succeeded()
@@ -324,27 +352,49 @@ extension Mounts {
             }
         }
 
+        /// Runs a program on a terminal of its own, so many columns wide.
+        private static let terminal = """
+            import fcntl, os, pty, struct, sys, termios
+            os.environ.update(TERM='xterm', LC_ALL='C')
+            pid, terminal = pty.fork()
+            if pid == 0:
+                fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', 24, int(sys.argv[1]), 0, 0))
+                os.execv(sys.argv[2], sys.argv[2:])
+            text = b''
+            while True:
+                try: piece = os.read(terminal, 65536)
+                except OSError: break
+                if not piece: break
+                text += piece
+            os.write(1, text)
+            sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+            """
+
+        /// What is drawn again and again stays within its line.
+        @Test(arguments: [1, 5, 6, 23, 24, 25, 26]) func onANarrowTerminal(columns: Int) throws {
+            try Self.withContainer(mounted: true) { mount, target in
+                let list = try Self.list([["Path": "tmp"]], for: mount)
+                let outcome = try Program.run([
+                    Program.python, "-c", Self.terminal, "\(columns)", PurgefsBinary.path, "clean", target, "--plist",
+                    list,
+                ])
+                #expect(outcome.status == 0 && outcome.output.contains("task 1: tmp: removed 1 file"), "\(outcome)")
+                // Each is followed by the sequence that erases the rest of the line.
+                let drawn = outcome.output.components(separatedBy: "\u{1B}[K").dropLast().compactMap {
+                    $0.components(separatedBy: "\r").last
+                }
+                #expect(drawn.count > 6 && drawn.allSatisfy { $0.count < columns }, "\(drawn)")
+                #expect(columns < 6 || drawn.contains { $0.hasSuffix(" 99 %") })
+            }
+        }
+
         @Test func onATerminal() throws {
             try Self.withContainer(mounted: true) { mount, target in
                 let list = try Self.list(
                     [["Path": "tmp"], ["Path": "/etc"], ["Class": "A", "Selectors": ["speaks"]]], for: mount)
-                let script = """
-                    import os, pty, sys
-                    os.environ.update(TERM='xterm', LC_ALL='C')
-                    pid, terminal = pty.fork()
-                    if pid == 0: os.execv(sys.argv[1], sys.argv[1:])
-                    text = b''
-                    while True:
-                        try: piece = os.read(terminal, 65536)
-                        except OSError: break
-                        if not piece: break
-                        text += piece
-                    os.write(1, text)
-                    sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-                    """
                 let outcome = try Program.run([
-                    Program.python, "-c", script, PurgefsBinary.path, "clean", target, "--plist", list, "--hook",
-                    "A=echo words",
+                    Program.python, "-c", Self.terminal, "80", PurgefsBinary.path, "clean", target, "--plist", list,
+                    "--hook", "A=echo words",
                 ])
                 #expect(outcome.status == 1)
                 #expect(outcome.output.contains("\rpreCalculating  " + String(repeating: ".", count: 40) + "   0 %"))

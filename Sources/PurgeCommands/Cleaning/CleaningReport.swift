@@ -115,6 +115,8 @@ final class CleaningReport {
 
 extension CleaningReport {
     private static let barWidth = 40
+    /// The phase and the progress in numbers, and the last column.
+    private static let besideBar = 24
 
     private func line(_ text: String) throws(CommandFailure) {
         try erase()
@@ -135,10 +137,13 @@ extension CleaningReport {
 
     private func draw() throws(CommandFailure) {
         guard let progress else { return }
-        let room = System.terminalSize(STDOUT_FILENO).columns - 24
-        let cells = bar.text(Int64(progress.percent), of: 100, width: max(0, min(Self.barWidth, room)))
-        let percent = StatusText.aligned("\(progress.percent)", 3)
-        try console.write("\r\(HelpText.padded(progress.phase.rawValue, 16))\(cells) \(percent) %\u{1B}[K")
+        let columns = System.terminalSize(STDOUT_FILENO).columns
+        let cells = bar.text(
+            Int64(progress.percent), of: 100, width: max(0, min(Self.barWidth, columns - Self.besideBar)))
+        let percent = StatusText.aligned("\(progress.percent)", 3) + " %"
+        // Where there is no room for a bar. Nothing may reach the next line, where it would stay.
+        let text = cells.isEmpty ? percent : "\(HelpText.padded(progress.phase.rawValue, 16))\(cells) \(percent)"
+        try console.write("\r\(text.prefix(max(0, columns - 1)))\u{1B}[K")
         isDrawn = true
     }
 

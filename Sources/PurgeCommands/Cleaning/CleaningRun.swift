@@ -10,6 +10,8 @@ final class CleaningRun {
     private let report: CleaningReport
     private var progress: CleaningProgress
     private var failed = 0
+    /// What goes, with --dry-run.
+    private var planned: Set<[RawText]> = []
     /// The signal that ends it.
     private var signal: Int32?
 
@@ -246,14 +248,17 @@ extension CleaningRun {
             let start = try cleaning.start(in: container)
             if case .missing = start { outcome.isMissing = true }
             let faults = try cleaning.walk(start) { step in
-                found.append((cleaning.text(of: step, from: start), step.entry))
+                let path = cleaning.path(of: step, from: start)
+                // What an earlier task takes is gone by then.
+                if self.planned.insert(path).inserted { found.append((PathCleaning.plainText(path), step.entry)) }
                 return self.goesOn
             }
             outcome.failure = .init(faults)
+            if case .entry = start, found.isEmpty, faults.first == nil { outcome.isMissing = true }
         } catch { outcome.failure = error }
         for (path, entry) in found {
             total.addLoss(entry)
-            try report.plan(number, path: path, bytes: entry.bytes)
+            try report.plan(number, path: path + (entry.kind == .folder ? "/" : ""), bytes: entry.bytes)
         }
         if outcome.failure != nil || outcome.isMissing { try show(outcome) }
     }

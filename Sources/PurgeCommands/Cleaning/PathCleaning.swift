@@ -82,9 +82,9 @@ struct PathCleaning {
 
     private static func raw(_ name: [UInt8]) -> RawText { name.map { CChar(bitPattern: $0) } + [0] }
 
-    /// The path of a step in the container; of a folder with a slash at its end.
-    func text(of step: CleaningWalk.Step, from start: Start) -> String {
-        Self.plainText(place(of: start).map(Self.raw) + step.path) + (step.entry.kind == .folder ? "/" : "")
+    /// The path of a step in the container.
+    func path(of step: CleaningWalk.Step, from start: Start) -> [RawText] {
+        place(of: start).map(Self.raw) + step.path
     }
 
     /// The names of the folder in which a walk begins.
@@ -92,7 +92,7 @@ struct PathCleaning {
         if case .entry = start { path.names.dropLast() } else { path.names }
     }
 
-    private static func plainText(_ path: [RawText]) -> String { path.map(Places.text).joined(separator: "/") }
+    static func plainText(_ path: [RawText]) -> String { path.map(Places.text).joined(separator: "/") }
 
     static func text(_ path: [RawText]) -> String { VisibleText.of(plainText(path)) }
 }

@@ -18,7 +18,7 @@ struct Bar {
         return ascii
     }
 
-    /// `part` of `whole`, followed by `second`; anything above zero gets at least one character.
+    /// `part` of `whole`, followed by `second`; anything above zero gets at least one character, if there is room for any.
     func text(_ part: Int64, then second: Int64 = 0, of whole: Int64, width: Int = 40) -> String {
         let first = cells(part, of: whole, width: width)
         let next = min(cells(second, of: whole, width: width), width - first)
@@ -29,6 +29,6 @@ struct Bar {
     private func cells(_ part: Int64, of whole: Int64, width: Int) -> Int {
         guard part > 0, whole > 0 else { return 0 }
         guard part < whole else { return width }
-        return max(1, Int((Double(part) / Double(whole) * Double(width)).rounded()))
+        return min(width, max(1, Int((Double(part) / Double(whole) * Double(width)).rounded())))
     }
 }
