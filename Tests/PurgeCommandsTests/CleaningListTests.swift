@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PurgeModel
+import PurgeSystem
 import Testing
 
 @testable import PurgeCommands
@@ -196,6 +197,14 @@ struct CleaningListTests {
         for index in 0...count { bytes += number(8 + index * 4, 3) }
         bytes += [0, 0, 0, 0, 0, 0, 3, 3] + number(count + 1, 8) + number(0, 8) + number(table, 8)
         #expect(throws: CleaningList.Fault.self) { try CleaningList(bytes) }
+    }
+}
+
+struct CleaningFailureTests {
+    @Test(arguments: [Errno.accessDenied, .notPermitted]) func whoMay(error: Errno) {
+        let failure = CleaningOutcome.Failure(error, at: [Array("a".utf8CString), Array("b".utf8CString)])
+        #expect(failure.reason == "a/b: \(error)")
+        #expect(failure.advice.hasPrefix(geteuid() == 0 ? "Not even root" : "Open up the folder"))
     }
 }
 

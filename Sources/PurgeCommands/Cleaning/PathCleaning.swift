@@ -133,7 +133,10 @@ extension CleaningOutcome.Failure {
 
     private static func advice(_ error: Errno) -> String {
         switch error {
-        case .accessDenied, .notPermitted: "Run this as the user who owns it, or as root."
+        case .accessDenied, .notPermitted:
+            geteuid() == 0
+                ? AccessAdvice.rootToo
+                : "Open up the folder that it is in (chmod u+rwx), or run this as its owner or as root."
         case .readOnly: "It is mounted read-only: mount it without -o ro."
         case .tooManyOpenFiles: "Folders are nested too deeply: raise the limit of open files (ulimit -n)."
         case .notEmpty: "Something is being made there: end the program, or try again."
