@@ -31,6 +31,7 @@ struct VolumeState: ~Copyable, Sendable {
     private var levelChangesTold: UInt64 = 0
     /// Purged names about which the kernel has not been told yet.
     var ghosts: [GhostKey: Node] = [:]
+    var emptied = EmptiedFiles()
     /// Events that occurred under the lock, in order.
     var outbox: [Event] = []
     var descriptors: DescriptorRing

@@ -107,6 +107,34 @@ extension Mounts {
             }
         }
 
+        /// What a program appends to an emptied file begins at its start, and not where it once ended.
+        @Test func appendersFindTheEnd() throws {
+            try withMount { mount in
+                try mount.makeDirectory(Self.folder)
+                try Attributes.mark(mount.path(Self.folder), "purgeTombstone", "1")
+                let appender = try Program.start([
+                    Program.python, "-c",
+                    """
+                    import os, sys
+                    while not os.path.exists(sys.argv[2]):
+                        file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+                        os.write(file, b"q" * 5000)
+                        os.close(file)
+                        with open(sys.argv[1], "rb") as file:
+                            data = file.read()
+                        assert data.strip(b"q") == b"" and len(data) % 5000 == 0, (len(data), data[:10])
+                    """, mount.path("\(Self.folder)/f"), mount.path("Documents/stop"),
+                ])
+                for round in 0..<100_000 {
+                    _ = try? mount.write("caches", to: "storage.reclaim")
+                    if round % 50 == 0, try mount.status().counters.purgedFiles > 500 { break }
+                }
+                try mount.make("Documents/stop", size: 0)
+                #expect(try appender.wait(within: 60) == 0, "\(appender.errors)")
+                #expect(try mount.status().counters.purgedFiles > 500)
+            }
+        }
+
         /// The kernel's lock of a file that is being written cannot keep another write from its room for ever.
         @Test func writersOfEmptiedFilesAndOthersGoOn() throws {
             try withMount(["--total", "16M"]) { mount in

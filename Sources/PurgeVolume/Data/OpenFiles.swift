@@ -69,7 +69,10 @@ struct OpenFiles: VolumeFamily {
                 if !mayLinger, node.io?.lingering != nil { return .lingers }
                 if try access.isGoing(node) { return .isGoing }
                 if node.flags.contains(.unlinked) && node.opens == 0 { throw .stale }
-                if let caller { try DataProtection.admit(.open, to: node, by: caller.tid, &state) }
+                if let caller {
+                    if state.emptied.mustLookUp(node, by: caller.tid) { throw .stale }
+                    try DataProtection.admit(.open, to: node, by: caller.tid, &state)
+                }
                 try state.admit(within: budget)
                 state.tree.open(node, usedAt: isUse ? now : nil)
                 return .reserved

@@ -41,6 +41,7 @@ struct PurgedNames: VolumeFamily {
     private func finishAnnouncement(_ removals: [Removal]) {
         change { state in
             for removal in removals {
+                if removal.isEmptied { state.emptied.removeAnnounced(removal.node) }
                 let key = GhostKey(directory: ObjectIdentifier(removal.directory), name: removal.name)
                 if state.ghosts[key] === removal.node { state.ghosts[key] = nil }
             }

@@ -113,6 +113,7 @@ extension Purger {
             state.tree.reinstate(victim.node, isEmptied: true)
             // What the kernel has of its data is dropped by the next open.
             victim.node.cacheIsStale = true
+            state.emptied.add(victim.node)
         } else {
             state.tree.detach(victim.node, from: Dentry(directory: victim.directory, name: victim.name))
         }
