@@ -164,6 +164,15 @@ extension Mounts {
             }
         }
 
+        /// docs/FIDELITY.md names the golden scenarios that are done on mounts.
+        @Test(arguments: ["documented": PurgeScenario.documented, "device": PurgeScenario.device])
+        func scenariosOnMounts(profile: String, scenarios: [PurgeScenario]) throws {
+            let page = String(decoding: try Files.content("\(DocumentedExample.root)/docs/FIDELITY.md"), as: UTF8.self)
+            let list = try #require(page.components(separatedBy: "### Profile `\(profile)`\n\n").dropFirst().first)
+            let names = list.components(separatedBy: "\n").prefix { $0.hasPrefix("- ") }
+            #expect(Array(names) == scenarios.filter(\.isForMounts).map { "- \"\($0.name)\"" })
+        }
+
         /// Each from its `purgefs` on, on one line, with single blanks.
         private static func usages(_ lines: [String]) -> [String] {
             lines.flatMap { $0.split(separator: " ") }.joined(separator: " ").components(separatedBy: "purgefs ")
