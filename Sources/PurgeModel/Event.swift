@@ -58,6 +58,13 @@ extension Event {
         Event(seq: seq, time: time, type: .dropped, reason: "\(count) events")
     }
 
+    /// An entry was replaced by one that lacks a flag which it had itself.
+    public static func flagLost(
+        _ attribute: StorageAttribute, _ value: String, path: String, tier: Tier?, pid: Int32
+    ) -> Event {
+        Event(type: .flagLost, path: path, tier: tier, reason: "\(attribute.rawValue)=\(value)", pid: pid)
+    }
+
     /// A flag has been set on an entry or, with nil, removed.
     public static func mark(
         _ attribute: StorageAttribute, _ value: String?, path: String, tier: Tier?, pid: Int32

@@ -65,9 +65,9 @@ extension Volume {
     }
 
     public func rename(
-        _ name: CName, in parent: Node, to newName: CName, in newParent: Node, flags: UInt32
+        _ name: CName, in parent: Node, to newName: CName, in newParent: Node, flags: UInt32, caller: Caller
     ) throws(Errno) {
-        try names.rename(name, in: parent, to: newName, in: newParent, flags: flags)
+        try names.rename(name, in: parent, to: newName, in: newParent, flags: flags, caller: caller)
     }
 
     /// Creates and opens a file, or opens it if it exists and the flags allow that.

@@ -21,6 +21,31 @@ extension Mounts {
             }
         }
 
+        /// As Foundation writes atomically: into a file beside it, which is renamed. A copy over the file keeps its flags.
+        @Test func anAtomicSaveLosesTheFlag() throws {
+            try withMount { mount in
+                let script = """
+                    import os, shutil, sys
+                    os.chdir(sys.argv[1])
+                    for name in ("atomic", "copied"):
+                        open(name, "w").write("old")
+                        os.setxattr(name, "user.purgefs.isExcludedFromBackup", b"1")
+                        open("new", "w").write("new")
+                        if name == "atomic": os.replace("new", name)
+                        else: shutil.copyfile("new", name)
+                    print(os.getpid(), os.listxattr("atomic"), len(os.listxattr("copied")))
+                    """
+                let outcome = try Program.run([Program.python, "-c", script, mount.path("Documents")])
+                let words = try outcome.succeeded().split(separator: " ")
+                #expect(words.dropFirst() == ["[]", "1\n"])
+                let text = try PurgefsBinary.run("events", mount.root, "--json", "--type", "flagLost").succeeded()
+                let events = try StoreEvent.lines(text)
+                #expect(events.map(\.path) == ["Documents/atomic"])
+                #expect(events.map(\.reason) == ["isExcludedFromBackup=1"])
+                #expect(events.map { $0.pid.map(String.init) } == [words.first.map(String.init)])
+            }
+        }
+
         @Test func theIoctlOnAReadOnlyMount() throws {
             try withMount { mount in
                 try mount.make("Documents/file", size: 1)

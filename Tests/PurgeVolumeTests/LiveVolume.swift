@@ -94,7 +94,7 @@ extension LiveVolume {
     }
     func rename(_ old: String, _ new: String, flags: UInt32 = 0) throws(Errno) {
         let (from, to) = (try place(old), try place(new))
-        try volume.rename(from.name, in: from.parent, to: to.name, in: to.parent, flags: flags)
+        try volume.rename(from.name, in: from.parent, to: to.name, in: to.parent, flags: flags, caller: Self.caller)
     }
     func link(_ old: String, _ new: String) throws(Errno) { try link(try node(old), new) }
     func link(_ node: Node, _ new: String) throws(Errno) {

@@ -120,7 +120,8 @@ extension Request {
     ) {
         done { () throws(Errno) in
             try volume.rename(
-                self.name(name), in: node(parent), to: self.name(newName), in: node(newParent), flags: flags)
+                self.name(name), in: node(parent), to: self.name(newName), in: node(newParent), flags: flags,
+                caller: caller)
         }
     }
 }

@@ -1,10 +1,11 @@
+import Glibc
 import PurgeModel
 import PurgeSystem
 import PurgeTree
 
 extension NameChanges {
     func rename(
-        _ name: CName, in parent: Node, to newName: CName, in newParent: Node, flags: UInt32
+        _ name: CName, in parent: Node, to newName: CName, in newParent: Node, flags: UInt32, caller: Caller
     ) throws(Errno) {
         try refuseReserved(name, in: parent, with: .notPermitted)
         try refuseReserved(newName, in: newParent, with: .notPermitted)
@@ -24,7 +25,11 @@ extension NameChanges {
             sidecar = try access.moving { () throws(Errno) in
                 try System.rename(at: source.raw, name, to: destination.raw, newName, flags: flags)
             } then: { state -> String? in
-                state.rename(node, from, found, to, flags)
+                if flags & System.renameExchange != 0 {
+                    state.tree.exchange(from, to)
+                } else {
+                    state.rename(node, from, over: found, to, by: caller.tid)
+                }
                 if let found { found.leave(left) }
                 _ = state.endHold(of: node)
                 return found.flatMap { state.endHold(of: $0) }
@@ -40,9 +45,19 @@ extension NameChanges {
 
 extension VolumeState {
     /// The store has changed already.
-    fileprivate mutating func rename(_ node: Node, _ from: Dentry, _ target: Node?, _ to: Dentry, _ flags: UInt32) {
-        if flags & System.renameExchange != 0 { return tree.exchange(from, to) }
-        if let target, target !== node, target.isDirectory { descriptors.remove(target) }
+    fileprivate mutating func rename(
+        _ node: Node, _ from: Dentry, over target: Node?, _ to: Dentry, by tid: pid_t
+    ) {
+        guard let target, target !== node else { return tree.rename(from, to: to) }
+        if target.isDirectory { descriptors.remove(target) }
+        let (mark, isExcluded) = (target.ownMark.mark, target.flags.contains(.ownExclusion))
         tree.rename(from, to: to)
+        // What is saved by a rename over the old file has lost its flags. A folder above may have the same one.
+        if let mark, node.standing.mark != mark { note(.isPurgeable, mark.text, lostBy: node, tid) }
+        if isExcluded, !node.standing.isExcluded { note(.isExcludedFromBackup, "1", lostBy: node, tid) }
+    }
+
+    private mutating func note(_ attribute: StorageAttribute, _ value: String, lostBy node: Node, _ tid: pid_t) {
+        outbox.append(.flagLost(attribute, value, path: node.path().text, tier: node.standing.tier, pid: tid))
     }
 }
