@@ -74,8 +74,8 @@ public final class VictimGroup: @unchecked Sendable {
 
     /// In no particular order.
     public var nodes: [Node] { files.members.map { $0.node.takeUnretainedValue() } }
-    /// What it is purged with.
-    public var unit: VictimUnit? { part?.unit }
+    /// What its files are purged with. An empty group has none: the unit and the directory may be gone.
+    public var unit: VictimUnit? { files.isEmpty ? nil : part?.unit }
 }
 
 struct VictimFile: HeapMember, Sendable {

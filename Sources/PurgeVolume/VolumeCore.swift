@@ -75,6 +75,8 @@ final class VolumeCore: Sendable {
     /// has begun, is right.
     let moves = Atomic<UInt64>(0)
     let movesEnded = Atomic<UInt64>(0)
+    /// Advances, under the lock, when files have been emptied that keep their names.
+    let filesEmptied = Atomic<Int>(0)
     let strays = Strays()
     /// Calls that failed because the disk under the store has no room.
     let hostRefusals = Atomic<Int>(0)

@@ -67,7 +67,7 @@ struct FlagLostTests {
             let outcome = SystemCallFaults(after: 0, of: .renameat2, code: EIO, count: .max).during {
                 Result { () throws(Errno) in try live.rename("Documents/new", "Documents/old") }
             }
-            #expect(throws: Errno.ioError) { try outcome.get() }
+            #expect(throws: Errno.ioError) { try outcome.result.get().get() }
             #expect(try live.events(.flagLost).isEmpty)
         }
     }

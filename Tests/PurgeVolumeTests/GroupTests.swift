@@ -37,6 +37,31 @@ struct GroupTests {
         #expect(try live.scannedBlocks() == live.used)
     }
 
+    /// A plan looks at the files that it has found after it has let go of the lock.
+    @Test func aGroupThatHasBecomeEmptyBelongsToNothing() throws {
+        try withVolume { live in
+            for (name, end) in [
+                ("kept", { try live.set("purgeGroup", of: "Library/Caches/kept", to: "0") }),
+                (
+                    "gone",
+                    {
+                        try live.unlink("Library/Caches/gone/file")
+                        try live.removeDirectory("Library/Caches/gone")
+                    }
+                ),
+            ] as [(String, () throws -> Void)] {
+                try live.makeDirectory("Library/Caches/\(name)")
+                try live.set("purgeGroup", of: "Library/Caches/\(name)", to: "1")
+                try live.make("Library/Caches/\(name)/file", blocks: 1)
+                let core = live.volume.core
+                let found = core.read { state in state.tree.victims.filter { $0.unit?.directory.name == Name(name) } }
+                #expect(found.count == 1)
+                try end()
+                #expect(core.read { _ in found.allSatisfy { $0.unit == nil } })
+            }
+        }
+    }
+
     @Test func aWriteThatNeedsOneBlock() throws {
         try withLargeGroup { live in
             let handle = try live.create("Documents/f")

@@ -22,6 +22,27 @@ struct TombstoneTests {
         try live.volume.attributes(of: try live.node(path)).status.size
     }
 
+    /// Of a file about which the kernel knows nothing yet, it would be told the size that it had.
+    @Test func aLookupThatAPurgeHasOvertakenIsRepeated() throws {
+        try withVolume { live in
+            try live.makeDirectory("Library/Caches/t")
+            try live.set("purgeTombstone", of: "Library/Caches/t", to: "1")
+            try live.make("Library/Caches/t/file", blocks: 2)
+            let (core, parent) = (live.volume.core, try live.node("Library/Caches/t"))
+            let lookups = Lookups(core: core)
+            func status() throws -> (Int, FileStatus) {
+                (core.filesEmptied.load(ordering: .relaxed), try Files.status(live.stored("Library/Caches/t/file")))
+            }
+            let (before, old) = try status()
+            try live.command(.storageReclaim, "caches")
+            #expect(lookups.lookup(Name("file"), old, in: parent, emptied: before) == nil)
+            let (after, new) = try status()
+            let entry = try #require(lookups.lookup(Name("file"), new, in: parent, emptied: after))
+            #expect(entry.attributes.status.st_size == 0 && entry.attributes.status.st_blocks == 0)
+            live.volume.forget(entry.node, count: 1)
+        }
+    }
+
     @Test func theFileKeepsAllButItsData() throws {
         try withTombstones { live in
             try live.make("Library/Caches/d/a", blocks: 5)

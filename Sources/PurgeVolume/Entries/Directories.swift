@@ -84,9 +84,10 @@ public struct Directories: VolumeFamily {
     private func lookup(_ name: CName, listedBy handle: DirectoryHandle) throws(Errno) -> Entry {
         let began = core.moves.load(ordering: .acquiring)
         let isQuiet = core.movesEnded.load(ordering: .acquiring) == began
+        let emptied = core.filesEmptied.load(ordering: .acquiring)
         let status = try handle.status(of: name)
         let isReserved = handle.node === root && ControlTree.isReserved(name)
-        if isQuiet, !isReserved, let entry = lookups.lookup(Name(name), status, in: handle.node) {
+        if isQuiet, !isReserved, let entry = lookups.lookup(Name(name), status, in: handle.node, emptied: emptied) {
             if core.moves.load(ordering: .acquiring) == began { return entry }
             lookups.forget(entry.node, count: 1)
         }

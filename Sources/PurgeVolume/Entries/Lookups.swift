@@ -40,20 +40,24 @@ struct Lookups: VolumeFamily {
             // The kernel passes on up to 1024 bytes and leaves the limit to us.
             throw name.length > Name.maximumLength ? .nameTooLong : .noEntry
         }
+        let emptied = core.filesEmptied.load(ordering: .acquiring)
         let status: FileStatus
         do {
             // A name of its own keeps it open during the call: the ring may drop it at any moment.
             let directory = try access.directoryDescriptor(parent)
             status = try System.status(at: directory.raw, cName)
         } catch .noEntry { return nil }
-        return lookup(name, status, in: parent)
+        return lookup(name, status, in: parent, emptied: emptied)
     }
 
-    /// The entry with that status; nil if the name belongs to another file now, or a purge has chosen it.
-    func lookup(_ name: Name, _ status: FileStatus, in parent: Node) -> Entry? {
+    /// The entry with that status; nil if the name belongs to another file now, or a purge has chosen it, or may have
+    /// emptied it since `VolumeCore.filesEmptied` was read, which must be before the status: a file of which the kernel
+    /// knows nothing yet would get the size that it had.
+    func lookup(_ name: Name, _ status: FileStatus, in parent: Node, emptied: Int) -> Entry? {
         change { state -> Entry? in
             guard let node = parent.entry(named: name), node.inode == UInt64(status.st_ino),
-                !node.flags.contains(.purging)
+                !node.flags.contains(.purging),
+                !node.standing.leavesTombstone || core.filesEmptied.load(ordering: .relaxed) == emptied
             else { return nil }
             state.grant(node)
             return Entry(node: node, attributes: Attributes(of: node, status, in: state))

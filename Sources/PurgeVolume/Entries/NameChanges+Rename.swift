@@ -50,14 +50,26 @@ extension VolumeState {
     ) {
         guard let target, target !== node else { return tree.rename(from, to: to) }
         if target.isDirectory { descriptors.remove(target) }
-        let (mark, isExcluded) = (target.ownMark.mark, target.flags.contains(.ownExclusion))
+        let flags = OwnFlags(of: target)
         tree.rename(from, to: to)
-        // What is saved by a rename over the old file has lost its flags. A folder above may have the same one.
-        if let mark, node.standing.mark != mark { note(.isPurgeable, mark.text, lostBy: node, tid) }
-        if isExcluded, !node.standing.isExcluded { note(.isExcludedFromBackup, "1", lostBy: node, tid) }
+        outbox += flags.losses(to: node, by: tid)
     }
+}
 
-    private mutating func note(_ attribute: StorageAttribute, _ value: String, lostBy node: Node, _ tid: pid_t) {
-        outbox.append(.flagLost(attribute, value, path: node.path().text, tier: node.standing.tier, pid: tid))
+/// The flags that a file has itself, which those lose who save by a rename over it.
+private struct OwnFlags {
+    let mark: PurgeMark?
+    let isExcluded: Bool
+
+    init(of node: Node) { (mark, isExcluded) = (node.ownMark.mark, node.flags.contains(.ownExclusion)) }
+
+    /// Those that the file in its place has neither itself nor from a folder above.
+    func losses(to node: Node, by tid: pid_t) -> [Event] {
+        var lost: [(StorageAttribute, String)] = []
+        if let mark, node.standing.mark != mark { lost.append((.isPurgeable, mark.text)) }
+        if isExcluded, !node.standing.isExcluded { lost.append((.isExcludedFromBackup, "1")) }
+        guard !lost.isEmpty else { return [] }
+        let path = node.path().text
+        return lost.map { .flagLost($0, $1, path: path, tier: node.standing.tier, pid: tid) }
     }
 }

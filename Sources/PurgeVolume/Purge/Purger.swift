@@ -156,6 +156,7 @@ struct Purger: VolumeFamily {
         let (removals, sidecars, instead, isShort) = change { state -> ([Removal], [String], Picked, Bool) in
             let removals = gone.map { removal(of: $0, &state) }
             let sidecars = gone.compactMap { finish($0, &state) }
+            if gone.contains(where: \.isEmptied) { core.filesEmptied.add(1, ordering: .relaxed) }
             let instead = reinstate(failed, job, &state)
             state.tree.accounts.notePurged(files: Int64(gone.count), bytes: freed + instead.allFromOthers)
             return (removals, sidecars, instead, !failed.isEmpty && state.capacity.balance < .zero)
