@@ -76,6 +76,8 @@ final class NodePart {
     var nearestPolicy: PolicyIndex?
     /// Of a directory.
     var behaviour = PurgeBehaviour()
+    /// Of a directory: see `Node.nearestGroup`. Unowned, because it may be the directory itself; it is above it otherwise.
+    unowned var nearestGroup: Node?
     /// Of a directory that is purged as one: what is ordered as one.
     var units: [VictimUnit] = []
     /// For a file with holes, or with blocks past its end: the blocks that are charged.

@@ -31,21 +31,19 @@ struct GroupMove {
     /// From here on they are in no group, and meanwhile whatever else follows from the change may reorder them.
     init(of directory: Node, _ tree: inout Tree) {
         self.directory = directory
-        Self.regroup(directory.foldersInSameGroup, isGrouped: false, &tree)
+        regroup(into: nil, &tree)
     }
 
     /// They are in the group that is above them now.
     func end(_ tree: inout Tree) {
-        let isGrouped = directory.behaviour.isGroup ?? directory.parent?.flags.contains(.grouped) ?? false
-        guard isGrouped else { return }
-        Self.regroup(directory.foldersInSameGroup, isGrouped: true, &tree)
+        if let group = directory.groupByNames { regroup(into: group, &tree) }
     }
 
-    private static func regroup(_ folders: [Node], isGrouped: Bool, _ tree: inout Tree) {
-        for folder in folders where folder.flags.contains(.grouped) != isGrouped {
+    private func regroup(into group: Node?, _ tree: inout Tree) {
+        for folder in directory.foldersInSameGroup where folder.nearestGroup !== group {
             let victims = folder.part?.victims.flatMap(\.nodes) ?? []
             for node in victims { tree.counted.queue.remove(node) }
-            folder.flags.set(.grouped, to: isGrouped)
+            folder.nearestGroup = group
             for node in victims { tree.counted.offer(node) }
         }
     }
@@ -54,9 +52,13 @@ struct GroupMove {
 extension Node {
     /// Whether files below it come into another group when it is moved to another directory.
     func changesGroup(in parent: Node) -> Bool {
-        guard behaviour.isGroup == nil else { return false }
-        return flags.contains(.grouped) || parent.flags.contains(.grouped)
-            ? self.parent?.nearestGroup !== parent.nearestGroup : false
+        behaviour.isGroup == nil && self.parent?.nearestGroup !== parent.nearestGroup
+    }
+
+    /// What `nearestGroup` is where the directory is now.
+    var groupByNames: Node? {
+        guard let isGroup = behaviour.isGroup else { return parent?.nearestGroup }
+        return isGroup ? self : nil
     }
 
     /// Itself and the directories below it, except for those with a value of their own and what is in them.

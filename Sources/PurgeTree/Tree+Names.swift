@@ -10,7 +10,7 @@ extension Tree {
         directory.ensuredPart.entries[node.name] = node
         if node.isDirectory {
             if directory.flags.isUnderPolicy { node.nearestPolicy = directory.nearestPolicy }
-            node.flags.set(.grouped, to: node.behaviour.isGroup ?? directory.flags.contains(.grouped))
+            if let group = node.groupByNames { node.nearestGroup = group }
             PolicyMove.set(facts.policy, of: node, &self)
         }
         place(node)
@@ -51,6 +51,7 @@ extension Tree {
         if node.isDirectory {
             PolicyMove.set(nil, of: node, &self)
             node.nearestPolicy = nil
+            node.nearestGroup = nil
             node.part?.units = []
         } else {
             counted.policies.leave(node)

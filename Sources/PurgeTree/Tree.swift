@@ -35,7 +35,7 @@ public struct Tree: ~Copyable, Sendable {
         roots.append(root)
         if device.ledgers.count < roots.count { counted.accounts.device.ledgers.append(Ledger()) }
         root.take(facts)
-        root.flags.set(.grouped, to: root.behaviour.isGroup ?? false)
+        root.nearestGroup = root.groupByNames
         PolicyMove.set(facts.policy, of: root, &self)
         place(root)
     }

@@ -176,12 +176,11 @@ private struct RankedUnit: HeapMember, Sendable {
 extension Node {
     /// The directory with which the files of this directory are purged as one.
     var nearestGroup: Node? {
-        var node: Node? = flags.contains(.grouped) ? self : nil
-        while let directory = node {
-            if let isGroup = directory.part?.behaviour.isGroup { return isGroup ? directory : nil }
-            node = directory.parent
+        get { isDirectory && flags.contains(.grouped) ? part?.nearestGroup : nil }
+        set {
+            flags.set(.grouped, to: newValue != nil)
+            if newValue != nil { ensuredPart.nearestGroup = newValue } else { part?.nearestGroup = nil }
         }
-        return nil
     }
 
     /// Of a directory that is purged as one.
