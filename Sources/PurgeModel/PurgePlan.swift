@@ -94,7 +94,7 @@ public struct PurgePlan<ID: Sendable>: Sendable {
             leftToFiles = max(.zero, short - part - files)
         case .step(let only):
             fromOthers = .zero
-            _ = take(nil, of: only, limit, next)
+            leftToFiles = max(.zero, share.leftToFiles - take(nil, of: only, limit, next).bytes)
             unfinished = nil
         case .all:
             fromOthers = othersPurgeable

@@ -31,8 +31,12 @@ public struct Reclaiming: Hashable, Sendable {
     func isDue(on device: Device) -> Bool {
         guard let urgency = urgency(on: device) else { return false }
         return clears(on: device)
-            || device.othersPurgeable + device.ledgers.bytes(\.reclaimableByClass, urgency, device)
-                > device.ledgers.bytes(\.heldByClass, urgency, device)
+            || finds(urgency, on: device, besides: device.ledgers.bytes(\.heldByClass, urgency, device))
+    }
+
+    /// Whether there is more of this urgency than these bytes.
+    private func finds(_ urgency: Urgency, on device: Device, besides held: ByteCount = .zero) -> Bool {
+        device.othersPurgeable + device.ledgers.bytes(\.reclaimableByClass, urgency, device) > held
     }
 
     /// Whether all of Caches goes now. The launch of the app ends that.
@@ -53,13 +57,15 @@ public struct Reclaiming: Hashable, Sendable {
         if takesPart || need <= most { refusedNeed = max(refusedNeed, min(need, most)) }
     }
 
-    /// At the end of a change: what is over is forgotten.
+    /// At the end of a change: what is over is forgotten. Purging that has begun is also over when nothing is left, and with
+    /// it what refused writes need.
     // Not inlined, because then the device would be copied where this is not called too.
     @inline(never)
     mutating func settle(on device: Device, free: ByteCount) {
         if free >= refusedNeed { refusedNeed = .zero }
         if !clears(on: device) { clearing = nil }
-        if urgency(on: device) == nil { urgency = nil }
+        guard let current = urgency(on: device) else { return urgency = nil }
+        if urgency != nil, clearing == nil, !finds(current, on: device) { self = Reclaiming() }
     }
 
     /// Whether `settle` has nothing to do.

@@ -24,9 +24,7 @@ struct VolumeState: ~Copyable, Sendable {
     #endif
     /// The process that has brought the level down to one at which space is reclaimed, as long as that lasts.
     var pressureCause: PressureCause?
-    /// What the last step of the purge because of pressure has left to files: see `OthersShare`.
-    var leftToFiles = ByteCount.zero
-    private(set) var reclaimCall = ReclaimCall()
+    var reclaimCall = ReclaimCall()
     /// `Device.levelChanges` when the last change ended.
     private var levelChangesTold: UInt64 = 0
     /// Purged names about which the kernel has not been told yet.

@@ -144,6 +144,43 @@ import Testing
         #expect(device.reclaimUrgency == nil && device.reclaiming.urgency == nil)
     }
 
+    /// It has ended when nothing is left, too. What appears then is judged by the level alone.
+    @Test func urgencyEndsWhenNothingIsLeft() throws {
+        var device = try Self.device(others: 960, purgeable: 30)
+        device.reclaiming.begin(on: device)
+        device.takeFromOthers(ByteCount(blocks: 29))
+        _ = device.judgePressure()
+        #expect(device.level == .low && device.reclaimUrgency == .high)
+        device.takeFromOthers(ByteCount(blocks: 1))
+        _ = device.judgePressure()
+        #expect(device.level == .low && device.reclaimUrgency == .medium)
+        device.ledgers[0].offer(ByteCount(blocks: 5), as: .high)
+        #expect(!device.shouldReclaim)
+        device.ledgers[0].offer(ByteCount(blocks: 5), as: .medium)
+        #expect(device.shouldReclaim)
+    }
+
+    @Test func aRefusedWriteIsGivenUpWhenNothingIsLeft() throws {
+        var device = try Self.device(used: 950, [.temporary: 40])
+        _ = try device.apply(.thresholds(try #require(ThresholdChange(text: "off"))), as: "", by: 0, at: Self.start)
+        device.reclaiming.noteRefused(ByteCount(blocks: 80), takesPart: false, on: device)
+        // As long as it has not begun, what may go can come and go.
+        device.ledgers[0].retract(ByteCount(blocks: 40), as: .temporary)
+        _ = device.judgePressure()
+        #expect(device.goal(for: .pressure) == .bytes(ByteCount(blocks: 30)) && !device.shouldReclaim)
+        device.ledgers[0].offer(ByteCount(blocks: 40), as: .temporary)
+        device.reclaiming.begin(on: device)
+        // One that is being changed is left.
+        device.ledgers[0].retract(ByteCount(blocks: 30), as: .temporary)
+        device.ledgers[0].hold(ByteCount(blocks: 10), as: .temporary)
+        _ = device.judgePressure()
+        #expect(device.goal(for: .pressure) == .bytes(ByteCount(blocks: 30)) && !device.shouldReclaim)
+        device.ledgers[0].release(ByteCount(blocks: 10), as: .temporary)
+        device.ledgers[0].retract(ByteCount(blocks: 10), as: .temporary)
+        _ = device.judgePressure()
+        #expect(device.goal(for: .pressure) == nil && device.reclaiming.isNone)
+    }
+
     @Test func launchEndsTheClearingOfCaches() throws {
         var device = try Self.device(used: 960, [.caches: 40])
         device.reclaiming.begin(on: device)

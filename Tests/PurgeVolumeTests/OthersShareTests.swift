@@ -64,6 +64,69 @@ struct OthersShareTests {
         }
     }
 
+    /// 2000 blocks in profile `device`: 600 files of one block in Library/Caches, 200 in tmp, and 1000 of others. Of 1000 that
+    /// are short others give 300; all of Library/Caches goes in three steps, and 100 of tmp.
+    private func withManyCaches(_ trigger: PurgeTrigger, _ purge: (LiveVolume) throws -> Void) throws {
+        try withVolume(settings: { settings in
+            settings.total = ByteCount(blocks: 2000)
+            settings.thresholds = .off
+            settings.purgeLatency = TimeSpan(seconds: 0)
+        }) { live in
+            for number in 0..<600 { try live.make("Library/Caches/\(number)", blocks: 1) }
+            for number in 0..<200 { try live.make("tmp/\(number)", blocks: 1) }
+            try live.command(.storageProfile, "device")
+            try live.command(.storageOthers, "\(1000 * 4096)")
+            try live.command(.storageOthersPurgeable, "\(1000 * 4096)")
+            try live.command(.storageOthersShare, "30%")
+            try purge(live)
+            try expect(live, others: 300, files: 700, trigger: trigger)
+            #expect(live.volume.status().tiers.caches.files == 0)
+        }
+    }
+
+    @Test func aCommandThatTakesAllOfCaches() throws {
+        try withManyCaches(.command) { live in try live.command(.storageReclaim, "\(1000 * 4096)") }
+    }
+
+    @Test func aSmallerDeviceThatTakesAllOfCaches() throws {
+        try withManyCaches(.capacity) { live in try live.command(.storageTotal, "\(800 * 4096)") }
+    }
+
+    @Test func pressureThatTakesAllOfCaches() throws {
+        try withManyCaches(.pressure) { live in
+            try live.volume.startThreads()
+            defer { live.volume.end() }
+            let limit = 201 * 4096  // 200 are free
+            try live.command(
+                .storageThresholds, "verylow=\(limit),low=\(limit),nearlow=\(limit),desired=\(1200 * 4096)")
+        }
+    }
+
+    /// What one purge has left to files that it did not find is nothing to the next one.
+    @Test func eachPurgeHasItsShare() throws {
+        try withVolume(settings: { settings in
+            settings.total = ByteCount(blocks: 1000)
+            settings.thresholds = .off
+        }) { live in
+            try live.command(.storageOthers, "\(500 * 4096)")
+            try live.command(.storageOthersPurgeable, "\(400 * 4096)")
+            try live.command(.storageOthersShare, "50%")
+            try live.volume.startThreads()
+            defer { live.volume.end() }
+            for number in 0..<10 { try live.make("tmp/a\(number)", blocks: 1) }
+            // 490 are free. Of 100 that are short others give 50, the files 10, and others the rest.
+            let thresholds = "verylow=0,low=\(491 * 4096),nearlow=\(491 * 4096),desired=\(590 * 4096)"
+            try live.command(.storageThresholds, thresholds)
+            #expect(try live.blocks(.storageOthersPurgeable) == 310)
+            try live.command(.storageThresholds, "off")
+            for number in 0..<100 { try live.make("tmp/b\(number)", blocks: 1) }
+            // 590 were free, and now 490 are again: 50 of others, 50 files.
+            try live.command(.storageThresholds, thresholds)
+            #expect(try live.blocks(.storageOthersPurgeable) == 260)
+            #expect(live.volume.status().tiers.temporary.files == 50)
+        }
+    }
+
     /// What is important is the same whatever the share, and all of it can be written.
     @Test(arguments: [0, 1, 50, 99, 100]) func theNumberIsTheTruth(percent: Int) throws {
         try withVolume { live in

@@ -164,4 +164,51 @@ struct VolumeReclaimerTests {
             }
         }
     }
+
+    /// 2000 blocks: 600 files of one block in Library/Caches, which a purge takes in three steps.
+    private func withManyCaches(latency: Int64, _ body: (LiveVolume) throws -> Void) throws {
+        try withVolume(settings: { settings in
+            settings.total = ByteCount(blocks: 2000)
+            settings.thresholds = .off
+            settings.purgeLatency = TimeSpan(seconds: latency)
+        }) { live in
+            for number in 0..<600 { try live.make("Library/Caches/\(number)", blocks: 1) }
+            try body(live)
+        }
+    }
+
+    /// 1400 are free, and 500 are short.
+    private static let shortOf500 = "verylow=0,low=\(1401 * 4096),nearlow=\(1401 * 4096),desired=\(1900 * 4096)"
+
+    /// What has begun goes on, however long the latency is then.
+    @Test func aLatencyThatIsSetLaterHoldsNothingUp() throws {
+        try withManyCaches(latency: 0) { live in
+            try live.command(.storageProfile, "device")
+            try live.command(.storageThresholds, Self.shortOf500)
+            #expect(live.volume.reclaimer.reclaimOnce())
+            #expect(live.used == 344)
+            try live.command(.storagePurgeLatency, "1h")
+            while live.volume.reclaimer.reclaimOnce() {}
+            #expect(live.used == 0)
+            // The next one lags.
+            try live.make("Library/Caches/next", blocks: 1)
+            try live.command(.storageThresholds, "low=100%,nearlow=100%,desired=100%")
+            #expect(!live.volume.reclaimer.reclaimOnce() && live.used == 1)
+        }
+    }
+
+    /// A change waits for what is purged at once. Rules in which that lags behind end the waiting.
+    @Test func whatLagsBehindIsNotWaitedFor() throws {
+        try withManyCaches(latency: 3600) { live in
+            live.volume.core.reclaimerRuns.store(true, ordering: .sequentiallyConsistent)
+            let asking = Workers.start(1) { _ in try live.command(.storageThresholds, Self.shortOf500) }
+            try eventually("the level") { live.volume.device.level == .low }
+            #expect(live.volume.reclaimer.reclaimOnce())
+            try live.command(.storageProfile, "device")
+            let waiting = Result { try asking.join(within: 10) }
+            live.volume.end()
+            try waiting.get()
+            #expect(live.used == 344)
+        }
+    }
 }

@@ -57,16 +57,14 @@ struct Reclaimer: VolumeFamily {
     /// nil if there is nothing to take now.
     private func choose(at now: Instant, _ state: inout VolumeState) -> PurgeJob? {
         state.tree.accounts.beginReclaiming()
-        guard state.device.shouldReclaim, let goal = state.device.goal(for: .pressure) else {
-            state.leftToFiles = .zero
-            return nil
-        }
+        guard state.device.shouldReclaim, let goal = state.device.goal(for: .pressure) else { return nil }
         // What is used while Caches is cleared stays, so that this ends.
         let spared = state.device.reclaiming.clearing.map { $0...max($0, now) }
         let job = state.choose(
-            goal, trigger: .pressure, tid: 0, limit: Purger.batch, spared: spared, leftToFiles: state.leftToFiles)
-        state.leftToFiles = job?.picked.leftToFiles ?? .zero
+            goal, trigger: .pressure, tid: 0, limit: Purger.batch, spared: spared,
+            leftToFiles: state.reclaimCall.leftToFiles)
         if let job {
+            state.reclaimCall.leftToFiles = job.picked.leftToFiles
             if job.picked.leavesCaches { state.tree.accounts.clearCaches(since: now) }
             return job
         }
@@ -78,9 +76,9 @@ struct Reclaimer: VolumeFamily {
         return choose(at: now, &state)
     }
 
-    /// Returns when nothing that pressure calls for is left to do now. If there is no reclaiming thread (in a store that is
-    /// not mounted), nothing is purged in the background.
-    func awaitPressure() { awaitEnd { !$0.device.shouldReclaim } }
+    /// Returns when nothing that pressure calls for is left to do now; what lags behind is not waited for. If there is no
+    /// reclaiming thread (in a store that is not mounted), nothing is purged in the background.
+    func awaitPressure() { awaitEnd { !$0.reclaimCall.mayBegin($0.device) } }
 
     /// Returns when each policy has had nothing to take at some moment since it was last checked, and what it had taken by
     /// then is gone. Beside programs that go on writing there may never be a moment at which that is true of all of them.

@@ -201,17 +201,17 @@ struct Purger: VolumeFamily {
             let seen = core.released.generation
             let spared = began...max(began, clock.now)
             let (job, isHeld) = change { state -> (PurgeJob?, Bool) in
-                if clearsCaches, !state.device.isRunning,
-                    let rest = state.choose(
-                        .step(.caches), trigger: trigger, tid: tid, limit: Self.batch, spared: spared)
-                {
+                func choose(_ goal: PurgeGoal, _ state: inout VolumeState) -> PurgeJob? {
+                    state.choose(
+                        goal, trigger: trigger, tid: tid, limit: Self.batch, spared: goal.isWhole ? spared : nil,
+                        leftToFiles: leftToFiles)
+                }
+                if clearsCaches, !state.device.isRunning, let rest = choose(.step(.caches), &state) {
                     return (rest, false)
                 }
                 clearsCaches = false
                 guard let goal = goal(state, freed) else { return (nil, false) }
-                let job = state.choose(
-                    goal, trigger: trigger, tid: tid, limit: Self.batch, spared: goal.isWhole ? spared : nil,
-                    leftToFiles: leftToFiles)
+                let job = choose(goal, &state)
                 return (job, job == nil && state.device.held > .zero)
             }
             if let job {
