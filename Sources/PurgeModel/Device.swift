@@ -19,7 +19,7 @@ public struct Device: Hashable, Sendable {
     /// How long after it is called for purging in the background begins, in real time, if the profile lets it lag.
     public package(set) var purgeLatency = TimeSpan.usualPurgeLatency
     /// When files of `tmp` are looked at for their age.
-    public internal(set) var ageing = TemporaryAgeing()
+    public package(set) var ageing = TemporaryAgeing()
     /// The protection class of every entry that has none of its own.
     public package(set) var protection = FileProtection.completeUntilFirstUserAuthentication
     /// UUID of the simulated app container.

@@ -23,6 +23,11 @@ public struct TemporaryAgeing: Hashable, Sendable {
         defer { day = now.day }
         return day != nil
     }
+
+    /// What a look at a moment has begun was not finished, so it is due again.
+    package mutating func takeBack(_ moment: Instant) {
+        if day == moment.day { day = moment.day - 1 }
+    }
 }
 
 extension Instant {

@@ -257,6 +257,15 @@ import Testing
         #expect(device.ageing.next == nil && !device.ageing.isDue(at: Self.start))
     }
 
+    @Test func aLookThatWasNotFinishedIsDueAgain() throws {
+        var device = try Self.device()
+        _ = device.age(to: Self.after(43200))
+        device.ageing.takeBack(Self.after(43199))
+        #expect(!device.ageing.isDue(at: Self.after(43200)))
+        device.ageing.takeBack(Self.after(43200))
+        #expect(device.age(to: Self.after(43201)) == [.age(Self.after(43201)), .save])
+    }
+
     @Test func theDayOnWhichItBeginsIsNotOver() throws {
         var device = Device(containerID: "3F2504E0-4F89-41D3-9A0C-0305E82C3301")
         var settings = SettingsChange()

@@ -1,3 +1,4 @@
+import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
@@ -174,6 +175,73 @@ struct DeviceTimerTests {
             let again = try OfflineVolume(storePath: store, forReading: true)
             #expect(try again.read("device.state") == "locked\n")
             try again.close()
+        }
+    }
+
+    /// A store in profile `device` with files of `tmp` that are over their age on a day that has not been looked at.
+    private func withAgedFiles(_ hooks: VolumeHooks, _ body: (LiveVolume) throws -> Void) throws {
+        try withVolume(hooks: hooks) { live in
+            _ = try live.volume.lookup("tmp", in: live.volume.root, caller: LiveVolume.caller)
+            for name in ["a", "d/b", "d/e/c"] {
+                if name.contains("d/b") { try live.makeDirectory("tmp/d") }
+                if name.contains("/e/") { try live.makeDirectory("tmp/d/e") }
+                try live.make("tmp/\(name)", blocks: 1)
+            }
+            try live.command(.storageProfile, "device")
+            live.volume.clock.set(secondsAhead: 4 * 86400)
+            try body(live)
+        }
+    }
+
+    /// What is removed for its age has been announced only when the test says so.
+    @Test func lockingEndsWhileTmpIsLookedAt() throws {
+        let told = Mutex<[@Sendable () -> Void]>([])
+        var hooks = VolumeHooks()
+        hooks.announce = { announcement in told.withLock { $0.append(announcement.finish) } }
+        try withAgedFiles(hooks) { live in
+            try live.command(.deviceState, "lock")
+            try live.volume.startThreads()
+            try eventually(within: 10, "the first announcement") { !told.withLock { $0.isEmpty } }
+            let end = try endLocking(live, after: 20_000_000)
+            let reading = Workers.start(1) { _ in
+                while live.volume.clock.now < end { usleep(1000) }
+                #expect(live.volume.controlFiles.text(of: .deviceState) == "locked\n")
+            }
+            let outcome = Result { try reading.join(within: 10) }
+            let isOver = Mutex(false)
+            let telling = Workers.start(1) { _ in
+                while !isOver.withLock({ $0 }) {
+                    let all = told.withLock { waiting in
+                        defer { waiting = [] }
+                        return waiting
+                    }
+                    for finish in all { finish() }
+                    usleep(1000)
+                }
+            }
+            try eventually(within: 10, "the end of it") { live.used == 0 }
+            live.volume.end()
+            isOver.withLock { $0 = true }
+            try telling.join(within: 10)
+            try outcome.get()
+        }
+    }
+
+    /// The end of the volume does not wait for it, and the next mount goes on.
+    @Test func theEndInterruptsTheLookAtTmp() throws {
+        let volume = Mutex<Volume?>(nil)
+        var hooks = VolumeHooks()
+        hooks.announce = { announcement in
+            volume.withLock { $0 }?.core.isEnding.store(true, ordering: .sequentiallyConsistent)
+            announcement.finish()
+        }
+        try withAgedFiles(hooks) { live in
+            volume.withLock { $0 = live.volume }
+            defer { volume.withLock { $0 = nil } }
+            live.volume.deviceTimer.runAgeing()
+            #expect(live.used == 2)
+            #expect(live.volume.device.ageing.isDue(at: live.volume.clock.now))
+            live.volume.end()
         }
     }
 }

@@ -76,10 +76,7 @@ struct DeviceChanges: VolumeFamily {
         for effect in effects {
             switch effect {
             case .event, .level, .clock, .profile: break  // `VolumeState.take` has done it
-            case .age(let moment):
-                purgedNames.awaitingAnnouncements { debt in
-                    _ = EmptiedFolder(core: core, work: .ageing(moment), pid: pid).empty(&debt)
-                }
+            case .age(let moment): age(moment, pid)
             case .purge(.pressure): Reclaimer(core: core).awaitPressure()
             case .purge(let trigger): purge(trigger, pid)
             case .work(let work): try carryOut(work, pid)
@@ -97,6 +94,15 @@ struct DeviceChanges: VolumeFamily {
         // renamed may have been passed over.
         if effects.contains(.forgetAttributes) { forgetAttributes() }
         guard isSaved else { throw .ioError }
+    }
+
+    /// The next mount does what the end of this one keeps from being done.
+    private func age(_ moment: Instant, _ pid: pid_t) {
+        purgedNames.awaitingAnnouncements { debt in
+            _ = EmptiedFolder(core: core, work: .ageing(moment), pid: pid).empty(&debt)
+        }
+        guard core.isEnding.load(ordering: .sequentiallyConsistent) else { return }
+        change { state in state.tree.accounts.change { $0.ageing.takeBack(moment) } }
     }
 
     private func purge(_ trigger: PurgeTrigger, _ pid: pid_t) {

@@ -1,7 +1,7 @@
 import PurgeModel
 import PurgeSystem
 
-/// Carries out what is due on the device at its moment, as the end of `locking` is.
+/// Carries out what is due on the device at its moment, as the end of `locking` is, and the look at `tmp`.
 struct DeviceTimer: VolumeFamily {
     let core: VolumeCore
     let deviceChanges: DeviceChanges
@@ -12,28 +12,29 @@ struct DeviceTimer: VolumeFamily {
             let seen = core.deviceGate.generation
             if isDue { proceed() }
             core.deviceSettled.advance()
-            if !store.isForReading { age() }
-            wait(while: seen)
+            wait(while: seen, until: read { $0.device.nextDue }, atMost: DeviceLock.lockingTime.seconds * 1000)
         }
         core.deviceSettled.advance()
     }
 
-    private func wait(while seen: UInt64) {
-        let now = clock.now
-        let (due, ageing) = read { ($0.device.nextDue, $0.device.ageing.next) }
-        let longest = due == nil ? Self.longestWait : DeviceLock.lockingTime.seconds * 1000
-        guard let next = [due, store.isForReading ? nil : ageing].compactMap({ $0 }).min() else {
-            return core.deviceGate.wait(while: seen)
+    /// The body of the thread that has what is in `tmp` looked at for its age when a day has begun. That takes as long as there
+    /// are files, and nothing waits for it.
+    func runAgeing() {
+        while !isEnding {
+            let seen = core.deviceGate.generation
+            age()
+            wait(while: seen, until: read { $0.device.ageing.next }, atMost: 600_000)
         }
+    }
+
+    /// Waits for a moment, for so many milliseconds, because the machine's clock may be set, or until the device changes.
+    private func wait(while seen: UInt64, until moment: Instant?, atMost longest: Int64) {
+        guard let moment else { return core.deviceGate.wait(while: seen) }
         // The moment is not over before the next millisecond begins.
-        let left = (next.nanoseconds &- now.nanoseconds) / 1_000_000 + 1
+        let left = (moment.nanoseconds &- clock.now.nanoseconds) / 1_000_000 + 1
         core.deviceGate.wait(while: seen, milliseconds: max(1, min(longest, left)))
     }
 
-    /// In milliseconds. The machine's clock may be set.
-    private static let longestWait: Int64 = 600_000
-
-    /// Has what is in `tmp` looked at for its age if a day has begun. No control file waits for that.
     private func age() {
         let now = clock.now
         guard read({ $0.device.ageing.isDue(at: now) }) else { return }

@@ -2,14 +2,15 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-// The threads of a mounted volume that do not serve requests: one purges under pressure, one carries out what is due
-// on the device, one keeps the store up to date.
+// The threads of a mounted volume that do not serve requests: one purges under pressure, one looks at what is in
+// tmp for its age, one carries out what else is due on the device, one keeps the store up to date.
 extension Volume {
     public func startThreads() throws(Errno) {
         // Nothing can be purged in a store that is only read.
         if !store.isForReading {
             try threads.start("reclaimer") { [self] in reclaimer.run() }
             core.reclaimerRuns.store(true, ordering: .sequentiallyConsistent)
+            try threads.start("ageing") { [self] in deviceTimer.runAgeing() }
         }
         try threads.start("device") { [self] in deviceTimer.run() }
         core.deviceTimerRuns.store(true, ordering: .sequentiallyConsistent)

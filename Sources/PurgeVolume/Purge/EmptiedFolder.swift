@@ -32,7 +32,7 @@ struct EmptiedFolder: VolumeFamily {
         var freed = ByteCount.zero
         var pending = folder.map { [$0] } ?? []
         var folders: [Dentry] = []
-        while let folder = pending.popLast() {
+        while !isInterrupted, let folder = pending.popLast() {
             let entries = entries(of: folder).map { (Dentry(directory: folder, name: $0.key), $0.value) }
             let inner = entries.filter { $0.1.isDirectory }
             folders += selections.inSlices(inner) { stays($0.1) ? nil : $0.0 }
@@ -42,6 +42,12 @@ struct EmptiedFolder: VolumeFamily {
         }
         // A folder comes before those in it.
         return freed + remove(folders.reversed(), &debt)
+    }
+
+    /// What is over its age can wait for the next mount.
+    private var isInterrupted: Bool {
+        guard case .ageing = work else { return false }
+        return core.isEnding.load(ordering: .acquiring)
     }
 
     private var folder: Node? {
@@ -86,7 +92,7 @@ struct EmptiedFolder: VolumeFamily {
 
     private func remove(_ dentries: [Dentry], _ debt: inout AnnouncementDebt) -> ByteCount {
         var freed = ByteCount.zero
-        for start in stride(from: 0, to: dentries.count, by: Purger.batch) {
+        for start in stride(from: 0, to: dentries.count, by: Purger.batch) where !isInterrupted {
             let gone = dentries[start..<min(start + Purger.batch, dentries.count)].compactMap { remove($0) }
             freed += gone.reduce(.zero) { $0 + $1.freed }
             debt.add(gone.map(\.removal))
