@@ -10,7 +10,11 @@ public enum PurgeTrigger: String, Codable, Sendable {
 
 public enum EventType: String, CaseIterable, Codable, Sendable {
     case mount, unmount, purge, refused, pressure, capacity, mark, flagLost, protectionDenied, device, clock, app,
-        policy, backup, restore, hostFull, dropped
+        policy, backup, restore, hostFull, dropped, removed, renamed, replaced
+
+    /// What the app itself does to names: in the journal only, not in the live stream.
+    public static let ofApp: Set<EventType> = [.removed, .renamed, .replaced]
+    public var isOfApp: Bool { Self.ofApp.contains(self) }
 }
 
 /// One line of the journal; fields that do not apply are left out (docs/CONTROL.md, events).
@@ -27,15 +31,29 @@ public struct Event: Codable, Hashable, Sendable {
     public var reason: String?
     public var trigger: PurgeTrigger?
     public var pid: Int32?
-    /// For what is done because of pressure: the file whose write brought the pressure on, in the form of `path`.
+    /// The file whose write set a purge off or brought the pressure on, in the form of `path`.
     public var cause: String?
     /// True for a file that was emptied and still has its name.
     public var tombstone: Bool?
+    /// For `renamed` the new path; for `replaced` the path from which the new file came.
+    public var to: String?
+    /// The command name of `pid`.
+    public var process: String?
+    /// For a purge: when the file was last used, as `time`.
+    public var lastUse: String?
+    /// The level when a purge or a refusal was decided.
+    public var pressure: PressureLevel?
+    /// As `time`, but by the clock of the host.
+    public var realTime: String?
+    /// With the first event of each step of a purge: some of what came earlier in the order and was not taken.
+    public var passedOver: [PassedOver]?
 
     public init(
         seq: Int64 = 0, time: String = "", type: EventType, path: String? = nil, tier: Tier? = nil,
         bytes: ByteCount? = nil, reason: String? = nil, trigger: PurgeTrigger? = nil, pid: Int32? = nil,
-        cause: String? = nil, tombstone: Bool? = nil
+        cause: String? = nil, tombstone: Bool? = nil, to: String? = nil, process: String? = nil,
+        lastUse: String? = nil, pressure: PressureLevel? = nil, realTime: String? = nil,
+        passedOver: [PassedOver]? = nil
     ) {
         self.seq = seq
         self.time = time
@@ -48,6 +66,12 @@ public struct Event: Codable, Hashable, Sendable {
         self.pid = pid
         self.cause = cause
         self.tombstone = tombstone
+        self.to = to
+        self.process = process
+        self.lastUse = lastUse
+        self.pressure = pressure
+        self.realTime = realTime
+        self.passedOver = passedOver
     }
 }
 

@@ -25,6 +25,31 @@ import Testing
         #expect(try json(event) == #"{"seq":1,"time":"2026-11-21T09:30:00.000Z","type":"mount"}"#)
     }
 
+    /// What tells why a file has gone.
+    @Test func fieldsOfAPurgeAndARename() throws {
+        let purge = Event(
+            seq: 7, time: "s", type: .purge, path: "tmp/a", pid: 42, cause: "Documents/b", process: "cp", lastUse: "u",
+            pressure: .low, realTime: "r",
+            passedOver: [
+                PassedOver(path: "tmp/c", reason: .open, pid: 43, process: "cat"),
+                PassedOver(path: "tmp/d", reason: .severalNames),
+            ])
+        #expect(
+            try json(purge) == """
+                {"cause":"Documents/b","lastUse":"u","passedOver":\
+                [{"path":"tmp/c","pid":43,"process":"cat","reason":"open"},{"path":"tmp/d","reason":"severalNames"}],\
+                "path":"tmp/a","pid":42,"pressure":"low","process":"cp","realTime":"r","seq":7,"time":"s",\
+                "type":"purge"}
+                """)
+        #expect(try JSONDecoder().decode(Event.self, from: Data(try json(purge).utf8)) == purge)
+        let renamed = Event(seq: 8, time: "s", type: .renamed, path: "tmp/a", to: "tmp/b")
+        #expect(try json(renamed) == #"{"path":"tmp/a","seq":8,"time":"s","to":"tmp/b","type":"renamed"}"#)
+    }
+
+    @Test func someTypesAreTheAppsOwn() {
+        #expect(EventType.allCases.filter(\.isOfApp) == [.removed, .renamed, .replaced])
+    }
+
     @Test func readsBack() throws {
         let event = Event(
             seq: 9, time: "t", type: .refused, path: "Documents/a", tier: .persistent, bytes: ByteCount(1), pid: 1)
@@ -35,7 +60,8 @@ import Testing
         #expect(
             EventType.allCases.map(\.rawValue) == [
                 "mount", "unmount", "purge", "refused", "pressure", "capacity", "mark", "flagLost", "protectionDenied",
-                "device", "clock", "app", "policy", "backup", "restore", "hostFull", "dropped",
+                "device", "clock", "app", "policy", "backup", "restore", "hostFull", "dropped", "removed", "renamed",
+                "replaced",
             ])
     }
 

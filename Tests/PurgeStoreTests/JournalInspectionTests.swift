@@ -91,9 +91,9 @@ struct JournalInspectionTests {
     }
 
     @Test func leavesAJournalOfANewerVersion() throws {
-        try change("PRAGMA user_version = 4")
+        try change("PRAGMA user_version = 5")
         let error = try storeError { _ = try Journal.open(in: try Store.open(directory["s"], creating: false)) }
-        #expect(error.what == "the journal was written by a newer purgefs (format 4; this one knows 3)")
+        #expect(error.what == "the journal was written by a newer purgefs (format 5; this one knows 4)")
         #expect(try problems(repairing: true).map(\.repair) == [nil])
         #expect(!directory.exists("s/journal.sqlite.damaged-1"))
     }

@@ -48,6 +48,24 @@ struct JournalReaderTests {
         #expect(try numbers(.init(after: 5)) == [])
     }
 
+    @Test func choosesByTime() throws {
+        let journal = try Journal.open(in: store)
+        let times = [1, 2, 3, 4].map { "2026-11-2\($0)T09:30:00.000Z" }
+        try journal.append(
+            (1...4).map {
+                Event(
+                    seq: $0, time: times[Int($0) - 1], type: $0 == 4 ? .mark : .purge,
+                    realTime: $0 == 1 ? nil : times[Int($0) - 2])
+            })
+        let reader = try JournalReader(storePath: directory["s"])
+        func numbers(_ filter: JournalReader.Filter) throws -> [Int64] { try reader.events(filter).map(\.seq) }
+        #expect(try numbers(.init(since: times[1])) == [2, 3, 4])
+        #expect(try numbers(.init(since: "2026-11-22T09:30:00.001Z")) == [3, 4])
+        #expect(try numbers(.init(sinceReal: times[1])) == [3, 4])
+        #expect(try numbers(.init(types: [.purge], since: times[1], sinceReal: times[0])) == [2, 3])
+        #expect(try numbers(.init(after: 2, limit: 1, since: times[0])) == [3])
+    }
+
     @Test func readsManyPagesInOrderAndStopsWhenTold() throws {
         let journal = try Journal.open(in: store)
         try journal.append((1...2500).map { Event(seq: $0, type: .mark) })
@@ -129,62 +147,6 @@ struct JournalReaderTests {
         #expect(try JournalReader(storePath: directory["killed"]).events().map(\.seq) == [1, 2, 3])
         let maps = String(decoding: try FileDescriptor.open("/proc/self/maps", O_RDONLY).readAll(), as: UTF8.self)
         #expect(!maps.contains(directory["killed"]))
-    }
-
-    /// A journal of the first format, which had no causes, is read as it is; a writer brings it up to date.
-    @Test func theFirstFormat() throws {
-        let journal = try Journal.open(in: store)
-        try journal.append(Self.events)
-        journal.close()
-        let old = try Database(path: directory["s/journal.sqlite"], flags: 2)  // SQLITE_OPEN_READWRITE
-        try old.execute(
-            """
-            ALTER TABLE events RENAME TO newer;
-            CREATE TABLE events(
-                seq INTEGER PRIMARY KEY, time TEXT NOT NULL, type TEXT NOT NULL, path TEXT, tier TEXT,
-                bytes INTEGER, reason TEXT, trigger TEXT, pid INTEGER);
-            INSERT INTO events SELECT seq, time, type, path, tier, bytes, reason, trigger, pid FROM newer;
-            DROP TABLE newer; PRAGMA user_version = 1
-            """)
-        #expect(try JournalReader(storePath: directory["s"]).events() == Self.events)
-        #expect(try old.number("PRAGMA user_version") == 1)
-        #expect(try store.place.inspectJournal(repairing: false) == nil)
-        let caused = Event(
-            seq: 6, time: "t", type: .purge, path: "tmp/a", trigger: .pressure, pid: 7, cause: "b", tombstone: true)
-        for _ in 0..<2 {
-            let next = try Journal.open(in: store)
-            if next.lastSequence == 5 { try next.append([caused]) }
-            next.close()
-        }
-        #expect(try JournalReader(storePath: directory["s"]).events() == Self.events + [caused])
-        #expect(try old.number("PRAGMA user_version") == 3)
-    }
-
-    /// The second had causes, and no tombstones.
-    @Test func theSecondFormat() throws {
-        let journal = try Journal.open(in: store)
-        let caused = Event(seq: 1, time: "t", type: .purge, path: "tmp/a", trigger: .pressure, pid: 7, cause: "b")
-        try journal.append([caused])
-        journal.close()
-        let old = try Database(path: directory["s/journal.sqlite"], flags: 2)  // SQLITE_OPEN_READWRITE
-        try old.execute(
-            """
-            ALTER TABLE events RENAME TO newer;
-            CREATE TABLE events(
-                seq INTEGER PRIMARY KEY, time TEXT NOT NULL, type TEXT NOT NULL, path TEXT, tier TEXT,
-                bytes INTEGER, reason TEXT, trigger TEXT, pid INTEGER, cause TEXT);
-            INSERT INTO events SELECT seq, time, type, path, tier, bytes, reason, trigger, pid, cause FROM newer;
-            DROP TABLE newer; PRAGMA user_version = 2
-            """)
-        #expect(try JournalReader(storePath: directory["s"]).events() == [caused])
-        var emptied = caused
-        (emptied.seq, emptied.tombstone) = (2, true)
-        let next = try Journal.open(in: store)
-        try next.append([emptied])
-        next.close()
-        #expect(try JournalReader(storePath: directory["s"]).events() == [caused, emptied])
-        #expect(try old.number("PRAGMA user_version") == 3)
-        #expect(try store.place.inspectJournal(repairing: false) == nil)
     }
 
     /// A reader that pauses in the middle does not stop the writer once it has released its lock.

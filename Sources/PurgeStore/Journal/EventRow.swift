@@ -22,18 +22,17 @@ enum EventRow {
 
     /// Rows in the form that `event` reads. A journal of an earlier format lacks columns.
     static func selection(from database: Database) throws(DatabaseError) -> String {
-        var selection = "SELECT \(columns)"
-        for name in JournalSchema.laterColumns {
-            let count = try database.number(
-                "SELECT count(*) FROM pragma_table_info('events') WHERE name = '\(name)'")
-            selection += count == 1 ? ", \(name)" : ", NULL"
-        }
-        return selection + " FROM events"
+        let table = try database.prepare("SELECT name FROM pragma_table_info('events') LIMIT 100")
+        var found: Set<String> = []
+        while try table.step() { if let name = table.text(0) { found.insert(name) } }
+        let later = JournalSchema.laterColumns.map { found.contains($0) ? ", \($0)" : ", NULL" }
+        return "SELECT \(columns)\(later.joined()) FROM events"
     }
 
     static func insertion(orIgnore: Bool = false) -> String {
-        "INSERT \(orIgnore ? "OR IGNORE " : "")INTO events(\(columns), cause, tombstone) "
-            + "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        let names = "\(columns), \(JournalSchema.laterColumns.joined(separator: ", "))"
+        let marks = names.split(separator: ",").map { _ in "?" }.joined(separator: ", ")
+        return "INSERT \(orIgnore ? "OR IGNORE " : "")INTO events(\(names)) VALUES(\(marks))"
     }
 
     static func insert(_ event: Event, with statement: borrowing Statement) throws(DatabaseError) {
@@ -48,6 +47,12 @@ enum EventRow {
         try statement.bind(event.pid.map { Int64($0) }, 9)
         try statement.bind(event.cause, 10)
         try statement.bind(event.tombstone.map { $0 ? 1 : 0 }, 11)
+        try statement.bind(event.to, 12)
+        try statement.bind(event.process, 13)
+        try statement.bind(event.lastUse, 14)
+        try statement.bind(event.pressure?.rawValue, 15)
+        try statement.bind(event.realTime, 16)
+        try statement.bind(event.passedOver.map { JSONText.encode($0) }, 17)
         try statement.run()
     }
 
@@ -63,6 +68,13 @@ enum EventRow {
             bytes: row.number(5).map { ByteCount(max(0, $0)) }, reason: row.text(6),
             trigger: row.text(7).flatMap(PurgeTrigger.init(rawValue:)),
             pid: row.number(8).flatMap { Int32(exactly: $0) }, cause: row.text(9),
-            tombstone: row.number(10) == 1 ? true : nil)
+            tombstone: row.number(10) == 1 ? true : nil, to: row.text(11), process: row.text(12),
+            lastUse: row.text(13), pressure: row.text(14).flatMap(PressureLevel.init(rawValue:)),
+            realTime: row.text(15), passedOver: row.text(16).flatMap(passedOver))
+    }
+
+    /// nil for what cannot be understood: the event is worth more than this.
+    private static func passedOver(_ text: String) -> [PassedOver]? {
+        do { return try JSONText.decode([PassedOver].self, from: text) } catch { return nil }
     }
 }

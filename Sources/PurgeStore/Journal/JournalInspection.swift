@@ -18,6 +18,7 @@ extension StoreDirectory {
             _ = try EventRow.lastSequence(in: database)
             let rows = try database.prepare("\(EventRow.selection(from: database)) ORDER BY seq")
             while try rows.step() { _ = try EventRow.event(rows) }
+            if try JournalSchema.hasSamples(database) { _ = try SampleRow.samples(from: database) }
             return nil
         } catch { return error }
     }

@@ -12,10 +12,19 @@ public final class JournalReader {
         public var types: Set<EventType> = []
         /// At most this many, the oldest first.
         public var limit: Int?
-        public init(after: Int64 = 0, types: Set<EventType> = [], limit: Int? = nil) {
+        /// Only events whose simulated time (`Event.time`) is not before this one, in the same form.
+        public var since: String?
+        /// The same for the time of the host (`Event.realTime`). Events without it are left out.
+        public var sinceReal: String?
+        public init(
+            after: Int64 = 0, types: Set<EventType> = [], limit: Int? = nil, since: String? = nil,
+            sinceReal: String? = nil
+        ) {
             self.after = after
             self.types = types
             self.limit = limit
+            self.since = since
+            self.sinceReal = sinceReal
         }
     }
 
@@ -54,10 +63,9 @@ public final class JournalReader {
 
     /// The number of the newest event; 0 if there is none.
     public func lastSequence() throws(StoreError) -> Int64 {
-        guard let database else { return 0 }
-        do {
-            return try database.number("SELECT max(seq) FROM events") ?? 0
-        } catch { throw error.error(path: place.pathOf(JournalSchema.fileName), store: place.path) }
+        try withDatabase { (database) throws(DatabaseError) in
+            try database.number("SELECT max(seq) FROM events") ?? 0
+        } ?? 0
     }
 
     /// In the order of their sequence numbers.
@@ -85,16 +93,23 @@ public final class JournalReader {
 
     /// When each file was last used, by inode, as far as that has been written down.
     public func lastUses() throws(StoreError) -> [UInt64: Journal.LastUse] {
-        guard let database else { return [:] }
-        do {
-            return try Journal.lastUses(from: database)
-        } catch { throw error.error(path: place.pathOf(JournalSchema.fileName), store: place.path) }
+        try withDatabase { (database) throws(DatabaseError) in try Journal.lastUses(from: database) } ?? [:]
     }
 
     private func page(_ filter: Filter, count: Int) throws(StoreError) -> [Event] {
-        guard let database, count > 0 else { return [] }
+        guard count > 0 else { return [] }
+        return try withDatabase { (database) throws(DatabaseError) in
+            try EventRow.events(filter, count: count, from: database)
+        } ?? []
+    }
+
+    /// nil if there is no journal yet.
+    func withDatabase<Result>(
+        _ body: (Database) throws(DatabaseError) -> Result
+    ) throws(StoreError) -> Result? {
+        guard let database else { return nil }
         do {
-            return try EventRow.events(filter, count: count, from: database)
+            return try body(database)
         } catch { throw error.error(path: place.pathOf(JournalSchema.fileName), store: place.path) }
     }
 }
@@ -104,12 +119,21 @@ extension EventRow {
         _ filter: JournalReader.Filter, count: Int, from database: Database
     ) throws(DatabaseError) -> [Event] {
         let types = filter.types.map(\.rawValue).sorted()
-        let marks = types.map { _ in "?" }.joined(separator: ", ")
+        var conditions = "seq > ?1"
+        if !types.isEmpty {
+            conditions += " AND type IN (\(types.indices.map { "?\($0 + 4)" }.joined(separator: ", ")))"
+        }
+        if filter.since != nil { conditions += " AND time >= ?2" }
+        if filter.sinceReal != nil {
+            guard try has("real_time", database) else { return [] }
+            conditions += " AND real_time >= ?3"
+        }
         let rows = try database.prepare(
-            "\(try selection(from: database)) WHERE seq > ? \(types.isEmpty ? "" : "AND type IN (\(marks))") "
-                + "ORDER BY seq LIMIT \(count)")
+            "\(try selection(from: database)) WHERE \(conditions) ORDER BY seq LIMIT \(count)")
         try rows.bind(filter.after, 1)
-        for (index, type) in types.enumerated() { try rows.bind(type, Int32(index) + 2) }
+        if let since = filter.since { try rows.bind(since, 2) }
+        if let since = filter.sinceReal { try rows.bind(since, 3) }
+        for (index, type) in types.enumerated() { try rows.bind(type, Int32(index) + 4) }
         var events: [Event] = []
         while try rows.step() {
             let event = try event(rows)

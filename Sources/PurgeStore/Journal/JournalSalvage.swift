@@ -14,6 +14,7 @@ struct JournalSalvage {
             try target.transaction { () throws(DatabaseError) in
                 try salvage.copyEvents()
                 try salvage.copyLastUses()
+                try salvage.copySamples()
             }
         }
         // So that the file is complete by itself and can be renamed.
@@ -67,6 +68,25 @@ struct JournalSalvage {
             last = use.inode
             return true
         }
+    }
+
+    private func copySamples() throws(DatabaseError) {
+        guard isTable("samples") else { return }
+        let insertion = try new.prepare(SampleRow.insertion)
+        var last = Int64.min
+        var count: Int64 = 0
+        _ = try read("\(SampleRow.selection) ORDER BY id") { (row) throws(DatabaseError) in
+            guard let id = row.number(10), id > last, count < Journal.sampleCapacity else { return false }
+            last = id
+            guard let sample = try understoodSample(row) else { return true }
+            try SampleRow.insert(sample, with: insertion)
+            count += 1
+            return true
+        }
+    }
+
+    private func understoodSample(_ row: borrowing Statement) throws(DatabaseError) -> StorageSample? {
+        do { return try SampleRow.sample(row) } catch let error where error.isDamage { return nil }
     }
 
     /// nil for a row that is not an event, or has a number after which a journal cannot go on: that row is lost, but those after it are not.

@@ -6,7 +6,7 @@ enum JournalSchema {
     /// The name of SQLite's rollback journal beside it.
     static let rollbackName = fileName + "-journal"
     /// The version of the tables, in `PRAGMA user_version`.
-    static let version = Int64(laterColumns.count + 1)
+    static let version = Int64(laterDefinitions.count + 1)
     /// "PFSJ", in `PRAGMA application_id`.
     static let application: Int64 = 0x5046_534A
 
@@ -15,26 +15,58 @@ enum JournalSchema {
             seq INTEGER PRIMARY KEY, time TEXT NOT NULL, type TEXT NOT NULL, path TEXT, tier TEXT,
             bytes INTEGER, reason TEXT, trigger TEXT, pid INTEGER
         """
-    /// Each format after the first has one more.
-    static let laterColumns = ["cause", "tombstone"]
-    private static let laterDefinitions = ["cause TEXT", "tombstone INTEGER"]
+    /// What each format after the first has added to the table of events.
+    private static let laterDefinitions = [
+        ["cause TEXT"], ["tombstone INTEGER"],
+        ["target TEXT", "process TEXT", "last_use TEXT", "pressure TEXT", "real_time TEXT", "passed_over TEXT"],
+    ]
+    static let laterColumns = laterDefinitions.joined().map { String($0.prefix { $0 != " " }) }
 
     /// `upgrade` turns that of a format into exactly that of the newest.
     private static func eventsTable(ofFormat format: Int64) -> String {
-        firstColumns + laterDefinitions.prefix(max(0, Int(format) - 1)).map { ", \($0)" }.joined() + ")"
+        firstColumns + laterDefinitions.prefix(max(0, Int(format) - 1)).joined().map { ", \($0)" }.joined() + ")"
     }
 
     private static func upgrade(from format: Int64) -> String {
-        laterDefinitions.dropFirst(max(0, Int(format) - 1)).map { "ALTER TABLE events ADD COLUMN \($0); " }.joined()
-            + "PRAGMA user_version = \(version)"
+        laterDefinitions.dropFirst(max(0, Int(format) - 1)).joined()
+            .map { "ALTER TABLE events ADD COLUMN \($0); " }.joined()
+            + addedObjects.map { "\($0.sql); " }.joined() + "PRAGMA user_version = \(version)"
     }
-    private static let lastUsesTable =
-        "CREATE TABLE last_uses(inode INTEGER PRIMARY KEY, birth INTEGER NOT NULL, last_use INTEGER NOT NULL)"
-    private static let tables = """
-        \(eventsTable(ofFormat: version)); \(lastUsesTable);
-        PRAGMA application_id = \(application);
-        PRAGMA user_version = \(version);
-        """
+
+    /// A table or index, and the text that SQLite keeps of it.
+    private struct Object {
+        let kind: String
+        let name: String
+        let sql: String
+    }
+    private static let lastUses = Object(
+        kind: "table", name: "last_uses",
+        sql: "CREATE TABLE last_uses(inode INTEGER PRIMARY KEY, birth INTEGER NOT NULL, last_use INTEGER NOT NULL)")
+    /// What the fourth format has added.
+    private static let addedObjects = [
+        Object(
+            kind: "index", name: "events_path",
+            sql: "CREATE INDEX events_path ON events(path) WHERE path IS NOT NULL"),
+        Object(
+            kind: "index", name: "events_target",
+            sql: "CREATE INDEX events_target ON events(target) WHERE target IS NOT NULL"),
+        Object(
+            kind: "table", name: "samples",
+            sql: "CREATE TABLE samples(id INTEGER PRIMARY KEY, \(sampleColumns))"),
+    ]
+    private static let sampleColumns =
+        "time TEXT NOT NULL, real_time TEXT NOT NULL, total INTEGER NOT NULL, others INTEGER NOT NULL, "
+        + "others_purgeable INTEGER NOT NULL, used INTEGER NOT NULL, temporary INTEGER NOT NULL, "
+        + "caches INTEGER NOT NULL, persistent INTEGER NOT NULL, pressure TEXT NOT NULL"
+
+    private static func objects(ofFormat format: Int64) -> [Object] {
+        [Object(kind: "table", name: "events", sql: eventsTable(ofFormat: format)), lastUses]
+            + (format < 4 ? [] : addedObjects)
+    }
+
+    private static let tables =
+        objects(ofFormat: version).map { "\($0.sql); " }.joined()
+        + "PRAGMA application_id = \(application); PRAGMA user_version = \(version)"
 
     /// A rollback journal and not a write-ahead log: the index of that is a mapped file, and a page of it that the
     /// disk under the store cannot provide (Btrfs full or at its quota, a dying disk) would end the daemon with SIGBUS.
@@ -110,15 +142,25 @@ enum JournalSchema {
         if first != "ok" { throw DatabaseError(code: SQLITE_CORRUPT, message: first) }
     }
 
-    /// The names must be those of the tables themselves: a view may be endless, and a trigger may do anything.
+    /// The names must be those of the tables themselves: a view may be endless, and a trigger or the expression of an
+    /// index may do anything.
     private static func checkTables(of database: Database) throws(DatabaseError) {
-        let events = eventsTable(ofFormat: try format(of: database))
-        for (name, sql) in [("events", events), ("last_uses", lastUsesTable)]
-        where try !isTable(name, madeBy: sql, in: database) {
-            throw DatabaseError(code: SQLITE_CORRUPT, message: "the table \(name) is missing, or is not one of purgefs")
+        let format = try format(of: database)
+        let objects = objects(ofFormat: format)
+        for object in objects where try !has(object, database) {
+            throw DatabaseError(
+                code: SQLITE_CORRUPT, message: "the \(object.kind) \(object.name) is missing, or is not one of purgefs")
         }
         guard try database.number("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'") == 0 else {
             throw DatabaseError(code: SQLITE_CORRUPT, message: "it has triggers, which no journal has")
+        }
+        let indices = objects.filter { $0.kind == "index" }.count
+        guard try database.number("SELECT count(*) FROM sqlite_schema WHERE type = 'index'") == Int64(indices) else {
+            throw DatabaseError(code: SQLITE_CORRUPT, message: "it has an index that is not one of purgefs")
+        }
+        let coming = format < 4 ? addedObjects.map { "'\($0.name)'" }.joined(separator: ", ") : ""
+        guard try database.number("SELECT count(*) FROM sqlite_schema WHERE name IN (\(coming))") == 0 else {
+            throw DatabaseError(code: SQLITE_CORRUPT, message: "it has a table of a later format")
         }
     }
 
@@ -126,13 +168,15 @@ enum JournalSchema {
         try database.number("PRAGMA user_version") ?? 0
     }
 
-    private static func isTable(_ name: String, madeBy sql: String, in database: Database) throws(DatabaseError) -> Bool
-    {
+    private static func has(_ object: Object, _ database: Database) throws(DatabaseError) -> Bool {
         let found = try database.text(
-            "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = '\(name)' AND rootpage > 0")
+            "SELECT sql FROM sqlite_schema WHERE type = '\(object.kind)' AND name = '\(object.name)' AND rootpage > 0")
         // SQLite quotes a name that was changed and changed back.
-        return found?.filter { $0 != "\"" } == sql
+        return found?.filter { $0 != "\"" } == object.sql
     }
+
+    /// The formats before the fourth had none.
+    static func hasSamples(_ database: Database) throws(DatabaseError) -> Bool { try format(of: database) >= 4 }
 
     static func isEmpty(_ database: Database) throws(DatabaseError) -> Bool {
         try database.number("SELECT count(*) FROM sqlite_schema") == 0

@@ -68,7 +68,7 @@ public final class EventLog: Sendable {
         let wanted = state.withLock { state in events.filter { state.refusals.admits($0, at: uptime) } }
         let events = Self.withProcesses(wanted)
         guard !events.isEmpty else { return }
-        let time = clock.now.iso8601
+        let time = times
         let (woken, isMuch) = state.withLock { state in
             var lines: [EventRing.Line] = []
             for event in events {
@@ -83,16 +83,26 @@ public final class EventLog: Sendable {
         if isMuch { wakeWriter() }
     }
 
-    private static func numbered(_ event: Event, _ time: String, _ state: inout State) -> Event {
+    private static func numbered(_ event: Event, _ time: Times, _ state: inout State) -> Event {
         var event = event
         state.sequence += 1
         event.seq = state.sequence
         // The device has said when it decided a change.
-        if event.time.isEmpty { event.time = time }
+        if event.time.isEmpty { event.time = time.simulated }
+        event.realTime = time.real
         event.path = event.path.map(shortened)
         event.reason = event.reason.map(shortened)
         event.cause = event.cause.map(shortened)
         return event
+    }
+
+    /// The present, as events have it.
+    private struct Times {
+        let simulated: String
+        let real: String
+    }
+    private var times: Times {
+        Times(simulated: clock.now.iso8601, real: Instant(nanoseconds: System.now()).iso8601)
     }
 
     private static func shortened(_ text: String) -> String {
@@ -183,7 +193,7 @@ extension EventLog {
 
     /// The journal can be written again: notes in it how many events it lacks.
     private func noteDropped() -> Bool {
-        let time = clock.now.iso8601
+        let time = times
         return state.withLock { state in
             guard state.failure == nil, state.dropped > 0 else { return false }
             let event = Event.dropped(state.dropped)

@@ -1,0 +1,32 @@
+/// How full the device was at one moment, kept in the journal.
+public struct StorageSample: Codable, Hashable, Sendable {
+    /// ISO 8601: simulated time, and that of the host.
+    public var time: String
+    public var realTime: String
+    public var total: ByteCount
+    public var others: ByteCount
+    /// A part of `others`.
+    public var othersPurgeable: ByteCount
+    /// What the container uses: the sum of the three tiers.
+    public var used: ByteCount
+    public var temporary: ByteCount
+    public var caches: ByteCount
+    public var persistent: ByteCount
+    public var pressure: PressureLevel
+
+    public init(
+        time: String, realTime: String, total: ByteCount, others: ByteCount, othersPurgeable: ByteCount,
+        used: ByteCount, temporary: ByteCount, caches: ByteCount, persistent: ByteCount, pressure: PressureLevel
+    ) {
+        self.time = time
+        self.realTime = realTime
+        self.total = total
+        self.others = others
+        self.othersPurgeable = othersPurgeable
+        self.used = used
+        self.temporary = temporary
+        self.caches = caches
+        self.persistent = persistent
+        self.pressure = pressure
+    }
+}

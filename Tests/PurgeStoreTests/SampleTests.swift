@@ -1,0 +1,58 @@
+import PurgeModel
+import Testing
+
+@testable import PurgeStore
+
+struct SampleTests {
+    let directory: TemporaryDirectory
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func opened() throws -> Journal {
+        try Journal.open(in: try Store.open(directory["s"], creating: true))
+    }
+
+    private func write(_ samples: [StorageSample]) throws {
+        let journal = try opened()
+        try journal.append(samples)
+        journal.close()
+    }
+
+    private func samples(_ used: ClosedRange<Int64>) -> [StorageSample] {
+        used.map {
+            var sample = JournalFormatTests.sample
+            sample.used = ByteCount($0)
+            return sample
+        }
+    }
+    private func kept() throws -> [Int64] { try JournalReader(storePath: directory["s"]).samples().map(\.used.bytes) }
+
+    @Test func areKeptInOrder() throws {
+        let journal = try opened()
+        try journal.append(samples(1...3))
+        try journal.append(samples(4...4))
+        #expect(try JournalReader(storePath: directory["s"]).samples() == samples(1...4))
+    }
+
+    /// Of 10,001 every second one of the first 5,000 goes, and what is new stays.
+    @Test func areThinnedOutInTheOlderHalf() throws {
+        let journal = try opened()
+        try journal.append(samples(1...10_000))
+        #expect(try kept().count == 10_000)
+        try journal.append(samples(10_001...10_001))
+        let thinned = try kept()
+        #expect(thinned == Array(stride(from: 1, through: 4999, by: 2)) + Array(5001...10_001))
+        try journal.append(samples(10_002...12_500))
+        #expect(try kept().count == 10_000)
+        #expect(try kept().first == 1)
+    }
+
+    /// The samples are salvaged, without a row that is none.
+    @Test func outliveDamage() throws {
+        try write(samples(1...5))
+        try Database(path: directory["s/journal.sqlite"], flags: 2).execute(  // SQLITE_OPEN_READWRITE
+            "UPDATE samples SET pressure = 'nonsense' WHERE id = 2; DROP INDEX events_path")
+        let problems = try StoreInspection.run(directory["s"], repairing: true).problems
+        #expect(problems.map(\.isRepairable) == [true])
+        #expect(try kept() == [1, 3, 4, 5])
+    }
+}
