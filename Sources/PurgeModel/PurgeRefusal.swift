@@ -16,7 +16,7 @@ public enum PurgeRefusal: String, CaseIterable, Codable, Sendable {
     case open
     /// Something was changing it the whole time.
     case busy
-    /// It could not be removed from the store.
+    /// It could not be removed from the store, or emptied there.
     case failed
 }
 

@@ -33,7 +33,9 @@ struct ChosenPurgeTests {
     /// `path reason` of what was purged, `path !cause` of what was refused.
     private func words(_ line: PlanLine) -> String {
         let path: String = line.path ?? "-"
-        if let cause = line.refused { return path + " !" + cause.rawValue }
+        if let cause = line.refused {
+            return path + " !" + cause.rawValue + (line.tombstone == true ? " (emptying)" : "")
+        }
         return path + " " + (line.reason ?? "?")
     }
 
@@ -199,6 +201,23 @@ struct ChosenPurgeTests {
             #expect(second == ["tmp/d/stuck temporary"])
             let scanned = try live.scannedBlocks()
             #expect(scanned == 0)
+        }
+    }
+
+    /// One that should have been emptied.
+    @Test(.needsImmutableFiles) func whatTheStoreDoesNotEmpty() throws {
+        try withVolume { live in
+            try live.makeDirectory("Library/Caches/d")
+            try live.set("purgeTombstone", of: "Library/Caches/d", to: "1")
+            try live.make("Library/Caches/d/stuck", blocks: 1)
+            let first = try Immutable.with(live.stored("Library/Caches/d/stuck")) {
+                try ask(live, "paths\0Library/Caches/d/stuck", isShort: true)
+            }
+            #expect(first == ["Library/Caches/d/stuck !failed (emptying)"])
+            #expect(live.used == 1)
+            let second = try ask(live, "paths\0Library/Caches/d/stuck")
+            #expect(second == ["Library/Caches/d/stuck caches"])
+            #expect(live.used == 0)
         }
     }
 

@@ -117,7 +117,9 @@ extension PurgeRun {
             for item in purged { try console.print(JSONText.encode(item)) }
             for item in refused { try console.print(JSONText.encode(item)) }
         } else {
-            try printTable(purged, isEmpty: lines.isEmpty)
+            let remark = lines.isEmpty && (isNamed || isDryRun) ? emptiness : ""
+            let table = PurgeTable(items: purged, isDryRun: isDryRun, remark: remark)
+            for line in table.lines { try console.print(line) }
         }
         try console.flush()
         tell(refused, control)
@@ -132,19 +134,11 @@ extension PurgeRun {
         return refused.isEmpty ? ExitStatus.done : ExitStatus.failed
     }
 
-    private func printTable(_ purged: [PlanLine], isEmpty: Bool) throws(CommandFailure) {
-        for item in purged {
-            let path = item.path.map(VisibleText.of) ?? "(the system and other apps)"
-            let place = item.tombstone == true ? path + "  (emptied)" : path
-            try console.print(
-                HelpText.padded(item.reason ?? "", 10) + StatusText.aligned((item.bytes ?? .zero).inWords, 12) + "  "
-                    + place)
-        }
-        let files = purged.count { $0.path != nil }
-        let bytes = purged.reduce(ByteCount.zero) { $0 + ($1.bytes ?? .zero) }
-        try console.print(
-            "\(isDryRun ? "would purge" : "purged") \(files) \(files == 1 ? "file" : "files"), \(bytes.inWords)"
-                + (isEmpty && isNamed ? " (there is nothing to purge in what was named; folders stay)" : ""))
+    /// Why nothing is purged.
+    private var emptiness: String {
+        isNamed
+            ? "there is nothing to purge in what was named; folders stay"
+            : "nothing here may go now: what is open, has several names, or is persistent and not marked stays"
     }
 
     private var isNamed: Bool {
@@ -159,7 +153,8 @@ extension PurgeRun {
         return lines.compactMap { line in
             guard let path = line.path, let cause = line.refused else { return nil }
             let found = users[Array("\(root)/\(path)".utf8)] ?? []
-            return RefusedFile(path: path, refused: cause, users: cause == .open ? found : nil)
+            return RefusedFile(
+                path: path, refused: cause, users: cause == .open ? found : nil, tombstone: line.tombstone)
         }
     }
 
@@ -171,8 +166,8 @@ extension PurgeRun {
             let users = file.users ?? []
             console.warn(
                 CommandFailure(
-                    "cannot purge", path: "\(root)/\(file.path)", RefusalText.reason(file.refused, users: users),
-                    advice: ""
+                    "cannot purge", path: "\(root)/\(file.path)",
+                    RefusalText.reason(file.refused, users: users, leavesTombstone: file.tombstone == true), advice: ""
                 ).message)
             let next = RefusalText.advice(file.refused, users: users, isRoot: geteuid() == 0)
             if !advice.contains(next) { advice.append(next) }
@@ -190,4 +185,6 @@ private struct RefusedFile: Encodable {
     var refused: PurgeRefusal
     /// Only of a file that is open.
     var users: [FileUser]?
+    /// True for a file that could not be emptied.
+    var tombstone: Bool?
 }

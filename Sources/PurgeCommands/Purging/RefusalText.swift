@@ -2,7 +2,7 @@ import PurgeModel
 
 /// Why a file was not purged, in words.
 enum RefusalText {
-    static func reason(_ cause: PurgeRefusal, users: [FileUser]) -> String {
+    static func reason(_ cause: PurgeRefusal, users: [FileUser], leavesTombstone: Bool) -> String {
         switch cause {
         case .noEntry: "no such file or folder"
         case .special: "it is a device, a pipe or a socket; only files and links are purged"
@@ -12,6 +12,7 @@ enum RefusalText {
         case .empty: "it takes no space, so purging it would free nothing"
         case .open: users.isEmpty ? "it is open" : "it is in use by \(list(users))"
         case .busy: "it was being changed all the time"
+        case .failed where leavesTombstone: "it could not be emptied in the store"
         case .failed: "it could not be removed from the store"
         }
     }

@@ -71,13 +71,14 @@ private enum MarkVerb {
         try refuse(.group, .noGroup, arguments)
         try refuse(.tombstone, .noTombstone, arguments)
         var marks: [Mark] = []
+        // First, because it is the one that a locked device may refuse.
+        if let name = arguments.text(.markProtection), let kind = FileProtection(text: name) {
+            marks.append((.fileProtection, kind.appleName))
+        }
         if let urgency = arguments.text(.purgeable) { marks.append((.isPurgeable, urgency.isEmpty ? "low" : urgency)) }
         if arguments.has(.notPurgeable) { marks.append((.isPurgeable, "0")) }
         if arguments.has(.excludeFromBackup) { marks.append((.isExcludedFromBackup, "1")) }
         if arguments.has(.includeInBackup) { marks.append((.isExcludedFromBackup, "0")) }
-        if let name = arguments.text(.markProtection), let kind = FileProtection(text: name) {
-            marks.append((.fileProtection, kind.appleName))
-        }
         if arguments.has(.group) { marks.append((.purgeGroup, "1")) }
         if arguments.has(.noGroup) { marks.append((.purgeGroup, "0")) }
         if arguments.has(.tombstone) { marks.append((.purgeTombstone, "1")) }
@@ -126,7 +127,9 @@ private enum MarkVerb {
         } catch { throw CommandFailure(what, error) }
     }
 
+    /// Sets nothing if one of them cannot be set on what this is.
     private static func set(_ marks: [Mark], on file: String, _ path: String) throws(CommandFailure) {
+        try check(marks, fit: file, path)
         for mark in marks {
             let key = mark.attribute.storeKey
             do throws(Errno) {
@@ -134,8 +137,33 @@ private enum MarkVerb {
             } catch .notPermitted {
                 throw CommandFailure(
                     "cannot set \(key)=\(mark.value)", path: path, Errno.notPermitted,
-                    advice: "Only files and folders can be marked, by their owner or root.")
+                    advice: mark.attribute == .fileProtection
+                        ? "Its owner or root may set it, but while the device is locked not on what that protects: "
+                            + "`purgefs device unlock`."
+                        : "Only files and folders can be marked, by their owner or root.")
             } catch { throw CommandFailure("cannot set \(key)=\(mark.value)", path: path, error) }
         }
+    }
+
+    private static func check(_ marks: [Mark], fit file: String, _ path: String) throws(CommandFailure) {
+        let kind: mode_t
+        do throws(Errno) {
+            kind = try System.status(ofPath: file).st_mode & S_IFMT
+        } catch { throw CommandFailure(what, path: path, error) }
+        guard kind == S_IFREG || kind == S_IFDIR else {
+            throw CommandFailure(
+                what, path: path, "it is a device, a pipe or a socket", advice: "Only files and folders can be marked.")
+        }
+        guard kind == S_IFREG, let mark = marks.first(where: \.attribute.isForDirectoriesOnly) else { return }
+        let (name, option) = (mark.attribute.rawValue, option(mark))
+        throw CommandFailure(
+            what, path: path, "it is a file, and \(name) is set on folders, for the files below them",
+            advice: "Name the folder that it is in, or leave out \(option). Nothing was set on the file.")
+    }
+
+    private static func option(_ mark: Mark) -> String {
+        let (on, off): (OptionSpec, OptionSpec) =
+            mark.attribute == .purgeGroup ? (.group, .noGroup) : (.tombstone, .noTombstone)
+        return (mark.value == "1" ? on : off).text
     }
 }

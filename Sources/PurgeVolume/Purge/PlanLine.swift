@@ -7,7 +7,7 @@ public struct PlanLine: Codable, Sendable {
     public var reason: String?
     public var bytes: ByteCount?
     public var refused: PurgeRefusal?
-    /// True for a file that is emptied and keeps its name.
+    /// True for a file that is emptied, or could not be, and keeps its name.
     public var tombstone: Bool?
 
     init(path: [UInt8]?, reason: PurgeReason, bytes: ByteCount, leavesTombstone: Bool = false) {
@@ -17,9 +17,10 @@ public struct PlanLine: Codable, Sendable {
         if leavesTombstone { tombstone = true }
     }
 
-    init(path: [UInt8], refused: PurgeRefusal) {
+    init(path: [UInt8], refused: PurgeRefusal, leavesTombstone: Bool = false) {
         self.path = String(decoding: path, as: UTF8.self)
         self.refused = refused
+        if refused == .failed, leavesTombstone { tombstone = true }
     }
 
     /// What was reported about a purge.

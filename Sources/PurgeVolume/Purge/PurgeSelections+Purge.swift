@@ -22,7 +22,7 @@ struct PurgeAnswer {
     }
 
     fileprivate mutating func refuse(_ file: FoundFile, _ cause: PurgeRefusal) {
-        refused.append(PlanLine(path: file.path, refused: cause))
+        refused.append(PlanLine(path: file.path, refused: cause, leavesTombstone: file.leavesTombstone))
     }
 
     mutating func add(_ events: [Event]) {
@@ -128,7 +128,12 @@ extension PurgeSelections {
             guard let job else { continue }
             purger.carryOut(job, &debt) { answer.add($0.events) }
             let stuck = read { _ in
-                chosen.filter { $0.node.flags.contains(.stuck) && !$0.node.flags.contains(.unlinked) }
+                chosen.compactMap { file -> FoundFile? in
+                    guard file.node.flags.contains(.stuck), !file.node.flags.contains(.unlinked) else { return nil }
+                    var file = file
+                    file.leavesTombstone = file.node.isRegular && file.node.standing.leavesTombstone
+                    return file
+                }
             }
             refused += stuck.map { ($0, .failed) }
         }
