@@ -41,31 +41,38 @@ extension Mounts {
         }
 
         private func inTerminal(_ mount: TestMount, _ body: (Terminal) throws -> Void) throws {
-            let terminal = try Terminal("\(PurgefsBinary.path) status \(mount.root) --watch", in: mount.scratch)
+            let watch = "\(PurgefsBinary.path) status \(mount.root) --watch"
+            let script = "echo before; sh -c 'echo $$ > \(mount.scratch)/pid; exec \(watch)'"
+            let terminal = try Terminal(script, in: mount.scratch)
             defer { terminal.end() }
-            try eventually("the first status") { try terminal.screen().contains { $0.hasPrefix("refused") } }
+            try eventually("the first status") { line("free ", try terminal.screen()) != "" }
             try body(terminal)
         }
 
-        private func line(_ name: String, _ screen: [String]) -> String { screen.first { $0.hasPrefix(name) } ?? "" }
+        /// The first line with this in it.
+        private func line(_ text: String, _ screen: [String]) -> String { screen.first { $0.contains(text) } ?? "" }
 
         @Test func redrawsInPlace() throws {
             try withMount(["--total", "64M", "--others", "8M", "--others-purgeable", "2M"]) { mount in
                 try inTerminal(mount) { terminal in
                     let first = try terminal.screen()
-                    #expect(first.first?.hasPrefix("container") == true && first.last?.hasPrefix("refused") == true)
-                    #expect(first.count == 23)
+                    #expect(first.first == "mounted at  \(mount.root)")
+                    #expect(line("o others ", first).hasPrefix("o others              6.0 MiB"))
+                    #expect(first.count <= 23)
                     try mount.write("30M", to: "storage.others")
-                    try eventually("the new number") { line("others", try terminal.screen()).contains("30.0 MiB") }
-                    let later = try terminal.screen()
-                    #expect(later.count == first.count)
-                    #expect(zip(later, first).count { $0 != $1 } <= 5, "\(later)")
+                    try eventually("the new number") { line("o others", try terminal.screen()).contains("28.0 MiB") }
+                    try eventually("the event") {
+                        line("capacity", try terminal.screen()).contains("storage.others=30M")
+                    }
                     #expect(try terminal.scrolled() == "0")
                     // Nothing is erased before it is drawn again.
                     #expect(!Files.text(terminal.rawFile).contains("\u{1B}[2J"))
                     try mount.unmount()
                     #expect(try terminal.awaitStatus() == "0")
-                    #expect(line("others", try terminal.screen()).contains("30.0 MiB"), "the last status stays")
+                    let screen = try terminal.screen()
+                    #expect(line("o others", screen).contains("28.0 MiB"), "the last status stays")
+                    let message = "purgefs: status: \(mount.root): it has been unmounted"
+                    #expect(screen.joined().hasSuffix(message), "\(screen)")
                 }
             }
         }
@@ -73,11 +80,14 @@ extension Mounts {
         @Test func fitsASmallerTerminal() throws {
             try withMount { mount in
                 try inTerminal(mount) { terminal in
+                    try eventually("the event") { try terminal.screen().last?.hasSuffix("mount") ?? false }
                     let first = try terminal.screen()
-                    try terminal.tmux("resize-window", "-x", "40", "-y", "13")
+                    try terminal.tmux("resize-window", "-x", "40", "-y", "10")
                     try eventually("a smaller status") {
                         let screen = try terminal.screen()
-                        return screen == first.prefix(13).map { cut($0, 40) }
+                        return screen.count == 9 && screen[0].contains("B free, normal")
+                            && screen[3].hasPrefix("o others")
+                            && screen[8].hasSuffix("mount") && screen.allSatisfy { $0.count <= 40 }
                     }
                     // What the status bar of tmux leaves of 24 lines.
                     try terminal.tmux("resize-window", "-x", "80", "-y", "23")
@@ -85,18 +95,63 @@ extension Mounts {
                 }
             }
         }
-        private func cut(_ line: String, _ columns: Int) -> String {
-            var line = line.prefix(columns)
-            while line.last == " " { line.removeLast() }
-            return String(line)
-        }
 
-        @Test func controlCEndsIt() throws {
+        /// What was there before is there again, and nothing else.
+        @Test(arguments: [SIGINT, SIGTERM]) func leavesTheTerminalAsItWas(signal: Int32) throws {
             try withMount { mount in
                 try inTerminal(mount) { terminal in
+                    func state() throws -> String {
+                        try terminal.tmux("display-message", "-p", "#{alternate_on} #{cursor_flag} #{wrap_flag}")
+                    }
+                    #expect(try state() == "1 0 1\n")
+                    if signal == SIGINT {
+                        try terminal.tmux("send-keys", "C-c")
+                    } else {
+                        let pid = Files.text("\(mount.scratch)/pid").trimmingCharacters(in: .newlines)
+                        kill(try #require(pid_t(pid)), signal)
+                    }
+                    #expect(try terminal.awaitStatus() == "\(128 + signal)")
+                    #expect(try state() == "0 1 1\n")
+                    let screen = try terminal.screen()
+                    #expect(screen.first == "before" && line("others", screen) == "", "\(screen)")
+                }
+            }
+        }
+
+        /// Whether the daemon answers or not.
+        @Test func controlCEndsItWhileTheDaemonIsStopped() throws {
+            try withMount { mount in
+                try inTerminal(mount) { terminal in
+                    mount.daemon?.signal(SIGSTOP)
+                    defer { mount.daemon?.signal(SIGCONT) }
+                    let pid = try #require(
+                        pid_t(Files.text("\(mount.scratch)/pid").trimmingCharacters(in: .newlines)))
+                    try eventually("a thread that waits for the daemon") {
+                        try Files.names(in: "/proc/\(pid)/task").contains { thread in
+                            Files.text("/proc/\(pid)/task/\(thread)/syscall").hasPrefix("257 ")  // openat
+                        }
+                    }
                     try terminal.tmux("send-keys", "C-c")
                     #expect(try terminal.awaitStatus() == "130")
+                    #expect(try terminal.screen().first == "before")
                 }
+            }
+        }
+
+        /// Ctrl-Z and fg, in a shell with job control.
+        @Test func canBeStopped() throws {
+            try withMount { mount in
+                let terminal = try Terminal("bash --norc --noprofile -i", in: mount.scratch)
+                defer { terminal.end() }
+                try terminal.tmux("send-keys", "\(PurgefsBinary.path) status \(mount.root) --watch", "Enter")
+                try eventually("the first status") { line("free of", try terminal.screen()) != "" }
+                try terminal.tmux("send-keys", "C-z")
+                try eventually("the shell") { line("Stopped", try terminal.screen()) != "" }
+                #expect(line("free of", try terminal.screen()) == "")
+                try terminal.tmux("send-keys", "fg", "Enter")
+                try eventually("the status again") { line("free of", try terminal.screen()) != "" }
+                try terminal.tmux("send-keys", "C-c")
+                try eventually("the shell again") { line("Stopped", try terminal.screen()) != "" }
             }
         }
 
@@ -108,10 +163,25 @@ extension Mounts {
                     try mount.kill()
                     #expect(try terminal.awaitStatus() == "1")
                     let screen = try terminal.screen()
-                    #expect(line("refused", screen) == line("refused", drawn), "\(screen)")
+                    #expect(line("o others", screen) == line("o others", drawn), "\(screen)")
                     #expect(screen.contains { $0.hasPrefix("purgefs: ") }, "\(screen)")
                 }
                 try PurgefsBinary.run("unmount", mount.root).succeeded()
+            }
+        }
+
+        /// A terminal that can draw nothing gets one status after the other.
+        @Test func isPlainOnADumbTerminal() throws {
+            try withMount { mount in
+                let watch = "TERM=dumb \(PurgefsBinary.path) status \(mount.root) --watch"
+                let terminal = try Terminal(watch, in: mount.scratch)
+                defer { terminal.end() }
+                try eventually("two of them") {
+                    Files.text(terminal.rawFile).components(separatedBy: "opportunistic").count > 2
+                }
+                #expect(!Files.text(terminal.rawFile).contains("\u{1B}"))
+                try terminal.tmux("send-keys", "C-c")
+                #expect(try terminal.awaitStatus() == "130")
             }
         }
 

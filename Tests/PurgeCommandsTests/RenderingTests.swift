@@ -16,17 +16,6 @@ struct RenderingTests {
         #expect(Bar.unicode.text(50, of: 100, width: 2) == "█░")
     }
 
-    @Test func eventLines() {
-        let purge = Event(
-            seq: 7, time: "2026-11-21T09:30:00.123Z", type: .purge, path: "Library/Caches/a\nb", tier: .caches,
-            bytes: ByteCount(65536), reason: "caches", trigger: .importantWrite, pid: 42)
-        #expect(
-            EventText.line(purge)
-                == "2026-11-21T09:30:00.123Z  purge        64.0 KiB  caches      caches < importantWrite     "
-                + "pid 42       Library/Caches/a\\u{a}b")
-        #expect(EventText.line(Event(time: "T", type: .unmount)) == "T  unmount")
-    }
-
     @Test func controlCharactersAreShown() {
         #expect(VisibleText.of("a b/é\u{301}\u{1F600}") == "a b/é\u{301}\u{1F600}")
         let text = VisibleText.of("a\nb\r\n\u{1B}[2J\u{7F}\u{9B}2J\u{2028}")
@@ -42,6 +31,13 @@ struct RenderingTests {
         #expect(line.hasPrefix(#"T\u{1b}"#) && line.contains(#"1 entry of\u{1b}[31m\u{a}x"#))
     }
 
+    @Test func refusals() {
+        #expect(
+            RefusalText.reason(.failed, users: [], leavesTombstone: false) == "it could not be removed from the store")
+        #expect(RefusalText.reason(.failed, users: [], leavesTombstone: true) == "it could not be emptied in the store")
+        #expect(RefusalText.reason(.open, users: [], leavesTombstone: true) == "it is open")
+    }
+
     @Test func eventFilters() {
         let event = Event(type: .purge, path: "Library/Caches/deep/a.db")
         #expect(EventFilter().accepts(event))
@@ -50,6 +46,9 @@ struct RenderingTests {
         #expect(!EventFilter(glob: "tmp/*").accepts(event))
         #expect(!EventFilter(types: [.mount]).accepts(event))
         #expect(!EventFilter(glob: "*").accepts(Event(type: .purge)))
+        #expect(EventFilter(glob: "b").accepts(Event(type: .renamed, path: "a", to: "b")))
+        #expect(!EventFilter.usual.accepts(Event(type: .renamed, path: "a")) && EventFilter.usual.accepts(event))
+        #expect(!EventFilter.usual.acceptsApp && EventFilter().acceptsApp && EventFilter(types: [.removed]).acceptsApp)
     }
 
     private func report(total: Int64 = 64 << 20, files: Int64 = 1) -> StatusReport {
@@ -74,7 +73,10 @@ struct RenderingTests {
 
     @Test func framesAreCutToTheTerminal() {
         let frame = LiveFrame(lines: ["abcdef", "ab", "abc", "a"], size: TerminalSize(columns: 3, rows: 3))
-        #expect(frame.text == "\u{1B}[?7l\u{1B}[Habc\r\nab\u{1B}[K\r\nabc\u{1B}[J\u{1B}[?7h")
+        #expect(frame.text == "\u{1B}[?7l\u{1B}[Habc\r\nab\u{1B}[K\r\nabc\u{1B}[?7h")
+        // What is below the last line is erased, and not the last character of that line.
+        let short = LiveFrame(lines: ["ab", "abcdef"], size: TerminalSize(columns: 3, rows: 3))
+        #expect(short.text == "\u{1B}[?7l\u{1B}[Hab\u{1B}[K\r\nabc\r\n\u{1B}[J\u{1B}[?7h")
     }
 
     @Test func status() throws {

@@ -26,7 +26,9 @@ struct UsageTests {
         ["policy"], ["policy", "x"], ["policy", "add"], ["policy", "add", "d", "--after", "3"],
         ["policy", "add", "d", "--limit", "x"], ["policy", "add", "d", "--json"], ["policy", "remove"],
         ["policy", "list", "--after", "3d"], ["policy", "reset", "a", "b"],
-        ["events", "a", "b"], ["events", "--type", "nothing"], ["check"], ["check", "a", "b"],
+        ["events", "a", "b"], ["events", "--type", "nothing"], ["events", "--all", "--type", "purge"],
+        ["events", "--summary", "--follow"], ["events", "--since", "yesterday"], ["events", "--since", "-10m"],
+        ["events", "--tail", "few"], ["events", "--tail=-1"], ["events", "--since"], ["check"], ["check", "a", "b"],
     ])
     func isRefused(words: [String]) {
         let session = Session(words)

@@ -8,6 +8,8 @@ final class Console {
     private var buffer = ""
     /// Whether the output goes to a terminal.
     let isTerminal: Bool
+    /// The columns of the terminal; nil if the output goes elsewhere.
+    var width: Int? { isTerminal ? System.terminalSize(STDOUT_FILENO).columns : nil }
 
     init(
         isTerminal: Bool = false, output: @escaping (String) throws(Errno) -> Void, messages: @escaping (String) -> Void

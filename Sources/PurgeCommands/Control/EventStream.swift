@@ -42,6 +42,20 @@ final class EventStream {
         }
     }
 
+    /// Passes over what is in the stream for so long. Returns true at the unmount.
+    func hasEnded(within milliseconds: Int64) throws(CommandFailure) -> Bool {
+        let deadline = System.uptime() + milliseconds * 1_000_000
+        do throws(Errno) {
+            while true {
+                let left = max(0, deadline - System.uptime()) / 1_000_000
+                guard try System.waitReadable(file.raw, milliseconds: Int32(left)) else { return false }
+                if try file.readSome(1 << 16).isEmpty { return true }
+            }
+        } catch .socketNotConnected, .connectionAbort {
+            return true
+        } catch { throw CommandFailure("cannot follow events", path: path, error) }
+    }
+
     private func record(_ line: String) throws(CommandFailure) -> Record {
         do {
             let event = try JSONText.decode(Event.self, from: line)

@@ -4,6 +4,9 @@ import PurgeSystem
 
 /// The past events of a container, from its store's journal.
 struct History {
+    /// How many events are looked at together on the way back.
+    private static let page = 1000
+
     private let reader: JournalReader
 
     init(store: String) throws(CommandFailure) {
@@ -25,7 +28,8 @@ struct History {
     ) throws(CommandFailure) {
         var failure: CommandFailure?
         do throws(StoreError) {
-            try reader.visit(JournalReader.Filter(after: sequence, types: filter.types)) { event in
+            let wanted = JournalReader.Filter(after: sequence, types: filter.types, since: filter.since)
+            try reader.visit(wanted) { event in
                 guard filter.accepts(event) else { return true }
                 do throws(CommandFailure) { try body(event) } catch { failure = error }
                 return failure == nil
@@ -39,18 +43,50 @@ struct History {
         try visit(after: sequence, filter) { events.append($0) }
         return events
     }
+
+    /// After this number come the newest `count` events that `filter` accepts, or all of them if there are fewer. Read
+    /// from the end, so it takes as long as there are events after it.
+    func sequence(beforeNewest count: Int, _ filter: EventFilter) throws(CommandFailure) -> Int64 {
+        guard count > 0 else { return try lastSequence() }
+        var (before, left) = (Int64.max, count)
+        do throws(StoreError) {
+            while true {
+                let events = try reader.events(types: filter.types, before: before, limit: Self.page)
+                for event in events where filter.accepts(event) {
+                    left -= 1
+                    if left == 0 { return event.seq - 1 }
+                }
+                guard let last = events.last, events.count == Self.page else { return 0 }
+                before = last.seq
+            }
+        } catch { throw CommandFailure("cannot read the journal", error) }
+    }
+
+    /// The newest `count` events that `filter` accepts, in order.
+    func newest(_ count: Int, _ filter: EventFilter) throws(CommandFailure) -> [Event] {
+        try events(after: sequence(beforeNewest: count, filter), filter)
+    }
 }
 
 /// Which events to show.
 struct EventFilter {
+    /// All but what the app itself does to names.
+    static let usual = EventFilter(types: Set(EventType.allCases).subtracting(EventType.ofApp))
+
     /// Empty: all.
     var types: Set<EventType> = []
-    /// A pattern of fnmatch(3) for the path; its `*` matches a slash too.
+    /// A pattern of fnmatch(3) for the path, old or new; its `*` matches a slash too.
     var glob: String?
+    /// Only events whose time is not before this one, in the same form (`Event.time`).
+    var since: String?
+
+    /// Whether it accepts events that are only in the journal.
+    var acceptsApp: Bool { types.isEmpty || !types.isDisjoint(with: EventType.ofApp) }
 
     func accepts(_ event: Event) -> Bool {
         guard types.isEmpty || types.contains(event.type) else { return false }
+        if let since, event.time < since { return false }
         guard let glob else { return true }
-        return event.path.map { Glob(glob).matches($0.utf8) } ?? false
+        return [event.path, event.to].contains { path in path.map { Glob(glob).matches($0.utf8) } ?? false }
     }
 }

@@ -10,12 +10,15 @@ struct Bar {
     static let unicode = Bar(full: "█", half: "▒", empty: "░")
 
     /// The characters that the terminal's locale can show.
-    static func forLocale() -> Bar {
+    static func forLocale() -> Bar { localeHasUnicode ? unicode : ascii }
+
+    /// Whether the locale is one with UTF-8.
+    static var localeHasUnicode: Bool {
         for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
             guard let value = getenv(name).map({ String(cString: $0).lowercased() }), !value.isEmpty else { continue }
-            return value.contains("utf-8") || value.contains("utf8") ? unicode : ascii
+            return value.contains("utf-8") || value.contains("utf8")
         }
-        return ascii
+        return false
     }
 
     /// `part` of `whole`, followed by `second`; anything above zero gets at least one character, if there is room for any.

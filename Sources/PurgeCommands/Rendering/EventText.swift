@@ -1,23 +1,64 @@
 import PurgeModel
 
-/// An event as one line of text.
-enum EventText {
-    static func line(_ event: Event) -> String {
-        let cause = [event.reason, event.trigger?.rawValue].compactMap { $0 }.joined(separator: " < ")
-        let columns = [
-            VisibleText.of(event.time),
-            HelpText.padded(event.type.rawValue, 9),
+/// An event as text: what and how much, then the path, then why and by whom.
+struct EventText {
+    let event: Event
+
+    /// Its one line.
+    static func line(_ event: Event) -> String { EventText(event: event).lines(width: nil).joined() }
+
+    /// As many lines as it takes in a terminal of so many columns; a word that is longer is not broken.
+    func lines(width: Int?) -> [String] {
+        var lines: [String] = []
+        var line = beginning
+        for part in parts {
+            let isAtStart = lines.isEmpty ? line.count == beginning.count : line.allSatisfy { $0 == " " }
+            if let width, !isAtStart, line.count + 2 + part.count > width {
+                lines.append(line)
+                line = String(repeating: " ", count: Self.indent) + part
+            } else {
+                line += (line.isEmpty ? "" : "  ") + part
+            }
+        }
+        lines.append(line)
+        if lines.count == 1 { while lines[0].last == " " { lines[0].removeLast() } }
+        return lines
+    }
+
+    /// The time, `2026-11-21T09:30:00.123Z`, and two spaces.
+    private static let indent = 26
+
+    private var beginning: String {
+        [
+            VisibleText.of(event.time), HelpText.padded(event.type.rawValue, 8),
             StatusText.aligned(event.bytes?.inWords ?? "", 10),
-            HelpText.padded(event.tier?.rawValue ?? "", 10),
-            HelpText.padded(VisibleText.of(cause), 26),
-            HelpText.padded(event.pid.map { $0 == 0 ? "" : "pid \($0)" } ?? "", 11),
-            [
-                event.path.map(VisibleText.of), event.tombstone == true ? "(emptied)" : nil,
-                event.cause.map { "(written: \(VisibleText.of($0)))" },
-            ].compactMap { $0 }.joined(separator: "  "),
-        ]
-        var line = columns.joined(separator: "  ")
-        while line.last == " " { line.removeLast() }
-        return line
+        ].joined(separator: "  ")
+    }
+
+    private var parts: [String] { what + [user].compactMap { $0 } }
+
+    /// What happened to what, and why.
+    var what: [String] {
+        let emptied: String? = event.tombstone == true ? "(emptied)" : nil
+        let written = event.cause.flatMap { $0 == event.path ? nil : "(written: \(VisibleText.of($0)))" }
+        let passed = event.passedOver.flatMap { $0.isEmpty ? nil : "(\($0.count) passed over)" }
+        return [place, emptied, reason, written, passed].compactMap { $0 }
+    }
+
+    private var place: String? {
+        guard let path = event.path.map(VisibleText.of) else { return event.to.map(VisibleText.of) }
+        guard let to = event.to.map(VisibleText.of) else { return path }
+        return event.type == .replaced ? "\(path) (by \(to))" : "\(path) -> \(to)"
+    }
+
+    private var reason: String? {
+        let words = [event.reason.map(VisibleText.of), event.trigger?.rawValue].compactMap { $0 }
+        return words.isEmpty ? nil : words.joined(separator: " < ")
+    }
+
+    private var user: String? {
+        let name = event.process.map(VisibleText.of)
+        guard let pid = event.pid, pid != 0 else { return name.map { "by \($0)" } }
+        return "pid \(pid)" + (name.map { " (\($0))" } ?? "")
     }
 }

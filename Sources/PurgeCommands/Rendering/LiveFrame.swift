@@ -12,6 +12,7 @@ struct LiveFrame {
             // At the right edge, erasing would remove the last character.
             line.count < size.columns ? line + "\u{1B}[K" : String(line.prefix(size.columns))
         }
-        return "\u{1B}[?7l\u{1B}[H" + rows.joined(separator: "\r\n") + "\u{1B}[J\u{1B}[?7h"
+        let rest = rows.count < size.rows ? "\r\n\u{1B}[J" : ""
+        return "\u{1B}[?7l\u{1B}[H" + rows.joined(separator: "\r\n") + rest + "\u{1B}[?7h"
     }
 }

@@ -1,27 +1,41 @@
 import PurgeModel
-import PurgeStore
-import PurgeSystem
 
 extension OptionSpec {
     fileprivate static let follow = OptionSpec("follow", "go on with new events as they happen, until the unmount")
     fileprivate static let path = OptionSpec(
         "path", .text("GLOB"),
-        "only events whose path matches GLOB, relative to the container or absolute below it; * matches / too")
+        "only events whose path, old or new, matches GLOB, relative to the container or absolute below it; * matches / "
+            + "too")
     fileprivate static let type = OptionSpec(
         "type", .choice("TYPE", EventType.allCases.map(\.rawValue)), "only events of this type; may be repeated")
+    fileprivate static let since = OptionSpec(
+        "since", .text("TIME"),
+        "only events from TIME on, by the clock of the device, which the lines show: 2026-11-21, 2026-11-21T09:30Z (UTC "
+            + "unless it has an offset), or a duration before the device's time now, as 10m")
+    fileprivate static let tail = OptionSpec(
+        "tail", .number("N"), "only the newest N of those that the other options choose, the oldest of them first")
+    fileprivate static let all = OptionSpec(
+        "all", "also what the app itself did to names: \(ofApp.joined(separator: ", "))")
+    fileprivate static let summary = OptionSpec(
+        "summary",
+        "add them up by directory (of three names at most), by reason and by process; with --json as one object")
+
+    private static var ofApp: [String] { EventType.allCases.filter(\.isOfApp).map(\.rawValue) }
 }
 
 extension Verb {
     static let events = Verb(
         name: "events", summary: "show what has happened in a container",
-        synopsis: "[TARGET] [--follow] [--json] [--path GLOB] [--type TYPE]",
+        synopsis: "[TARGET] [--since TIME] [--type TYPE|--all] [--path GLOB] [--tail N] [--follow|--summary] [--json]",
         description: [
             "Prints the journal of a container, oldest event first. Each line has the time, the type, the bytes, the "
-                + "tier, the reason and the trigger, the process, and the path.",
+                + "path, the reason and the trigger, and the process. On a terminal a line that is too long is "
+                + "continued below.",
             HelpText.targetMeaning,
         ],
         options: [
-            OptionSpec.follow, OptionSpec("json", "print one JSON object per line"), OptionSpec.path, OptionSpec.type,
+            OptionSpec.since, OptionSpec.type, OptionSpec.all, OptionSpec.path, OptionSpec.tail, OptionSpec.follow,
+            OptionSpec.summary, OptionSpec("json", "print one JSON object per line"),
         ],
         operands: 0...1,
         sections: [
@@ -30,98 +44,35 @@ extension Verb {
                 lines: [.init("", EventType.allCases.map(\.rawValue).joined(separator: " "))])
         ],
         exitStatus: ExitStatus.plain,
-        examples: ["purgefs events ./app --type purge --path 'Library/Caches/*'"]
+        examples: [
+            "purgefs events ./app --type purge --path 'Library/Caches/*'", "purgefs events ./app --since 10m --summary",
+        ]
     ) { (invocation) throws(CommandFailure) in
-        try EventsVerb(invocation).run(invocation.arguments)
+        let run = try EventsRun(invocation)
+        try run.run(on: try Target(invocation.arguments.operands.first))
         return ExitStatus.done
     }
 }
 
-private struct EventsVerb {
-    let console: Console
-    let asJSON: Bool
-    let filter: EventFilter
-
-    init(_ invocation: Invocation) {
-        console = invocation.console
-        asJSON = invocation.arguments.has(.json)
-        filter = EventFilter(
-            types: Set(invocation.arguments.texts(.type).compactMap(EventType.init(rawValue:))),
-            glob: invocation.arguments.text(.path))
-    }
-
-    func run(_ arguments: Arguments) throws(CommandFailure) {
-        switch try Target(arguments.operands.first) {
-        case .store(let store):
-            let filter = try filter.relative(to: [(Places.resolved(store) ?? store) + "/container"])
-            guard !arguments.has(.follow) else {
-                throw CommandFailure(
-                    "cannot follow events", path: store, "the store is not mounted, so nothing happens in it",
-                    advice: "Mount it, or leave out --follow.")
-            }
-            _ = try printHistory(of: store, filter, after: 0)
-        case .mount(let path):
-            let control = MountedControl(place: path)
-            let store = try control.status().store
-            guard Target.isStore(store) else {
-                throw CommandFailure(
-                    "cannot read the journal", path: store,
-                    "the store was removed, moved or hidden while it is mounted at \(path)",
-                    advice: "Put it back, or unmount what is left of it: purgefs unmount \(path)")
-            }
-            let filter = try filter.relative(to: [path, store + "/container"])
-            // Opened first, so that no event is lost between the journal and the stream.
-            let stream = arguments.has(.follow) ? try EventStream(control) : nil
-            try control.flushJournal()
-            let last = try printHistory(of: store, filter, after: 0)
-            if let stream { try follow(stream, filter, store, control, after: last) }
+extension EventsRun {
+    fileprivate init(_ invocation: Invocation) throws(CommandFailure) {
+        let arguments = invocation.arguments
+        self.init(
+            console: invocation.console, asJSON: arguments.has(.json), follows: arguments.has(.follow),
+            isSummary: arguments.has(.summary), tail: arguments.text(.tail).flatMap { Int($0) })
+        let types = Set(arguments.texts(.type).compactMap(EventType.init(rawValue:)))
+        guard types.isEmpty || !arguments.has(.all) else {
+            throw .usage("--all and --type exclude each other: --type shows what it names, of the app's doing too")
         }
-    }
-
-    /// The sequence number up to which everything has been printed.
-    private func printHistory(of store: String, _ filter: EventFilter, after sequence: Int64) throws(CommandFailure)
-        -> Int64
-    {
-        let history = try History(store: store)
-        let last = try history.lastSequence()
-        var printed = sequence
-        try history.visit(after: sequence, filter) { (event) throws(CommandFailure) in
-            printed = event.seq
-            try console.print(asJSON ? JSONText.encode(event) : EventText.line(event))
+        guard !isSummary || !follows else {
+            throw .usage("--summary and --follow exclude each other: a summary is about what has happened until now")
         }
-        return max(printed, last)
-    }
-
-    private func follow(
-        _ stream: EventStream, _ filter: EventFilter, _ store: String, _ control: MountedControl, after sequence: Int64
-    ) throws(CommandFailure) {
-        var last = sequence
-        try console.flush()
-        while let record = try stream.next() {
-            switch record {
-            case .event(let event, let line) where event.seq > last:
-                last = event.seq
-                guard filter.accepts(event) else { continue }
-                try console.print(asJSON ? line : EventText.line(event))
-            case .event: continue
-            case .dropped:
-                try control.flushJournal()
-                last = try printHistory(of: store, filter, after: last)
-            }
-            try console.flush()
+        if arguments.has(.all) { filter.types = [] }
+        if !types.isEmpty { filter.types = types }
+        filter.glob = arguments.text(.path)
+        if let text = arguments.text(.since) {
+            guard let since = Since(text: text) else { throw .usage("--since: " + Since.objection(to: text)) }
+            self.since = since
         }
-    }
-}
-
-extension EventFilter {
-    /// The same filter, with a pattern that is relative to the container at one of `roots`.
-    fileprivate func relative(to roots: [String]) throws(CommandFailure) -> EventFilter {
-        guard let glob else { return self }
-        guard let relative = ContainerGlob.relative(glob, roots: roots) else {
-            throw CommandFailure(
-                "cannot show events", path: glob, "it is outside of the container",
-                advice: "Write it relative to the container, or below \(roots[0]).")
-        }
-        return EventFilter(types: types, glob: relative)
     }
 }

@@ -1,0 +1,150 @@
+import PurgeModel
+
+/// Adds up events by directory, by what they are, and by process.
+struct EventSummary {
+    /// The most names of a directory's path: what is below it counts for it.
+    private static let depth = 3
+
+    private var first: String?
+    private var last: String?
+    private var total = Row()
+    private var directories: [String: Row] = [:]
+    private var kinds: [Kind: Row] = [:]
+    private var processes: [User: Row] = [:]
+
+    private struct Kind: Hashable {
+        var type: EventType
+        var reason: String?
+        var trigger: PurgeTrigger?
+    }
+
+    /// The pid only of a process without a name.
+    private struct User: Hashable {
+        var process: String?
+        var pid: Int32?
+
+        init(_ event: Event) {
+            process = event.process
+            pid = event.process == nil && event.pid != 0 ? event.pid : nil
+        }
+    }
+
+    private struct Row {
+        var events: Int64 = 0
+        /// Of their paths; two that are equal by chance are rarer than any error of the disk.
+        var files: Set<Int> = []
+        var purged: Int64 = 0
+        var purgedBytes = ByteCount.zero
+        var refused: Int64 = 0
+
+        mutating func add(_ event: Event) {
+            events += 1
+            if let path = event.path { files.insert(path.hashValue) }
+            if event.type == .purge {
+                purged += event.path == nil ? 0 : 1
+                purgedBytes += event.bytes ?? .zero
+            }
+            if event.type == .refused { refused += 1 }
+        }
+
+        var counts: EventSummaryReport.Counts {
+            .init(
+                events: events, files: Int64(files.count), purgedFiles: purged, purgedBytes: purgedBytes,
+                refusedWrites: refused)
+        }
+    }
+
+    mutating func add(_ event: Event) {
+        first = first ?? event.time
+        last = event.time
+        total.add(event)
+        if let path = event.path { directories[Self.directory(of: path), default: Row()].add(event) }
+        // The reason of another event is a text of its own.
+        let isPurge = event.type == .purge
+        let kind = Kind(type: event.type, reason: isPurge ? event.reason : nil, trigger: isPurge ? event.trigger : nil)
+        kinds[kind, default: Row()].add(event)
+        processes[User(event), default: Row()].add(event)
+    }
+
+    /// Relative to the container, which is empty itself.
+    private static func directory(of path: String) -> String {
+        path.split(separator: "/").dropLast().prefix(depth).joined(separator: "/")
+    }
+
+    var report: EventSummaryReport {
+        EventSummaryReport(
+            first: first, last: last, total: total.counts,
+            directories: directories.map { .init(directory: $0, counts: $1.counts) }.sorted { $0.name < $1.name }
+                .inOrder,
+            reasons: kinds.map {
+                .init(type: $0.type, reason: $0.reason, trigger: $0.trigger, counts: $1.counts)
+            }.sorted { $0.name < $1.name }.inOrder,
+            processes: processes.map { .init(process: $0.process, pid: $0.pid, counts: $1.counts) }
+                .sorted { $0.name < $1.name }.inOrder)
+    }
+}
+
+/// `purgefs events --summary` (docs/CLI.md).
+struct EventSummaryReport: Encodable {
+    struct Counts: Encodable, Hashable {
+        var events: Int64
+        /// How many different paths they have.
+        var files: Int64
+        var purgedFiles: Int64
+        var purgedBytes: ByteCount
+        var refusedWrites: Int64
+    }
+
+    /// One line of a table.
+    struct Line: Encodable, Hashable {
+        var directory: String?
+        var type: EventType?
+        var reason: String?
+        var trigger: PurgeTrigger?
+        var process: String?
+        var pid: Int32?
+        var events: Int64
+        var files: Int64
+        var purgedFiles: Int64
+        var purgedBytes: ByteCount
+        var refusedWrites: Int64
+
+        init(
+            directory: String? = nil, type: EventType? = nil, reason: String? = nil, trigger: PurgeTrigger? = nil,
+            process: String? = nil, pid: Int32? = nil, counts: Counts
+        ) {
+            (self.directory, self.type, self.reason, self.trigger) = (directory, type, reason, trigger)
+            (self.process, self.pid) = (process, pid)
+            (events, files, purgedFiles) = (counts.events, counts.files, counts.purgedFiles)
+            (purgedBytes, refusedWrites) = (counts.purgedBytes, counts.refusedWrites)
+        }
+
+        /// What it is about, as text.
+        var name: String {
+            if let directory { return directory.isEmpty ? "(the container itself)" : VisibleText.of(directory) }
+            guard let type else { return process.map(VisibleText.of) ?? pid.map { "pid \($0)" } ?? "(no process)" }
+            let words = [reason, trigger?.rawValue].compactMap { $0 }.joined(separator: " < ")
+            return type.rawValue + (words.isEmpty ? "" : ": \(VisibleText.of(words))")
+        }
+    }
+
+    /// The times of the first and the last of them; nil if there are none.
+    var first: String?
+    var last: String?
+    var total: Counts
+    var directories: [Line]
+    var reasons: [Line]
+    var processes: [Line]
+}
+
+extension [EventSummaryReport.Line] {
+    /// What was purged most, or refused most often, comes first; lines that are equal stay as they are.
+    fileprivate var inOrder: Self {
+        enumerated().sorted { a, b in
+            let (one, two) = (a.element, b.element)
+            if one.purgedBytes != two.purgedBytes { return one.purgedBytes > two.purgedBytes }
+            if one.refusedWrites != two.refusedWrites { return one.refusedWrites > two.refusedWrites }
+            return one.events == two.events ? a.offset < b.offset : one.events > two.events
+        }.map(\.element)
+    }
+}

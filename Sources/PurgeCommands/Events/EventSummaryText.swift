@@ -1,0 +1,50 @@
+import PurgeModel
+
+/// `purgefs events --summary` as text: a table each, of at most 80 columns.
+struct EventSummaryText {
+    let report: EventSummaryReport
+
+    /// Lines of a table; the rest is counted.
+    private static let most = 10
+    private static let nameWidth = 40
+
+    var lines: [String] {
+        guard let first = report.first, let last = report.last else { return ["no events"] }
+        let times = "\(VisibleText.of(first)) to \(VisibleText.of(last))"
+        return [Self.count(report.total.events, "event") + ", \(times)", sum] + table("directory", report.directories)
+            + table("reason", report.reasons) + table("process", report.processes)
+    }
+
+    private var sum: String {
+        let total = report.total
+        return "purged \(Self.count(total.purgedFiles, "file")), \(total.purgedBytes.inWords); refused "
+            + Self.count(total.refusedWrites, "write")
+    }
+
+    private func table(_ title: String, _ rows: [EventSummaryReport.Line]) -> [String] {
+        guard !rows.isEmpty else { return [] }
+        let rest = rows.count - Self.most
+        return ["", Self.row("by \(title)", "events", "files", "purged", "refused")]
+            + rows.prefix(Self.most).map { row in
+                Self.row(
+                    "  " + row.name, "\(row.events)", "\(row.files)", row.purgedBytes.inWords,
+                    row.refusedWrites == 0 ? "" : "\(row.refusedWrites)")
+            } + (rest > 0 ? ["  and \(rest) more (--json has them all)"] : [])
+    }
+
+    private static func row(_ name: String, _ columns: String...) -> String {
+        var line = HelpText.padded(shortened(name), nameWidth)
+        for (text, width) in zip(columns, [9, 9, 12, 10]) { line += StatusText.aligned(text, width) }
+        while line.last == " " { line.removeLast() }
+        return line
+    }
+
+    /// The end of a path says more than its beginning.
+    private static func shortened(_ name: String) -> String {
+        name.count <= nameWidth ? name : "  ..." + name.suffix(nameWidth - 5)
+    }
+
+    private static func count(_ number: Int64, _ word: String) -> String {
+        "\(number) \(word)\(number == 1 ? "" : "s")"
+    }
+}

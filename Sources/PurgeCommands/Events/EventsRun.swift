@@ -1,0 +1,166 @@
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+/// `purgefs events`: which events, and in which form.
+struct EventsRun {
+    let console: Console
+    var asJSON = false
+    var follows = false
+    var isSummary = false
+    var filter = EventFilter.usual
+    /// The newest so many.
+    var tail: Int?
+    var since: Since?
+
+    /// How long the last events of a mount may take to reach the journal, in nanoseconds.
+    private static let patience: Int64 = 5_000_000_000
+
+    func run(on target: Target) throws(CommandFailure) {
+        switch target {
+        case .store(let store):
+            let filter = try filter(relativeTo: [(Places.resolved(store) ?? store) + "/container"]) {
+                () throws(CommandFailure) in try Since.clock(ofStore: store)
+            }
+            guard !follows else {
+                throw CommandFailure(
+                    "cannot follow events", path: store, "the store is not mounted, so nothing happens in it",
+                    advice: "Mount it, or leave out --follow.")
+            }
+            _ = try showHistory(of: store, filter)
+        case .mount(let path):
+            try run(on: MountedControl(place: path))
+        }
+    }
+
+    private func run(on control: MountedControl) throws(CommandFailure) {
+        let (path, report) = (control.place, try control.status())
+        guard Target.isStore(report.store) else {
+            throw CommandFailure(
+                "cannot read the journal", path: report.store,
+                "the store was removed, moved or hidden while it is mounted at \(path)",
+                advice: "Put it back, or unmount what is left of it: purgefs unmount \(path)")
+        }
+        let filter = try filter(relativeTo: [path, report.store + "/container"]) { report.device.clock }
+        // Opened first, so that no event is lost between the journal and the stream.
+        let stream = follows ? try EventStream(control) : nil
+        try control.flushJournal()
+        let last = try showHistory(of: report.store, filter)
+        guard let stream else { return }
+        try console.flush()
+        if filter.acceptsApp {
+            try followJournal(stream, filter, report.store, control, after: last)
+        } else {
+            try follow(stream, filter, report.store, control, after: last)
+        }
+    }
+
+    /// With a pattern that is relative to the container at one of `roots`, and a time that counts from the device's clock,
+    /// which is so many seconds ahead.
+    private func filter(
+        relativeTo roots: [String], clock: () throws(CommandFailure) -> Int64
+    ) throws(CommandFailure) -> EventFilter {
+        var filter = filter
+        filter.since = try since?.time(clock)
+        guard let glob = filter.glob else { return filter }
+        guard let relative = ContainerGlob.relative(glob, roots: roots) else {
+            throw CommandFailure(
+                "cannot show events", path: glob, "it is outside of the container",
+                advice: "Write it relative to the container, or below \(roots[0]).")
+        }
+        filter.glob = relative
+        return filter
+    }
+
+    /// The sequence number up to which everything has been shown.
+    private func showHistory(of store: String, _ filter: EventFilter) throws(CommandFailure) -> Int64 {
+        let history = try History(store: store)
+        let last = try history.lastSequence()
+        let start = try tail.map { (count) throws(CommandFailure) in
+            try history.sequence(beforeNewest: count, filter)
+        }
+        guard isSummary else { return max(last, try show(history, filter, after: start ?? 0)) }
+        var summary = EventSummary()
+        try history.visit(after: start ?? 0, filter) { summary.add($0) }
+        if asJSON {
+            try console.print(JSONText.encode(summary.report))
+        } else {
+            for line in EventSummaryText(report: summary.report).lines { try console.print(line) }
+        }
+        return last
+    }
+
+    /// The number of the last one; `sequence` if there is none.
+    private func show(
+        _ history: History, _ filter: EventFilter, after sequence: Int64
+    ) throws(CommandFailure) -> Int64 {
+        var shown = sequence
+        try history.visit(after: sequence, filter) { (event) throws(CommandFailure) in
+            shown = event.seq
+            try show(event)
+        }
+        return shown
+    }
+
+    private func show(_ event: Event, line: String? = nil) throws(CommandFailure) {
+        guard !asJSON else { return try console.print(line ?? JSONText.encode(event)) }
+        for line in EventText(event: event).lines(width: console.width) { try console.print(line) }
+    }
+}
+
+// New events, as they happen.
+extension EventsRun {
+    private func follow(
+        _ stream: EventStream, _ filter: EventFilter, _ store: String, _ control: MountedControl, after sequence: Int64
+    ) throws(CommandFailure) {
+        var last = sequence
+        while let record = try stream.next() {
+            switch record {
+            case .event(let event, let line) where event.seq > last:
+                last = event.seq
+                guard filter.accepts(event) else { continue }
+                try show(event, line: line)
+            case .event: continue
+            case .dropped:
+                try control.flushJournal()
+                let history = try History(store: store)
+                let end = try history.lastSequence()
+                last = max(end, try show(history, filter, after: last))
+            }
+            try console.flush()
+        }
+    }
+
+    /// What the app does is only in the journal, which is read every second; the stream tells when the mount ends.
+    private func followJournal(
+        _ stream: EventStream, _ filter: EventFilter, _ store: String, _ control: MountedControl, after sequence: Int64
+    ) throws(CommandFailure) {
+        var last = sequence
+        while true {
+            let isOver = try stream.hasEnded(within: 1000)
+            if !isOver {
+                // If this fails because the mount is going, the stream says so next.
+                do throws(CommandFailure) { try control.flushJournal() } catch {
+                    guard try stream.hasEnded(within: 1000) else { throw error }
+                    continue
+                }
+            } else {
+                try awaitUnmount(store, after: last)
+            }
+            let history = try History(store: store)
+            let end = try history.lastSequence()
+            last = max(end, try show(history, filter, after: last))
+            try console.flush()
+            if isOver { return }
+        }
+    }
+
+    /// The daemon writes its last events when the mount is gone already.
+    private func awaitUnmount(_ store: String, after sequence: Int64) throws(CommandFailure) {
+        let deadline = System.uptime() + Self.patience
+        let ends = EventFilter(types: [.unmount])
+        while try History(store: store).events(after: sequence, ends).isEmpty, System.uptime() < deadline {
+            _ = Gate().wait(while: 0, milliseconds: 50)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import PurgeSystem
+import Synchronization
+
+/// Reads the status of a container every second, on a thread of its own.
+final class StatusReading: Sendable {
+    private static let period: Int64 = 1000
+
+    enum End: Sendable {
+        case unmounted
+        case failed(CommandFailure)
+    }
+    struct State: Sendable {
+        var latest: WatchedStatus?
+        /// How many there have been.
+        var number = 0
+        var end: End?
+    }
+
+    private let current = Mutex(State())
+    private let container: WatchedContainer
+    /// Nothing announces anything here: the thread sleeps.
+    private let pause = Gate()
+
+    init(_ container: WatchedContainer) { self.container = container }
+
+    var state: State { current.withLock { $0 } }
+
+    func start() throws(Errno) { _ = try WorkThread(name: "status") { [self] in run() } }
+
+    private func run() {
+        var container = container
+        while let status = next(&container) {
+            current.withLock { state in
+                state.latest = status
+                state.number += 1
+            }
+            pause.wait(while: 0, milliseconds: Self.period)
+        }
+    }
+
+    /// nil at the end.
+    private func next(_ container: inout WatchedContainer) -> WatchedStatus? {
+        do throws(CommandFailure) {
+            let status = try container.with(warnings: nil) { (control) throws(CommandFailure) in
+                try WatchedStatus(control)
+            }
+            if status == nil { current.withLock { $0.end = .unmounted } }
+            return status
+        } catch {
+            current.withLock { $0.end = .failed(error) }
+            return nil
+        }
+    }
+}

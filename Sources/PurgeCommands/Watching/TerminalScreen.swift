@@ -1,0 +1,38 @@
+import Glibc
+import PurgeSystem
+
+/// The second screen of a terminal, which programs like `less` use: what is on the first one comes back afterwards.
+struct TerminalScreen {
+    private static let enter = "\u{1B}[?1049h\u{1B}[?25l"
+    private static let leave = "\u{1B}[?25h\u{1B}[?1049l"
+    /// How long a terminal that accepts nothing is waited for at the end, in milliseconds.
+    private static let patience: Int32 = 1000
+
+    let console: Console
+    private var isShown = false
+
+    init(console: Console) { self.console = console }
+
+    /// One write. Returns false if the terminal accepts nothing now (Ctrl-S): signals must be fetched meanwhile.
+    mutating func draw(_ frame: LiveFrame) throws(CommandFailure) -> Bool {
+        guard try accepts(within: 0) else { return false }
+        try console.write((isShown ? "" : Self.enter) + frame.text)
+        isShown = true
+        try console.flush()
+        return true
+    }
+
+    mutating func leave() throws(CommandFailure) {
+        guard isShown else { return }
+        isShown = false
+        guard try accepts(within: Self.patience) else { return }
+        try console.write(Self.leave)
+        try console.flush()
+    }
+
+    private func accepts(within milliseconds: Int32) throws(CommandFailure) -> Bool {
+        do throws(Errno) {
+            return try System.waitWritable(STDOUT_FILENO, milliseconds: milliseconds)
+        } catch { throw CommandFailure("cannot watch", path: "standard output", error) }
+    }
+}

@@ -1,0 +1,77 @@
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import Support
+import Testing
+
+@testable import PurgeCommands
+
+/// Events of a journal from its end, and from a moment on.
+struct HistoryTests {
+    private func withHistory(_ events: [Event], _ body: (String, History) throws -> Void) throws {
+        try Scratch.with("history") { scratch in
+            let path = "\(scratch.path)/s"
+            let store = try Store.open(path, creating: true)
+            let journal = try Journal.open(in: store)
+            try journal.append(events)
+            journal.close()
+            try body(path, try History(store: path))
+        }
+    }
+    /// Every fifth is a purge; every thousandth has another path, and the seventh leads there.
+    private let events: [Event] = (1...2500).map { (number: Int) -> Event in
+        let minute = number < 1250 ? "10" : "20"
+        let type: EventType = number % 5 == 0 ? .purge : number % 2 == 0 ? .removed : .mark
+        let path = number % 1000 == 0 ? "tmp/rare" : "tmp/\(number)"
+        return Event(
+            seq: Int64(number), time: "2026-11-21T09:\(minute):00.000Z", type: type, path: path,
+            to: number == 7 ? "tmp/rare" : nil)
+    }
+    private func check(_ history: History, _ count: Int, _ filter: EventFilter, _ expected: [Int64]) throws {
+        let found = try history.newest(count, filter).map(\.seq)
+        #expect(found == expected)
+    }
+
+    @Test func theNewest() throws {
+        try withHistory(events) { _, history in
+            let all = EventFilter()
+            try check(history, 3, all, [2498, 2499, 2500])
+            try check(history, 3, .usual, [2497, 2499, 2500])
+            try check(history, 2, EventFilter(types: [.purge]), [2495, 2500])
+            try check(history, 0, all, [])
+            try check(history, 1500, all, Array(1001...2500))
+            try check(history, 2500, all, Array(1...2500))
+            try check(history, 100_000, all, Array(1...2500))
+            // Over pages, by either path.
+            try check(history, 2, EventFilter(glob: "*/rare"), [1000, 2000])
+            try check(history, 9, EventFilter(glob: "*/rare"), [7, 1000, 2000])
+        }
+    }
+
+    @Test func since() throws {
+        try withHistory(events) { _, history in
+            let filter = EventFilter(types: [.purge], since: "2026-11-21T09:15:00.000Z")
+            let expected = Array(stride(from: Int64(1250), through: 2500, by: 5))
+            let found = try history.events(after: 0, filter).map(\.seq)
+            #expect(found == expected)
+            try check(history, 10_000, filter, expected)
+            try check(history, 1, filter, [2500])
+            let (from, after) = ("2026-11-21T09:20:00.000Z", "2026-11-21T09:20:00.001Z")
+            let numbers = try [from, after].map { try history.events(after: 0, EventFilter(since: $0)).count }
+            #expect(numbers == [1251, 0])
+        }
+    }
+
+    @Test func momentsAndDurations() throws {
+        #expect(Since(text: "2026-11-21") == .moment(Instant(seconds: 1_795_219_200, nanoseconds: 0)))
+        #expect(Since(text: "10m") == .span(TimeSpan(seconds: 600)))
+        #expect(Since(text: "10") == nil && Since(text: "now") == nil && Since(text: "-10m") == nil)
+        let now = Instant(seconds: System.now() / 1_000_000_000, nanoseconds: 0)
+        let day = try Since.span(TimeSpan(seconds: 3 * 86400)).time { () throws(CommandFailure) in 2 * 86400 }
+        // Three days before a clock that is two days ahead.
+        #expect(day >= now.advanced(by: TimeSpan(seconds: -86400)).iso8601)
+        #expect(day < now.advanced(by: TimeSpan(seconds: -86400 + 600)).iso8601)
+        let moment = try Since.moment(Instant(seconds: 0, nanoseconds: 0)).time { () throws(CommandFailure) in 9 }
+        #expect(moment == "1970-01-01T00:00:00.000Z")
+    }
+}
