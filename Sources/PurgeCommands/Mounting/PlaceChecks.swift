@@ -49,6 +49,22 @@ struct PlaceChecks {
             advice: "Name a file outside of it: writing there would damage the store.")
     }
 
+    /// The file of a report. In the container that it is about it would change the numbers that it shows.
+    func check(report: String, of store: String?) throws(CommandFailure) {
+        guard let file = try Self.absolute(report) else { return }
+        let container = surroundings.container(holding: file).map {
+            "the container that is mounted at \($0.mountpoint)"
+        }
+        var holder = container ?? surroundings.store(above: file).map { "a store, \($0)" }
+        if holder == nil, let store, let place = try Self.absolute(store), surroundings.lies(file, in: place) {
+            holder = "a store, \(place)"
+        }
+        guard let holder else { return }
+        throw CommandFailure(
+            "cannot write the report", path: report, "the file lies in \(holder)",
+            advice: "Name a file outside of every store and container.")
+    }
+
     func check(mountpoint: String, of store: String) throws(CommandFailure) {
         guard let point = try Self.absolute(mountpoint), let place = try Self.absolute(store) else { return }
         if surroundings.lies(place, in: point) {

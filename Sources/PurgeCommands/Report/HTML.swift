@@ -1,0 +1,56 @@
+/// Markup: elements whose names are in the source of this program, and text.
+struct HTML: Sendable {
+    typealias Attributes = KeyValuePairs<StaticString, HTMLText>
+
+    private(set) var markup = ""
+
+    init(_ text: HTMLText) { markup = text.escaped }
+
+    init(_ parts: [HTML]) { markup = parts.map(\.markup).joined() }
+
+    init(_ name: StaticString, _ attributes: Attributes = [:], _ content: HTML...) {
+        self.init(name, attributes, content)
+    }
+
+    init(_ name: StaticString, _ attributes: Attributes = [:], _ content: [HTML]) {
+        let ending = Self.inline.contains("\(name)") ? "" : "\n"
+        markup = "<\(name)\(Self.text(attributes))>" + HTML(content).markup + "</\(name)>" + ending
+    }
+
+    /// An element without content or end.
+    static func void(_ name: StaticString, _ attributes: Attributes) -> HTML {
+        var html = HTML([])
+        html.markup = "<\(name)\(text(attributes))>\n"
+        return html
+    }
+
+    /// A whole page.
+    static func document(_ content: HTML...) -> String {
+        "<!DOCTYPE html>\n" + HTML("html", ["lang": "en"], content).markup
+    }
+
+    /// Rules of CSS that are in the source of this program.
+    static func style(_ rules: StaticString) -> HTML {
+        var html = HTML([])
+        html.markup = "<style>\n\(rules)\n</style>\n"
+        return html
+    }
+
+    /// Those after which a line's end would be seen as a space.
+    private static let inline: Set<String> = ["b", "bdi", "code", "span", "strong", "time", "dt", "dd", "td", "th"]
+
+    private static func text(_ attributes: Attributes) -> String {
+        attributes.map { " \($0.key)=\"\($0.value.escaped)\"" }.joined()
+    }
+}
+
+extension HTML: ExpressibleByStringInterpolation {
+    init(stringLiteral value: String) { self.init(HTMLText(stringLiteral: value)) }
+}
+
+extension [HTML] {
+    /// Nothing if there is none of it.
+    func inElement(_ name: StaticString, _ attributes: HTML.Attributes = [:]) -> [HTML] {
+        isEmpty ? [] : [HTML(name, attributes, self)]
+    }
+}

@@ -1,0 +1,69 @@
+import PurgeModel
+import PurgeVolume
+
+/// Everything that a report shows. All numbers about the present come from one status.
+struct ReportContent {
+    /// When the report was made.
+    struct Time {
+        /// By the clock of the simulated device, which may be ahead.
+        var simulated: Instant
+        var real: Instant
+    }
+    struct File {
+        var path: String
+        var charged: ByteCount
+        var tier: Tier
+        /// The effective mark; nil if there is none.
+        var mark: PurgeMark?
+        /// Why it is not in a backup; nil if it is.
+        var exclusion: BackupExclusion?
+    }
+    struct Finding {
+        var title: String
+        var advice: String
+        var path: String?
+        var bytes: ByteCount?
+    }
+    struct Setting {
+        var name: String
+        var value: String
+    }
+    /// How a run has ended.
+    struct Run {
+        var program: String
+        var ending: String
+    }
+    /// What was in use at a moment.
+    struct Sample {
+        /// In nanoseconds since 1970, simulated.
+        var time: Int64
+        var total, others, othersPurgeable, temporary, caches, persistent: ByteCount
+
+        var used: ByteCount { temporary + caches + persistent }
+    }
+
+    var time: Time
+    var version: String
+    var run: Run?
+    /// nil if the container cannot be read.
+    var status: StatusReport?
+    /// What is missing from the report, and why.
+    var remarks: [String] = []
+    var samples: [Sample] = []
+    var history = ReportHistory()
+    var largest: [File] = []
+    /// Nil if there are none because they could not be looked for.
+    var findings: [Finding]?
+    var settings: [Setting] = []
+    var policies: [PolicyLine] = []
+}
+
+extension ReportContent.Sample {
+    /// What a status says is true now.
+    init(_ status: StatusReport, at time: Instant) {
+        self.init(
+            time: time.nanoseconds, total: status.storage.total, others: status.storage.others,
+            othersPurgeable: status.storage.othersPurgeable, temporary: status.tiers.temporary.bytes,
+            caches: status.tiers.caches.bytes, persistent: status.tiers.persistent.bytes)
+    }
+}

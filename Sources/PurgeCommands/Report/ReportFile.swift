@@ -1,0 +1,70 @@
+import Glibc
+import PurgeSystem
+
+/// The file that a report is written to. Under its name there is either what was there before or the whole report, whatever
+/// happens meanwhile.
+struct ReportFile {
+    private static let what = "cannot write the report"
+
+    /// As it was given.
+    let path: String
+
+    /// Checks what can be known before the report is made. `store` is that of a run, which need not exist yet.
+    func check(store: String? = nil) throws(CommandFailure) {
+        guard let name = path.pathNames.last, name != ".", name != "..", !path.hasSuffix("/") else {
+            throw failure(.isDirectory)
+        }
+        try PlaceChecks(Surroundings(mounts: MountEntry.all())).check(report: path, of: store)
+        do throws(Errno) {
+            guard try System.status(ofPath: path.parentPath).st_mode & S_IFMT == S_IFDIR else { throw .notDirectory }
+            try System.checkAccess(path.parentPath, W_OK | X_OK)
+        } catch .noEntry {
+            throw CommandFailure(
+                Self.what, path: path, "there is no directory \(path.parentPath)",
+                advice: "Make it: mkdir -p \(path.parentPath)")
+        } catch { throw failure(error) }
+        let status: FileStatus
+        do throws(Errno) {
+            status = try System.status(at: AT_FDCWD, path)
+        } catch .noEntry { return } catch { throw failure(error) }
+        try refuse(status)
+    }
+
+    /// Only a plain file is replaced.
+    private func refuse(_ status: FileStatus) throws(CommandFailure) {
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return
+        case S_IFDIR: throw failure(.isDirectory)
+        case S_IFLNK:
+            throw CommandFailure(
+                Self.what, path: path, "it is a symbolic link, which the report would replace",
+                advice: "Name the file that it leads to, or another.")
+        default:
+            throw CommandFailure(
+                Self.what, path: path, "it is not a plain file", advice: "Name a new file, or one that may be replaced.")
+        }
+    }
+
+    /// Written beside it and then given its name.
+    func write(_ text: String) throws(CommandFailure) {
+        let name = path.pathNames.last ?? path
+        let working = ".purgefs-report.\(getpid())"
+        let folder: FileDescriptor
+        do throws(Errno) {
+            folder = try FileDescriptor.open(path.parentPath, O_RDONLY | O_DIRECTORY)
+        } catch { throw failure(error) }
+        do throws(Errno) {
+            do throws(Errno) { try System.unlink(at: folder.raw, working) } catch .noEntry {}
+            let file = try folder.open(working, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+            try file.writeAll(Array(text.utf8))
+            // What has the name after a crash of the machine is complete too.
+            try System.sync(file.raw)
+            try System.rename(at: folder.raw, working, to: folder.raw, name)
+        } catch {
+            do throws(Errno) { try System.unlink(at: folder.raw, working) } catch {}
+            throw failure(error)
+        }
+    }
+
+    private func failure(_ error: Errno) -> CommandFailure { CommandFailure(Self.what, path: path, error) }
+}

@@ -1,0 +1,155 @@
+import Glibc
+import PurgeBackup
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeVolume
+
+/// Collects what a report shows about one container. What cannot be had is a remark of the report; without a status there
+/// is none.
+struct ReportGathering {
+    private static let mostFiles = 20
+    /// How often it is tried to get a status and a journal of the same moment.
+    private static let attempts = 5
+
+    private let target: Target
+    private var content = ReportContent(
+        time: .init(simulated: Instant(nanoseconds: System.now()), real: Instant(nanoseconds: System.now())),
+        version: Program.version)
+
+    init(_ target: Target, run: ReportContent.Run? = nil) {
+        self.target = target
+        content.run = run
+    }
+
+    mutating func gather() throws(CommandFailure) -> ReportContent {
+        let control = try target.open(forReading: true)
+        do throws(CommandFailure) {
+            try gather(control)
+        } catch {
+            // The first failure is the one to report.
+            do throws(CommandFailure) { try control.close() } catch {}
+            throw error
+        }
+        try control.close()
+        findProblems()
+        return content
+    }
+
+    /// What can be said of a store that cannot be opened.
+    mutating func gatherRemains(of store: String, _ failure: CommandFailure) -> ReportContent {
+        content.remarks.append("The container could not be read: \(failure.message)")
+        readHistory(of: store, upTo: nil)
+        return content
+    }
+
+    private mutating func gather(_ control: any ControlEndpoint) throws(CommandFailure) {
+        content.remarks += control.warnings
+        let (status, last) = try snapshot(control)
+        let now = Instant(nanoseconds: System.now())
+        content.time = .init(simulated: now.advanced(by: TimeSpan(seconds: status.device.clock)), real: now)
+        content.status = status
+        if let work = status.device.unfinished?.text {
+            content.remarks.append("Not finished: \(work). The next mount finishes it.")
+        }
+        readHistory(of: status.store, upTo: last)
+        try readSettings(control, status)
+        readFiles(control, status)
+    }
+
+    /// A status, and the number of the last event that it may know of: the same before and after it was read, unless events
+    /// never end.
+    private func snapshot(_ control: any ControlEndpoint) throws(CommandFailure) -> (StatusReport, last: Int64?) {
+        var status = try control.status()
+        var last: Int64?
+        for _ in 0..<Self.attempts {
+            let before = try lastSequence(control, status.store)
+            status = try control.status()
+            last = try lastSequence(control, status.store)
+            if before == last { break }
+        }
+        return (status, last)
+    }
+
+    /// nil if the journal cannot be read.
+    private func lastSequence(_ control: any ControlEndpoint, _ store: String) throws(CommandFailure) -> Int64? {
+        if control.isMounted { try control.flushJournal() }
+        do throws(CommandFailure) { return try History(store: store).lastSequence() } catch { return nil }
+    }
+
+    private mutating func readHistory(of store: String, upTo last: Int64?) {
+        var history = ReportHistory()
+        do throws(CommandFailure) {
+            try History(store: store).visit(after: 0, EventFilter(types: ReportHistory.types)) { event in
+                if event.seq <= last ?? .max { history.add(event) }
+            }
+        } catch { content.remarks.append(error.message) }
+        content.history = history
+    }
+}
+
+// Settings and files.
+extension ReportGathering {
+    private mutating func readSettings(_ control: any ControlEndpoint, _ status: StatusReport) throws(CommandFailure) {
+        let (storage, device, limits) = (status.storage, status.device, status.thresholds)
+        func add(_ name: String, _ value: String) { content.settings.append(.init(name: name, value: value)) }
+        add("profile", status.profile)
+        add("total", storage.total.inWords)
+        add("others", storage.others.inWords)
+        add("others, purgeable", storage.othersPurgeable.inWords)
+        if let share = storage.othersShare { add("others' share", "\(share) %") }
+        add(
+            "thresholds",
+            limits == .off
+                ? "off"
+                : "very low \(limits.veryLow.inWords), low \(limits.low.inWords), near low \(limits.nearLow.inWords), "
+                    + "desired \(limits.desired.inWords)")
+        if let name = protection(of: status.store) { add("default protection", name) }
+        add("device", "\(device.state), boot \(device.boots)")
+        add("clock", device.clock > 0 ? "\(DurationText.inWords(seconds: device.clock)) ahead" : "real time")
+        add("app", status.app.running ? "running" : "not running")
+        for file in ControlFile.settable where !Self.shown.contains(file) {
+            let value = try control.content(of: file)
+            add(file.rawValue, value.split(separator: "\n").joined(separator: ", "))
+        }
+        content.policies = try control.content(of: .storagePolicies).split(separator: "\n").compactMap { line in
+            do { return try JSONText.decode(PolicyLine.self, from: String(line)) } catch { return nil }
+        }
+    }
+
+    /// The status has them.
+    private static let shown: Set<ControlFile> = [
+        .storageTotal, .storageOthers, .storageOthersPurgeable, .storageOthersShare, .storageThresholds, .storageProfile,
+    ]
+
+    private func protection(of store: String) -> String? {
+        do throws(StoreError) {
+            return try StoreAtRest.savedSettings(of: store)?.protection.appleName
+        } catch { return nil }
+    }
+
+    private mutating func readFiles(_ control: any ControlEndpoint, _ status: StatusReport) {
+        do throws(Errno) {
+            var largest = LargestFiles(Self.mostFiles)
+            try largest.walk(try control.cleanableFolder())
+            let root = control.isMounted ? control.place : status.store + "/container"
+            content.largest = largest.files(in: try FileDescriptor.open(root, O_RDONLY | O_DIRECTORY))
+            if largest.unread > 0 {
+                content.remarks.append("\(largest.unread) folders could not be read; their files are not shown.")
+            }
+        } catch { content.remarks.append("The files could not be read: \(error)") }
+    }
+
+    private mutating func findProblems() {
+        do throws(CommandFailure) {
+            let source = try BackupTarget(target, for: "cannot audit")
+            let progress = BackupProgress(path: target.place) { _ in }
+            do throws(StoreError) {
+                let report = try ContainerAudit(source.source, lastUses: try source.lastUses(), progress).run()
+                content.findings = report.findings.map {
+                    .init(title: $0.rule.title, advice: $0.rule.advice, path: $0.path, bytes: $0.bytes)
+                }
+            } catch { throw CommandFailure("cannot audit", error) }
+        } catch { content.remarks.append("There are no findings: \(error.message)") }
+    }
+}

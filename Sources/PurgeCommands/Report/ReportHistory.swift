@@ -1,0 +1,124 @@
+import PurgeModel
+
+/// What the journal says about the past, added up in bounded memory.
+struct ReportHistory {
+    /// Files of one directory that went for one reason.
+    struct Purged {
+        /// nil for space of other apps; `.` for the container itself.
+        var directory: String?
+        var reason: String
+        var files: Int64 = 0
+        var bytes = ByteCount.zero
+        /// The time of the newest.
+        var last = ""
+    }
+    private struct Group: Hashable {
+        var directory: String?
+        var reason: String
+    }
+
+    /// Directories beyond these are counted together.
+    private static let mostGroups = 20_000
+    /// How many are described each for itself.
+    static let mostNewest = 50
+    static let mostGroupsShown = 40
+
+    static let types: Set<EventType> = [
+        .purge, .refused, .hostFull, .pressure, .device, .app, .clock, .capacity, .dropped, .mount, .unmount,
+    ]
+
+    private var groups: [Group: Purged] = [:]
+    /// Of directories beyond the most.
+    private var further: [String: Purged] = [:]
+    private(set) var newestPurges = Newest<Event>(ReportHistory.mostNewest)
+    private(set) var newestRefusals = Newest<Event>(ReportHistory.mostNewest)
+    /// Pressure, locks, reboots, and changes of settings.
+    private(set) var newestChanges = Newest<Event>(ReportHistory.mostNewest)
+    private(set) var purges = Moments()
+    private(set) var refusals = Moments()
+    private(set) var levels = States<PressureLevel>(most: 1024)
+    private(set) var locks = States<LockState>(most: 1024)
+    private(set) var reboots = Moments()
+    /// Events that the journal lacks, as it says.
+    private(set) var dropped = 0
+    /// The time of the oldest event.
+    private(set) var first: String?
+
+    mutating func add(_ event: Event) {
+        if first == nil { first = event.time }
+        let time = Instant(iso8601: event.time)?.nanoseconds
+        switch event.type {
+        case .purge: addPurge(event, time)
+        case .refused, .hostFull:
+            newestRefusals.add(event)
+            if let time { refusals.add(time) }
+        case .pressure:
+            newestChanges.add(event)
+            if let time, let level = event.reason.flatMap(PressureLevel.init(rawValue:)) { levels.add(time, level) }
+        case .device:
+            newestChanges.add(event)
+            addState(event, time)
+        case .clock, .app, .capacity: newestChanges.add(event)
+        case .dropped: dropped += 1
+        default: break
+        }
+    }
+
+    private mutating func addState(_ event: Event, _ time: Int64?) {
+        guard let time, let state = event.reason.flatMap(LockState.init(rawValue:)) else { return }
+        locks.add(time, state)
+        if state == .beforeFirstUnlock { reboots.add(time) }
+    }
+
+    private mutating func addPurge(_ event: Event, _ time: Int64?) {
+        newestPurges.add(event)
+        if let time { purges.add(time, event.bytes ?? .zero) }
+        let group = Group(directory: event.path.map(Self.directory), reason: event.reason ?? "")
+        if groups[group] != nil || groups.count < Self.mostGroups {
+            groups[group, default: Purged(directory: group.directory, reason: group.reason)].add(event)
+        } else {
+            further[group.reason, default: Purged(directory: nil, reason: group.reason)].add(event)
+        }
+    }
+
+    private static func directory(of path: String) -> String {
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? "."
+    }
+}
+
+extension ReportHistory.Purged {
+    fileprivate mutating func add(_ event: Event) {
+        if event.path != nil { files += 1 }
+        bytes += event.bytes ?? .zero
+        last = event.time
+    }
+
+    fileprivate mutating func add(_ other: ReportHistory.Purged) {
+        files += other.files
+        bytes += other.bytes
+        last = max(last, other.last)
+    }
+}
+
+extension ReportHistory {
+    /// The most bytes first, and what all others have in common: how many they are, and their sum.
+    var purged: (shown: [Purged], others: (count: Int, sum: Purged)?) {
+        let sorted = groups.values.sorted { left, right in
+            if left.bytes != right.bytes { return left.bytes > right.bytes }
+            if left.files != right.files { return left.files > right.files }
+            return (left.directory ?? "", left.reason) < (right.directory ?? "", right.reason)
+        }
+        let rest = Array(sorted.dropFirst(Self.mostGroupsShown)) + further.values
+        guard !rest.isEmpty else { return (sorted, nil) }
+        var sum = Purged(directory: nil, reason: "")
+        for group in rest { sum.add(group) }
+        return (Array(sorted.prefix(Self.mostGroupsShown)), (rest.count, sum))
+    }
+
+    /// Every moment that a chart must have room for.
+    var times: [Int64] {
+        [purges.spans, refusals.spans, reboots.spans].joined().flatMap { [$0.first, $0.last] }
+            + levels.changes.map(\.time) + locks.changes.map(\.time)
+            + [first].compactMap { $0.flatMap { Instant(iso8601: $0)?.nanoseconds } }
+    }
+}

@@ -1,0 +1,65 @@
+import PurgeModel
+
+/// A report as one page of HTML that needs nothing else: no script, and nothing from anywhere.
+struct ReportPage {
+    let content: ReportContent
+
+    var text: String {
+        let title = "Storage of \(content.status?.app.container ?? "a container")"
+        return HTML.document(
+            HTML(
+                "head", [:],
+                HTML.void("meta", ["charset": "utf-8"]),
+                HTML.void("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"]),
+                HTML.void("meta", ["name": "color-scheme", "content": "light dark"]),
+                // Should text ever become markup, a browser still neither runs nor loads anything.
+                HTML.void(
+                    "meta",
+                    [
+                        "http-equiv": "Content-Security-Policy",
+                        "content": "default-src 'none'; style-src 'unsafe-inline'",
+                    ]), HTML("title", [:], HTML(HTMLText(title))), HTML.style(ReportStyle.rules)),
+            HTML("body", [:], [header, HTML("main", [:], sections)]))
+    }
+
+    private var header: HTML {
+        var lines: [HTML] = []
+        if let run = content.run {
+            lines.append(HTML.paragraph(HTML.code(run.program), " \(run.ending)."))
+        }
+        if let status = content.status {
+            lines.append(HTML.paragraph("Container ", HTML.code(status.app.container)))
+            let place = status.mountpoint.map { ", mounted at \($0)" } ?? ", not mounted"
+            lines.append(HTML.paragraph("Store ", HTML.path(status.store), HTML(HTMLText(place))))
+        }
+        let (simulated, real) = (content.time.simulated, content.time.real)
+        lines.append(
+            HTML.paragraph(
+                HTML("time", ["datetime": "\(simulated.iso8601)"], "\(ReportTime.text(simulated)) UTC"),
+                " on the device, ", HTML("time", ["datetime": "\(real.iso8601)"], "\(ReportTime.text(real)) UTC"),
+                " in fact; purgefs \(content.version)"))
+        return HTML("header", [:], [HTML("h1", [:], "Storage report")] + lines)
+    }
+
+    private var sections: [HTML] {
+        let tables = ReportTables(content: content)
+        let remarks = content.remarks.map { HTML("p", ["class": "warning"], HTML(HTMLText($0, limit: 1000))) }
+        return remarks + storage + overTime
+            + [
+                tables.numbers, tables.findings, tables.largest, tables.purged, tables.refused, tables.changes,
+                tables.settings,
+            ].joined()
+    }
+
+    private var storage: [HTML] {
+        content.status.map { [HTML.section("storage", "Storage", StorageBar($0).html)] } ?? []
+    }
+
+    private var overTime: [HTML] {
+        var samples = content.samples
+        if let status = content.status { samples.append(.init(status, at: content.time.simulated)) }
+        guard !samples.isEmpty else { return [] }
+        let chart = UseChart(samples, content.history, thresholds: content.status?.thresholds ?? .off)
+        return [HTML.section("over-time", "Over time", chart.html)]
+    }
+}

@@ -1,0 +1,63 @@
+/// A table of the report: beside one another on a wide screen, and below one another, each cell with the name of its
+/// column, on a narrow one.
+struct ReportTable {
+    struct Column {
+        let name: HTMLText
+        var isNumber = false
+
+        static func text(_ name: HTMLText) -> Column { Column(name: name) }
+        static func number(_ name: HTMLText) -> Column { Column(name: name, isNumber: true) }
+    }
+
+    let caption: HTMLText
+    let columns: [Column]
+    let rows: [[HTML]]
+
+    /// The roles are those that the elements have by themselves until they are laid out in another way.
+    var html: HTML {
+        let head = columns.map { column in
+            HTML(
+                "th", ["role": "columnheader", "scope": "col", "class": column.isNumber ? "number" : "text"],
+                HTML(column.name))
+        }
+        return HTML(
+            "table", ["role": "table"],
+            HTML("caption", [:], HTML(caption)),
+            HTML("thead", ["role": "rowgroup"], HTML("tr", ["role": "row"], head)),
+            HTML("tbody", ["role": "rowgroup"], rows.map(row)))
+    }
+
+    private func row(_ cells: [HTML]) -> HTML {
+        HTML(
+            "tr", ["role": "row"],
+            zip(columns, cells).map { column, cell in
+                HTML(
+                    "td",
+                    ["role": "cell", "class": column.isNumber ? "number" : "text", "data-label": column.name],
+                    HTML("span", [:], cell))
+            })
+    }
+}
+
+extension HTML {
+    /// A path in the container. It may be written from right to left, and have blanks at its ends.
+    static func path(_ path: String?) -> HTML {
+        guard let path, !path.isEmpty else { return "" }
+        return HTML("bdi", [:], HTML("code", [:], HTML(HTMLText(path))))
+    }
+
+    /// Nothing for nil.
+    static func text(_ text: String?) -> HTML { text.map { HTML(HTMLText($0)) } ?? "" }
+
+    static func code(_ text: String) -> HTML { HTML("code", [:], HTML(HTMLText(text))) }
+
+    static func paragraph(_ content: HTML...) -> HTML { HTML("p", [:], content) }
+    static func remark(_ content: HTML...) -> HTML { HTML("p", ["class": "remark"], content) }
+
+    /// A part of the page with a heading.
+    static func section(_ id: HTMLText, _ title: HTMLText, _ content: [HTML]) -> HTML {
+        HTML(
+            "section", ["id": id, "aria-labelledby": "\(id.escaped)-title"],
+            [HTML("h2", ["id": "\(id.escaped)-title"], HTML(title))] + content)
+    }
+}

@@ -1,0 +1,149 @@
+import PurgeModel
+
+// What the journal says.
+extension ReportTables {
+    private var since: String { content.history.first.map { " since \(ReportTime.text($0))" } ?? "" }
+
+    /// What the counters know and the journal does not tell.
+    private var gap: [HTML] {
+        guard content.history.dropped > 0 else { return [] }
+        return [HTML.remark("Some events are missing from the journal.")]
+    }
+
+    var purged: [HTML] {
+        let newest = content.history.newestPurges
+        let title: HTMLText = "What was purged, and why"
+        guard newest.count > 0 else {
+            return Self.nothing("purged", title, "The journal has no purge\(since).")
+        }
+        let rows = newest.elements.map { event in
+            [
+                Self.time(event.time), HTML.path(event.path), HTML.text(event.bytes?.inWords),
+                Self.reason(event.reason), HTML.text(event.trigger?.inWords), Self.writer(event),
+            ]
+        }
+        let table = ReportTable(
+            caption: newest.count > rows.count ? "The newest \(rows.count) of \(newest.count)" : "Each for itself",
+            columns: [
+                .text("When"), .text("Path"), .number("Freed"), .text("Reason"), .text("Trigger"),
+                .text("For the write of"),
+            ], rows: rows)
+        return [HTML.section("purged", title, [groups] + gap + [table.html])]
+    }
+
+    private var groups: HTML {
+        let (shown, others) = content.history.purged
+        var rows: [[HTML]] = shown.map { group in
+            [
+                group.directory == nil ? "(others)" : HTML.path(group.directory), Self.reason(group.reason),
+                HTML.text(group.directory == nil ? nil : "\(group.files)"), "\(group.bytes.inWords)",
+                Self.time(group.last),
+            ]
+        }
+        if let (count, sum) = others {
+            rows.append([
+                "\(count) more", "", "\(sum.files)", "\(sum.bytes.inWords)", Self.time(sum.last),
+            ])
+        }
+        return ReportTable(
+            caption: "By directory and reason\(since)",
+            columns: [.text("Directory"), .text("Reason"), .number("Files"), .number("Freed"), .text("Last")],
+            rows: rows
+        ).html
+    }
+
+    var refused: [HTML] {
+        let newest = content.history.newestRefusals
+        guard newest.count > 0 else {
+            return Self.nothing("refused", "Refused writes", "The journal has none\(since).")
+        }
+        let rows = newest.elements.map { event in
+            [
+                Self.time(event.time), HTML.path(event.path), HTML.text(event.bytes?.inWords),
+                HTML.text(event.tier?.rawValue),
+                HTML.text(event.type == .hostFull ? "the disk under the store is full" : "no room on the device"),
+                Self.process(event),
+            ]
+        }
+        let table = ReportTable(
+            caption: newest.count > rows.count
+                ? "The newest \(rows.count) of \(newest.count); of one file at most one a second"
+                : "Of one file at most one a second",
+            columns: [
+                .text("When"), .text("Path"), .number("Wanted"), .text("Tier"), .text("Why"), .text("Process"),
+            ], rows: rows)
+        return [HTML.section("refused", "Refused writes", [table.html])]
+    }
+
+    var changes: [HTML] {
+        let newest = content.history.newestChanges
+        guard newest.count > 0 else { return [] }
+        let rows = newest.elements.map { event in
+            [
+                Self.time(event.time), HTML.text(Self.what(event.type)), HTML.text(event.reason),
+                HTML.text(event.bytes?.inWords),
+            ]
+        }
+        let table = ReportTable(
+            caption: newest.count > rows.count ? "The newest \(rows.count) of \(newest.count)" : "All of them",
+            columns: [.text("When"), .text("What"), .text("Now"), .number("Bytes")], rows: rows)
+        return [HTML.section("changes", "Pressure, device and app", [table.html])]
+    }
+
+    private static func time(_ text: String) -> HTML {
+        HTML("time", [:], HTML(HTMLText(ReportTime.text(text), limit: 40)))
+    }
+
+    private static func what(_ type: EventType) -> String {
+        switch type {
+        case .pressure: "pressure"
+        case .device: "device"
+        case .app: "app"
+        case .clock: "clock"
+        case .capacity: "setting"
+        default: type.rawValue
+        }
+    }
+
+    private static func reason(_ text: String?) -> HTML {
+        HTML.text(text.flatMap(PurgeReason.init(rawValue:)).map { "\($0.rawValue): \($0.inWords)" } ?? text)
+    }
+
+    /// The file whose write set it off, and the process.
+    private static func writer(_ event: Event) -> HTML {
+        HTML([HTML.path(event.cause), event.cause != nil && event.pid ?? 0 != 0 ? ", " : "", process(event)])
+    }
+
+    private static func process(_ event: Event) -> HTML {
+        guard let pid = event.pid, pid != 0 else { return "" }
+        return "process \(pid)"
+    }
+}
+
+extension PurgeReason {
+    var inWords: String {
+        switch self {
+        case .others: "space of other apps"
+        case .temporary: "in tmp"
+        case .caches: "in Library/Caches"
+        case .purgeable: "marked purgeable"
+        case .policyAge: "over the age of its directory"
+        case .policySize: "its directory over its size"
+        case .reboot: "in tmp at a reboot"
+        case .command: "taken by a command only"
+        }
+    }
+}
+
+extension PurgeTrigger {
+    var inWords: String {
+        switch self {
+        case .importantWrite: "a write needed room"
+        case .pressure: "storage was low"
+        case .capacity: "the capacity was changed"
+        case .policy: "a directory policy"
+        case .reboot: "a reboot"
+        case .command: "a command"
+        }
+    }
+}

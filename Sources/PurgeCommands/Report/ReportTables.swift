@@ -1,0 +1,118 @@
+import PurgeModel
+
+/// The tables of a report. One that would be empty is a sentence.
+struct ReportTables {
+    let content: ReportContent
+
+    /// The same as `purgefs status` says, to the byte.
+    var numbers: [HTML] {
+        guard let status = content.status else { return [] }
+        let (storage, counters) = (status.storage, status.counters)
+        let amounts: [(HTMLText, HTMLText, ByteCount)] = [
+            ("total", "Size of the device", storage.total), ("used", "Used by this container", storage.used),
+            ("others", "Used by others", storage.others),
+            ("othersPurgeable", "A part of that can be purged", storage.othersPurgeable),
+            ("available", "Free", storage.available),
+            ("important", "Available for important writes, purging included", storage.important),
+            ("opportunistic", "Available for opportunistic writes", storage.opportunistic),
+            ("reclaimable", "Purging would free", storage.reclaimable),
+            ("markedPurgeable", "Marked purgeable", status.marked.purgeable.bytes),
+            ("notBackedUp", "Excluded from backup", status.marked.excludedFromBackup.bytes),
+        ]
+        let counts: [(HTMLText, HTMLText, Int64)] = [
+            ("purgedFiles", "Files purged so far", counters.purgedFiles),
+            ("purgedBytes", "Bytes purged so far", counters.purgedBytes),
+            ("refusedWrites", "Writes refused so far", counters.refusedWrites),
+            ("protectionDenied", "Accesses denied by data protection so far", counters.protectionDenied),
+        ]
+        return [
+            HTML.section(
+                "numbers", "Numbers",
+                [
+                    HTML(
+                        "dl", [:],
+                        amounts.map { Self.term($0.1, "\($0.0.escaped)", "\($0.2.inWords) (\($0.2.bytes) bytes)") }
+                            + counts.map { Self.term($0.1, "\($0.0.escaped)", "\($0.2)") })
+                ])
+        ]
+    }
+
+    private static func term(_ name: HTMLText, _ id: HTMLText, _ value: HTMLText) -> HTML {
+        HTML("div", [:], HTML("dt", [:], HTML(name)), HTML("dd", ["id": id], HTML(value)))
+    }
+
+    var largest: [HTML] {
+        guard content.status != nil else { return [] }
+        guard !content.largest.isEmpty else { return Self.nothing("largest", "Largest files", "There are none.") }
+        let table = ReportTable(
+            caption: "By what they take up on the device, at most 20",
+            columns: [
+                .text("Path"), .number("Size"), .text("Tier"), .text("Marked purgeable"), .text("In the backup"),
+            ],
+            rows: content.largest.map { file in
+                [
+                    HTML.path(file.path), "\(file.charged.inWords)", "\(file.tier.rawValue)",
+                    HTML.text(file.mark?.urgency.map { "yes, \($0.rawValue)" } ?? "no"),
+                    HTML.text(file.exclusion.map { "no: \($0.inWords)" } ?? "yes"),
+                ]
+            })
+        return [HTML.section("largest", "Largest files", [table.html])]
+    }
+
+    var findings: [HTML] {
+        guard let findings = content.findings else { return [] }
+        guard !findings.isEmpty else { return Self.nothing("findings", "Findings", "Nothing to look at.") }
+        var titles: [String] = []
+        for finding in findings where !titles.contains(finding.title) { titles.append(finding.title) }
+        return [
+            HTML.section(
+                "findings", "Findings",
+                titles.prefix(20).flatMap { title in Self.group(findings.filter { $0.title == title }) })
+        ]
+    }
+
+    /// Those of one kind, which have their advice in common.
+    private static func group(_ findings: [ReportContent.Finding]) -> [HTML] {
+        let most = 10
+        let items = findings.prefix(most).compactMap { finding -> HTML? in
+            guard let path = finding.path else { return nil }
+            return HTML("li", [:], HTML.path(path), HTML.text(finding.bytes.map { " (\($0.inWords))" }))
+        }
+        let rest = findings.count > most ? [HTML.remark("and \(findings.count - most) more")] : []
+        return [HTML("h3", [:], HTML(HTMLText(findings[0].title)))] + items.inElement("ul", ["class": "paths"]) + rest
+            + [HTML.remark(HTML(HTMLText(findings[0].advice, limit: 1000)))]
+    }
+
+    var settings: [HTML] {
+        guard !content.settings.isEmpty else { return [] }
+        let list = HTML(
+            "dl", [:],
+            content.settings.map {
+                Self.term(HTMLText($0.name), "setting-\($0.name)", HTMLText($0.value, limit: 400))
+            })
+        let policies = ReportTable(
+            caption: "Directories that are kept young and small",
+            columns: [.text("Directory"), .text("Age"), .number("Limit"), .number("Used"), .number("Files")],
+            rows: content.policies.prefix(Self.mostPolicies).map { policy in
+                let limit = policy.sizeLimit ?? .zero
+                return [
+                    HTML.path(policy.path.isEmpty ? "." : policy.path),
+                    HTML.text(policy.purgeAfter.map { $0 == "0" ? "manual" : $0 } ?? "manual"),
+                    HTML.text(limit > .zero ? limit.inWords : "none"), "\(policy.used.inWords)", "\(policy.files)",
+                ]
+            })
+        let rest = content.policies.count - Self.mostPolicies
+        return [
+            HTML.section(
+                "settings", "Settings",
+                [list] + (content.policies.isEmpty ? [] : [policies.html])
+                    + (rest > 0 ? [HTML.remark("and \(rest) more directories")] : []))
+        ]
+    }
+
+    private static let mostPolicies = 40
+
+    static func nothing(_ id: HTMLText, _ title: HTMLText, _ words: HTMLText) -> [HTML] {
+        [HTML.section(id, title, [HTML.paragraph(HTML(words))])]
+    }
+}

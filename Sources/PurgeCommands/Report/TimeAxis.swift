@@ -1,0 +1,78 @@
+import PurgeModel
+
+/// Where moments are along a chart. A long time in which nothing was recorded would leave no room for the rest, so no
+/// interval gets more than a tenth of the width; one that was shortened for that is a `pause`.
+struct TimeAxis {
+    struct Pause {
+        var from, to: Int64
+        var seconds: Int64 { (to - from) / 1_000_000_000 }
+    }
+
+    /// In units of the chart.
+    static let width = 1000
+
+    /// In rising order, with their positions from 0 to 1.
+    private let knots: [(time: Int64, position: Double)]
+    let pauses: [Pause]
+
+    /// In nanoseconds since 1970, in any order.
+    init(_ times: [Int64]) {
+        var sorted = Set(times).sorted()
+        // A chart of one moment has no width.
+        if sorted.count == 1 { sorted.insert(sorted[0] &- 1_000_000_000, at: 0) }
+        let gaps = zip(sorted.dropFirst(), sorted).map { Double($0) - Double($1) }
+        let most = Self.most(gaps)
+        let width = gaps.reduce(0) { $0 + min($1, most) }
+        var knots: [(Int64, Double)] = sorted.isEmpty ? [] : [(sorted[0], 0)]
+        var pauses: [Pause] = []
+        var sum = 0.0
+        for (index, gap) in gaps.enumerated() {
+            sum += min(gap, most)
+            knots.append((sorted[index + 1], sum / width))
+            if gap > most * 1.5 { pauses.append(Pause(from: sorted[index], to: sorted[index + 1])) }
+        }
+        (self.knots, self.pauses) = (knots, pauses)
+    }
+
+    /// The longest interval that is drawn in full: the largest of which those shortened to it are worth ten; with few
+    /// intervals, half as many as there are.
+    private static func most(_ gaps: [Double]) -> Double {
+        guard gaps.count > 1 else { return gaps.first ?? 0 }
+        let share = Double(min(10, max(2, gaps.count / 2)))
+        let sorted = gaps.sorted()
+        var sum = 0.0
+        for (index, gap) in sorted.enumerated() {
+            // All from this one on are at least as long.
+            let longer = Double(sorted.count - index)
+            // It would be the first to be shortened: `sum + longer * most == share * most`.
+            if longer < share, sum + longer * gap < share * gap { return sum / (share - longer) }
+            sum += gap
+        }
+        return sorted.last ?? 0
+    }
+
+    var begin: Int64 { knots.first?.time ?? 0 }
+    var end: Int64 { knots.last?.time ?? 0 }
+
+    /// Moments outside are at the ends.
+    func x(_ time: Int64) -> Int {
+        guard let last = knots.last, last.time > time else { return knots.isEmpty ? 0 : Self.width }
+        var (low, high) = (0, knots.count - 1)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if knots[middle].time <= time { low = middle } else { high = middle }
+        }
+        let (from, to) = (knots[low], knots[high])
+        guard time > from.time, to.time > from.time else { return Int(from.position * Double(Self.width)) }
+        let part = (Double(time) - Double(from.time)) / (Double(to.time) - Double(from.time))
+        return Int((from.position + part * (to.position - from.position)) * Double(Self.width))
+    }
+
+    /// The moment at a part of the width.
+    func time(at position: Double) -> Int64 {
+        guard let after = knots.firstIndex(where: { $0.position >= position }), after > 0 else { return begin }
+        let (from, to) = (knots[after - 1], knots[after])
+        let part = to.position > from.position ? (position - from.position) / (to.position - from.position) : 0
+        return from.time + Int64(part * (Double(to.time) - Double(from.time)))
+    }
+}

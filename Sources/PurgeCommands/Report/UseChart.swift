@@ -1,0 +1,181 @@
+import PurgeModel
+
+/// The use of the device and of the container over time, and below it, along the same time, what happened.
+struct UseChart {
+    private static let height = 1000
+    /// Columns of a chart: of the samples in one, the first, the last, the least and the most are drawn.
+    private static let columns = 200
+
+    private let samples: [ReportContent.Sample]
+    private let history: ReportHistory
+    private let thresholds: Thresholds
+    private let axis: TimeAxis
+
+    /// The last sample is what is true now.
+    init(_ samples: [ReportContent.Sample], _ history: ReportHistory, thresholds: Thresholds) {
+        (self.history, self.thresholds) = (history, thresholds)
+        let thinned = Self.thinned(samples.sorted { $0.time < $1.time })
+        self.samples = thinned
+        axis = TimeAxis(thinned.map(\.time) + history.times)
+    }
+
+    private static func thinned(_ samples: [ReportContent.Sample]) -> [ReportContent.Sample] {
+        guard samples.count > 4 * columns else { return samples }
+        let size = (samples.count + columns - 1) / columns
+        return stride(from: 0, to: samples.count, by: size).flatMap { start in
+            let part = samples[start..<min(start + size, samples.count)]
+            func inUse(_ index: Int) -> ByteCount { part[index].used + part[index].others }
+            let chosen = [
+                part.startIndex, part.endIndex - 1, part.indices.min { inUse($0) < inUse($1) },
+                part.indices.max { inUse($0) < inUse($1) },
+            ]
+            return Set(chosen.compactMap(\.self)).sorted().map { part[$0] }
+        }
+    }
+
+    var html: [HTML] {
+        let lanes = EventLanes(history, axis)
+        return [
+            HTML(
+                "div", ["class": "chart"],
+                [device, container].joined() + lanes.html + [times])
+        ] + lanes.legend + pauses
+    }
+
+    private struct Layer {
+        let style: HTMLText
+        let value: (ReportContent.Sample) -> ByteCount
+    }
+
+    private var device: [HTML] {
+        let most = samples.map { max($0.total, $0.used + $0.others) }.max() ?? .zero
+        let layers = [
+            Layer(style: "others") { $0.others - $0.othersPurgeable },
+            Layer(style: "others-purgeable", value: \.othersPurgeable), Layer(style: "documents", value: \.used),
+            Layer(style: "free") { max(.zero, $0.total - $0.used - $0.others) },
+        ]
+        let free = samples.map { max(.zero, $0.total - $0.used - $0.others) }
+        let words =
+            "From \(text(axis.begin)) to \(text(axis.end)). Free space was between "
+            + "\((free.min() ?? .zero).inWords) and \((free.max() ?? .zero).inWords); in the end "
+            + "\((free.last ?? .zero).inWords)."
+        return plot(
+            "device-chart", "Use of the device over time", words, heading: "The device", most, layers,
+            lines(total: samples.last?.total ?? .zero, of: most))
+    }
+
+    private var container: [HTML] {
+        let most = samples.map(\.used).max() ?? .zero
+        let layers = [
+            Layer(style: "documents", value: \.persistent), Layer(style: "caches", value: \.caches),
+            Layer(style: "temporary", value: \.temporary),
+        ]
+        let words =
+            "From \(text(axis.begin)) to \(text(axis.end)). The container used at most \(most.inWords); in the end "
+            + "\((samples.last?.used ?? .zero).inWords)."
+        return plot(
+            "container-chart", "Use of the container over time", words, heading: "This container", most, layers, [])
+    }
+
+    private func plot(
+        _ id: HTMLText, _ title: HTMLText, _ words: String, heading: HTMLText, _ most: ByteCount, _ layers: [Layer],
+        _ further: [HTML]
+    ) -> [HTML] {
+        let scale = [most, ByteCount(most.bytes / 2), .zero].map { HTML("span", [:], "\($0.inWords)") }
+        let drawing = Drawing(
+            id: id, title: title, description: HTMLText(words, limit: .max), width: TimeAxis.width,
+            height: Self.height, style: "plot", content: areas(layers, most) + pauseBands + further)
+        return [
+            HTML("h3", [:], HTML(heading)), HTML("div", ["class": "scale", "aria-hidden": "true"], scale), drawing.html,
+        ]
+    }
+
+    /// One above the other. What was true at a sample lasts until the next.
+    private func areas(_ layers: [Layer], _ most: ByteCount) -> [HTML] {
+        var below = samples.map { _ in ByteCount.zero }
+        return layers.map { layer in
+            let above = zip(samples, below).map { layer.value($0) + $1 }
+            let path = area(from: below.map { y($0, of: most) }, to: above.map { y($0, of: most) })
+            below = above
+            return HTML("path", ["class": layer.style, "d": HTMLText(path, limit: .max)])
+        }
+    }
+
+    private func area(from lower: [Int], to upper: [Int]) -> String {
+        guard let first = samples.first else { return "" }
+        let x = samples.map { axis.x($0.time) }
+        var path = "M\(axis.x(first.time)) \(upper[0])"
+        for index in x.indices.dropFirst() { path += "H\(x[index])V\(upper[index])" }
+        path += "H\(TimeAxis.width)V\(lower[lower.count - 1])"
+        for index in x.indices.dropFirst().reversed() { path += "H\(x[index])V\(lower[index - 1])" }
+        return path + "H\(x[0])Z"
+    }
+
+    private func y(_ bytes: ByteCount, of most: ByteCount) -> Int {
+        guard most > .zero else { return Self.height }
+        return Self.height - Int(Double(bytes.bytes) / Double(most.bytes) * Double(Self.height))
+    }
+
+    /// Where free space is at a threshold.
+    private func lines(total: ByteCount, of most: ByteCount) -> [HTML] {
+        [(thresholds.low, "low-line"), (thresholds.veryLow, "very-low-line")].filter { $0.0 > .zero && $0.0 < total }
+            .map { limit, style in
+                let y = y(total - limit, of: most)
+                return HTML("path", ["class": HTMLText(style), "d": "M0 \(y)H\(TimeAxis.width)"])
+            }
+    }
+}
+
+extension UseChart {
+    private var pauseBands: [HTML] {
+        axis.pauses.prefix(20).map { pause in
+            let (from, to) = (axis.x(pause.from), axis.x(pause.to))
+            return HTML(
+                "rect",
+                [
+                    "class": "pause", "x": "\(from)", "y": "0", "width": "\(max(1, to - from))",
+                    "height": "\(Self.height)",
+                ], HTML("title", [:], "\(DurationText.inWords(seconds: pause.seconds)), drawn shorter"))
+        }
+    }
+
+    private var pauses: [HTML] {
+        let threshold =
+            thresholds.low > .zero
+            ? "Dashed: storage is low with less than \(thresholds.low.inWords) free, very low with less than "
+                + "\(thresholds.veryLow.inWords). " : ""
+        let seconds = axis.pauses.map(\.seconds)
+        let long =
+            seconds.isEmpty
+            ? ""
+            : "Striped: nothing was recorded for "
+                + seconds.prefix(3).map { DurationText.inWords(seconds: $0) }.joined(separator: ", ")
+                + (seconds.count > 3 ? " and \(seconds.count - 3) more times" : "") + "; drawn shorter."
+        return threshold.isEmpty && long.isEmpty ? [] : [HTML.remark("\(threshold)\(long)")]
+    }
+
+    private var times: HTML {
+        let marks = [0.0, 1.0 / 3, 2.0 / 3, 1].map { axis.time(at: $0) }
+        let day = text(marks[0]).prefix(10)
+        return HTML(
+            "div", ["class": "times", "aria-hidden": "true"],
+            marks.enumerated().map { index, time in
+                let text = text(time)
+                return HTML("span", [:], "\(index > 0 && text.hasPrefix(day) ? String(text.dropFirst(11)) : text)")
+            })
+    }
+
+    private func text(_ time: Int64) -> String { ReportTime.text(Instant(nanoseconds: time)) }
+}
+
+/// Moments as the report shows them, in UTC.
+enum ReportTime {
+    /// `2026-11-23 04:15:02`
+    static func text(_ time: Instant) -> String { text(time.iso8601) }
+
+    /// Of an event, which says it in ISO 8601.
+    static func text(_ iso8601: String) -> String {
+        guard Instant(iso8601: iso8601) != nil else { return iso8601 }
+        return iso8601.prefix(10) + " " + iso8601.dropFirst(11).prefix(8)
+    }
+}
