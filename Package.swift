@@ -63,7 +63,8 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "PurgeCommandsTests",
-            dependencies: ["PurgeCommands", "PurgeStore", "PurgeModel", "PurgeSystem", "Support"], exclude: ["Help"],
+            dependencies: ["PurgeCommands", "PurgeStore", "PurgeModel", "PurgeSystem", "PurgeVolume", "Support"],
+            exclude: ["Help", "Report"],
             swiftSettings: strict),
         .testTarget(
             name: "PurgeFUSETests", dependencies: ["PurgeFUSE", "PurgeVolume", "PurgeSystem", "PurgeTree", "Support"],

@@ -51,7 +51,8 @@ struct LargestFiles {
         for entry in try folder.entries() {
             if entry.kind == .folder {
                 folders.append(entry.name)
-            } else if entry.kind == .other, entry.bytes > .zero, entry.names < 2 || linked.insert(entry.inode).inserted {
+            } else if entry.kind == .other, entry.bytes > .zero, entry.names < 2 || linked.insert(entry.inode).inserted
+            {
                 found.append(Found(path: path + [entry.name], charged: entry.bytes, names: entry.names))
                 if found.count > 50 * most { keepLargest() }
             }

@@ -32,6 +32,8 @@ struct ReportContent {
     struct Run {
         var program: String
         var ending: String
+        /// Whether the store is still there afterwards.
+        var isStoreKept: Bool
     }
     /// What was in use at a moment.
     struct Sample {
@@ -59,6 +61,15 @@ struct ReportContent {
 }
 
 extension ReportContent.Sample {
+    /// nil for one whose time cannot be understood.
+    init?(_ sample: StorageSample) {
+        guard let time = Instant(iso8601: sample.time) else { return nil }
+        self.init(
+            time: time.nanoseconds, total: sample.total, others: sample.others,
+            othersPurgeable: sample.othersPurgeable, temporary: sample.temporary, caches: sample.caches,
+            persistent: sample.persistent)
+    }
+
     /// What a status says is true now.
     init(_ status: StatusReport, at time: Instant) {
         self.init(

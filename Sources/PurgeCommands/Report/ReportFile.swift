@@ -41,7 +41,8 @@ struct ReportFile {
                 advice: "Name the file that it leads to, or another.")
         default:
             throw CommandFailure(
-                Self.what, path: path, "it is not a plain file", advice: "Name a new file, or one that may be replaced.")
+                Self.what, path: path, "it is not a plain file", advice: "Name a new file, or one that may be replaced."
+            )
         }
     }
 

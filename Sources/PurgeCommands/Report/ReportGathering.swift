@@ -85,6 +85,10 @@ struct ReportGathering {
             }
         } catch { content.remarks.append(error.message) }
         content.history = history
+        // A journal that cannot be read has been reported.
+        do throws(StoreError) {
+            content.samples = try JournalReader(storePath: store).samples().compactMap { ReportContent.Sample($0) }
+        } catch {}
     }
 }
 
@@ -119,7 +123,8 @@ extension ReportGathering {
 
     /// The status has them.
     private static let shown: Set<ControlFile> = [
-        .storageTotal, .storageOthers, .storageOthersPurgeable, .storageOthersShare, .storageThresholds, .storageProfile,
+        .storageTotal, .storageOthers, .storageOthersPurgeable, .storageOthersShare, .storageThresholds,
+        .storageProfile,
     ]
 
     private func protection(of store: String) -> String? {
@@ -141,15 +146,33 @@ extension ReportGathering {
     }
 
     private mutating func findProblems() {
-        do throws(CommandFailure) {
-            let source = try BackupTarget(target, for: "cannot audit")
-            let progress = BackupProgress(path: target.place) { _ in }
-            do throws(StoreError) {
-                let report = try ContainerAudit(source.source, lastUses: try source.lastUses(), progress).run()
-                content.findings = report.findings.map {
-                    .init(title: $0.rule.title, advice: $0.rule.advice, path: $0.path, bytes: $0.bytes)
-                }
-            } catch { throw CommandFailure("cannot audit", error) }
-        } catch { content.remarks.append("There are no findings: \(error.message)") }
+        do throws(StoreError) {
+            let found = try audit().findings
+            content.findings = found.map {
+                .init(title: $0.rule.title, advice: $0.rule.advice, path: $0.path, bytes: $0.bytes)
+            }
+        } catch { content.remarks.append("There are no findings: \(CommandFailure("cannot audit", error).message)") }
+    }
+
+    private func audit() throws(StoreError) -> BackupAuditReport {
+        let (source, store, device): (BackupSource, String, Device)
+        switch target {
+        case .mount(let path):
+            guard let status = content.status, let saved = try StoreAtRest.savedSettings(of: status.store) else {
+                throw StoreError("the store has no device.json", path: path, advice: "")
+            }
+            (source, store, device) = (try BackupSource(mount: path), status.store, saved)
+        case .store(let path):
+            let opened = try Store.openForReading(path)
+            device = try opened.loadSettings()
+            (source, store) = (BackupSource(opened, device), path)
+        }
+        // On the scale of real time, as the files' own times are.
+        let uses = try JournalReader(storePath: store).lastUses().mapValues { use in
+            var use = use
+            use.lastUse = use.lastUse.advanced(by: TimeSpan(seconds: -device.clock))
+            return use
+        }
+        return try ContainerAudit(source, lastUses: uses, BackupProgress(path: store) { _ in }).run()
     }
 }

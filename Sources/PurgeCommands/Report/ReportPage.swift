@@ -29,15 +29,17 @@ struct ReportPage {
         }
         if let status = content.status {
             lines.append(HTML.paragraph("Container ", HTML.code(status.app.container)))
-            let place = status.mountpoint.map { ", mounted at \($0)" } ?? ", not mounted"
-            lines.append(HTML.paragraph("Store ", HTML.path(status.store), HTML(HTMLText(place))))
+            if content.run?.isStoreKept ?? true {
+                let place = status.mountpoint.map { HTML([", mounted at ", HTML.path($0)]) } ?? ""
+                lines.append(HTML.paragraph("Store ", HTML.path(status.store), place))
+            }
         }
         let (simulated, real) = (content.time.simulated, content.time.real)
         lines.append(
             HTML.paragraph(
                 HTML("time", ["datetime": "\(simulated.iso8601)"], "\(ReportTime.text(simulated)) UTC"),
                 " on the device, ", HTML("time", ["datetime": "\(real.iso8601)"], "\(ReportTime.text(real)) UTC"),
-                " in fact; purgefs \(content.version)"))
+                " in real time; purgefs \(content.version)"))
         return HTML("header", [:], [HTML("h1", [:], "Storage report")] + lines)
     }
 

@@ -11,7 +11,7 @@ enum ReportStyle {
         body { margin: 0 auto; padding: 1rem; max-width: 64rem; background: var(--page); color: var(--text);
           font: 1rem/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
         header, section, .warning { background: var(--card); border-radius: 0.75rem; padding: 1rem; margin: 0 0 1rem;
-          overflow-wrap: anywhere; }
+          overflow-wrap: break-word; }
         h1 { font-size: 1.5rem; margin: 0 0 0.5rem; }
         h2 { font-size: 1.2rem; margin: 0 0 0.75rem; }
         h3 { font-size: 1rem; margin: 1rem 0 0.25rem; }
@@ -27,6 +27,8 @@ enum ReportStyle {
         .legend li { display: flex; align-items: center; gap: 0.4rem; }
         .legend .more, .legend.small { color: var(--soft); font-size: 0.9rem; }
         .legend .amount { font-variant-numeric: tabular-nums; font-weight: 600; }
+        .legend .amount, .legend .name, dd span { white-space: nowrap; }
+        dd .exact { color: var(--soft); font-size: 0.9rem; }
         .documents { fill: var(--documents); } .caches { fill: var(--caches); } .temporary { fill: var(--temporary); }
         .others { fill: var(--others); } .others-purgeable { fill: var(--others-purgeable); } .free { fill: var(--free); }
         .moving { fill: var(--moving); }

@@ -116,7 +116,7 @@ extension ReportTables {
 
     private static func process(_ event: Event) -> HTML {
         guard let pid = event.pid, pid != 0 else { return "" }
-        return "process \(pid)"
+        return event.process.map { HTML([HTML.code($0), " (process \(pid))"]) } ?? "process \(pid)"
     }
 }
 

@@ -31,14 +31,20 @@ struct ReportTables {
                 [
                     HTML(
                         "dl", [:],
-                        amounts.map { Self.term($0.1, "\($0.0.escaped)", "\($0.2.inWords) (\($0.2.bytes) bytes)") }
-                            + counts.map { Self.term($0.1, "\($0.0.escaped)", "\($0.2)") })
+                        amounts.map { Self.term($0.1, $0.0, Self.amount($0.2)) }
+                            + counts.map { Self.term($0.1, $0.0, "\($0.2)") })
                 ])
         ]
     }
 
-    private static func term(_ name: HTMLText, _ id: HTMLText, _ value: HTMLText) -> HTML {
-        HTML("div", [:], HTML("dt", [:], HTML(name)), HTML("dd", ["id": id], HTML(value)))
+    private static func amount(_ bytes: ByteCount) -> HTML {
+        HTML([
+            HTML("span", [:], "\(bytes.inWords)"), " ", HTML("span", ["class": "exact"], "\(bytes.bytes) bytes"),
+        ])
+    }
+
+    private static func term(_ name: HTMLText, _ id: HTMLText, _ value: HTML) -> HTML {
+        HTML("div", [:], HTML("dt", [:], HTML(name)), HTML("dd", ["id": id], value))
     }
 
     var largest: [HTML] {
@@ -88,7 +94,10 @@ struct ReportTables {
         let list = HTML(
             "dl", [:],
             content.settings.map {
-                Self.term(HTMLText($0.name), "setting-\($0.name)", HTMLText($0.value, limit: 400))
+                Self.term(
+                    HTMLText($0.name),
+                    HTMLText("setting-" + $0.name.filter { $0.isLetter || $0.isNumber || $0 == "." }),
+                    HTML(HTMLText($0.value, limit: 400)))
             })
         let policies = ReportTable(
             caption: "Directories that are kept young and small",

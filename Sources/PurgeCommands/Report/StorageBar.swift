@@ -71,12 +71,12 @@ struct StorageBar {
         HTML(
             "ul", ["class": "legend"],
             parts.map { part in
-                let files = part.files.map { ", \($0) \($0 == 1 ? "file" : "files")" } ?? ""
+                let files = part.files.map { "in \($0) \($0 == 1 ? "file" : "files")" } ?? ""
                 return HTML(
                     "li", [:], Drawing.swatch(part.style), HTML("span", ["class": "name"], "\(part.name)"),
                     HTML(
                         "span", ["class": "amount", "id": "part-\(part.style.escaped)"],
-                        "\(part.bytes.inWords)"), HTML("span", ["class": "more"], "\(files)"))
+                        "\(part.bytes.inWords)"), HTML("span", ["class": "more"], HTML.text(files)))
             })
     }
 }

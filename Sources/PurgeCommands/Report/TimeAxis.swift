@@ -5,9 +5,11 @@ import PurgeModel
 struct TimeAxis {
     struct Pause {
         var from, to: Int64
-        var seconds: Int64 { (to - from) / 1_000_000_000 }
+        var seconds: Int64 { to / 1_000_000_000 - from / 1_000_000_000 }
     }
 
+    /// In nanoseconds.
+    private static let shortestPause = 60e9
     /// In units of the chart.
     static let width = 1000
 
@@ -19,7 +21,7 @@ struct TimeAxis {
     init(_ times: [Int64]) {
         var sorted = Set(times).sorted()
         // A chart of one moment has no width.
-        if sorted.count == 1 { sorted.insert(sorted[0] &- 1_000_000_000, at: 0) }
+        if sorted.count == 1 { sorted.insert(max(.min + 1_000_000_000, sorted[0]) - 1_000_000_000, at: 0) }
         let gaps = zip(sorted.dropFirst(), sorted).map { Double($0) - Double($1) }
         let most = Self.most(gaps)
         let width = gaps.reduce(0) { $0 + min($1, most) }
@@ -29,7 +31,9 @@ struct TimeAxis {
         for (index, gap) in gaps.enumerated() {
             sum += min(gap, most)
             knots.append((sorted[index + 1], sum / width))
-            if gap > most * 1.5 { pauses.append(Pause(from: sorted[index], to: sorted[index + 1])) }
+            if gap > most * 3, gap >= Self.shortestPause {
+                pauses.append(Pause(from: sorted[index], to: sorted[index + 1]))
+            }
         }
         (self.knots, self.pauses) = (knots, pauses)
     }
@@ -63,16 +67,20 @@ struct TimeAxis {
             if knots[middle].time <= time { low = middle } else { high = middle }
         }
         let (from, to) = (knots[low], knots[high])
-        guard time > from.time, to.time > from.time else { return Int(from.position * Double(Self.width)) }
+        guard time > from.time, to.time > from.time else { return Self.units(from.position) }
         let part = (Double(time) - Double(from.time)) / (Double(to.time) - Double(from.time))
-        return Int((from.position + part * (to.position - from.position)) * Double(Self.width))
+        return Self.units(from.position + part * (to.position - from.position))
     }
+
+    private static func units(_ position: Double) -> Int { Int((position * Double(width)).rounded()) }
 
     /// The moment at a part of the width.
     func time(at position: Double) -> Int64 {
         guard let after = knots.firstIndex(where: { $0.position >= position }), after > 0 else { return begin }
         let (from, to) = (knots[after - 1], knots[after])
         let part = to.position > from.position ? (position - from.position) / (to.position - from.position) : 0
-        return from.time + Int64(part * (Double(to.time) - Double(from.time)))
+        let time = Double(from.time) + part * (Double(to.time) - Double(from.time))
+        // Near the ends of what there is, the nearest number may be beyond.
+        return min(to.time, max(from.time, Int64(exactly: time.rounded()) ?? to.time))
     }
 }

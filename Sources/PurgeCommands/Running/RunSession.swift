@@ -31,7 +31,7 @@ struct RunSession {
         prepared = try RunPreparation.make(store: invocation.arguments.text(.store))
     }
 
-    func run(record: RunRecord) throws(CommandFailure) -> Int32 {
+    func run(record: RunRecord, report: RunReport?) throws(CommandFailure) -> Int32 {
         let daemon: DaemonProcess
         do throws(CommandFailure) {
             daemon = try mount()
@@ -52,10 +52,26 @@ struct RunSession {
         let events = record.end()
         failures += record.failures(isStoreKept: invocation.arguments.has(.store))
         if case .success(let outcome) = result { summarize(outcome, answer ?? nil, events) }
+        do throws(CommandFailure) { try write(report, result, daemon) } catch { failures.append(error) }
         do throws(CommandFailure) { try remove(after: result) } catch { failures.append(error) }
         for failure in failures { console.warn(failure.message) }
         let status = try result.get().status
         return failures.isEmpty ? Self.last(status) : ExitStatus.runFailed
+    }
+
+    private func write(
+        _ report: RunReport?, _ result: Result<Outcome, CommandFailure>, _ daemon: DaemonProcess
+    ) throws(CommandFailure) {
+        let ending: String
+        switch result {
+        case .success(let outcome) where outcome.hasLostContainer:
+            ending = RunReport.words(of: outcome.end) + "; the daemon of its container \(daemon.endInWords)"
+        case .success(let outcome): ending = RunReport.words(of: outcome.end)
+        case .failure(let failure): ending = "did not run: \(failure.message)"
+        }
+        try report?.write(
+            store: prepared.store, isKept: invocation.arguments.has(.store),
+            program: invocation.arguments.operands.first ?? "", ending: ending)
     }
 
     /// Removes what was made for the run; if a signal came before COMMAND, also a store that the user has named if it
@@ -96,8 +112,11 @@ struct RunSession {
     }
 
     private struct Outcome {
-        var status: Int32
+        var end: ProcessEnd
+        var hasLostContainer: Bool
         var before: StatusReport
+
+        var status: Int32 { hasLostContainer ? ExitStatus.runFailed : end.exitStatus }
     }
 
     private func runCommand(_ daemon: DaemonProcess) throws(CommandFailure) -> Outcome {
@@ -114,7 +133,7 @@ struct RunSession {
                     + (Store.lastWords(in: prepared.store).map { "\n" + VisibleText.of($0) } ?? ""))
             return true
         }
-        return Outcome(status: daemon.hasEnded() ? ExitStatus.runFailed : end.exitStatus, before: before)
+        return Outcome(end: end, hasLostContainer: daemon.hasEnded(), before: before)
     }
 
     /// The state of the container when COMMAND has ended.

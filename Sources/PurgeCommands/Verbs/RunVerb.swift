@@ -7,6 +7,8 @@ extension OptionSpec {
     static let quiet = OptionSpec("quiet", "print no summary on standard error")
     static let eventsFile = OptionSpec(
         "events", .file, "write the events of this run to FILE, one JSON object per line")
+    static let reportFile = OptionSpec(
+        "report", .file, "at the end, write a page about the container to FILE.html, as `purgefs report` does")
 }
 
 extension Verb {
@@ -21,7 +23,9 @@ extension Verb {
                 + "away while COMMAND runs, COMMAND gets SIGTERM, and SIGKILL 10 seconds later. Processes that COMMAND "
                 + "leaves behind in the container lose it; they are named on standard error.",
         ],
-        options: [OptionSpec.store] + OptionSpec.mounting + [OptionSpec.eventsFile, OptionSpec.quiet],
+        options: [OptionSpec.store] + OptionSpec.mounting + [
+            OptionSpec.eventsFile, OptionSpec.reportFile, OptionSpec.quiet,
+        ],
         operands: 1...(.max), endsAtFirstOperand: true,
         sections: [HelpSection(title: "ENVIRONMENT OF COMMAND", lines: RunEnvironment.help)],
         exitStatus: [
@@ -44,10 +48,12 @@ private enum RunVerb {
             try MountChecks.runForCommand(
                 store: invocation.arguments.text(.store), eventsFile: invocation.arguments.text(.eventsFile),
                 allowsOther: request.allowsOther)
+            let report = try RunReport(
+                invocation.arguments.text(.reportFile), store: invocation.arguments.text(.store))
             // The file may be a FIFO that has no reader yet: signals must still end a process that waits for one.
             let record = try RunRecord(path: invocation.arguments.text(.eventsFile))
             let mask = try blockSignals(invocation)
-            return try RunSession(invocation, mask: mask).run(record: record)
+            return try RunSession(invocation, mask: mask).run(record: record, report: report)
         } catch {
             guard error.status == ExitStatus.failed else { throw error }
             if let signal = System.endSignal() { throw RunSession.interrupted(by: signal) }

@@ -1,0 +1,36 @@
+import PurgeModel
+import PurgeSystem
+
+/// The report that `purgefs run --report` leaves: about the store as the run has left it, however the run has ended.
+struct RunReport {
+    private let file: ReportFile
+
+    /// nil if none is wanted. A name that cannot be written is reported before anything begins.
+    init?(_ path: String?, store: String?) throws(CommandFailure) {
+        guard let path else { return nil }
+        file = ReportFile(path: path)
+        try file.check(store: store)
+    }
+
+    /// The daemon has ended, and the store is still there. `isKept` is whether it will be afterwards.
+    func write(store: String, isKept: Bool, program: String, ending: String) throws(CommandFailure) {
+        var gathering = ReportGathering(
+            .store(store), run: .init(program: program, ending: ending, isStoreKept: isKept))
+        let content: ReportContent
+        do throws(CommandFailure) {
+            content = try gathering.gather()
+        } catch { content = gathering.gatherRemains(of: store, error) }
+        try file.check(store: store)
+        try file.write(ReportPage(content: content).text)
+    }
+}
+
+extension RunReport {
+    /// As the report says it, after the name of the program.
+    static func words(of end: ProcessEnd) -> String {
+        switch end {
+        case .exited(let status): "ended with \(status)"
+        case .killed(let signal): "was killed by signal \(signal)"
+        }
+    }
+}

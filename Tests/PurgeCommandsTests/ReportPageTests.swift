@@ -1,0 +1,221 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeVolume
+import Testing
+
+@testable import PurgeCommands
+
+/// Pages about content that does not change. The page is compared whole with Report/page.html; to accept a change:
+/// `PURGEFS_ACCEPT_MESSAGES=1 swift test --filter ReportPageTests`.
+struct ReportPageTests {
+    private static let folder = "\(#filePath)".split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/Report"
+    private static let mib: Int64 = 1 << 20
+
+    /// Saturday, 21 November 2026, 09:00 UTC.
+    private static let begin: Int64 = 1_795_251_600_000_000_000
+
+    private static func time(_ seconds: Int64) -> String {
+        Instant(nanoseconds: begin + seconds * 1_000_000_000).iso8601
+    }
+
+    private static func status() throws -> StatusReport {
+        try JSONText.decode(
+            StatusReport.self,
+            from: """
+                {"version":1,"profile":"documented","mountpoint":"/mnt/app","store":"/srv/a&b.store",
+                "storage":{"total":67108864,"others":10485760,"othersPurgeable":2097152,"used":41943040,
+                "available":14680064,"important":25165824,"opportunistic":7966720,"reclaimable":10485760},
+                "tiers":{"temporary":{"bytes":2097152,"files":3},"caches":{"bytes":6291456,"files":12},
+                "persistent":{"bytes":33554432,"files":1}},
+                "marked":{"purgeable":{"bytes":1048576,"files":1},"excludedFromBackup":{"bytes":4096,"files":2}},
+                "pressure":"nearLow","purging":false,
+                "thresholds":{"veryLow":3358720,"low":6713344,"nearLow":7049216,"desired":7385088},
+                "device":{"state":"unlocked","clock":259200,"boots":2},
+                "app":{"container":"0D6E8D52-7F36-4F0B-9D2B-3A2C3B8E1F10","running":true},
+                "counters":{"purgedFiles":37,"purgedBytes":38797312,"refusedWrites":5,"protectionDenied":2}}
+                """)
+    }
+
+    /// A cache that grows and is purged, before and after three days are passed over.
+    private static func samples() -> [ReportContent.Sample] {
+        (0..<120).map { index in
+            let second = Int64(index) * 2 + (index < 60 ? 0 : 259_200)
+            return ReportContent.Sample(
+                time: begin + second * 1_000_000_000, total: ByteCount(64 * mib),
+                others: ByteCount((index < 80 ? 12 : 10) * mib), othersPurgeable: ByteCount(2 * mib),
+                temporary: ByteCount(Int64(index % 10) * mib / 4), caches: ByteCount(Int64(index % 30) * mib),
+                persistent: ByteCount(Int64(4 + index / 4) * mib))
+        }
+    }
+
+    private static func history() -> ReportHistory {
+        var history = ReportHistory()
+        var seq: Int64 = 0
+        func add(_ second: Int64, _ event: Event) {
+            var event = event
+            seq += 1
+            (event.seq, event.time) = (seq, time(second))
+            history.add(event)
+        }
+        add(0, Event(type: .mount))
+        for index in 0..<60 {
+            add(
+                58,
+                Event(
+                    type: .purge, path: "Library/Caches/images/\(index).jpg", tier: .caches, bytes: ByteCount(mib / 2),
+                    reason: "caches", trigger: .importantWrite, pid: 42, cause: "Documents/<import>.db",
+                    process: "imp&ort"))
+        }
+        add(60, Event(type: .pressure, bytes: ByteCount(6 * mib), reason: "low", pid: 42))
+        add(62, Event(type: .purge, bytes: ByteCount(mib), reason: "others", trigger: .pressure))
+        add(90, Event(type: .pressure, bytes: ByteCount(9 * mib), reason: "normal"))
+        add(259_300, Event(type: .clock, reason: "+3d"))
+        add(
+            259_330,
+            Event(
+                type: .refused, path: "Library/Caches/video.mp4", tier: .caches, bytes: ByteCount(mib), pid: 43,
+                process: "ffmpeg"))
+        add(259_340, Event(type: .device, reason: "locking"))
+        add(259_350, Event(type: .device, reason: "locked"))
+        add(259_380, Event(type: .device, reason: "unlocked"))
+        add(
+            259_400,
+            Event(
+                type: .purge, path: "tmp/x", tier: .temporary, bytes: ByteCount(4096), reason: "reboot",
+                trigger: .reboot))
+        add(259_400, Event(type: .device, reason: "beforeFirstUnlock", trigger: .reboot))
+        add(259_410, Event(type: .device, reason: "unlocked"))
+        return history
+    }
+
+    static func content() throws -> ReportContent {
+        let now = Instant(nanoseconds: begin + 259_440 * 1_000_000_000)
+        var content = ReportContent(
+            time: .init(simulated: now, real: now.advanced(by: TimeSpan(seconds: -259_200))), version: "1.2.3")
+        content.status = try status()
+        content.samples = samples()
+        content.history = history()
+        content.largest = [
+            .init(
+                path: "Documents/<b>\"movie\".mov", charged: ByteCount(24 * mib), tier: .persistent,
+                exclusion: .excluded),
+            .init(
+                path: "Documents/feed/a", charged: ByteCount(mib), tier: .persistent, mark: .purgeable(.high)),
+            .init(path: "Library/Caches/a\nb", charged: ByteCount(4096), tier: .caches, exclusion: .caches),
+        ]
+        content.findings = [
+            .init(title: "empty files", advice: "Look.", path: "Documents/empty", bytes: .zero),
+            .init(title: "the backup is over 500 MB", advice: "Exclude what can be had again."),
+        ]
+        content.settings = [.init(name: "profile", value: "documented"), .init(name: "clock", value: "3d ahead")]
+        content.policies = try ["Documents/feed", ""].map {
+            try JSONText.decode(
+                PolicyLine.self,
+                from: #"{"path":"\#($0)","purgeAfter":"3d","sizeLimit":10485760,"used":4096,"files":2}"#)
+        }
+        content.remarks = ["tmp/secret: it cannot be read"]
+        return content
+    }
+
+    @Test func wholePage() throws {
+        let page = ReportPage(content: try Self.content()).text
+        let path = "\(Self.folder)/page.html"
+        if getenv("PURGEFS_ACCEPT_MESSAGES") != nil {
+            try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644).writeAll(Array(page.utf8))
+        }
+        let expected = String(decoding: try FileDescriptor.open(path, O_RDONLY).readAll(), as: UTF8.self)
+        #expect(page == expected, "the page differs from \(path)")
+    }
+
+    /// It needs nothing and runs nothing.
+    @Test func nothingFromOutside() throws {
+        let page = ReportPage(content: try Self.content()).text
+        for word in [
+            "http:", "https:", "url(", "src=", "href=", "@import", "@font-face", "<script", "<img", "<link", " on",
+        ] {
+            let found = word == " on" ? page.contains(" onclick=") || page.contains(" onload=") : page.contains(word)
+            #expect(!found, "\(word)")
+        }
+    }
+
+    @Test func escaping() {
+        let cases: [(String, String)] = [
+            ("plain é 日本 👨\u{200D}👩", "plain é 日本 👨\u{200D}👩"),
+            ("<script>alert('x')</script>", "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;"),
+            (#"" onload="x"#, "&quot; onload=&quot;x"), ("&lt;", "&amp;lt;"),
+            ("a\nb\u{0}\u{1B}[2J\u{9B}", #"a\u{a}b\u{0}\u{1b}[2J\u{9b}"#),
+            ("a\u{202E}fdp.exe\u{2066}\u{200F}", #"a\u{202e}fdp.exe\u{2066}\u{200f}"#),
+            ("\u{FEFF}\u{AD}\u{2028}\u{E0041}\u{FFFF}", #"\u{feff}\u{ad}\u{2028}\u{e0041}\u{ffff}"#),
+            ("\u{FFFD}", "\u{FFFD}"),
+            ("e\u{301}\u{302}\u{303}\u{304}\u{305}", "e\u{301}\u{302}\u{303}" + #"\u{304}\u{305}"#),
+        ]
+        for (text, expected) in cases { #expect(HTMLText(text).escaped == expected) }
+        #expect(HTMLText("0123456789", limit: 7).escaped == "01…6789")
+        let interpolated: HTMLText = "<\("<")>"
+        #expect(interpolated.escaped == "&lt;&lt;&gt;")
+        #expect(
+            HTML("p", ["title": "\"<"], "a<b", HTML("b", [:], "&")).markup
+                == "<p title=\"&quot;&lt;\">a&lt;b<b>&amp;</b></p>\n")
+    }
+
+    /// Names from an app, wherever a page shows one.
+    @Test func hostileNames() throws {
+        let hostile = "</title></style><script>x</script><img src=x onerror=y>\u{202E}\u{1B}\"'&"
+        var content = try Self.content()
+        content.run = .init(program: hostile, ending: hostile, isStoreKept: true)
+        content.status?.store = hostile
+        content.status?.mountpoint = hostile
+        content.status?.app.container = hostile
+        content.status?.profile = hostile
+        content.remarks = [hostile]
+        content.largest = [.init(path: hostile, charged: ByteCount(1), tier: .caches)]
+        content.findings = [.init(title: hostile, advice: hostile, path: hostile)]
+        content.settings = [.init(name: hostile, value: hostile)]
+        for type in EventType.allCases {
+            content.history.add(
+                Event(
+                    seq: 1, time: hostile, type: type, path: hostile + "/" + hostile, bytes: ByteCount(1),
+                    reason: hostile,
+                    pid: 1, cause: hostile, process: hostile))
+        }
+        let page = ReportPage(content: content).text
+        for word in ["<script", "<img", "</style><", "\u{202E}", "\u{1B}", "onerror=y>"] {
+            #expect(!page.contains(word))
+        }
+        #expect(page.components(of: "</style>") == 1 && page.components(of: "</title>") > 1)
+    }
+
+    /// Whatever the journal and the container have: a page of bounded size.
+    @Test func sizeIsBounded() throws {
+        let long = String(repeating: "\u{202E}&\"", count: 1400)
+        var content = try Self.content()
+        content.samples = (0..<100_000).map { index in
+            var sample = content.samples[index % content.samples.count]
+            sample.time = Self.begin + Int64(index) * 7_000_000
+            return sample
+        }
+        for index in 0..<50_000 {
+            let time = Instant(nanoseconds: Self.begin + Int64(index) * 13_000_000).iso8601
+            content.history.add(
+                Event(
+                    seq: Int64(index), time: time, type: index % 2 == 0 ? .purge : .refused, path: "\(index)/\(long)",
+                    bytes: ByteCount(1), reason: "caches", pid: 1, cause: long, process: long))
+            content.history.add(
+                Event(
+                    time: time, type: .pressure, reason: index % 3 == 0 ? "low" : index % 3 == 1 ? "normal" : "veryLow")
+            )
+            content.history.add(
+                Event(time: time, type: .device, reason: index % 2 == 0 ? "locked" : "beforeFirstUnlock"))
+        }
+        content.largest = (0..<20).map { _ in .init(path: long, charged: ByteCount(1), tier: .caches) }
+        content.findings = (0..<100_000).map { .init(title: "\($0 % 30)", advice: long, path: long) }
+        content.policies = Array(repeating: content.policies[0], count: 10_000)
+        #expect(ReportPage(content: content).text.utf8.count < 1_000_000)
+    }
+}
+
+extension String {
+    fileprivate func components(of part: String) -> Int { ranges(of: part).count }
+}
