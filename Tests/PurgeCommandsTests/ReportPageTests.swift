@@ -46,7 +46,7 @@ struct ReportPageTests {
                 time: begin + second * 1_000_000_000, total: ByteCount(64 * mib),
                 others: ByteCount((index < 80 ? 12 : 10) * mib), othersPurgeable: ByteCount(2 * mib),
                 temporary: ByteCount(Int64(index % 10) * mib / 4), caches: ByteCount(Int64(index % 30) * mib),
-                persistent: ByteCount(Int64(4 + index / 4) * mib))
+                persistent: ByteCount(Int64(4 + index / 8) * mib))
         }
     }
 

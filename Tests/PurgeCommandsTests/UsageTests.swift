@@ -6,7 +6,7 @@ import Testing
 struct UsageTests {
     @Test(arguments: [
         [], ["nosuch"], ["device"], ["--nosuch"], ["help", "nosuch"], ["help", "run", "mount"],
-        ["run"], ["run", "--"], ["run", "--report", "x", "true"], ["run", "--total", "x", "true"],
+        ["run"], ["run", "--"], ["report", ".", "--output", ""], ["run", "--total", "x", "true"],
         ["mount"], ["mount", "s"], ["mount", "s", "m", "x"], ["mount", "--state", "locked", "s", "m"],
         ["mount", "--profile", "devices", "s", "m"], ["mount", "--purge-latency", "soon", "s", "m"],
         ["run", "--purge-latency=-1s", "true"], ["set", "storage.profile=real"], ["set", "purge.latency=3"],

@@ -23,6 +23,13 @@ struct ReportGathering {
     }
 
     mutating func gather() throws(CommandFailure) -> ReportContent {
+        try gatherNumbers()
+        // By now the store is not locked by this process.
+        findProblems()
+        return content
+    }
+
+    private mutating func gatherNumbers() throws(CommandFailure) {
         let control = try target.open(forReading: true)
         do throws(CommandFailure) {
             try gather(control)
@@ -32,8 +39,6 @@ struct ReportGathering {
             throw error
         }
         try control.close()
-        findProblems()
-        return content
     }
 
     /// What can be said of a store that cannot be opened.

@@ -51,7 +51,7 @@ enum ReportStyle {
         .times { display: flex; justify-content: space-between; gap: 0.5rem; flex-wrap: wrap; }
         dl { margin: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); gap: 0 1.5rem; }
         dl div { display: flex; justify-content: space-between; gap: 1rem; border-bottom: 1px solid var(--line); padding: 0.3rem 0; }
-        dt { color: var(--soft); } dd { margin: 0; text-align: right; font-variant-numeric: tabular-nums; }
+        dt { color: var(--soft); } dd { margin: 0; text-align: right; min-width: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
         .paths { margin: 0.25rem 0; padding-left: 1.25rem; }
         table { width: 100%; border-collapse: collapse; margin-top: 0.75rem; font-size: 0.9rem; }
         caption { text-align: left; color: var(--soft); padding-bottom: 0.25rem; }

@@ -1,0 +1,59 @@
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+@testable import PurgeCommands
+
+struct ReportFileTests {
+    /// Whichever call fails, the name has what it had before, or the whole page, and nothing else is left.
+    @Test(arguments: [false, true]) func neverHalfAPage(isThere: Bool) throws {
+        try Scratch.with("report") { scratch in
+            let path = scratch.path + "/report.html"
+            let text = String(repeating: "page ", count: 100_000)
+            var failures = 0
+            for count in 0..<50 {
+                try? Files.unlink(path)
+                if isThere { try Files.write("before", to: path) }
+                let writing = SystemCallFaults(after: count, code: ENOSPC).during {
+                    try ReportFile(path: path).write(text)
+                }
+                #expect(try Files.names(in: scratch.path).allSatisfy { $0 == "report.html" })
+                if writing.hits == 0 { break }
+                failures += 1
+                switch writing.result {
+                case .success: #expect(Files.text(path) == text)
+                case .failure(let error):
+                    let message = try #require(error as? CommandFailure).message
+                    #expect(message.hasPrefix("cannot write the report: \(path): No space left on device"))
+                    #expect(isThere ? Files.text(path) == "before" : !Files.exists(path))
+                }
+            }
+            #expect(failures >= 5 && Files.text(path) == text)
+        }
+    }
+
+    @Test func whatIsRefused() throws {
+        try Scratch.with("report") { scratch in
+            try Files.makeDirectory(scratch.path + "/folder")
+            try Files.write("", to: scratch.path + "/plain")
+            symlink("plain", scratch.path + "/link")
+            mkfifo(scratch.path + "/pipe", 0o600)
+            let cases = [
+                ("folder", "Is a directory"), ("folder/", "Is a directory"), (".", "Is a directory"),
+                ("new/", "Is a directory"),
+                ("link", "it is a symbolic link"), ("pipe", "it is not a plain file"),
+                ("nowhere/page", "there is no directory"),
+                ("plain/page", "Not a directory"),
+            ]
+            for (name, reason) in cases {
+                let path = "\(scratch.path)/\(name)"
+                do throws(CommandFailure) {
+                    try ReportFile(path: path).check()
+                    Issue.record("\(name) was accepted")
+                } catch { #expect(error.message.hasPrefix("cannot write the report: \(path): \(reason)"), "\(error)") }
+            }
+            for name in ["plain", "new"] { try ReportFile(path: "\(scratch.path)/\(name)").check() }
+        }
+    }
+}
