@@ -62,6 +62,36 @@ struct HistoryTests {
         }
     }
 
+    /// What is read again and again is what is read at once, whatever has been added in between.
+    @Test func theNewestAgainAndAgain() throws {
+        try Scratch.with("history") { scratch in
+            let path = "\(scratch.path)/s"
+            let store = try Store.open(path, creating: true)
+            let journal = try Journal.open(in: store)
+            var recent = RecentEvents()
+            try recent.update(from: path)
+            #expect(recent.events.isEmpty)
+            var number: Int64 = 0
+            for count in [1, 0, 3, 49, 1, 12_000, 2] {
+                try journal.append(
+                    (0..<count).map { _ in
+                        number += 1
+                        return Event(seq: number, time: "T", type: number % 7 == 0 ? .renamed : .purge)
+                    })
+                try recent.update(from: path)
+                let expected = Array((0...number).filter { $0 > 0 && $0 % 7 != 0 }.suffix(50))
+                #expect(recent.events.map(\.seq) == expected)
+            }
+            journal.close()
+            let other = "\(scratch.path)/t"
+            let second = try Journal.open(in: try Store.open(other, creating: true))
+            try second.append([Event(seq: 1, time: "T", type: .mount)])
+            second.close()
+            try recent.update(from: other)
+            #expect(recent.events.map(\.type) == [.mount])
+        }
+    }
+
     @Test func momentsAndDurations() throws {
         #expect(Since(text: "2026-11-21") == .moment(Instant(seconds: 1_795_219_200, nanoseconds: 0)))
         #expect(Since(text: "10m") == .span(TimeSpan(seconds: 600)))

@@ -28,8 +28,8 @@ final class StatusReading: Sendable {
     func start() throws(Errno) { _ = try WorkThread(name: "status") { [self] in run() } }
 
     private func run() {
-        var container = container
-        while let status = next(&container) {
+        var (container, recent) = (container, RecentEvents())
+        while let status = next(&container, &recent) {
             current.withLock { state in
                 state.latest = status
                 state.number += 1
@@ -39,10 +39,10 @@ final class StatusReading: Sendable {
     }
 
     /// nil at the end.
-    private func next(_ container: inout WatchedContainer) -> WatchedStatus? {
+    private func next(_ container: inout WatchedContainer, _ recent: inout RecentEvents) -> WatchedStatus? {
         do throws(CommandFailure) {
             let status = try container.with(warnings: nil) { (control) throws(CommandFailure) in
-                try WatchedStatus(control)
+                try WatchedStatus(control, &recent)
             }
             if status == nil { current.withLock { $0.end = .unmounted } }
             return status

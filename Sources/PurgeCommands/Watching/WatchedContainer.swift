@@ -10,11 +10,12 @@ struct WatchedStatus: Sendable {
     var remarks: [String] = []
 
     /// Nothing on the mount is open when this returns. Events reach the journal within about a second.
-    init(_ control: any ControlEndpoint) throws(CommandFailure) {
+    init(_ control: any ControlEndpoint, _ recent: inout RecentEvents) throws(CommandFailure) {
         report = try control.status()
         remarks = control.warnings
         do throws(CommandFailure) {
-            events = try History(store: report.store).newest(WatchText.mostEvents, .usual)
+            try recent.update(from: report.store)
+            events = recent.events
         } catch { remarks.append(error.message.split(separator: "\n").first.map(String.init) ?? "") }
     }
 

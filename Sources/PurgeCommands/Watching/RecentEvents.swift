@@ -1,0 +1,28 @@
+import PurgeModel
+
+/// The newest events of a container, read from its journal again and again: each time only what is new there.
+struct RecentEvents: Sendable {
+    /// How many are kept.
+    private static let most = WatchText.mostEvents
+    /// With more new ones than this, reading them from the end is quicker.
+    private static let burst: Int64 = 10_000
+
+    private var store = ""
+    /// Events up to this number have been read.
+    private var last: Int64 = 0
+    /// Oldest first.
+    private(set) var events: [Event] = []
+
+    mutating func update(from store: String) throws(CommandFailure) {
+        let history = try History(store: store)
+        let end = try history.lastSequence()
+        // Another store, or another journal in it, begins anew.
+        if store != self.store || end < last || end - last > Self.burst {
+            events = try history.newest(Self.most, .usual)
+        } else if end > last {
+            events = (events + (try history.events(after: last, .usual))).suffix(Self.most)
+        }
+        self.store = store
+        last = max(end, events.last?.seq ?? 0)
+    }
+}
