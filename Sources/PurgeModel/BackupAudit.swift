@@ -96,7 +96,8 @@ public struct BackupAudit: Sendable {
             else { return }
             find(.reusedCache, item)
         case .excluded where UserContent.isLike(path: item.path):
-            if let excluded { hidden[Array(excluded.utf8), default: Sum()].add(item.size) }
+            // Of a part of a container, the folder that is excluded may not be in it.
+            hidden[Array((excluded ?? item.path).utf8), default: Sum()].add(item.size)
         case .excluded, .special: return
         }
     }

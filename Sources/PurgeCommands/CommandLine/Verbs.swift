@@ -1,8 +1,8 @@
 /// The table of verbs, in the order of the help. A new verb is a line here and a file in Verbs/.
 enum Verbs {
     static let all: [Verb] = [
-        .run, .mount, .unmount, .status, .set, .mark, .purge, .policy, .clean, .device, .clock, .app, .events, .report,
-        .backup, .check,
+        .run, .mount, .unmount, .status, .set, .mark, .purge, .policy, .clean, .device, .clock, .app, .events,
+        .diagnose, .report, .backup, .check,
     ]
 
     static func named(_ name: String) throws(CommandFailure) -> Verb {

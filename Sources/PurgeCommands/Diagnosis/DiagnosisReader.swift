@@ -1,0 +1,175 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import PurgeVolume
+
+/// Reads what a diagnosis needs to know about entries of a container. No symbolic link is followed.
+struct DiagnosisReader {
+    let container: DiagnosedContainer
+
+    /// A folder of the container that is open.
+    struct Folder {
+        let descriptor: FileDescriptor
+        /// Relative to the container, byte for byte.
+        let path: [UInt8]
+        let standing: EntryStanding
+        var text: String { String(decoding: path, as: UTF8.self) }
+    }
+
+    struct Found {
+        let entry: DiagnosedEntry
+        let status: FileStatus
+        let path: [UInt8]
+        let name: RawText?
+    }
+
+    private static let slash = UInt8(ascii: "/")
+
+    /// The container itself.
+    func root() throws(CommandFailure) -> (folder: Folder, found: Found) {
+        do throws(Errno) {
+            let status = try System.status(container.root.raw)
+            let standing = EntryStanding.root(try flags(of: container.root.raw, nil))
+            var entry = DiagnosedEntry(path: "", kind: .folder, standing: standing)
+            entry.isClosed = Self.isClosed(status)
+            entry.modified = try modified(status, container.root.raw, nil)
+            return (
+                Folder(descriptor: container.root, path: [], standing: standing),
+                Found(entry: entry, status: status, path: [], name: nil)
+            )
+        } catch { throw container.failure("", error) }
+    }
+
+    /// What is at a path; ENOENT if something of it is missing. `folder` is the one that it is in.
+    func find(_ inner: [UInt8]) throws(CommandFailure) -> (folder: Folder, found: Found) {
+        var (folder, found) = try root()
+        for name in inner.split(separator: Self.slash) {
+            if !found.path.isEmpty { folder = try open(found, in: folder) }
+            do throws(Errno) {
+                found = try read(name.map(CChar.init(bitPattern:)) + [0], in: folder)
+            } catch {
+                throw container.failure(String(decoding: Self.joined(folder.path, name), as: UTF8.self), error)
+            }
+        }
+        return (folder, found)
+    }
+
+    /// A folder that was found in `folder`; the container itself is in none.
+    func open(_ found: Found, in folder: Folder) throws(CommandFailure) -> Folder {
+        guard let name = found.name else { return folder }
+        do throws(Errno) {
+            return Folder(
+                descriptor: try folder.descriptor.open(name, O_RDONLY | O_DIRECTORY), path: found.path,
+                standing: found.entry.standing)
+        } catch { throw container.failure(found.entry.path, error) }
+    }
+
+    /// An entry of a folder.
+    func read(_ name: RawText, in folder: Folder) throws(Errno) -> Found {
+        let status = try System.status(at: folder.descriptor.raw, name)
+        let bytes = name.dropLast().map { UInt8(bitPattern: $0) }
+        let path = Self.joined(folder.path, bytes)
+        let text = String(decoding: path, as: UTF8.self)
+        let kind = Self.kind(status)
+        let flags = kind == .file || kind == .folder ? try flags(of: folder.descriptor.raw, name) : EntryFlags()
+        var entry = DiagnosedEntry(
+            path: text, kind: kind,
+            standing: folder.standing.entry(named: bytes, in: folder.text, flags, isSpecial: kind == .special))
+        (entry.inode, entry.names) = (UInt64(status.st_ino), Int(status.st_nlink))
+        if kind == .file { entry.size = ByteCount(Int64(status.st_size)) }
+        entry.modified = try modified(status, folder.descriptor.raw, name)
+        (entry.isClosed, entry.nameProblem) = (Self.isClosed(status), NameProblem.of(bytes))
+        entry.history = container.histories[text]
+        if kind == .file, let use = container.lastUses[entry.inode] {
+            entry.lastUse = use
+            if entry.standing.tier != .persistent {
+                entry.created = try created(folder.descriptor.raw, name)
+            }
+        }
+        return Found(entry: entry, status: status, path: path, name: name)
+    }
+
+    static func joined(_ folder: [UInt8], _ name: some Sequence<UInt8>) -> [UInt8] {
+        folder.isEmpty ? Array(name) : folder + [slash] + name
+    }
+
+    private static func kind(_ status: FileStatus) -> DiagnosedEntry.Kind {
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: .file
+        case S_IFDIR: .folder
+        case S_IFLNK: .symbolicLink
+        default: .special
+        }
+    }
+
+    private static func isClosed(_ status: FileStatus) -> Bool {
+        switch kind(status) {
+        case .file: status.st_mode & 0o400 == 0
+        case .folder: status.st_mode & 0o500 != 0o500
+        case .symbolicLink, .special: false
+        }
+    }
+}
+
+// Attributes and times.
+extension DiagnosisReader {
+    /// None if they may not be read.
+    private func flags(of folder: Int32, _ name: RawText?) throws(Errno) -> EntryFlags {
+        var flags = EntryFlags()
+        do throws(Errno) {
+            let all =
+                if let name {
+                    try VisibleAttributes.all(of: folder, name, inStore: container.isInStore)
+                } else {
+                    try VisibleAttributes.all(of: folder, nil, inStore: container.isInStore)
+                }
+            for attribute in all {
+                flags.set(
+                    String(decoding: attribute.name, as: UTF8.self),
+                    to: String(decoding: attribute.value, as: UTF8.self))
+            }
+        } catch {
+            guard error == .accessDenied || error == .notSupported || error == .notPermitted else { throw error }
+        }
+        return flags
+    }
+
+    /// By the device's clock.
+    private func modified(_ status: FileStatus, _ folder: Int32, _ name: RawText?) throws(Errno) -> Instant {
+        var shown = status.st_mtim
+        if container.isInStore {
+            let device = container.device
+            shown =
+                if let name {
+                    try VisibleAttributes.times(status, of: folder, name, on: device).modified
+                } else {
+                    try VisibleAttributes.times(status, of: folder, nil, on: device).modified
+                }
+        }
+        return Instant(seconds: Int64(shown.tv_sec), nanoseconds: Int64(shown.tv_nsec))
+            .advanced(by: TimeSpan(seconds: container.status.device.clock))
+    }
+
+    /// As an app sees it; nil where the file system does not say.
+    private func created(_ folder: Int32, _ name: RawText) throws(Errno) -> Instant? {
+        do throws(Errno) {
+            guard container.isInStore else { return try creationDate(folder, name) }
+            let birth = FileTime(Instant(nanoseconds: try System.birthTime(at: folder, name)))
+            let shown = container.device.fileClock.shown(birth)
+            return Instant(seconds: shown.seconds, nanoseconds: shown.nanoseconds)
+        } catch .noEntry { throw .noEntry } catch { return nil }
+    }
+
+    /// A mount tells it by an attribute only.
+    private func creationDate(_ folder: Int32, _ name: RawText) throws(Errno) -> Instant? {
+        var text = [UInt8](repeating: 0, count: 64)
+        let count = try text.withUnsafeMutableBytes { bytes in
+            Result { () throws(Errno) in
+                try System.attribute(at: folder, name, Self.creationDateKey, into: bytes)
+            }
+        }.get()
+        return Instant(iso8601: String(decoding: text[..<count], as: UTF8.self))
+    }
+
+    private static let creationDateKey = StorageAttribute.prefix.description + ComputedAttribute.creationDate.rawValue
+}

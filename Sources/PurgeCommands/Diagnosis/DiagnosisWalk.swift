@@ -1,0 +1,93 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+
+/// Visits what is in a folder of a container: each folder before what is in it, and its entries in the order of their
+/// names' bytes. What disappears meanwhile, and what may not be read, is passed over.
+struct DiagnosisWalk {
+    let reader: DiagnosisReader
+    private var container: DiagnosedContainer { reader.container }
+
+    init(_ container: DiagnosedContainer) { reader = DiagnosisReader(container: container) }
+
+    private struct Level {
+        let folder: DiagnosisReader.Folder
+        /// The next one last.
+        var names: [RawText]
+        /// Names that others are equal to but for their case or their Unicode form, in one form.
+        let equal: Set<String>
+    }
+
+    /// The folder itself is not visited.
+    func run(
+        below folder: DiagnosisReader.Folder, _ visit: (DiagnosisReader.Found) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) {
+        let device: UInt
+        do throws(Errno) { device = UInt(try System.status(container.root.raw).st_dev) } catch {
+            throw container.failure("", error)
+        }
+        var levels = try [level(folder)].compactMap { $0 }
+        while let last = levels.indices.last {
+            guard let name = levels[last].names.popLast() else {
+                levels.removeLast()
+                continue
+            }
+            guard let found = try find(name, levels[last]), UInt(found.status.st_dev) == device else { continue }
+            try visit(found)
+            guard found.entry.kind == .folder, let inner = try descend(found, levels[last].folder) else { continue }
+            levels.append(inner)
+        }
+    }
+
+    private func find(_ name: RawText, _ level: Level) throws(CommandFailure) -> DiagnosisReader.Found? {
+        do throws(Errno) {
+            let found = try reader.read(name, in: level.folder)
+            guard !level.equal.isEmpty, level.equal.contains(Self.form(name)) else { return found }
+            var entry = found.entry
+            entry.nameProblem = .equal
+            return .init(entry: entry, status: found.status, path: found.path, name: found.name)
+        } catch .noEntry, .accessDenied { return nil } catch {
+            throw container.failure(level.folder.text, error)
+        }
+    }
+
+    private func descend(
+        _ found: DiagnosisReader.Found, _ folder: DiagnosisReader.Folder
+    ) throws(CommandFailure) -> Level? {
+        guard let name = found.name else { return nil }
+        let descriptor: FileDescriptor
+        do throws(Errno) { descriptor = try folder.descriptor.open(name, O_RDONLY | O_DIRECTORY) } catch .noEntry,
+            .notDirectory, Errno(ELOOP)
+        { return nil } catch .accessDenied {
+            container.note(
+                "\(VisibleText.of(found.entry.path)): it may not be read, so what is in it was not looked at")
+            return nil
+        } catch { throw container.failure(found.entry.path, error) }
+        return try level(.init(descriptor: descriptor, path: found.path, standing: found.entry.standing))
+    }
+
+    private func level(_ folder: DiagnosisReader.Folder) throws(CommandFailure) -> Level? {
+        do throws(Errno) {
+            // Another descriptor, because the position of one is kept.
+            let names = try folder.descriptor.open(".", O_RDONLY | O_DIRECTORY).names()
+            return Level(
+                folder: folder, names: names.sorted { left, right in strcmp(left, right) > 0 },
+                equal: Self.equal(names))
+        } catch .noEntry { return nil } catch { throw container.failure(folder.text, error) }
+    }
+
+    private static func equal(_ names: [RawText]) -> Set<String> {
+        var seen: Set<String> = []
+        var equal: Set<String> = []
+        for name in names {
+            let form = form(name)
+            if !seen.insert(form).inserted { equal.insert(form) }
+        }
+        return equal
+    }
+
+    /// Strings are equal if they differ only in their Unicode form.
+    private static func form(_ name: RawText) -> String {
+        String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self).lowercased()
+    }
+}

@@ -1,0 +1,59 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+
+/// A path that leads to nothing, in a container.
+struct MissingPath {
+    private let target: Target
+    /// Its last component.
+    private let name: String
+
+    private static let slash = UInt8(ascii: "/")
+    private static let most = 3
+
+    /// nil for what exists, and for what is not in a container.
+    init?(_ raw: RawText) {
+        do throws(Errno) {
+            _ = try System.status(at: AT_FDCWD, raw)
+            return nil
+        } catch { guard error == .noEntry else { return nil } }
+        var path = raw.dropLast().map { UInt8(bitPattern: $0) }[...]
+        while path.last == Self.slash { path.removeLast() }
+        name = String(decoding: path.split(separator: Self.slash).last ?? [], as: UTF8.self)
+        // The nearest folder above it that exists says which container is meant.
+        while let end = path.lastIndex(of: Self.slash) {
+            path = end == path.startIndex ? path[...end] : path[..<end]
+            if let found = Self.target(of: path) {
+                target = found
+                return
+            }
+            if path.count == 1 { return nil }
+        }
+        guard let found = Self.target(of: [UInt8(ascii: ".")]) else { return nil }
+        target = found
+    }
+
+    private static func target(of path: some Sequence<UInt8>) -> Target? {
+        do throws(CommandFailure) {
+            return try ContainerPath(path.map(CChar.init(bitPattern:)) + [0], for: DiagnosedContainer.what).target
+        } catch { return nil }
+    }
+
+    /// What to do next. Files of that name that are elsewhere in the container are named: the app may ask for the wrong
+    /// folder, or write the name in another way.
+    func advice() throws(CommandFailure) -> String {
+        let container = try DiagnosedContainer(target)
+        let form = name.lowercased()
+        var found: [String] = []
+        try DiagnosisWalk(container).run(below: try DiagnosisReader(container: container).root().folder) {
+            (each) throws(CommandFailure) in
+            guard found.count < Self.most, let last = each.entry.path.pathNames.last else { return }
+            if last.lowercased() == form { found.append(VisibleText.of(each.entry.path)) }
+        }
+        let gone = "If it was there before, `purgefs why PATH` says what has become of it."
+        guard !found.isEmpty else { return "Check the path. \(gone)" }
+        return
+            "That name is in the container at \(found.joined(separator: ", ")): does the app ask for the right folder,\n"
+            + "  in the same letters? \(gone)"
+    }
+}

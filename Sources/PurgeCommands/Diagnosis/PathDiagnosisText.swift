@@ -1,0 +1,177 @@
+import PurgeModel
+
+/// The checklist of a path as text.
+struct PathDiagnosisText {
+    let diagnosis: PathDiagnosis
+    let isVerbose: Bool
+
+    private static let column = 14
+
+    var lines: [String] {
+        let rows = [
+            row("place", place), row("state", state), row("purging", purging), row("policy", policy),
+            row("protection", protection), row("backup", backup), row("folder", folder), row("device", device),
+            row("history", history),
+        ]
+        let findings = FindingsText(findings: diagnosis.findings, rules: diagnosis.rules, isVerbose: isVerbose)
+        return [VisibleText.of(diagnosis.path)] + rows.flatMap { $0 } + [""] + findings.lines
+    }
+
+    private func row(_ name: String, _ value: String?) -> [String] {
+        guard let value else { return [] }
+        let margin = String(repeating: " ", count: Self.column)
+        var lines = HelpText.wrapped(value, indent: margin)
+        lines[0] = HelpText.padded("  " + name, Self.column) + lines[0].dropFirst(Self.column)
+        return lines
+    }
+
+    private var isFolder: Bool { diagnosis.kind == .folder }
+
+    private var place: String {
+        switch diagnosis.location.tier {
+        case .temporary: "tmp: purged first, at any time, and emptied by a reboot; never backed up"
+        case .caches: "Library/Caches: purged when the device needs room; never backed up"
+        case .persistent: "persistent: never purged for its place, as long as the app is installed"
+        }
+    }
+
+    private var state: String {
+        let state = diagnosis.state
+        let what: String
+        switch diagnosis.kind {
+        case .folder:
+            let sum = diagnosis.folder
+            what =
+                "folder of \(sum.bytes.inWords) in \(FindingsText.files(sum.files)) and \(sum.folders) "
+                + (sum.folders == 1 ? "folder" : "folders")
+        case .symbolicLink: what = "symbolic link; what it leads to is not looked at"
+        case .special: what = "neither a file nor a folder nor a link"
+        case .file:
+            let charged = state.charged.map { ", takes \($0.inWords)" } ?? ""
+            what = "file of \(state.bytes?.inWords ?? "0 B")\(charged)" + (emptiness.map { ": \($0)" } ?? "")
+        }
+        let names = diagnosis.location.names > 1 ? "; it has \(diagnosis.location.names) names" : ""
+        let used = state.lastUse.map { ", last used \($0)" } ?? ""
+        return "\(what)\(names); changed \(state.modified)\(used)"
+    }
+
+    private var emptiness: String? {
+        switch diagnosis.state.emptiness {
+        case .writeRefused: "empty because the write to it was refused"
+        case .emptiedByPurge: "emptied by a purge"
+        case .leftEmpty: "created empty, or emptied by the app"
+        case nil: nil
+        }
+    }
+
+    private var purging: String {
+        let name = isFolder ? "its files may" : "may"
+        guard let reason = diagnosis.location.purgedBy else { return cannotGo + marks }
+        var text = "\(name) be purged, by \(reason.inWords)"
+        if diagnosis.purging.leavesTombstone { text += "; purging empties it and leaves its name" }
+        if let group = diagnosis.purging.group { text += "; as one with all files in \(VisibleText.of(group))" }
+        return text + marks
+    }
+
+    private var cannotGo: String {
+        if isFolder { return "its files may not be purged" }
+        guard diagnosis.kind == .file else { return "takes no room, so only commands and reboots remove it" }
+        return diagnosis.location.names > 1 ? "may not be purged: it has several names" : "may not be purged"
+    }
+
+    private var marks: String {
+        let purging = diagnosis.purging
+        let own = purging.ownMark.map { "; isPurgeable is \($0)" } ?? ""
+        guard own.isEmpty, let mark = purging.inheritedMark, let from = purging.inheritedFrom else { return own }
+        return "; isPurgeable is \(mark), set on \(VisibleText.of(from))"
+    }
+
+    private var policy: String? {
+        guard let policy = diagnosis.purging.policy else { return nil }
+        let age = policy.purgeAfter.flatMap { $0 > 0 ? "files go after \(TimeSpan(seconds: $0).text)" : nil }
+        let limit = policy.sizeLimit.flatMap { $0 > .zero ? "the oldest go at \($0.inWords)" : nil }
+        let parts = [age, limit].compactMap { $0 }
+        let what = parts.isEmpty ? "no age and no limit" : parts.joined(separator: ", ")
+        return "\(what), set on \(VisibleText.of(policy.path))"
+    }
+
+    private var backup: String {
+        let backup = diagnosis.backup
+        switch backup.reason {
+        case nil: return "in the backup" + (backup.ownFlag == false ? "; isExcludedFromBackup is 0" : "")
+        case .temporary: return "left out, because it is in tmp" + redundant
+        case .caches: return "left out, because it is in Library/Caches" + redundant
+        case .special: return "left out, because it is neither a file nor a folder nor a link"
+        case .excluded:
+            guard let folder = backup.excludedBy else { return "left out by its own isExcludedFromBackup" }
+            return "left out by isExcludedFromBackup of \(VisibleText.of(folder))" + redundant
+        }
+    }
+
+    private var redundant: String {
+        diagnosis.backup.ownFlag == true ? "; its own isExcludedFromBackup changes nothing" : ""
+    }
+
+    private var folder: String? {
+        guard !isFolder else { return nil }
+        let sum = diagnosis.folder
+        return "\(VisibleText.of(sum.path)): \(sum.bytes.inWords) in \(FindingsText.files(sum.files))"
+    }
+
+    private var device: String {
+        let device = diagnosis.device
+        let free = "\(device.available.inWords) of \(device.total.inWords) free"
+        let below = device.lowBelow > .zero ? "; low below \(device.lowBelow.inWords)" : ""
+        return "pressure \(device.pressure.rawValue): \(free)\(below)"
+    }
+
+    private var history: String? {
+        let history = diagnosis.history
+        func part(_ count: Int32, _ what: String, _ last: String?) -> String? {
+            guard count > 0 else { return nil }
+            return "\(what) \(count == 1 ? "once" : "\(count) times")" + (last.map { ", last \($0)" } ?? "")
+        }
+        let parts = [
+            part(history.purges, "purged", history.lastPurge),
+            part(history.refusedWrites, "a write refused", history.lastRefusal),
+            part(history.protectionDenied, "kept closed by its class", history.lastDenial),
+        ].compactMap { $0 }
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+}
+
+// When its data can be reached.
+extension PathDiagnosisText {
+    private var protection: String? {
+        guard let protection = diagnosis.protection else { return nil }
+        let source = protection.isOwn ? "its own" : "the device's default"
+        let name = "\(protection.class.rawValue) (\(source)): "
+        if isFolder { return name + "the class of what is made in it" }
+        return name + meaning(protection.class) + ". " + now(protection)
+    }
+
+    private func meaning(_ kind: FileProtection) -> String {
+        switch kind {
+        case .complete: "out of reach while the device is locked"
+        case .completeWhenUserInactive: "out of reach while the device is locked or not in use"
+        case .completeUnlessOpen: "cannot be opened while the device is locked"
+        case .completeUntilFirstUserAuthentication: "out of reach from a reboot until the first unlock"
+        case .none: "always in reach"
+        }
+    }
+
+    private func now(_ protection: PathDiagnosis.Protection) -> String {
+        if protection.canBeOpened {
+            let until = protection.state == .locking && !protection.class.admits(.open, in: .locked)
+            return "It can be opened now" + (until ? ", for the seconds until the device is locked" : "")
+        }
+        switch protection.state {
+        case .beforeFirstUnlock:
+            return "It cannot be opened now: wait for the first unlock after the reboot"
+                + (protection.class == .completeUntilFirstUserAuthentication
+                    ? "" : ", or use completeUntilFirstUserAuthentication, which needs no further one")
+        default:
+            return "It cannot be opened now: wait for the unlock, or use completeUntilFirstUserAuthentication"
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+extension OptionSpec {
+    fileprivate static let all = OptionSpec("all", "look at the whole container, and print only what was found")
+    fileprivate static let strict = OptionSpec("strict", "exit with 1 if anything was found")
+    fileprivate static let every = OptionSpec("verbose", "list all files of a finding, not just the first five")
+}
+
+extension Verb {
+    static let diagnose = Verb(
+        name: "diagnose", summary: "find what is wrong with how files are stored",
+        synopsis: "(PATH | --all [TARGET]) [--strict] [--verbose] [--json]",
+        description: [
+            "Goes through a checklist: where a file is and when it may be purged, its protection class and whether it can "
+                + "be opened now, whether it is backed up, its size and state, the folder that it is in, and the room on "
+                + "the device; and says what should be changed. Of a folder, everything in it is looked at. PATH is in a "
+                + "mount, or in the container/ of a store that is not mounted.",
+            "--all looks at a whole container. The findings, the worst first, are errors (data is or will be lost, or is "
+                + "out of reach when it is needed), warnings and notes.",
+            "Nothing is changed or opened. `purgefs why PATH` says what has happened to a file that is gone.",
+            HelpText.targetMeaning,
+        ],
+        options: [.all, .strict, .every, OptionSpec("json", "print one JSON object")],
+        operands: 0...1, takesAnyBytes: true,
+        exitStatus: [
+            ExitStatus.line(ExitStatus.done),
+            ExitStatus.line(ExitStatus.failed, "failed, or with --strict: something was found"),
+            ExitStatus.line(ExitStatus.usage),
+        ],
+        examples: ["purgefs diagnose ./app/tmp/f", "purgefs diagnose --all ./app"]
+    ) { (invocation) throws(CommandFailure) in try DiagnoseVerb(invocation: invocation).run() }
+}
+
+private struct DiagnoseVerb {
+    let invocation: Invocation
+    private var console: Console { invocation.console }
+    private func has(_ option: OptionSpec) -> Bool { invocation.arguments.has(option) }
+
+    func run() throws(CommandFailure) -> Int32 {
+        let findings = try has(.all) ? diagnoseAll() : diagnosePath()
+        return has(.strict) && !findings.isEmpty ? ExitStatus.failed : ExitStatus.done
+    }
+
+    private func warn(_ warning: String) { console.warn("warning: \(warning)") }
+
+    private func diagnoseAll() throws(CommandFailure) -> [DiagnosisFinding] {
+        guard invocation.rawOperands.allSatisfy({ String(path: $0.dropLast().map(UInt8.init(bitPattern:))) != nil })
+        else {
+            throw CommandFailure(
+                "no container", path: Places.text(invocation.rawOperands[0]), Errno.illegalByteSequence)
+        }
+        let target = try Target(invocation.arguments.operands.first)
+        let report = try ContainerDiagnosis.report(of: target, warn: warn)
+        guard !has(.json) else {
+            try console.print(JSONText.encode(report, pretty: true))
+            return report.findings
+        }
+        try console.print("\(FindingsText.files(report.files)), \(report.bytes.inWords)")
+        try console.print("")
+        let text = FindingsText(findings: report.findings, rules: report.rules, isVerbose: has(.every))
+        for line in text.lines { try console.print(line) }
+        return report.findings
+    }
+
+    private func diagnosePath() throws(CommandFailure) -> [DiagnosisFinding] {
+        guard let raw = invocation.rawOperands.first else {
+            throw .usage("nothing to diagnose: name a PATH, or use --all for a whole container")
+        }
+        let place = try Self.place(raw)
+        let container = try DiagnosedContainer(
+            place.target, only: isFolder(raw) ? nil : String(decoding: place.inner, as: UTF8.self))
+        let diagnosis = try PathDiagnosis(of: place.inner, in: container)
+        container.warnings.forEach(warn)
+        if has(.json) {
+            try console.print(JSONText.encode(diagnosis, pretty: true))
+        } else {
+            for line in PathDiagnosisText(diagnosis: diagnosis, isVerbose: has(.every)).lines {
+                try console.print(line)
+            }
+        }
+        return diagnosis.findings
+    }
+
+    private func isFolder(_ raw: RawText) -> Bool {
+        do throws(Errno) {
+            return try System.status(at: AT_FDCWD, raw).st_mode & S_IFMT == S_IFDIR
+        } catch { return false }
+    }
+
+    private static func place(_ raw: RawText) throws(CommandFailure) -> ContainerPath {
+        do throws(CommandFailure) {
+            return try ContainerPath(raw, for: DiagnosedContainer.what)
+        } catch {
+            guard let missing = MissingPath(raw) else { throw error }
+            throw CommandFailure(
+                DiagnosedContainer.what, path: Places.text(raw), Errno.noEntry, advice: try missing.advice())
+        }
+    }
+}

@@ -1,0 +1,60 @@
+/// A file, folder or link of a container, with all that a diagnosis asks about it.
+public struct DiagnosedEntry: Sendable {
+    public enum Kind: String, Codable, Sendable {
+        case file, folder, symbolicLink, special
+    }
+
+    /// Relative to the container; empty for the container itself.
+    public var path: String
+    public var kind: Kind
+    public var standing: EntryStanding
+    public var inode: UInt64 = 0
+    /// How many names it has.
+    public var names = 1
+    public var size = ByteCount.zero
+    /// By the device's clock.
+    public var modified = Instant.distantPast
+    /// Its owner lacks a permission that reading it takes.
+    public var isClosed = false
+    public var nameProblem: NameProblem?
+    public var history = PathHistory()
+    /// As the app sees them; nil if they are not known, or not asked for.
+    public var created: Instant?
+    public var lastUse: Instant?
+
+    public init(path: String, kind: Kind, standing: EntryStanding) {
+        (self.path, self.kind, self.standing) = (path, kind, standing)
+    }
+
+    public var isFile: Bool { kind == .file }
+    public var hasSeveralNames: Bool { isFile && names > 1 }
+
+    /// Why it may go without the app asking for it; nil for what is no file.
+    public var reasonToGo: PurgeReason? { isFile ? standing.reasonToGo(hasSeveralNames: hasSeveralNames) : nil }
+
+    /// Nothing was written to it since the last write that was refused. Of one file there is at most one event of a
+    /// refusal in a second, so a file that is still empty may have been refused that much later.
+    public var lacksRefusedData: Bool {
+        guard isFile, let refused = history.lastRefusal else { return false }
+        let last = size == .zero ? refused.advanced(by: TimeSpan(seconds: 1)) : refused
+        // Events have milliseconds.
+        return modified < last.advanced(byMilliseconds: 1)
+    }
+
+    /// A purge has emptied it, and nothing was written to it since.
+    public var isTombstone: Bool { isFile && size == .zero && history.wasEmptied && !lacksRefusedData }
+
+    /// For an audit of the backup.
+    var item: BackupAudit.Item {
+        BackupAudit.Item(
+            path: path.isEmpty ? "." : path, isFile: isFile, link: hasSeveralNames ? inode : nil, size: size,
+            placement: standing.placement, created: created, lastUse: lastUse)
+    }
+}
+
+extension Instant {
+    fileprivate func advanced(byMilliseconds count: Int64) -> Instant {
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(count * 1_000_000)
+        return Instant(nanoseconds: overflow ? .max : sum)
+    }
+}

@@ -1,0 +1,121 @@
+// What the rules find in one entry; the rest comes from the audit of the backup, and from sums.
+extension DiagnosisRule {
+    /// More than this in Library/Caches needs a limit.
+    static let largestCaches = ByteCount(100_000_000)
+
+    public static func findings(of entry: DiagnosedEntry, in context: Diagnosis.Context) -> [DiagnosisFinding] {
+        var found = ofState(entry) + ofMarks(entry)
+        if entry.isFile { found += ofPlace(entry, at: context.now) + ofProtection(entry, context.protection) }
+        if entry.kind == .folder { found += ofFolder(entry) }
+        return found
+    }
+
+    private static func finding(
+        _ rule: DiagnosisRule, _ entry: DiagnosedEntry, _ detail: String? = nil, advice: String? = nil
+    ) -> DiagnosisFinding {
+        DiagnosisFinding(
+            rule, path: entry.path.isEmpty ? "." : entry.path, bytes: entry.isFile ? entry.size : nil, detail: detail,
+            advice: advice)
+    }
+
+    private static func times(_ count: Int32) -> String { count == 1 ? "once" : "\(count) times" }
+
+    private static func ofState(_ entry: DiagnosedEntry) -> [DiagnosisFinding] {
+        var found: [DiagnosisFinding] = []
+        if entry.lacksRefusedData {
+            found.append(
+                finding(
+                    .writeRefused, entry,
+                    (entry.size == .zero ? "empty" : "cut short") + ", refused \(times(entry.history.refusals))"))
+        }
+        if entry.isTombstone {
+            found.append(
+                finding(
+                    .emptyFile, entry, "emptied by a purge",
+                    advice: "A file of 0 bytes stands for one that was purged: fill it again before it is used."))
+        }
+        if entry.isClosed { found.append(finding(.noPermission, entry)) }
+        if let problem = entry.nameProblem { found.append(finding(.unusualName, entry, problem.rawValue)) }
+        return found
+    }
+
+    private static func ofPlace(_ entry: DiagnosedEntry, at now: Instant) -> [DiagnosisFinding] {
+        var found: [DiagnosisFinding] = []
+        if let reason = entry.reasonToGo {
+            let detail = "by \(reason.inWords)"
+            if FileKind.isDatabase(entry.path) {
+                found.append(finding(.databaseMayBePurged, entry, detail))
+            } else if FileKind.isUserContent(entry.path) {
+                found.append(finding(.userContentMayBePurged, entry, detail))
+            }
+        }
+        if entry.history.purges > 1, entry.size > .zero {
+            found.append(finding(.purgedAgain, entry, "purged \(times(entry.history.purges))"))
+        }
+        if entry.standing.tier == .temporary, entry.modified.advanced(by: PurgeRule.temporaryAge) <= now {
+            found.append(finding(.oldTemporary, entry))
+        }
+        return found
+    }
+
+    private static func ofProtection(_ entry: DiagnosedEntry, _ standard: FileProtection) -> [DiagnosisFinding] {
+        let own = entry.standing.flags.protection
+        if own == FileProtection.none, entry.standing.folderProtection != FileProtection.none {
+            return [finding(.protectionNone, entry)]
+        }
+        let effective = own ?? standard
+        guard entry.history.denials > 0, effective != .none else { return [] }
+        let advice: String? =
+            effective == .completeUntilFirstUserAuthentication
+            ? "It was needed before the first unlock after a reboot: wait for that, or use class none for what is "
+                + "needed earlier." : nil
+        return [
+            finding(
+                .protectionDenied, entry, "\(effective.rawValue), refused \(times(entry.history.denials))",
+                advice: advice)
+        ]
+    }
+
+    private static func ofMarks(_ entry: DiagnosedEntry) -> [DiagnosisFinding] {
+        let (standing, flags) = (entry.standing, entry.standing.flags)
+        var found: [DiagnosisFinding] = []
+        if entry.history.lostExclusion, flags.isExcluded == nil, standing.placement.exclusion == nil {
+            found.append(finding(.flagLost, entry, "\(StorageAttribute.isExcludedFromBackup.rawValue)=1"))
+        }
+        if let lost = entry.history.lostMark, flags.mark == nil, standing.tier == .persistent,
+            standing.mark(hasSeveralNames: entry.hasSeveralNames) != lost
+        {
+            found.append(finding(.flagLost, entry, "\(StorageAttribute.isPurgeable.rawValue)=\(lost.text)"))
+        }
+        if flags.mark?.urgency != nil, standing.tier == .persistent, standing.placement.exclusion == nil {
+            found.append(finding(.purgeableInBackup, entry))
+        }
+        if flags.mark == .notPurgeable, standing.tier != .persistent {
+            found.append(finding(.ineffectiveMark, entry))
+        }
+        return found
+    }
+
+    private static func ofFolder(_ entry: DiagnosedEntry) -> [DiagnosisFinding] {
+        let flags = entry.standing.flags
+        var found: [DiagnosisFinding] = []
+        if flags.protection == FileProtection.none, entry.standing.folderProtection != FileProtection.none {
+            found.append(finding(.protectionNone, entry, "for what is made in it"))
+        }
+        if !flags.policy.isEmpty, !flags.policy.isLimited { found.append(finding(.policyWithoutLimit, entry)) }
+        return found
+    }
+}
+
+extension PurgeReason {
+    /// What makes a file go for it.
+    public var inWords: String {
+        switch self {
+        case .temporary: "its place, tmp"
+        case .caches: "its place, Library/Caches"
+        case .purgeable: "its mark, isPurgeable"
+        case .policyAge, .policySize: "the policy of its folder"
+        case .others, .reboot, .command: rawValue
+        }
+    }
+}

@@ -1,0 +1,41 @@
+/// What the journal says has happened to the files at one path, as far as a diagnosis asks.
+public struct PathHistory: Hashable, Sendable {
+    public private(set) var purges: Int32 = 0
+    public private(set) var refusals: Int32 = 0
+    public private(set) var denials: Int32 = 0
+    public private(set) var lastPurge: Instant?
+    public private(set) var lastRefusal: Instant?
+    public private(set) var lastDenial: Instant?
+    /// Whether the last purge has emptied it and left its name.
+    public private(set) var wasEmptied = false
+    /// Whether a replacement has lost isExcludedFromBackup.
+    public private(set) var lostExclusion = false
+    /// The value of isPurgeable that a replacement has lost.
+    public private(set) var lostMark: PurgeMark?
+
+    public init() {}
+
+    /// The types of events that `note` uses.
+    public static let types: Set<EventType> = [.purge, .refused, .hostFull, .protectionDenied, .flagLost]
+
+    /// Events come in their order.
+    public mutating func note(_ event: Event) {
+        let time = Instant(iso8601: event.time)
+        switch event.type {
+        case .purge:
+            (purges, lastPurge, wasEmptied) = (purges &+ 1, time, event.tombstone == true)
+        case .refused, .hostFull: (refusals, lastRefusal) = (refusals &+ 1, time)
+        case .protectionDenied: (denials, lastDenial) = (denials &+ 1, time)
+        case .flagLost: noteLoss(event.reason ?? "")
+        default: break
+        }
+    }
+
+    /// `NAME=VALUE`.
+    private mutating func noteLoss(_ reason: String) {
+        let parts = reason.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2, let attribute = StorageAttribute(rawValue: String(parts[0])) else { return }
+        if attribute == .isExcludedFromBackup { lostExclusion = true }
+        if attribute == .isPurgeable { lostMark = PurgeMark(text: parts[1]) }
+    }
+}

@@ -1,0 +1,210 @@
+import Foundation
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+extension Mounts {
+    /// Each branch of the decision trees of "Local File Storage Diagnostics" on a real mount: a command names the cause
+    /// that the tree names, and its remedy (docs/DIAGNOSIS.md, Decision trees).
+    @Suite struct DecisionTreeTests {
+        /// What `purgefs VERB PATH` prints, with its line breaks taken out.
+        private func said(_ verb: String, _ mount: TestMount, _ path: String) throws -> String {
+            let outcome = try PurgefsBinary.run(verb, path.hasPrefix("/") ? path : mount.path(path))
+            return (outcome.output + outcome.errors).split { $0 == " " || $0 == "\n" }.joined(separator: " ")
+        }
+
+        private func expect(
+            _ text: String, _ parts: String..., sourceLocation: SourceLocation = #_sourceLocation
+        ) {
+            for part in parts { #expect(text.contains(part), "\(text)", sourceLocation: sourceLocation) }
+        }
+
+        private func lock(_ mount: TestMount) throws {
+            try mount.write("lock", to: "device.state")
+            try mount.write("+10s", to: "device.clock")
+        }
+
+        private func protect(_ mount: TestMount, _ path: String, _ kind: String) throws {
+            try Attributes.mark(mount.path(path), "fileProtection", kind)
+        }
+
+        // Files disappeared.
+
+        @Test func gonePerhapsOutOfReachAfterARestart() throws {
+            try withMount { mount in
+                try mount.make("Documents/diary", size: 100)
+                try protect(mount, "Documents/diary", "complete")
+                try mount.write("reboot", to: "device.state")
+                expect(
+                    try said("diagnose", mount, "Documents/diary"), "complete (its own): out of reach while the device",
+                    "It cannot be opened now: wait for the first unlock",
+                    "or use completeUntilFirstUserAuthentication")
+            }
+        }
+
+        @Test func someAreMissingForTheirNames() throws {
+            try withMount { mount in
+                try mount.make("Documents/Report: 1", size: 1)
+                try mount.make("Documents/caf\u{E9}", size: 1)
+                try mount.make("Documents/cafe\u{301}", size: 1)
+                let text = try said("diagnose", mount, "Documents")
+                expect(
+                    text, "names that other file systems or programs may not accept (3)",
+                    "Documents/Report: 1 a colon or a backslash", "only in case or Unicode form",
+                    "Make names of plain characters")
+            }
+        }
+
+        @Test func someAreMissingForTheirPermissions() throws {
+            try withMount { mount in
+                try mount.make("Documents/closed", size: 1)
+                try Files.changeMode(mount.path("Documents/closed"), 0o200)
+                expect(
+                    try said("diagnose", mount, "Documents/closed"),
+                    "error: files and folders that their own app may not",
+                    "chmod u+rwX")
+            }
+        }
+
+        @Test func someAreMissingForTheirExclusion() throws {
+            try withMount { mount in
+                try mount.makeDirectory("Documents/album")
+                try mount.make("Documents/album/IMG_0001.HEIC", size: 5000)
+                try Attributes.mark(mount.path("Documents/album"), "isExcludedFromBackup", "1")
+                expect(
+                    try said("diagnose", mount, "Documents/album"), "left out by its own isExcludedFromBackup",
+                    "error: user content that is not backed up (1)", "It is lost with the device. Include it")
+            }
+        }
+
+        @Test func photosAreInCaches() throws {
+            try withMount { mount in
+                try mount.make("Library/Caches/IMG_0001.HEIC", size: 5000)
+                expect(
+                    try said("diagnose", mount, "Library/Caches/IMG_0001.HEIC"),
+                    "error: user content that may be purged (1)", "by its place, Library/Caches", "Move it to Documents"
+                )
+            }
+        }
+
+        @Test func temporaryFilesAreCountedOn() throws {
+            try withMount { mount in
+                try mount.make("tmp/data.sqlite", size: 5000)
+                try mount.make("tmp/draft", size: 5000)
+                try mount.write("+4d", to: "device.clock")
+                expect(
+                    try said("diagnose", mount, "tmp/data.sqlite"), "tmp: purged first, at any time, and emptied by a",
+                    "error: databases that may be purged (1)", "Move it to Library/Application Support")
+                expect(
+                    try said("diagnose", mount, "tmp/draft"), "warning: files in tmp that are older than three days",
+                    "Move to Library/Caches what can be made again")
+            }
+        }
+
+        @Test func cachesArePurgedAgainAndAgain() throws {
+            try withMount { mount in
+                for _ in 1...2 {
+                    try mount.make("Library/Caches/feed", size: 5000)
+                    try mount.write("caches", to: "storage.reclaim")
+                }
+                try mount.make("Library/Caches/feed", size: 5000)
+                expect(
+                    try said("diagnose", mount, "Library/Caches/feed"),
+                    "warning: files that were purged and made again, more than once (1)", "purged 2 times",
+                    "Library/Application Support and exclude them from the backup")
+            }
+        }
+
+        // Files inaccessible.
+
+        @Test func theDeviceIsLocked() throws {
+            try withMount { mount in
+                try mount.make("Documents/diary", size: 100)
+                try protect(mount, "Documents/diary", "complete")
+                try lock(mount)
+                expect(
+                    try said("diagnose", mount, "Documents/diary"),
+                    "It cannot be opened now: wait for the unlock, or use completeUntilFirstUserAuthentication")
+                try mount.write("unlock", to: "device.state")
+                expect(try said("diagnose", mount, "Documents/diary"), "It can be opened now", "Nothing to look at.")
+            }
+        }
+
+        @Test func aBackgroundTaskNeedsIt() throws {
+            try withMount { mount in
+                try mount.make("Documents/queue", size: 100)
+                try protect(mount, "Documents/queue", "complete")
+                try lock(mount)
+                #expect(throws: Errno.notPermitted) { try Files.content(mount.path("Documents/queue")) }
+                try mount.write("unlock", to: "device.state")
+                expect(
+                    try said("diagnose", mount, "Documents/queue"),
+                    "error: files that were needed while their class kept them closed", "complete, refused once",
+                    "Use completeUntilFirstUserAuthentication for what is needed in the background")
+                try protect(mount, "Documents/queue", "none")
+                #expect(try !said("diagnose", mount, "Documents/queue").contains("error:"))
+            }
+        }
+
+        @Test func itIsThereAndEmpty() throws {
+            try withMount { mount in
+                try mount.write("64M", to: "storage.others")
+                #expect(throws: Errno.noSpace) { try mount.make("Documents/letter", size: 5000) }
+                #expect(try Files.size(mount.path("Documents/letter")) == 0)
+                expect(
+                    try said("diagnose", mount, "Documents/letter"), "empty because the write to it was refused",
+                    "error: writes that were refused, and never done again (1)", "check what write returns")
+                try mount.write("0", to: "storage.others")
+                try mount.make("Documents/letter", size: 5000)
+                #expect(try said("diagnose", mount, "Documents/letter").contains("Nothing to look at."))
+            }
+        }
+
+        @Test func itIsLookedForInTheWrongFolder() throws {
+            try withMount { mount in
+                try mount.make("Library/Caches/Report.txt", size: 1)
+                expect(
+                    try said("diagnose", mount, "Documents/report.txt"), "No such file or directory",
+                    "in the container at Library/Caches/Report.txt: does the app ask for the right folder",
+                    "purgefs why PATH")
+            }
+        }
+
+        // Backup too large.
+
+        @Test func theBackupIsTooLarge() throws {
+            try withMount(["--total", "2G"]) { mount in
+                for path in ["Documents/map.mbtiles", "Documents/film.mov", "Library/Application Support/talk.mp3"] {
+                    try Files.write("", to: mount.path(path))
+                    try Files.truncate(mount.path(path), 170_000_000)
+                }
+                expect(
+                    try said("diagnose", mount, ""), "warning: the backup is over 500 MB",
+                    "Exclude what can be downloaded",
+                    "! warning: files over 10 MB in the backup (1) 162.1 MiB Documents/map.mbtiles If they can be "
+                        + "downloaded again, exclude them or move them to Library/Caches.",
+                    "Documents/film.mov User content belongs in Documents",
+                    "tell the user when it gets over 1 GB",
+                    "Library/Application Support/talk.mp3 Downloaded media needs no backup: set isExcludedFromBackup")
+                try Attributes.mark(mount.path("Documents/map.mbtiles"), "isExcludedFromBackup", "1")
+                #expect(try !said("diagnose", mount, "").contains("the backup is over 500 MB"))
+            }
+        }
+
+        @Test func anAtomicSaveLosesTheExclusion() throws {
+            try withMount { mount in
+                try mount.make("Documents/map", size: 10)
+                try Attributes.mark(mount.path("Documents/map"), "isExcludedFromBackup", "1")
+                try mount.make("Documents/.new", size: 10)
+                try Files.rename(mount.path("Documents/.new"), mount.path("Documents/map"))
+                expect(
+                    try said("diagnose", mount, "Documents/map"),
+                    "warning: flags that were lost when the file was replaced",
+                    "isExcludedFromBackup=1", "set them after each save")
+                try Attributes.mark(mount.path("Documents/map"), "isExcludedFromBackup", "1")
+                #expect(try said("diagnose", mount, "Documents/map").contains("Nothing to look at."))
+            }
+        }
+    }
+}

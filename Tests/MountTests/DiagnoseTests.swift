@@ -1,0 +1,215 @@
+import Foundation
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+extension Mounts {
+    /// `purgefs diagnose` on real containers (docs/DIAGNOSIS.md).
+    @Suite struct DiagnoseTests {
+        struct Report: Decodable, Equatable {
+            struct Finding: Decodable, Equatable {
+                var rule: String
+                var severity: String
+                var path: String?
+                var bytes: Int64?
+                var files: Int64?
+                var detail: String?
+            }
+            struct Count: Decodable, Equatable {
+                var rule: String
+                var findings: Int64
+            }
+            var files: Int64?
+            var bytes: Int64?
+            var rules: [Count]
+            var findings: [Finding]
+        }
+
+        private func report(_ words: String...) throws -> Report {
+            let outcome = try Program.run([PurgefsBinary.path, "diagnose"] + words + ["--json"])
+            #expect(outcome.errors.isEmpty)
+            return try JSONDecoder().decode(Report.self, from: Data(try outcome.succeeded().utf8))
+        }
+
+        private func lines(_ report: Report) -> [String] {
+            report.findings.map { [$0.severity, $0.rule, $0.path, $0.detail].compactMap { $0 }.joined(separator: " ") }
+        }
+
+        /// One of each, in a container of 16 files.
+        private func spoil(_ mount: TestMount) throws {
+            try mount.make("Library/Caches/app.sqlite", size: 9000)
+            try mount.make("Library/Caches/keep", size: 1)
+            try mount.mark("Library/Caches/keep", "0")
+            try mount.make("Documents/IMG_0001.HEIC", size: 9000)
+            try mount.mark("Documents/IMG_0001.HEIC", "high")
+            try mount.make("Documents/none", size: 1)
+            try Attributes.mark(mount.path("Documents/none"), "fileProtection", "none")
+            try mount.make("Documents/empty", size: 0)
+            for name in ["saved", ".new"] { try mount.make("Documents/\(name)", size: 1) }
+            try Attributes.mark(mount.path("Documents/saved"), "isExcludedFromBackup", "1")
+            try Files.rename(mount.path("Documents/.new"), mount.path("Documents/saved"))
+            try mount.makeDirectory("Library/Caches/feed")
+            try Attributes.mark(mount.path("Library/Caches/feed"), "purgeAfter", "0")
+            try Attributes.mark(mount.path("Library/Caches/feed"), "isExcludedFromBackup", "1")
+            try mount.make("tmp/old", size: 1)
+            try mount.write("+3d", to: "device.clock")
+            try mount.make("tmp/new", size: 1)
+        }
+
+        private static let spoiled = [
+            "error databaseMayBePurged Library/Caches/app.sqlite by its place, Library/Caches",
+            "error userContentMayBePurged Documents/IMG_0001.HEIC by its mark, isPurgeable",
+            "warning flagLost Documents/saved isExcludedFromBackup=1",
+            "warning oldTemporary tmp/old", "warning purgeableInBackup Documents/IMG_0001.HEIC",
+            "warning ineffectiveMark Library/Caches/keep",
+            "note emptyFile Documents/empty", "note protectionNone Documents/none",
+            "note policyWithoutLimit Library/Caches/feed", "note redundantExclusion Library/Caches/feed",
+        ]
+
+        /// Through the mount and in the store, as a whole and by its parts.
+        @Test func whatIsFound() throws {
+            try withMount { mount in
+                try spoil(mount)
+                let mounted = try report("--all", mount.root)
+                #expect(lines(mounted) == Self.spoiled)
+                #expect(mounted.files == 8 && mounted.bytes == 18005)
+                #expect(mounted.rules.map(\.findings) == [Int64](repeating: 1, count: 10))
+                #expect(try report("--all", mount.store) == mounted)
+                #expect(try lines(report(mount.path("tmp"))) == Self.spoiled.filter { $0.contains(" tmp/") })
+                #expect(try report(mount.path("")).findings == mounted.findings)
+                let strict = try PurgefsBinary.run("diagnose", "--all", "--strict", mount.root)
+                #expect(
+                    strict.status == 1 && strict.errors.isEmpty && strict.output.hasPrefix("8 files, 17.5 KiB\n\n! e"))
+                #expect(strict.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
+                #expect(try PurgefsBinary.run("diagnose", mount.path("tmp/new"), "--strict").status == 0)
+                #expect(try PurgefsBinary.run("diagnose", mount.path("tmp/old"), "--strict").status == 1)
+                try mount.unmount()
+                #expect(try report("--all", mount.store) == mounted)
+                #expect(
+                    try lines(report("\(mount.store)/container/tmp/old")) == ["warning oldTemporary tmp/old"])
+            }
+        }
+
+        /// Neither the order of purging, nor a time, nor the store changes.
+        @Test func nothingIsChanged() throws {
+            try withMount { mount in
+                try spoil(mount)
+                try mount.make("Library/Caches/late", size: 5000)
+                func state() throws -> [String] {
+                    try Files.tree(mount.root).map { path in
+                        let status = try Files.status(mount.path(path))
+                        return "\(path) \(status.st_atim) \(status.st_mtim) \(status.st_ctim) \(status.st_mode)"
+                    }
+                }
+                let plan = try PurgefsBinary.run("purge", "--all", "--dry-run", mount.root).succeeded()
+                let before = try state()
+                _ = try report("--all", mount.root)
+                _ = try report(mount.path("Library/Caches/app.sqlite"))
+                #expect(try state() == before)
+                #expect(try PurgefsBinary.run("purge", "--all", "--dry-run", mount.root).succeeded() == plan)
+                try mount.unmount()
+                let device = Files.text("\(mount.store)/device.json")
+                _ = try report("--all", mount.store)
+                #expect(Files.text("\(mount.store)/device.json") == device)
+            }
+        }
+
+        @Test func linksAreNotFollowed() throws {
+            try withMount { mount in
+                try Files.makeDirectory("\(mount.scratch)/outside")
+                try Files.make("\(mount.scratch)/outside/app.sqlite", size: 10)
+                try Files.symlink("\(mount.scratch)/outside", mount.path("tmp/link"))
+                try Files.symlink("..", mount.path("tmp/up"))
+                try Files.symlink("nowhere", mount.path("tmp/dangling"))
+                let report = try report("--all", mount.root)
+                #expect(report.files == 0 && report.findings.isEmpty)
+                for name in ["link", "dangling"] {
+                    let text = try PurgefsBinary.run("diagnose", mount.path("tmp/\(name)")).succeeded()
+                    #expect(text.hasPrefix("tmp/\(name)\n") && text.contains("symbolic link; what it leads to is not"))
+                }
+                let outcome = try PurgefsBinary.run("diagnose", mount.path("tmp/link/app.sqlite"))
+                #expect(outcome.status == 1 && outcome.errors.contains("it is not in a container"))
+            }
+        }
+
+        /// A file with two names is not purged, and counts once.
+        @Test func hardLinks() throws {
+            try withMount { mount in
+                try mount.make("Library/Caches/app.sqlite", size: 5000)
+                try Files.link(mount.path("Library/Caches/app.sqlite"), mount.path("Library/Caches/other.sqlite"))
+                let report = try report("--all", mount.root)
+                #expect(report.files == 1 && report.bytes == 5000 && report.findings.isEmpty)
+                let text = try PurgefsBinary.run("diagnose", mount.path("Library/Caches/app.sqlite")).succeeded()
+                #expect(text.contains("may not be purged: it has several names") && text.contains("it has 2 names"))
+            }
+        }
+
+        @Test func namesAreShownSafely() throws {
+            try withMount { mount in
+                try mount.make("tmp/a\n\u{1B}[31m.sqlite", size: 10)
+                try Program.run([
+                    Program.python, "-c", "import os, sys; open(os.fsencode(sys.argv[1]) + b'/\\xff', 'w').write('x')",
+                    mount.path("Documents"),
+                ]).succeeded()
+                let text = try PurgefsBinary.run("diagnose", "--all", mount.root).succeeded()
+                #expect(text.contains(#"tmp/a\u{a}\u{1b}[31m.sqlite"#) && !text.contains("\u{1B}"))
+                #expect(text.contains("Documents/\u{FFFD}  not UTF-8"))
+                let command = "'\(PurgefsBinary.path)' diagnose \"$(printf '\(mount.path("Documents"))/\\377')\""
+                #expect(try Program.shell(command).succeeded().hasPrefix("Documents/\u{FFFD}\n"))
+            }
+        }
+
+        /// A container is diagnosed without its journal, and the message says what is missing.
+        @Test func damagedJournal() throws {
+            try withMount { mount in
+                try mount.make("tmp/a.sqlite", size: 10)
+                try mount.unmount()
+                try Files.write("nonsense", to: "\(mount.store)/journal.sqlite")
+                let outcome = try PurgefsBinary.run("diagnose", "--all", mount.store)
+                #expect(outcome.output.contains("databases that may be purged (1)") || outcome.status == 1)
+                #expect(outcome.errors.contains("journal.sqlite"))
+                try Files.unlink("\(mount.store)/journal.sqlite")
+            }
+        }
+
+        /// Of each rule the worst thousand are kept, and all are counted.
+        @Test func manyFiles() throws {
+            try withMount(["--total", "4G"], deadline: 300) { mount in
+                let script = """
+                    import os, sys
+                    for folder in range(50):
+                        os.mkdir(f'{sys.argv[1]}/tmp/{folder}')
+                        for file in range(60):
+                            open(f'{sys.argv[1]}/tmp/{folder}/{file}.sqlite', 'wb').write(b'x' * (folder * 60 + file))
+                    """
+                try Program.run([Program.python, "-c", script, mount.root], timeout: 200).succeeded()
+                let report = try report("--all", mount.root)
+                #expect(report.files == 3000 && report.rules == [.init(rule: "databaseMayBePurged", findings: 3000)])
+                #expect(report.findings.map(\.bytes) == (2000..<3000).reversed().map { Int64($0) })
+            }
+        }
+
+        /// What cannot be read is named, and the rest is looked at.
+        @Test(.enabled(if: geteuid() == 0, "only root can give a right up")) func withoutTheRightToReadAll() throws {
+            try withMount { mount in
+                try mount.make("tmp/a.db", size: 2)
+                try mount.makeDirectory("Documents/closed")
+                try mount.make("Documents/closed/a", size: 2)
+                try Files.changeMode(mount.path("Documents/closed"), 0)
+                let rights = "-dac_override,-dac_read_search"
+                let outcome = try Program.run([
+                    "setpriv", "--bounding-set", rights, "--inh-caps", rights, PurgefsBinary.path, "diagnose", "--all",
+                    mount.root, "--json",
+                ])
+                let report = try JSONDecoder().decode(Report.self, from: Data(try outcome.succeeded().utf8))
+                #expect(
+                    lines(report) == [
+                        "error databaseMayBePurged tmp/a.db by its place, tmp", "error noPermission Documents/closed",
+                    ])
+                #expect(
+                    outcome.errors.contains("Documents/closed: it may not be read, so what is in it was not looked"))
+            }
+        }
+    }
+}
