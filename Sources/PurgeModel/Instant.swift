@@ -32,13 +32,23 @@ extension Instant {
         let days = seconds.flooredQuotient(by: 86400)
         let second = seconds - days * 86400
         let (year, month, day) = Self.civil(days: days)
-        func padded(_ value: Int64, _ width: Int) -> String {
-            let text = String(value)
-            return String(repeating: "0", count: max(0, width - text.count)) + text
+        // Events have many of these, so the digits are put together without a string for each number.
+        var text: [UInt8] = []
+        text.reserveCapacity(32)
+        func append(_ value: Int64, _ width: Int, _ end: UInt8) {
+            let digits = String(value).utf8
+            for _ in 0..<max(0, width - digits.count) { text.append(0x30) }
+            text += digits
+            text.append(end)
         }
-        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T"
-            + "\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))"
-            + ".\(padded(milliseconds, 3))Z"
+        append(year, 4, 0x2D)
+        append(month, 2, 0x2D)
+        append(day, 2, 0x54)
+        append(second / 3600, 2, 0x3A)
+        append(second / 60 % 60, 2, 0x3A)
+        append(second % 60, 2, 0x2E)
+        append(milliseconds, 3, 0x5A)
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// The Gregorian date of a day number since 1970, by counting years from 1 March.

@@ -39,6 +39,13 @@ extension System {
             return line.flatMap { pid_t($0.dropFirst(5).filter(\.isNumber)) }
         } catch { return nil }
     }
+    /// The name of the program that a process runs, as the kernel knows it: at most 15 bytes, in which any byte may be.
+    public static func commandName(of process: pid_t) -> String? {
+        do throws(Errno) {
+            let text = try FileDescriptor.open("/proc/\(process)/comm", O_RDONLY).readAll(limit: 64)
+            return String(decoding: text.last == 0x0A ? text.dropLast() : text[...], as: UTF8.self)
+        } catch { return nil }
+    }
     /// Later changes of this thread's identity leave its capabilities alone.
     public static func keepCapabilities() throws(Errno) { try SystemCall.done(.prctl) { shim_keep_capabilities() } }
     /// This thread's own umask, apart from the process's.

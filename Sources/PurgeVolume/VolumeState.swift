@@ -108,11 +108,12 @@ extension VolumeState {
         outbox.append(Event(change, cause))
     }
 
-    /// A purge is about to be carried out.
-    mutating func begin(_ picked: Picked, trigger: PurgeTrigger, tid: pid_t) -> PurgeJob {
+    /// A purge is about to be carried out, perhaps for a write to `node`.
+    mutating func begin(_ picked: Picked, trigger: PurgeTrigger, tid: pid_t, for node: Node? = nil) -> PurgeJob {
         PurgeJob(
             number: untoldPurges.begin(), picked: picked, trigger: trigger, tid: tid,
-            cause: trigger == .pressure ? pressureCause : nil)
+            cause: trigger == .pressure ? pressureCause : node.map { PressureCause(Actor(tid: tid, node: $0)) },
+            pressure: device.level)
     }
 
     /// The events of everything that it purged have been passed on, or it was given up.

@@ -125,15 +125,12 @@ final class RunRecord: Sendable {
             guard let failure = Self.decode(DaemonFailure.self, line)?.failure else { return }
             return state.withLock { $0.daemonFailures.append(failure) }
         }
-        if Self.isDropped(line) { return }
+        if Self.isDropped(line) { return fill(Self.decode(Event.self, line), journal) }
         let digits = line.dropFirst(Self.beginning.count).prefix { (0x30...0x39).contains($0) }
-        let number = digits.reduce(Int64.zero) { $0 &* 10 &+ Int64($1 & 0xF) }
-        let last = state.withLock { $0.last }
-        if number > last + 1 { fill(last + 1..<number, journal) }
-        note(line, number)
+        note(line, digits.reduce(Int64.zero) { $0 &* 10 &+ Int64($1 & 0xF) })
     }
 
-    /// Whether a line stands for events that it misses: the number of the next event shows which those are.
+    /// Whether a line stands for events that this record misses.
     private static func isDropped(_ line: Line) -> Bool {
         let quote = UInt8(ascii: "\"")
         // The number and the time come before the type.
@@ -141,11 +138,17 @@ final class RunRecord: Sendable {
         return rest.drop { $0 != quote }.starts(with: "\",\"type\":\"dropped\"".utf8)
     }
 
-    /// Events that came faster than this thread could receive them.
-    private func fill(_ numbers: Range<Int64>, _ journal: RunJournal) {
-        let found = journal.events(after: numbers.lowerBound - 1, flushed: true).filter { numbers.contains($0.seq) }
+    /// Events that came faster than this thread could receive them: those after the last one that it has, up to the
+    /// number of the record about them. Other gaps are numbers of events that only the journal has.
+    private func fill(_ dropped: Event?, _ journal: RunJournal) {
+        guard let dropped, let missed = dropped.reason.flatMap({ Int64($0.prefix { $0 != " " }) }) else { return }
+        let last = state.withLock { $0.last }
+        let found = journal.events(after: last, flushed: true).filter { $0.seq <= dropped.seq }
         for event in found { note(event) }
-        state.withLock { $0.missing += Int64(numbers.count - found.count) }
+        state.withLock { state in
+            state.missing += max(0, missed - Int64(found.count { $0.type != .dropped }))
+            state.last = max(state.last, dropped.seq)
+        }
     }
 
     private func note(_ event: Event) { note(Array(JSONText.encode(event).utf8)[...], event.seq) }
@@ -199,6 +202,8 @@ private struct RunJournal: Sendable {
         do throws(CommandFailure) {
             if flushed { try MountedControl(place: mountpoint).flushJournal() }
         } catch {}  // the mount is gone, and at its end the journal was written
-        do throws(CommandFailure) { return try History(store: store).events(after: sequence) } catch { return [] }
+        do throws(CommandFailure) {
+            return try History(store: store).events(after: sequence, .usual)
+        } catch { return [] }
     }
 }

@@ -169,7 +169,7 @@ extension VolumeState {
         if pressureCause == nil, device.reclaiming.refusedNeed > .zero, device.shouldReclaim {
             pressureCause = PressureCause(Actor(tid: demand.tid, node: node))
         }
-        outbox.append(.refused(node, blocks, by: demand.tid))
+        outbox.append(.refused(node, blocks, by: demand.tid, at: device.level))
     }
 
     fileprivate mutating func noteWrite(_ node: Node, at now: Instant) -> (now: Instant, before: Instant) {
@@ -180,10 +180,13 @@ extension VolumeState {
 }
 
 extension Event {
-    fileprivate static func refused(_ node: Node, _ blocks: Int64, by tid: pid_t) -> Event {
+    fileprivate static func refused(
+        _ node: Node, _ blocks: Int64, by tid: pid_t, at level: PressureLevel
+    ) -> Event {
         Event(
             type: .refused, path: node.path().text, tier: node.standing.tier, bytes: ByteCount(blocks: blocks),
-            reason: node.standing.writeClass == .important ? "important" : "opportunistic", pid: tid)
+            reason: node.standing.writeClass == .important ? "important" : "opportunistic", pid: tid,
+            pressure: level)
     }
 }
 

@@ -33,6 +33,8 @@ public final class Handle: @unchecked Sendable {
     public let descriptor: Int32
     /// O_RDONLY, O_WRONLY or O_RDWR.
     let access: Int32
+    /// The thread that has opened it; 0 for a descriptor of our own.
+    let opener: pid_t
     public internal(set) var mode: InputOutputMode
     /// Whether the kernel may keep its cached pages of the file.
     public internal(set) var keepsCache = true
@@ -44,10 +46,11 @@ public final class Handle: @unchecked Sendable {
     var nextOfAll: Unmanaged<Handle>?
     var previousOfAll: Unmanaged<Handle>?
 
-    init(node: Node, descriptor: Int32, access: Int32, mode: InputOutputMode) {
+    init(node: Node, descriptor: Int32, access: Int32, opener: pid_t = 0, mode: InputOutputMode) {
         self.node = node
         self.descriptor = descriptor
         self.access = access
+        self.opener = opener
         self.mode = mode
         Self.alive.add(1, ordering: .relaxed)
     }

@@ -26,6 +26,19 @@ struct HandleList: Sendable {
         handle.previousOfAll = nil
     }
 
+    /// The files of the `count` handles that were opened last.
+    func newestFiles(_ count: Int) -> [Node] {
+        var files: [Node] = []
+        var next = first
+        while files.count < count, let handle = next {
+            handle._withUnsafeGuaranteedRef { handle in
+                next = handle.nextOfAll
+                files.append(handle.node)
+            }
+        }
+        return files
+    }
+
     /// The open files that `body` returns something for, each once.
     func files<Value>(_ body: (Node) -> Value?) -> [Value] {
         var (found, seen): ([Value], Set<ObjectIdentifier>) = ([], [])

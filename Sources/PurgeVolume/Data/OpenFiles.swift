@@ -24,7 +24,7 @@ struct OpenFiles: VolumeFamily {
             }
             // The kernel would read the backing file with the flags of the app's own open(2).
             let mayPass = offersPassthrough && !untouched.contains(.files)
-            return register(node, descriptor, flags, offersPassthrough: mayPass)
+            return register(node, descriptor, flags, by: caller.tid, offersPassthrough: mayPass)
         } catch {
             forgetOpen(node)
             throw error
@@ -160,11 +160,12 @@ struct OpenFiles: VolumeFamily {
     }
 
     private func register(
-        _ node: Node, _ descriptor: Int32, _ flags: Int32, offersPassthrough: Bool
+        _ node: Node, _ descriptor: Int32, _ flags: Int32, by opener: pid_t, offersPassthrough: Bool
     ) -> Handle {
         change { state in
             let offersPassthrough = offersPassthrough && core.tellsMappings
-            let handle = state.handle(for: node, descriptor, flags, offersPassthrough: offersPassthrough)
+            let handle = state.handle(
+                for: node, descriptor, flags, by: opener, offersPassthrough: offersPassthrough)
             // If the device was locked since the open was admitted, the kernel has not dropped its pages of this file.
             let isAdmitted = state.device.protectionRule.admits(.use, own: node.protection)
             handle.keepsCache = !node.cacheIsStale && isAdmitted

@@ -20,11 +20,11 @@ extension VolumeState {
 
     /// A new handle, counted among those of the node.
     mutating func handle(
-        for node: Node, _ descriptor: Int32, _ flags: Int32, offersPassthrough: Bool
+        for node: Node, _ descriptor: Int32, _ flags: Int32, by opener: pid_t, offersPassthrough: Bool
     ) -> Handle {
         let access = flags & O_ACCMODE
         let mode = mode(for: node, access, offersPassthrough: offersPassthrough)
-        let handle = Handle(node: node, descriptor: descriptor, access: access, mode: mode)
+        let handle = Handle(node: node, descriptor: descriptor, access: access, opener: opener, mode: mode)
         link(handle)
         if access == O_RDWR {
             node.ensuredIO.mappableOpens += 1

@@ -19,14 +19,14 @@ extension FileCreation {
         do { descriptor = try System.open(at: place.raw, ".", kept, mode: mode) } catch {
             throw access.hostError(error, directory)
         }
-        do throws(Errno) { return try adoptTemporary(descriptor, in: directory, flags) } catch {
+        do throws(Errno) { return try adoptTemporary(descriptor, in: directory, flags, by: caller.tid) } catch {
             System.close(descriptor)
             throw access.hostError(error, directory)
         }
     }
 
     private func adoptTemporary(
-        _ descriptor: Int32, in directory: Node, _ flags: Int32
+        _ descriptor: Int32, in directory: Node, _ flags: Int32, by opener: pid_t
     ) throws(Errno) -> (Entry, Handle) {
         let status = try System.status(descriptor)
         let node = access.newNode(status, named: Name(""))
@@ -37,7 +37,7 @@ extension FileCreation {
             let facts = EntryFacts(ofNew: status, on: state.device, inherited, opens: 1)
             state.tree.insertNameless(node, asIn: directory, facts)
             state.tree.noteUse(node, at: now)
-            let handle = state.handle(for: node, descriptor, flags, offersPassthrough: false)
+            let handle = state.handle(for: node, descriptor, flags, by: opener, offersPassthrough: false)
             state.grant(node)
             return (Entry(node: node, attributes: Attributes(of: node, status, in: state)), handle)
         }

@@ -32,6 +32,8 @@ struct FileCreation: VolumeFamily {
         let directory: FileDescriptor
         /// The directory's own protection class, which the file inherits.
         let protection: FileProtection?
+        /// The thread that makes it.
+        let opener: pid_t
     }
 
     /// Admits a new file and a descriptor for it; nil if there is an entry of that name.
@@ -45,7 +47,7 @@ struct FileCreation: VolumeFamily {
         }
         guard let found else { return nil }
         let directory = if let known = found.directory { known } else { try access.directoryDescriptor(parent) }
-        return NewPlace(directory: directory, protection: found.protection)
+        return NewPlace(directory: directory, protection: found.protection, opener: caller.tid)
     }
 
     /// nil if it has been purged meanwhile, so that it is made anew.
@@ -100,7 +102,8 @@ struct FileCreation: VolumeFamily {
             }
         }
         return change { state in
-            let handle = state.handle(for: node, descriptor, flags, offersPassthrough: false)
+            let handle = state.handle(
+                for: node, descriptor, flags, by: place.opener, offersPassthrough: false)
             let facts = EntryFacts(ofNew: status, on: state.device, place.protection, opens: 1)
             state.tree.insert(node, in: parent, facts)
             state.tree.noteUse(node, at: now)

@@ -22,10 +22,13 @@ extension NameChanges {
             let destination = try access.directoryDescriptor(newParent)
             let found = target
             let left = found.flatMap { access.remains(of: $0, to.name, in: destination) }
+            let records = events.isRecording
             sidecar = try access.moving { () throws(Errno) in
                 try System.rename(at: source.raw, name, to: destination.raw, newName, flags: flags)
             } then: { state -> String? in
-                if flags & System.renameExchange != 0 {
+                let isExchange = flags & System.renameExchange != 0
+                if records { state.outbox += Event.renaming(node, from, over: found, to, isExchange, by: caller.tid) }
+                if isExchange {
                     state.tree.exchange(from, to)
                 } else {
                     state.rename(node, from, over: found, to, by: caller.tid)

@@ -127,7 +127,7 @@ struct NameChanges: VolumeFamily {
         try refuseReserved(name, in: parent, with: .notPermitted)
         let key = Name(name)
         if purgedNames.isAnnouncer(caller) { return try endGhost(key, in: parent) }
-        try remove(key, from: parent) { (directory) throws(Errno) in
+        try remove(key, from: parent, by: caller) { (directory) throws(Errno) in
             try System.unlink(at: directory, name)
         }
     }
@@ -136,7 +136,7 @@ struct NameChanges: VolumeFamily {
         try refuseReserved(name, in: parent, with: .notPermitted)
         if purgedNames.isAnnouncer(caller) { return try endGhost(Name(name), in: parent) }
         withdrawStrays()
-        try remove(Name(name), from: parent) { (directory) throws(Errno) in
+        try remove(Name(name), from: parent, by: caller) { (directory) throws(Errno) in
             try System.removeDirectory(at: directory, name)
         }
     }
@@ -147,17 +147,22 @@ struct NameChanges: VolumeFamily {
         try purgedNames.endGhost(name, in: parent)
     }
 
-    private func remove(_ name: Name, from parent: Node, _ body: (Int32) throws(Errno) -> Void) throws(Errno) {
+    private func remove(
+        _ name: Name, from parent: Node, by caller: Caller, _ body: (Int32) throws(Errno) -> Void
+    ) throws(Errno) {
         guard let node = try lookups.heldEntry(name, in: parent) else { throw .noEntry }
         let sidecar: String?
         do throws(Errno) {
             let directory = try access.directoryDescriptor(parent)
             let left = access.remains(of: node, name, in: directory)
+            let records = events.isRecording
             sidecar = try access.moving { () throws(Errno) in
                 try body(directory.raw)
             } then: { state in
+                let dentry = Dentry(directory: parent, name: name)
+                if records { state.outbox.append(.removed(node, dentry, by: caller.tid)) }
                 if node.isDirectory { state.descriptors.remove(node) }
-                state.tree.unlink(Dentry(directory: parent, name: name))
+                state.tree.unlink(dentry)
                 node.leave(left)
                 return state.endHold(of: node)
             }

@@ -22,16 +22,33 @@ public final class EventLog: Sendable {
 
         mutating func add(_ event: Event) {
             events += 1
-            bytes +=
-                256 + (event.path?.utf8.count ?? 0) + (event.reason?.utf8.count ?? 0)
-                + (event.cause?.utf8.count ?? 0)
+            bytes += event.weight
+        }
+    }
+    /// An event whose times are put into words when it is written: many of them come from calls that should not wait.
+    private struct Unwritten {
+        var event: Event
+        var moment: Moment
+        var dated: Event { moment.dating(event) }
+    }
+    /// A moment by the device's clock and by that of the host.
+    private struct Moment {
+        var simulated: Instant
+        var real: Instant
+
+        func dating(_ event: Event) -> Event {
+            var event = event
+            // The device has said when it decided a change.
+            if event.time.isEmpty { event.time = simulated.iso8601 }
+            if event.realTime == nil { event.realTime = real.iso8601 }
+            return event
         }
     }
     private struct State {
         var sequence: Int64
         /// Events up to this number are in the journal, or have been dropped.
         var settled: Int64
-        var unwritten: [Event] = []
+        var unwritten: [Unwritten] = []
         /// For `unwritten`, and for what an earlier flush could not write.
         var waiting = Waiting()
         /// How many events there was no room for, and how many of these the journal does not mention yet.
@@ -51,6 +68,8 @@ public final class EventLog: Sendable {
     private let flushed = Gate()
     private let journal: Journal
     private let clock: DeviceClock
+    private let processes = CallingProcesses()
+    private let recording: Atomic<Bool>
     /// Requests a `flush`.
     private let wakeWriter: @Sendable () -> Void
 
@@ -58,51 +77,50 @@ public final class EventLog: Sendable {
         self.journal = journal
         self.clock = clock
         self.wakeWriter = wakeWriter
+        recording = Atomic(!journal.isForReading)
         let last = journal.lastSequence
         state = Mutex(State(sequence: last, settled: last))
     }
 
+    /// Whether events get into the journal. What the app itself does to names need not be told otherwise.
+    var isRecording: Bool { recording.load(ordering: .relaxed) }
+
+    /// What the app itself has done is for the journal only.
     func append(_ events: [Event]) {
         guard !events.isEmpty else { return }
         let uptime = System.uptime()
-        let wanted = state.withLock { state in events.filter { state.refusals.admits($0, at: uptime) } }
-        let events = Self.withProcesses(wanted)
-        guard !events.isEmpty else { return }
-        let time = times
+        let wanted = admitted(events, at: uptime).map { processes.naming($0, at: uptime) }
+        guard !wanted.isEmpty else { return }
+        let moment = Moment(simulated: clock.now, real: Instant(nanoseconds: System.now()))
         let (woken, isMuch) = state.withLock { state in
             var lines: [EventRing.Line] = []
-            for event in events {
-                let numbered = Self.numbered(event, time, &state)
-                Self.keep(numbered, &state)
-                if !state.readers.isEmpty { lines.append(.init(numbered)) }
+            for event in wanted {
+                let numbered = Self.numbered(event, &state)
+                Self.keep(Unwritten(event: numbered, moment: moment), &state)
+                if !state.readers.isEmpty, !event.isOfApp { lines.append(.init(moment.dating(numbered))) }
             }
             if state.readers.isEmpty { ring.clear() } else { ring.append(lines) }
-            return (Array(state.readers.values), state.waiting.events > Self.backlog && state.failure == nil)
+            let woken = lines.isEmpty ? [] : Array(state.readers.values)
+            return (woken, state.waiting.events > Self.backlog && state.failure == nil)
         }
         for reader in woken { reader.wake() }
         if isMuch { wakeWriter() }
     }
 
-    private static func numbered(_ event: Event, _ time: Times, _ state: inout State) -> Event {
+    private func admitted(_ events: [Event], at uptime: Int64) -> [Event] {
+        guard events.contains(where: { RefusalLimit.concerns($0.type) }) else { return events }
+        return state.withLock { state in events.filter { state.refusals.admits($0, at: uptime) } }
+    }
+
+    private static func numbered(_ event: Event, _ state: inout State) -> Event {
         var event = event
         state.sequence += 1
         event.seq = state.sequence
-        // The device has said when it decided a change.
-        if event.time.isEmpty { event.time = time.simulated }
-        event.realTime = time.real
         event.path = event.path.map(shortened)
+        event.to = event.to.map(shortened)
         event.reason = event.reason.map(shortened)
         event.cause = event.cause.map(shortened)
         return event
-    }
-
-    /// The present, as events have it.
-    private struct Times {
-        let simulated: String
-        let real: String
-    }
-    private var times: Times {
-        Times(simulated: clock.now.iso8601, real: Instant(nanoseconds: System.now()).iso8601)
     }
 
     private static func shortened(_ text: String) -> String {
@@ -110,27 +128,42 @@ public final class EventLog: Sendable {
     }
 
     /// Keeps it for the journal; if that cannot be written, the newest events are dropped.
-    private static func keep(_ event: Event, _ state: inout State) {
+    private static func keep(_ new: Unwritten, _ state: inout State) {
         guard state.dropped == 0, !state.waiting.isFull else {
             state.dropped += 1
             state.lost += 1
             return
         }
-        state.unwritten.append(event)
-        state.waiting.add(event)
+        state.unwritten.append(new)
+        state.waiting.add(new.event)
     }
+}
 
+extension Event {
+    /// About how many bytes it takes while it waits for the journal.
+    fileprivate var weight: Int {
+        let texts = (path?.utf8.count ?? 0) + (to?.utf8.count ?? 0) + (reason?.utf8.count ?? 0)
+        let others = passedOver?.reduce(0) { $0 + 64 + $1.path.utf8.count } ?? 0
+        return 256 + texts + (cause?.utf8.count ?? 0) + others
+    }
+}
+
+extension CallingProcesses {
     /// FUSE reports the calling thread; events name processes.
-    private static func withProcesses(_ events: [Event]) -> [Event] {
-        var known: [pid_t: pid_t] = [:]
-        return events.map { event in
-            guard let thread = event.pid else { return event }
-            let process = known[thread] ?? System.process(ofThread: thread) ?? thread
-            known[thread] = process
-            var event = event
-            event.pid = process
-            return event
+    fileprivate func naming(_ event: Event, at uptime: Int64) -> Event {
+        var event = event
+        if let thread = event.pid {
+            let process = process(ofThread: thread, at: uptime)
+            (event.pid, event.process) = (process.pid, process.name)
         }
+        // A thread that has ended no longer has a file open; whoever has it now is not known.
+        event.passedOver = event.passedOver?.map { passed in
+            guard let process = passed.pid.map({ process(ofThread: $0, at: uptime) }) else { return passed }
+            var passed = passed
+            (passed.pid, passed.process) = process.name == nil ? (nil, nil) : (process.pid, process.name)
+            return passed
+        }
+        return event
     }
 }
 
@@ -167,7 +200,7 @@ extension EventLog {
             defer { state.unwritten = [] }
             return (state.unwritten, state.sequence)
         }
-        held = held.isEmpty ? new : held + new
+        held += new.map(\.dated)
         do throws(StoreError) {
             if !held.isEmpty && !journal.isForReading {
                 renumber(&held, after: try journal.makeReady())
@@ -176,7 +209,7 @@ extension EventLog {
             held = []
             state.withLock { state in
                 state.settled = max(state.settled, settled)
-                state.waiting = state.unwritten.reduce(into: Waiting()) { $0.add($1) }
+                state.waiting = state.unwritten.reduce(into: Waiting()) { $0.add($1.event) }
                 state.failure = nil
             }
         } catch {
@@ -193,12 +226,12 @@ extension EventLog {
 
     /// The journal can be written again: notes in it how many events it lacks.
     private func noteDropped() -> Bool {
-        let time = times
+        let moment = Moment(simulated: clock.now, real: Instant(nanoseconds: System.now()))
         return state.withLock { state in
             guard state.failure == nil, state.dropped > 0 else { return false }
             let event = Event.dropped(state.dropped)
             state.dropped = 0
-            Self.keep(Self.numbered(event, time, &state), &state)
+            Self.keep(Unwritten(event: Self.numbered(event, &state), moment: moment), &state)
             return true
         }
     }

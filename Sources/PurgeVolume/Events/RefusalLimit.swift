@@ -25,6 +25,11 @@ struct RefusalLimit {
     /// Since when denials are counted, and how many there were.
     private var denied: (since: Int64, count: Int) = (.min, 0)
 
+    /// Whether such events are limited at all.
+    static func concerns(_ type: EventType) -> Bool {
+        type == .refused || type == .hostFull || type == .protectionDenied
+    }
+
     /// Whether the event is kept. `now` is System.uptime. A summary, which names no file, always is.
     mutating func admits(_ event: Event, at now: Int64) -> Bool {
         if event.type == .protectionDenied { return event.path == nil || admitsDenial(at: now) }

@@ -184,7 +184,8 @@ struct EmptiedFolder: VolumeFamily {
             state.outbox.append(
                 Event(
                     type: .purge, path: path.text, tier: tier, bytes: freed, reason: reason.rawValue,
-                    trigger: trigger, pid: pid == 0 ? nil : pid))
+                    trigger: trigger, pid: pid == 0 ? nil : pid,
+                    lastUse: node.lastUse == .distantPast ? nil : node.lastUse.iso8601, pressure: state.device.level))
         }
         return (removal, freed, sidecar)
     }

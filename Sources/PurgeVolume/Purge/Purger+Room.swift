@@ -8,9 +8,11 @@ import PurgeTree
 struct Room {
     var job: PurgeJob?
     var setAside = ByteCount.zero
-    /// The container in which the call needs it.
-    let container: UInt8
+    /// The file for which the call needs it.
+    let node: Node
     let tid: pid_t
+    /// The container in which it is needed.
+    var container: UInt8 { node.container }
 }
 
 extension Purger {
@@ -27,7 +29,7 @@ extension Purger {
         let deadline = System.uptime() + core.patience * 1_000_000
         while true {
             let seen = core.released.generation
-            var room = Room(container: node.container, tid: tid)
+            var room = Room(node: node, tid: tid)
             if let value = try makeRoom(&room, body) { return value }
             if room.job != nil {
                 // Such calls run one after the other; otherwise two could each keep the other from getting enough.

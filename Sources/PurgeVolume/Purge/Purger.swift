@@ -12,6 +12,7 @@ struct PurgeJob {
         var reason: PurgeReason
         var bytes: ByteCount
         var tier: Tier
+        var lastUse: Instant
         /// It is emptied, and keeps its name.
         var leavesTombstone: Bool
     }
@@ -21,19 +22,22 @@ struct PurgeJob {
     let trigger: PurgeTrigger
     /// The thread on whose behalf it is done; 0 if there is none.
     let tid: pid_t
-    /// For a purge that is done because of pressure.
+    /// The write that set it off, if one did.
     let cause: PressureCause?
+    /// The level when it was decided.
+    let pressure: PressureLevel
 
     /// What is known about everything that it purges.
     fileprivate func event(_ reason: PurgeReason, bytes: ByteCount) -> Event {
         Event(
             type: .purge, bytes: bytes, reason: reason.rawValue, trigger: trigger, pid: tid == 0 ? cause?.pid : tid,
-            cause: cause?.path)
+            cause: cause?.path, pressure: pressure)
     }
 
     fileprivate func event(_ purged: PurgedFile) -> Event {
         var event = event(purged.victim.reason, bytes: purged.victim.bytes)
         (event.path, event.tier) = (purged.path.text, purged.victim.tier)
+        event.lastUse = purged.victim.lastUse.iso8601
         if purged.isEmptied { event.tombstone = true }
         return event
     }
@@ -70,6 +74,8 @@ struct Picked {
     var leavesCaches = false
     /// Groups that may not have been chosen completely.
     var unfinished: [BegunGroup] = []
+    /// What stays though its turn was not later; told with the first event.
+    var passedOver: [PassedOver] = []
 
     var allFromOthers: ByteCount { fromOthers + restOfOthers }
     var isEmpty: Bool { allFromOthers == .zero && victims.isEmpty }
@@ -82,6 +88,7 @@ struct Picked {
         restOfOthers += next.restOfOthers
         leftToFiles = next.leftToFiles
         unfinished += next.unfinished
+        if passedOver.isEmpty { passedOver = next.passedOver }
     }
 }
 
@@ -114,12 +121,13 @@ struct Purger: VolumeFamily {
     /// The same; `report` gets the outcome of each batch.
     func carryOut(_ job: PurgeJob, _ debt: inout AnnouncementDebt, report: (PurgeResult) -> Void) {
         let began = clock.now
+        var job = job
         hooks.beforeSlowWork()
-        tell(job, fromOthers: job.picked.fromOthers, report)
+        tell(&job, fromOthers: job.picked.fromOthers, report)
         var victims = job.picked.victims[...]
         repeat {
             while !victims.isEmpty {
-                let (part, instead) = remove(victims.prefix(Self.batch), job, &debt)
+                let (part, instead) = remove(victims.prefix(Self.batch), &job, &debt)
                 victims = victims.dropFirst(Self.batch)
                 victims += instead
                 report(part)
@@ -130,7 +138,7 @@ struct Purger: VolumeFamily {
                 victims += change { rest(of: job, since: began, until: now, &$0) }
             }
         } while !victims.isEmpty
-        tell(job, fromOthers: job.picked.restOfOthers, report)
+        tell(&job, fromOthers: job.picked.restOfOthers, report)
         change { $0.noteTold(job) }
         change { state in
             state.noteEnd(of: job)
@@ -138,33 +146,35 @@ struct Purger: VolumeFamily {
         }
     }
 
-    private func tell(_ job: PurgeJob, fromOthers bytes: ByteCount, _ report: (PurgeResult) -> Void) {
+    private func tell(_ job: inout PurgeJob, fromOthers bytes: ByteCount, _ report: (PurgeResult) -> Void) {
         guard bytes > .zero else { return }
-        report(
-            PurgeResult(freed: bytes, events: record([job.event(.others, bytes: bytes)]), hasFailed: false))
+        let events = record([job.event(.others, bytes: bytes)], of: &job)
+        report(PurgeResult(freed: bytes, events: events, hasFailed: false))
     }
 
     /// Also returns what is to be purged instead of files that could not be removed from the store.
     private func remove(
-        _ victims: ArraySlice<PurgeJob.Victim>, _ job: PurgeJob, _ debt: inout AnnouncementDebt
+        _ victims: ArraySlice<PurgeJob.Victim>, _ job: inout PurgeJob, _ debt: inout AnnouncementDebt
     ) -> (PurgeResult, instead: [PurgeJob.Victim]) {
         // Names are being removed: see `reading`.
         core.moves.add(1, ordering: .acquiringAndReleasing)
         defer { core.movesEnded.add(1, ordering: .acquiringAndReleasing) }
         let (gone, failed) = carryOut(victims)
         let freed = gone.reduce(.zero) { $0 + $1.victim.bytes }
+        let current = job
         let (removals, sidecars, instead, isShort) = change { state -> ([Removal], [String], Picked, Bool) in
             let removals = gone.map { removal(of: $0, &state) }
             let sidecars = gone.compactMap { finish($0, &state) }
             if gone.contains(where: \.isEmptied) { core.filesEmptied.add(1, ordering: .relaxed) }
-            let instead = reinstate(failed, job, &state)
+            let instead = reinstate(failed, current, &state)
             state.tree.accounts.notePurged(files: Int64(gone.count), bytes: freed + instead.allFromOthers)
             return (removals, sidecars, instead, !failed.isEmpty && state.capacity.balance < .zero)
         }
         for sidecar in sidecars { store.removeSidecar(sidecar) }
         var told = gone.map { job.event($0) }
         if instead.allFromOthers > .zero { told.append(job.event(.others, bytes: instead.allFromOthers)) }
-        let result = PurgeResult(freed: freed + instead.allFromOthers, events: record(told), hasFailed: isShort)
+        let result = PurgeResult(
+            freed: freed + instead.allFromOthers, events: record(told, of: &job), hasFailed: isShort)
         debt.add(removals)
         return (result, instead.victims)
     }
@@ -179,7 +189,13 @@ struct Purger: VolumeFamily {
         return state.pick(.bytes(short), .documented, limit: .max)
     }
 
-    private func record(_ new: [Event]) -> [Event] {
+    private func record(_ new: [Event], of job: inout PurgeJob) -> [Event] {
+        guard !new.isEmpty else { return [] }
+        var new = new
+        if !job.picked.passedOver.isEmpty {
+            new[0].passedOver = job.picked.passedOver
+            job.picked.passedOver = []
+        }
         events.append(new)
         return new
     }

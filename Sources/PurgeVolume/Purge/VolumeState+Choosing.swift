@@ -27,10 +27,12 @@ extension VolumeState {
             takesCachesWhole: order.takesCachesWhole,
             next: { tree.popVictim(step: $0, spared: spared, in: order) })
         tree.accounts.takeFromOthers(plan.fromOthers + plan.restOfOthers)
+        let victims = plan.items.compactMap { victim($0.id, $0.reason) }
         return Picked(
-            fromOthers: plan.fromOthers, victims: plan.items.compactMap { victim($0.id, $0.reason) },
-            restOfOthers: plan.restOfOthers, leftToFiles: plan.leftToFiles, leavesCaches: plan.leavesCaches,
-            unfinished: plan.unfinished.map { [BegunGroup($0, order)] } ?? [])
+            fromOthers: plan.fromOthers, victims: victims, restOfOthers: plan.restOfOthers,
+            leftToFiles: plan.leftToFiles, leavesCaches: plan.leavesCaches,
+            unfinished: plan.unfinished.map { [BegunGroup($0, order)] } ?? [],
+            passedOver: Bystander.passedOver(by: victims, order, handles))
     }
 
     /// A file that has been chosen leaves the ledger.
@@ -39,7 +41,8 @@ extension VolumeState {
         let leavesTombstone = node.isRegular && node.standing.leavesTombstone
         let victim = PurgeJob.Victim(
             node: node, directory: directory, name: node.name, reason: reason, bytes: node.charged,
-            tier: node.standing.tier, leavesTombstone: leavesTombstone)
+            tier: node.standing.tier, lastUse: node.lastUse,
+            leavesTombstone: leavesTombstone)
         tree.choose(node, keepingName: leavesTombstone)
         return victim
     }
@@ -51,7 +54,7 @@ extension VolumeState {
         let plan = pick(.bytes(short), .documented, limit: Purger.batch, leftToFiles: left)
         if room.job == nil {
             guard !plan.isEmpty else { return false }
-            room.job = begin(Picked(), trigger: .importantWrite, tid: room.tid)
+            room.job = begin(Picked(), trigger: .importantWrite, tid: room.tid, for: room.node)
         }
         room.job?.picked.add(plan)
         room.setAside += plan.freed

@@ -1,0 +1,49 @@
+import Glibc
+import PurgeModel
+import PurgeTree
+
+// What the app does to names, told before the tree is changed; under the lock.
+extension Event {
+    static func removed(_ node: Node, _ dentry: Dentry, by tid: pid_t) -> Event {
+        Event(ofApp: .removed, node, at: dentry, bytes: bytesOfLastName(node), by: tid)
+    }
+
+    /// A file that is lost by it comes first. Nothing happens between two names of one file.
+    static func renaming(
+        _ node: Node, _ from: Dentry, over target: Node?, _ to: Dentry, _ isExchange: Bool, by tid: pid_t
+    ) -> [Event] {
+        if target === node { return [] }
+        let (old, new) = (from.path, to.path)
+        var renamed = Event(ofApp: .renamed, node, at: old, bytes: bytes(node), by: tid)
+        renamed.to = new
+        guard let target else { return [renamed] }
+        var other = Event(
+            ofApp: isExchange ? .renamed : .replaced, target, at: new,
+            bytes: isExchange ? bytes(target) : bytesOfLastName(target), by: tid)
+        other.to = old
+        return isExchange ? [renamed, other] : [other, renamed]
+    }
+
+    private static func bytes(_ node: Node) -> ByteCount? { node.isRegular ? node.charged : nil }
+    /// nil while it has another name, since then it loses nothing.
+    private static func bytesOfLastName(_ node: Node) -> ByteCount? { node.hasSeveralNames ? nil : bytes(node) }
+
+    private init(ofApp type: EventType, _ node: Node, at dentry: Dentry, bytes: ByteCount?, by tid: pid_t) {
+        self.init(ofApp: type, node, at: dentry.path, bytes: bytes, by: tid)
+    }
+    private init(ofApp type: EventType, _ node: Node, at path: String, bytes: ByteCount?, by tid: pid_t) {
+        self.init(type: type, path: path, tier: node.standing.tier, bytes: bytes, pid: tid == 0 ? nil : tid)
+    }
+}
+
+extension Dentry {
+    fileprivate var path: String {
+        var bytes: [UInt8] = []
+        for name in directory.path() {
+            bytes += name.utf8
+            bytes.append(UInt8(ascii: "/"))
+        }
+        bytes += name.utf8
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

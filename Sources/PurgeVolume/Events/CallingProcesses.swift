@@ -1,0 +1,45 @@
+import Glibc
+import PurgeSystem
+import Synchronization
+
+/// Which processes the threads that FUSE names belong to, and what these are called. The answer of /proc is kept for a
+/// second, since a program makes many calls. Its lock is a leaf.
+final class CallingProcesses: Sendable {
+    struct Process {
+        var pid: pid_t
+        /// Its command name; nil if it cannot be read.
+        var name: String?
+    }
+    private struct Known {
+        var process: Process
+        /// System.uptime.
+        var until: Int64
+    }
+    /// In nanoseconds.
+    private static let lifetime: Int64 = 1_000_000_000
+    /// How many threads are remembered.
+    static let limit = 1024
+
+    private let known = Mutex<[pid_t: Known]>([:])
+
+    /// A thread that has ended stands for itself, without a name.
+    func process(ofThread thread: pid_t, at uptime: Int64 = System.uptime()) -> Process {
+        if let known = known.withLock({ $0[thread] }), known.until > uptime { return known.process }
+        let found = Self.read(thread)
+        known.withLock { known in
+            if known.count >= Self.limit { known = known.filter { $0.value.until > uptime } }
+            if known.count >= Self.limit { known = [:] }
+            known[thread] = Known(process: found, until: uptime + Self.lifetime)
+        }
+        return found
+    }
+
+    private static func read(_ thread: pid_t) -> Process {
+        guard let pid = System.process(ofThread: thread) else { return Process(pid: thread, name: nil) }
+        return Process(pid: pid, name: System.commandName(of: pid))
+    }
+
+    #if DEBUG
+    var count: Int { known.withLock { $0.count } }
+    #endif
+}
