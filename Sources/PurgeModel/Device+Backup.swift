@@ -5,12 +5,11 @@ extension Device {
         var device = Device(containerID: containerID)
         device.set(profile)
         device.total = total
-        device.others = others
-        device.othersPurgeable = othersPurgeable
+        (device.others, device.othersPurgeable) = (others, othersPurgeable)
         device.othersShare = othersShare
         device.thresholds = thresholds
         device.purgeLatency = purgeLatency
-        device.protection = protection
+        (device.protection, device.journal) = (protection, journal)
         return device
     }
 }

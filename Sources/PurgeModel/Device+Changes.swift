@@ -10,6 +10,7 @@ public enum DeviceChange: Hashable, Sendable {
     case profile(Profile)
     /// How long purging in the background lags behind.
     case purgeLatency(TimeSpan)
+    case journal(JournalBounds.Change)
     /// The device's clock is advanced.
     case clock(TimeSpan)
     /// The lock state changes; a device that is locked already, or was not unlocked since it booted, stays as it is.
@@ -97,7 +98,7 @@ extension Device {
     ) throws(DeviceRefusal) -> [DeviceEffect] {
         var event = Event(time: now.iso8601, type: .capacity, reason: text, pid: pid)
         switch change {
-        case .total, .others, .othersPurgeable, .othersShare, .thresholds, .purgeLatency:
+        case .total, .others, .othersPurgeable, .othersShare, .thresholds, .purgeLatency, .journal:
             try change.setCapacity(of: &self)
         case .profile(let new): set(new, at: now)
         case .clock(let span):
@@ -158,6 +159,7 @@ extension DeviceChange {
             guard let new = device.thresholds.applying(change, total: device.total) else { throw .notRising }
             device.thresholds = new
         case .purgeLatency(let span): device.purgeLatency = span
+        case .journal(let change): try device.journal.make(change)
         case .profile, .clock, .lock, .unlock, .reboot, .app, .policies, .backup: break
         }
     }

@@ -11,7 +11,7 @@ extension Device: Codable {
     }
 
     /// Members that a file need not have, each after those that it depends on.
-    public static let optionalMembers = optional.map(\.rawValue)
+    public static let optionalMembers = optional.map(\.rawValue) + JournalBounds.members
     private static let optional = [
         Member.state, .locksAt, .clock, .unfinished, .othersShare, .history, .purgeLatency, .agedDay,
     ]
@@ -41,6 +41,7 @@ extension Device: Codable {
         purgeLatency =
             try file.decodeIfPresent(Int64.self, forKey: .purgeLatency).map { TimeSpan(seconds: $0) }
             ?? .usualPurgeLatency
+        journal = try JournalBounds(from: decoder)
         ageing = TemporaryAgeing(
             isOn: profile.agesTemporary, day: try file.decodeIfPresent(Int64.self, forKey: .agedDay))
         resolveLimits()
@@ -65,6 +66,7 @@ extension Device: Codable {
         if othersShare != OthersShare.most { try file.encode(othersShare, forKey: .othersShare) }
         if !history.isEmpty { try file.encode(history, forKey: .history) }
         if purgeLatency != .usualPurgeLatency { try file.encode(purgeLatency.seconds, forKey: .purgeLatency) }
+        try journal.encode(to: encoder)
         try file.encodeIfPresent(ageing.day, forKey: .agedDay)
     }
 }

@@ -81,6 +81,7 @@ private struct SavedDevice {
             ("the share of others", now.othersShare != saved.othersShare),
             ("the thresholds", now.thresholds != saved.thresholds),
             ("the latency of purging", now.purgeLatency != saved.purgeLatency),
+            ("the bounds of the journal", now.journal != saved.journal),
             ("the default protection class", now.protection != saved.protection),
             ("the UUID of the container", now.containerID != saved.containerID), ("boots", now.boots != saved.boots),
             ("the lock state", now.lock != saved.lock),

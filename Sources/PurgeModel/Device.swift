@@ -31,6 +31,7 @@ public struct Device: Hashable, Sendable {
     public package(set) var unfinished: DeviceWork?
     /// Whether the app runs. It does not outlive the mount, so no file has it.
     public package(set) var isRunning = false
+    public package(set) var journal = JournalBounds()
     /// Seconds that the device's clock is ahead of real time.
     public package(set) var clock: Int64 = 0
     /// When it was advanced.

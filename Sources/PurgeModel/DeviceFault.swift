@@ -50,6 +50,7 @@ public struct DeviceFault: Error, Hashable, Sendable {
         if latency < 0 || latency > TimeSpan.longest.seconds {
             throw DeviceFault(name: "purgeLatency", reason: "\(latency) is not from 0 to 2^32 seconds")
         }
+        if let fault = device.journal.fault { throw fault }
         if let day = device.ageing.day, !TemporaryAgeing.days.contains(day) {
             throw DeviceFault(name: "agedDay", reason: "\(day) is not a day that the device can have")
         }

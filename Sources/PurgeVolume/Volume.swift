@@ -45,7 +45,9 @@ public final class Volume: VolumeFamily {
     ) throws(StoreError) {
         let clock = DeviceClock(of: settings)
         let wakeKeeper = Gate()
-        let events = EventLog(journal: journal, clock: clock) { wakeKeeper.advance() }
+        let events = EventLog(journal: journal, clock: clock, isRecording: settings.journal.recordsEvents) {
+            wakeKeeper.advance()
+        }
         do throws(Errno) {
             core = try VolumeCore(
                 store: store, device: settings, clock: clock, events: events, mountpoint: mountpoint,

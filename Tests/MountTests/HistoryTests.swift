@@ -28,8 +28,8 @@ extension Mounts {
             }
         }
         private func lines(_ mount: TestMount, _ types: String...) throws -> [Line] {
-            let words = ["events", mount.root, "--json"] + types.flatMap { ["--type", $0] }
-            return try PurgefsBinary.run(words).succeeded().split(separator: "\n").map {
+            let words = [PurgefsBinary.path, "events", mount.root, "--json"] + types.flatMap { ["--type", $0] }
+            return try Program.run(words).succeeded().split(separator: "\n").map {
                 try JSONDecoder().decode(Line.self, from: Data($0.utf8))
             }
         }
@@ -79,11 +79,7 @@ extension Mounts {
             rename("Documents/d", "Documents/e")  // nothing: they are one file
             #expect(Glibc.unlink(mount.path("Documents/d")) == 0)
             #expect(Glibc.unlink(mount.path("Documents/e")) == 0)
-            try mount.path("tmp/a").withCName { (a) throws(Errno) in
-                try mount.path("Documents/c").withCName { (c) throws(Errno) in
-                    try System.rename(at: AT_FDCWD, a, to: AT_FDCWD, c, flags: System.renameExchange)
-                }
-            }
+            try Files.rename(mount.path("tmp/a"), mount.path("Documents/c"), flags: RenameFlag.exchange)
         }
 
         /// A program that has ended when the journal is written is named nevertheless.

@@ -10,6 +10,7 @@ struct UsageTests {
         ["mount"], ["mount", "s"], ["mount", "s", "m", "x"], ["mount", "--state", "locked", "s", "m"],
         ["mount", "--profile", "devices", "s", "m"], ["mount", "--purge-latency", "soon", "s", "m"],
         ["run", "--purge-latency=-1s", "true"], ["set", "storage.profile=real"], ["set", "purge.latency=3"],
+        ["set", "journal.size=4096"], ["set", "journal.size=+1M"], ["set", "journal.age=30"],
         ["mount", "--protection", "secret", "s", "m"],
         ["unmount"], ["unmount", "a", "b"], ["unmount", "--by-force", "a"],
         ["status", "a", "b"], ["status", "--json=1"],

@@ -22,7 +22,7 @@ import Testing
             ControlFile.settable.map(\.rawValue)
                 == [
                     "storage.total", "storage.others", "storage.others.purgeable", "storage.others.share",
-                    "storage.thresholds", "storage.profile", "storage.purge.latency",
+                    "storage.thresholds", "storage.profile", "storage.purge.latency", "journal.size", "journal.age",
                 ])
         #expect(
             ControlFile.allCases.filter(\.canWrite).map(\.rawValue)
@@ -30,6 +30,8 @@ import Testing
                     "storage.total", "storage.others", "storage.others.purgeable", "storage.others.share",
                     "storage.thresholds", "storage.reclaim", "storage.plan", "storage.policies", "storage.profile",
                     "storage.purge.latency", "device.state", "device.clock", "device.backup", "app.state",
+                    "journal.size",
+                    "journal.age",
                 ])
     }
 
@@ -49,6 +51,11 @@ import Testing
             (.storagePurgeLatency, "0", .purgeLatency(TimeSpan(seconds: 0))),
             (.storagePurgeLatency, "5m", .purgeLatency(TimeSpan(seconds: 300))), (.storagePurgeLatency, "5", nil),
             (.storagePurgeLatency, "+5s", nil), (.storagePurgeLatency, "-5s", nil),
+            (.journalSize, "0", .journal(.size(.zero))), (.journalSize, "1M", .journal(.size(ByteCount(1 << 20)))),
+            (.journalSize, "1G", .journal(.size(ByteCount(1 << 30)))), (.journalSize, "1048575", nil),
+            (.journalSize, "1.5G", nil), (.journalSize, "+1M", nil), (.journalSize, "", nil),
+            (.journalAge, "0", .journal(.age(TimeSpan(seconds: 0)))),
+            (.journalAge, "30d", .journal(.age(TimeSpan(seconds: 2_592_000)))), (.journalAge, "30", nil),
             (.appState, "launch", .app(.launch)), (.appState, "terminate", .app(.terminate)),
             (.appState, "update", .app(.update)), (.appState, "delete", .app(.delete)), (.appState, "running", nil),
             (.deviceClock, "+3d", .clock(TimeSpan(seconds: 259_200))), (.deviceClock, "3d", nil),

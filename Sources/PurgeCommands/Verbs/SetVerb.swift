@@ -85,7 +85,9 @@ extension ControlFile {
         case .storageOthersShare:
             OthersShare.percent(text: value) == nil ? "'\(value)' is not a whole number from 0 to 100" : nil
         case .storageProfile: OptionSpec.profile.objection(to: value)
-        case .storagePurgeLatency: OptionSpec.purgeLatency.objection(to: value)
+        case .storagePurgeLatency, .journalAge: OptionSpec.purgeLatency.objection(to: value)
+        case .journalSize where JournalBounds.size(text: value) == nil:
+            SizeText.objection(to: value) ?? "'\(value)' is neither 0 nor from 1M to 1G"
         default:
             SizeText.objection(to: value.first == "+" || value.first == "-" ? String(value.dropFirst()) : value)
         }

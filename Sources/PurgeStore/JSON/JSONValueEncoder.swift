@@ -13,7 +13,8 @@ struct JSONValueEncoder: Encoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        slot.content = .object([])
+        // A value may ask for it more than once: what a part of it has encoded stays.
+        if case .object = slot.content {} else { slot.content = .object([]) }
         return KeyedEncodingContainer(MemberContainer(slot: slot))
     }
     func unkeyedContainer() -> any UnkeyedEncodingContainer {

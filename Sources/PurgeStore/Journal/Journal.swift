@@ -18,6 +18,7 @@ public final class Journal: Sendable {
         /// Released after the database: closing any descriptor of the file would drop the process's locks on it.
         var reserve: JournalReserve?
         var isClosed = false
+        var bounds = JournalBounds()
     }
     private let state: Mutex<State>
     private let place: StoreDirectory
@@ -99,13 +100,32 @@ public final class Journal: Sendable {
         try withState { (state) throws(DatabaseError) in
             let database = try database(&state)
             let before = state.lastSequence
+            let room = JournalRoom(database, size: state.bounds.size)
             try database.transaction { () throws(DatabaseError) in
                 let insertion = try database.prepare(EventRow.insertion())
-                for event in events { try EventRow.insert(event, with: insertion) }
+                for part in JournalRoom.parts(of: events) {
+                    try room.make(for: part)
+                    for event in part { try EventRow.insert(event, with: insertion) }
+                }
                 try dropOldest(of: database, before: before, last: last)
             }
             state.lastSequence = max(before, last)
             state.reserve?.keep()
+        }
+    }
+
+    /// From here on it stays within these bounds; what is over them now goes, the oldest first, if need be in several
+    /// calls. `now` is the device's time.
+    public func keep(within bounds: JournalBounds, at now: Instant) throws(StoreError) {
+        try withState { (state) throws(DatabaseError) in
+            state.bounds = bounds
+            guard bounds.recordsEvents else { return }
+            let database = try database(&state)
+            let room = JournalRoom(database, size: bounds.size)
+            try room.shrink()
+            if bounds.age.seconds > 0 {
+                try room.dropEvents(before: now.advanced(by: TimeSpan(seconds: -bounds.age.seconds)).iso8601)
+            }
         }
     }
 
@@ -129,7 +149,9 @@ public final class Journal: Sendable {
     private func database(_ state: inout State) throws(DatabaseError) -> Database {
         if state.isClosed { throw .closed }
         if let database = state.database { return database }
+        let bounds = state.bounds
         state = try Self.opened(in: place)
+        state.bounds = bounds
         guard let database = state.database else { throw .closed }
         return database
     }

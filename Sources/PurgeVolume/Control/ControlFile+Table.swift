@@ -138,6 +138,20 @@ extension ControlFile {
                     read: { $0.read { $0.device.isRunning } ? "running\n" : "terminated\n" },
                     parse: { AppCommand(rawValue: $0).map { .app($0) } }),
                 reads: "`running` or `terminated`", writes: "`launch`, `terminate`, `update` or `delete`")
+        case .journalSize:
+            Row(
+                .setting(
+                    read: { "\($0.read { $0.device.journal.size.bytes })\n" },
+                    parse: { JournalBounds.size(text: $0).map { .journal(.size($0)) } }),
+                reads: "how long the journal's file may be, in bytes; 0 if no events are recorded",
+                writes: "a size from 1M to 1G, or `0`", set: "how long the journal may be: SIZE from 1M to 1G, or 0")
+        case .journalAge:
+            Row(
+                .setting(
+                    read: { $0.read { $0.device.journal.age }.text + "\n" },
+                    parse: { TimeSpan(purgeLatency: $0).map { .journal(.age($0)) } }),
+                reads: "how old events in the journal may be, by the device's clock; `0s` if they may have any age",
+                writes: "a duration, or `0`", set: "how old events may be: DURATION, or 0 for any age")
         case .status:
             Row(
                 .report { JSONText.encode($0.status(), pretty: true) + "\n" },

@@ -22,6 +22,8 @@ public enum ControlFile: String, CaseIterable, Sendable {
     case deviceClock = "device.clock"
     case deviceBackup = "device.backup"
     case appState = "app.state"
+    case journalSize = "journal.size"
+    case journalAge = "journal.age"
     case status = "status.json"
     case events = "events"
 

@@ -73,17 +73,25 @@ public final class EventLog: Sendable {
     /// Requests a `flush`.
     private let wakeWriter: @Sendable () -> Void
 
-    init(journal: Journal, clock: DeviceClock = DeviceClock(), wakeWriter: @escaping @Sendable () -> Void = {}) {
+    init(
+        journal: Journal, clock: DeviceClock = DeviceClock(), isRecording: Bool = true,
+        wakeWriter: @escaping @Sendable () -> Void = {}
+    ) {
         self.journal = journal
         self.clock = clock
         self.wakeWriter = wakeWriter
-        recording = Atomic(!journal.isForReading)
+        recording = Atomic(isRecording && !journal.isForReading)
         let last = journal.lastSequence
         state = Mutex(State(sequence: last, settled: last))
     }
 
     /// Whether events get into the journal. What the app itself does to names need not be told otherwise.
     var isRecording: Bool { recording.load(ordering: .relaxed) }
+
+    /// Live readers get events in any case. What is waiting is still written.
+    func record(_ isRecording: Bool) {
+        recording.store(isRecording && !journal.isForReading, ordering: .relaxed)
+    }
 
     /// What the app itself has done is for the journal only.
     func append(_ events: [Event]) {
@@ -92,12 +100,13 @@ public final class EventLog: Sendable {
         let wanted = admitted(events, at: uptime).map { processes.naming($0, at: uptime) }
         guard !wanted.isEmpty else { return }
         let moment = Moment(simulated: clock.now, real: Instant(nanoseconds: System.now()))
+        let isKept = isRecording
         let (woken, isMuch) = state.withLock { state in
             var lines: [EventRing.Line] = []
             for event in wanted {
                 let numbered = Self.numbered(event, &state)
-                Self.keep(Unwritten(event: numbered, moment: moment), &state)
-                if !state.readers.isEmpty, !event.isOfApp { lines.append(.init(moment.dating(numbered))) }
+                if isKept { Self.keep(Unwritten(event: numbered, moment: moment), &state) }
+                if !state.readers.isEmpty, !event.type.isOfApp { lines.append(.init(moment.dating(numbered))) }
             }
             if state.readers.isEmpty { ring.clear() } else { ring.append(lines) }
             let woken = lines.isEmpty ? [] : Array(state.readers.values)

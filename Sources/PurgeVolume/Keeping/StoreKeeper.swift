@@ -9,6 +9,8 @@ import Synchronization
 final class StoreKeeper: VolumeFamily {
     /// In nanoseconds; after a crash, last uses are at most 30 s old.
     private static let timeBetweenSaves: Int64 = 20_000_000_000
+    private static let timeBetweenPrunings: Int64 = 10_000_000_000
+    private static let timeBetweenSamples: Int64 = 1_000_000_000
 
     let core: VolumeCore
     let journal: Journal
@@ -21,11 +23,15 @@ final class StoreKeeper: VolumeFamily {
     private let isRunning = Atomic<Bool>(false)
     /// Whether the journal's failure has been reported.
     private let journalIsFailing = Atomic<Bool>(false)
+    private let samples: Mutex<SampleTaker>
+    /// Which bounds the journal has, and when events may have become too old for them.
+    private let bounded = Mutex<(bounds: JournalBounds, next: Int64)?>(nil)
 
     init(core: VolumeCore, journal: Journal, wake: Gate, device: Device) {
         self.core = core
         self.journal = journal
         self.wake = wake
+        samples = Mutex(SampleTaker(core: core, journal: journal))
         savedDevice = Mutex(device.asSaved)
         saving = Mutex(Saving(note: device.unfinished == nil ? .unknown : .made))
     }
@@ -48,6 +54,8 @@ final class StoreKeeper: VolumeFamily {
 
     private func run(_ chore: () -> Void) {
         var saved = System.uptime()
+        var sampled = saved
+        takeSample(always: true)
         while !core.isEnding.load(ordering: .acquiring) {
             let seen = wake.generation
             flushEvents()
@@ -56,6 +64,10 @@ final class StoreKeeper: VolumeFamily {
             chore()
             // Freed here, outside of the lock.
             _ = change { $0.tree.uses.dropGone() }
+            if System.uptime() - sampled >= Self.timeBetweenSamples {
+                sampled = System.uptime()
+                takeSample()
+            }
             if System.uptime() - saved > Self.timeBetweenSaves {
                 saved = System.uptime()
                 saveLastUses()
@@ -70,6 +82,7 @@ final class StoreKeeper: VolumeFamily {
         flushEvents()
         events.endReaders()
         events.endRecorder()
+        takeSample(always: true)
         let usesAreSaved = saveLastUses()
         let deviceIsSaved = saveDevice(durably: true)
         journal.close()
@@ -96,13 +109,34 @@ final class StoreKeeper: VolumeFamily {
 
 // The journal.
 extension StoreKeeper {
-    private func flushEvents() {
+    func flushEvents() {
+        boundJournal()
         events.flush()
         if let failure = events.failure {
             reportJournal(failure)
         } else {
             journalIsFailing.store(false, ordering: .relaxed)
         }
+    }
+
+    private func boundJournal() {
+        let bounds = read { $0.device.journal }
+        events.record(bounds.recordsEvents)
+        if journal.isForReading { return }
+        let now = System.uptime()
+        let isDue = bounded.withLock { $0.map { $0.bounds != bounds || $0.next <= now } ?? true }
+        guard isDue else { return }
+        do throws(StoreError) {
+            try journal.keep(within: bounds, at: clock.now)
+            bounded.withLock { $0 = (bounds, now + Self.timeBetweenPrunings) }
+        } catch { reportJournal(error) }
+    }
+
+    /// One that cannot be written is not worth a report of its own: events would not be either.
+    private func takeSample(always: Bool = false) {
+        do throws(StoreError) {
+            try samples.withLock { (taker) throws(StoreError) in try taker.take(always: always) }
+        } catch { reportJournal(error) }
     }
 
     /// Reported once, until it can be written again.
@@ -115,7 +149,7 @@ extension StoreKeeper {
         if isRunning.load(ordering: .sequentiallyConsistent) {
             events.awaitFlush(milliseconds: 500)
         } else {
-            events.flush()
+            flushEvents()
         }
     }
 

@@ -1,0 +1,114 @@
+import PurgeModel
+
+/// Keeps the file of a journal within its bounds. Pages that are no longer used are used again before the file grows, so
+/// what counts is how many are used.
+struct JournalRoom {
+    /// How many bytes of events are written after one look at the pages: far less than the smallest journal.
+    private static let batch: Int64 = 64 << 10
+    /// How many events are dropped in one step.
+    private static let step: Int64 = 2000
+    /// How many steps `keep` takes at most: it may be called again.
+    private static let steps = 50
+    /// Pages that the trees themselves, samples and last uses may take beside a batch.
+    private static let reserve: Int64 = 16
+
+    private let database: Database
+    private let size: ByteCount
+
+    init(_ database: Database, size: ByteCount) {
+        self.database = database
+        self.size = size
+    }
+
+    /// The events in parts for each of which room is made.
+    static func parts(of events: [Event]) -> [ArraySlice<Event>] {
+        var parts: [ArraySlice<Event>] = []
+        var (start, bytes) = (0, Int64.zero)
+        for (index, event) in events.enumerated() {
+            let needed = event.bytesNeeded
+            if bytes > 0, bytes + needed > batch {
+                parts.append(events[start..<index])
+                (start, bytes) = (index, 0)
+            }
+            bytes += needed
+        }
+        parts.append(events[start...])
+        return parts
+    }
+
+    /// Drops the oldest events until these fit. They fit an empty journal of the smallest size, so this ends.
+    func make(for events: ArraySlice<Event>) throws(DatabaseError) {
+        let bytes = events.reduce(0) { $0 + $1.bytesNeeded }
+        let needed = bytes / (try pageSize()) + Self.reserve
+        let most = try limit()
+        while try used() + needed > most { if try dropOldest() == 0 { return } }
+    }
+
+    /// Drops the oldest events if the bound has become smaller, and returns unused pages to the disk.
+    func shrink() throws(DatabaseError) {
+        let most = try limit()
+        for _ in 0..<Self.steps where try used() > most { if try dropOldest() == 0 { break } }
+        // Journals of earlier versions have no record of where their pages are used; nothing happens there.
+        for _ in 0..<Self.steps {
+            let pages = try pages()
+            if pages <= most { return }
+            try database.execute("PRAGMA incremental_vacuum(1000)")
+            if try self.pages() == pages { return }
+        }
+    }
+
+    /// Events whose simulated time is earlier. Their times rise, apart from those of a clock that was set.
+    func dropEvents(before time: String) throws(DatabaseError) {
+        for _ in 0..<Self.steps {
+            let first = try database.prepare("SELECT time FROM events ORDER BY seq LIMIT 1")
+            guard try first.step(), let oldest = first.text(0), oldest < time else { break }
+            first.reset()
+            let rows = try database.prepare(
+                "SELECT max(seq) FROM (SELECT seq, time FROM events ORDER BY seq LIMIT \(Self.step)) WHERE time < ?1")
+            try rows.bind(time, 1)
+            guard try rows.step(), let last = rows.number(0) else { break }
+            rows.reset()
+            try drop(upTo: last)
+        }
+        let deletion = try database.prepare("DELETE FROM samples WHERE time < ?1")
+        try deletion.bind(time, 1)
+        try deletion.run()
+    }
+
+    /// Returns how many have gone.
+    private func dropOldest() throws(DatabaseError) -> Int64 {
+        let rows = try database.prepare(
+            "SELECT count(*), max(seq) FROM (SELECT seq FROM events ORDER BY seq LIMIT \(Self.step))")
+        guard try rows.step(), let count = rows.number(0), let last = rows.number(1) else { return 0 }
+        rows.reset()
+        try drop(upTo: last)
+        return count
+    }
+
+    private func drop(upTo last: Int64) throws(DatabaseError) {
+        let deletion = try database.prepare("DELETE FROM events WHERE seq <= ?1")
+        try deletion.bind(last, 1)
+        try deletion.run()
+    }
+
+    private func limit() throws(DatabaseError) -> Int64 { size.bytes / (try pageSize()) }
+    private func used() throws(DatabaseError) -> Int64 {
+        try pages() - (try database.number("PRAGMA freelist_count") ?? 0)
+    }
+    private func pages() throws(DatabaseError) -> Int64 { try database.number("PRAGMA page_count") ?? 0 }
+    private func pageSize() throws(DatabaseError) -> Int64 {
+        max(512, try database.number("PRAGMA page_size") ?? 4096)
+    }
+}
+
+extension Event {
+    /// About what it takes with the entries of the indices, rather more. A long text has pages of its own.
+    fileprivate var bytesNeeded: Int64 { 256 + 2 * textBytes + (textBytes > 1000 ? 4 * 4096 : 0) }
+
+    private var textBytes: Int64 {
+        var bytes = time.utf8.count + type.rawValue.utf8.count
+        for text in [path, to, reason, cause, process, lastUse, realTime] { bytes += text?.utf8.count ?? 0 }
+        for passed in passedOver ?? [] { bytes += 96 + 2 * passed.path.utf8.count }
+        return Int64(bytes)
+    }
+}

@@ -1,0 +1,126 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import Testing
+
+@testable import PurgeStore
+
+/// How long the journal's file gets, and what goes for that.
+struct JournalBoundsTests {
+    let directory: TemporaryDirectory
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func opened() throws -> Journal {
+        try Journal.open(in: try Store.open(directory["s"], creating: true))
+    }
+
+    private static let smallest = JournalBounds(size: ByteCount(1 << 20))
+    private var size: Int64 {
+        get throws { Int64(try System.status(at: AT_FDCWD, directory["s/journal.sqlite"]).st_size) }
+    }
+    private var reader: JournalReader { get throws { try JournalReader(storePath: directory["s"]) } }
+    private func events(_ numbers: ClosedRange<Int64>, name: Int = 40) -> [Event] {
+        numbers.map {
+            Event(
+                seq: $0, time: "2026-11-21T09:30:00.000Z", type: .renamed,
+                path: "Documents/\($0 * 7919 % 10007)" + String(repeating: "n", count: name), pid: 1,
+                to: "Library/Caches/\($0)", process: "mv")
+        }
+    }
+
+    /// Whether in small batches or in large ones, and whatever the names are.
+    @Test(arguments: [(7, 40), (300, 40), (20_000, 40), (50, 4000), (400, 16_000)])
+    func staysWithinItsSize(batch: Int64, name: Int) throws {
+        var journal: Journal? = try opened()
+        try journal?.keep(within: Self.smallest, at: Instant(nanoseconds: 0))
+        let all: Int64 = name > 1000 ? 800 : batch == 7 ? 6000 : 40_000
+        for first in stride(from: 1, through: all, by: Int(batch)) {
+            let last = min(all, first + batch - 1)
+            try journal?.append(events(first...last, name: name))
+            guard try size <= 1 << 20 else {
+                Issue.record("\(try size) bytes at \(last)")
+                break
+            }
+        }
+        let kept = try reader.events().map(\.seq)
+        #expect(kept.last == all && (kept.first ?? 0) > 1)
+        #expect(kept == Array((kept.first ?? 0)...all))
+        #expect(kept.count > (name > 1000 ? 5 : 1500))
+        journal?.close()
+        journal = nil
+        #expect(try StoreInspection.run(directory["s"], repairing: false).problems == [])
+    }
+
+    /// A smaller bound makes the file shorter.
+    @Test func becomesShorter() throws {
+        var journal: Journal? = try opened()
+        try journal?.append(events(1...30_000))
+        let before = try size
+        #expect(before > 3 << 20)
+        try journal?.keep(within: Self.smallest, at: Instant(nanoseconds: 0))
+        #expect(try size <= 1 << 20)
+        let kept = try reader.events().map(\.seq)
+        #expect(kept.last == 30_000 && kept.count > 1500 && kept == Array((kept.first ?? 0)...30_000))
+        // An index leads only to what is left.
+        let path = try #require(try reader.events(.init(limit: 1)).first?.path)
+        #expect(try reader.events(at: path, limit: 1).first?.path == path)
+        journal?.close()
+        journal = nil
+        #expect(try StoreInspection.run(directory["s"], repairing: false).problems == [])
+    }
+
+    @Test func eventsOverTheirAgeGo() throws {
+        let journal = try opened()
+        let days = (10...19).map { "2026-11-\($0)T12:00:00.000Z" }
+        try journal.append((0..<10).map { Event(seq: Int64($0) + 1, time: days[$0], type: .mark) })
+        var sample = JournalFormatTests.sample
+        sample.time = days[0]
+        try journal.append([sample])
+        sample.time = days[9]
+        try journal.append([sample])
+        // 2026-11-20T00:00:00Z
+        let now = Instant(seconds: 1_795_132_800, nanoseconds: 0)
+        #expect(now.iso8601 == "2026-11-20T00:00:00.000Z")
+        try journal.keep(within: JournalBounds(size: .init(1 << 20)), at: now)
+        #expect(try reader.events().count == 10)
+        try journal.keep(within: JournalBounds(size: .init(1 << 20), age: TimeSpan(seconds: 3 * 86400)), at: now)
+        #expect(try reader.events().map(\.time) == Array(days[7...]))
+        #expect(try reader.samples().map(\.time) == [days[9]])
+        #expect(journal.lastSequence == 10)
+        try journal.append([Event(seq: 11, time: days[9], type: .mark)])
+        #expect(try reader.events().map(\.seq) == [8, 9, 10, 11])
+    }
+
+    /// With a million events, the file is within its bound, and what has happened to one path is looked up and not searched.
+    @Test func aMillionEvents() throws {
+        let journal = try opened()
+        let bounds = JournalBounds(size: ByteCount(64 << 20))
+        try journal.keep(within: bounds, at: Instant(nanoseconds: 0))
+        for part in 0..<10 {
+            try journal.withDatabase { (database) throws(DatabaseError) in
+                try database.execute(
+                    """
+                    WITH RECURSIVE n(i) AS (SELECT \(part * 100_000 + 1) UNION ALL
+                        SELECT i + 1 FROM n WHERE i < \((part + 1) * 100_000))
+                    INSERT INTO events(seq, time, type, path, pid, real_time)
+                    SELECT i, '2026-11-21T09:30:00.000Z', 'removed', 'Documents/' || i, 7, '2026-11-21T09:30:00.000Z'
+                    FROM n
+                    """)
+            }
+        }
+        #expect(try size > 64 << 20)
+        for _ in 0..<20 { try journal.keep(within: bounds, at: Instant(nanoseconds: 0)) }
+        try journal.append(events(1_000_001...1_005_000))
+        #expect(try size <= 64 << 20)
+        let reader = try reader
+        #expect(try reader.events(at: "Documents/1000000", limit: 5).map(\.seq) == [1_000_000])
+        #expect(try reader.events(to: "Library/Caches/1000001", limit: 5).map(\.seq) == [1_000_001])
+        #expect(try reader.events(at: "Documents/1", limit: 5) == [])
+        let steps = try journal.withDatabase { (database) throws(DatabaseError) in
+            let sql = "\(try EventRow.selection(from: database)) \(EventRow.newest(0, of: "path"))"
+            let rows = try database.prepare("EXPLAIN QUERY PLAN \(sql)")
+            return try rows.step() ? rows.text(3) : nil
+        }
+        #expect(steps == "SEARCH events USING INDEX events_path (path=? AND rowid<?)")
+    }
+}
