@@ -42,7 +42,7 @@ public enum MountService {
         handleCrashes(store)
         let journal =
             try store.isForReading
-            ? Journal.openForReading(in: store) : Journal.open(in: store, toleratingFullDisk: true)
+            ? Journal.openForReading(in: store) : Journal.open(in: store, toleratingFullDisk: true, salvaging: true)
         // Also if the mount fails: the room that it has reserved on the disk is free again.
         defer { journal.close() }
         if let failure = journal.openingFailure { note("purgefs: warning: \(failure)") }
@@ -56,6 +56,7 @@ public enum MountService {
         let volume = try Volume(
             store: store, device: settings, journal: journal, mountpoint: mountpoint,
             untouched: request.untouched, hooks: hooks(notifier, store), progress: ScanProgress().report)
+        for warning in volume.unreportedDamage { note("purgefs: warning: \(warning)") }
         for warning in volume.scan.takeRecordWarnings() { note("purgefs: warning: \(warning)") }
         if request.warnsOfSmallDisk { warnOfSmallDisk(volume, store) }
         let server = Server(volume: volume, notifier: notifier, commands: WorkQueue(), isReadOnly: request.isReadOnly)

@@ -60,8 +60,8 @@ extension Mounts {
             }
         }
 
-        /// The journal is history only: either the mount fails with a message, or it works and the damaged file is
-        /// still there to be read.
+        /// The journal is history only: the mount works, and the damaged file is still there to be read. The message says what
+        /// could be read, and so does the new journal.
         @Test(arguments: ["not a database at all, but long enough to look like one".repeated(100), "short", ""])
         func journal(content: String) throws {
             try withStore { mount in
@@ -74,19 +74,71 @@ extension Mounts {
                 if !content.isEmpty {
                     #expect(check.status == 1 && check.output.contains("journal.sqlite"), "\(check)")
                 }
-                let isMounted = (try? mount.mount()) != nil
-                if !isMounted {
-                    try BadInputTests.refused(
-                        ["mount", mount.store, mount.root], status: 1, naming: ["journal.sqlite"])
-                    #expect(Files.text(file) == content)
-                } else {
-                    let kept = try Files.names(in: mount.store).contains {
-                        Files.text("\(mount.store)/\($0)") == content
-                    }
-                    #expect(kept || content.isEmpty, "the damaged journal is gone")
-                    #expect(content.isEmpty || mount.log.contains("journal"))
-                    try mount.crash()
+                try mount.mount()
+                if !content.isEmpty {
+                    mount.expectWarnings()
+                    #expect(Files.text("\(mount.store)/journal.sqlite.damaged-1") == content)
+                    #expect(mount.log.contains("is now `journal.sqlite.damaged-1`; 0 events could be read"))
                 }
+                try mount.unmount()
+                let types = try StoreEvent.journal(of: mount.store).map(\.type)
+                #expect(types == (content.isEmpty ? [] : ["dropped"]) + ["mount", "unmount"])
+            }
+        }
+
+        /// A journal that was cut short, and one with random bytes in the middle.
+        @Test(arguments: [true, false]) func aPartOfTheJournal(isCut: Bool) throws {
+            try withStore { mount in
+                try mount.mount()
+                for number in 0..<2000 { try mount.write("\(4096 * number)", to: "storage.others") }
+                try mount.unmount()
+                let file = try OpenFile("\(mount.store)/journal.sqlite", O_RDWR)
+                let size = try Files.size("\(mount.store)/journal.sqlite")
+                if isCut {
+                    #expect(ftruncate(file.descriptor, off_t(size / 2)) == 0)
+                } else {
+                    let noise = (0..<20_000).map { _ in UInt8.random(in: 0...255) }
+                    let written = pwrite(file.descriptor, noise, noise.count, off_t(size / 2))
+                    #expect(written == noise.count)
+                }
+                file.close()
+                try mount.mount()
+                mount.expectWarnings()
+                let words = try #require(mount.log.firstMatch(of: /; (\d+) events could be read/))
+                let read = try #require(Int(words.1))
+                #expect(read > 100 && read < 2000)
+                #expect(try mount.number("storage.used") == 102_400 + 8192)
+                try mount.write("1M", to: "storage.others")
+                try mount.unmount()
+                let journal = try StoreEvent.journal(of: mount.store)
+                #expect(journal.count == read + 4 && journal.last?.type == "unmount")
+                #expect(
+                    journal.first { $0.type == "dropped" }?.reason
+                        == "events of a damaged journal, of which \(read) could be read")
+                // A run does the same.
+                try Files.write("nonsense", to: "\(mount.store)/journal.sqlite")
+                let run = try Program.run([PurgefsBinary.path, "run", "--store", mount.store, "--", "true"])
+                #expect(run.status == 0 && run.errors.contains("the journal was damaged"), "\(run)")
+            }
+        }
+
+        /// After a crash the journal says that its last second may be missing.
+        @Test func aDaemonThatWasKilled() throws {
+            try withMount { mount in
+                try mount.make("Documents/a", size: 1)
+                #expect(Glibc.unlink(mount.path("Documents/a")) == 0)
+                try eventually("the journal") {
+                    try StoreEvent.journal(of: mount.store).contains { $0.type == "removed" }
+                }
+                try mount.crash()
+                try mount.mount()
+                try mount.unmount()
+                try mount.mount()
+                try mount.unmount()
+                let journal = try StoreEvent.journal(of: mount.store)
+                #expect(journal.map(\.type) == ["mount", "removed", "dropped", "mount", "unmount", "mount", "unmount"])
+                #expect(
+                    journal[2].reason == "up to one second of events: the last mount has not ended with an unmount")
             }
         }
 

@@ -77,8 +77,6 @@ struct RunPreparation {
     private static func prepare(_ store: Store) throws(StoreError) -> (container: String, lastSequence: Int64) {
         let settings = try store.loadSettings()
         try store.saveSettings(settings)
-        let journal = try Journal.open(in: store)
-        defer { journal.close() }
-        return (settings.containerID, journal.lastSequence)
+        return (settings.containerID, try Journal.lastSequence(in: store))
     }
 }

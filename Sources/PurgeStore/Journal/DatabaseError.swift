@@ -9,6 +9,8 @@ struct DatabaseError: Error, Hashable {
     var message: String
     /// errno of the system call that failed, if one did.
     var systemError: Int32 = 0
+    /// What has the journal's name was never a journal of purgefs.
+    var isForeign = false
 
     /// Extended codes keep their primary part.
     init(code: Int32, message: String) {
@@ -27,13 +29,22 @@ struct DatabaseError: Error, Hashable {
     /// Not a code of SQLite.
     static let newerVersion: Int32 = 200
     static func notAFile(_ name: String) -> DatabaseError {
-        DatabaseError(code: SQLITE_NOTADB, message: "\(name) is not a plain file")
+        foreign("\(name) is not a plain file")
+    }
+    static func foreign(_ message: String) -> DatabaseError {
+        var error = DatabaseError(code: SQLITE_NOTADB, message: message)
+        error.isForeign = true
+        return error
     }
     static let closed = DatabaseError(code: SQLITE_MISUSE, message: "it has been closed")
 
-    /// Only `purgefs check --repair` repairs damage; nothing else writes to such a file. SQLITE_INTERRUPT means
+    /// Only a mount and `purgefs check --repair` repair damage; nothing else writes to such a file. SQLITE_INTERRUPT means
     /// that one step took longer than it can in a sound journal.
     var isDamage: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_INTERRUPT, SQLITE_TOOBIG].contains(code) }
+
+    /// A mount goes on with what can still be read. It does not do so when reading takes too long, for which a slow disk
+    /// may be the cause.
+    var isSalvageable: Bool { isDamage && !isForeign && code != SQLITE_INTERRUPT }
 
     /// The disk under the store has no room: the journal can wait until it has.
     var isForLackOfRoom: Bool { code == SQLITE_FULL || systemError == ENOSPC || systemError == EDQUOT }

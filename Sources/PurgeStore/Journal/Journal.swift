@@ -11,6 +11,10 @@ public final class Journal: Sendable {
     public static let capacity: Int64 = 1_000_000
     /// How many milliseconds a daemon waits for another program's lock; it tries again every second.
     private static let patience: Int32 = 1000
+    /// How many pages are looked at when it is opened: 16 MiB.
+    private static let pagesChecked: Int64 = 4096
+    /// How often a journal is salvaged: a disk that damages it again and again cannot keep one.
+    private static let mostDamages = 3
 
     private struct State {
         var database: Database?
@@ -19,10 +23,15 @@ public final class Journal: Sendable {
         var reserve: JournalReserve?
         var isClosed = false
         var bounds = JournalBounds()
+        /// What has not been asked for yet, and how often there was any.
+        var damage: [JournalDamage] = []
+        var damages = 0
     }
     private let state: Mutex<State>
     private let place: StoreDirectory
     private let capacity: Int64
+    /// Whether a damaged journal is kept aside, and its use goes on with what can still be read.
+    private let salvages: Bool
     /// Whether nothing that is written here is kept.
     public let isForReading: Bool
     /// Why the journal could not be opened, if it is to be tried again at each use.
@@ -30,10 +39,11 @@ public final class Journal: Sendable {
 
     private init(
         _ state: sending State, _ place: StoreDirectory, capacity: Int64, isForReading: Bool = false,
-        failure: StoreError? = nil
+        salvages: Bool = false, failure: StoreError? = nil
     ) {
         self.state = Mutex(state)
         self.isForReading = isForReading
+        self.salvages = salvages
         self.place = place
         self.capacity = capacity
         openingFailure = failure
@@ -41,17 +51,24 @@ public final class Journal: Sendable {
 
     /// Makes the journal if there is none. A damaged one is an error, and is left as it is. With
     /// `toleratingFullDisk`, a journal for which the disk has no room is tried again later: files can be
-    /// deleted without it.
-    public static func open(in store: Store, toleratingFullDisk: Bool = false) throws(StoreError) -> Journal {
-        try open(in: store, capacity: capacity, toleratingFullDisk: toleratingFullDisk)
+    /// deleted without it. With `salvaging`, now and later, a damaged one is kept aside and replaced by one with what can
+    /// still be read (`takeDamage`), but not what was never a journal, or was written by a newer version.
+    public static func open(
+        in store: Store, toleratingFullDisk: Bool = false, salvaging: Bool = false
+    ) throws(StoreError) -> Journal {
+        try open(in: store, capacity: capacity, toleratingFullDisk: toleratingFullDisk, salvaging: salvaging)
     }
 
     static func open(
-        in store: Store, capacity: Int64, toleratingFullDisk: Bool = false
+        in store: Store, capacity: Int64, toleratingFullDisk: Bool = false, salvaging: Bool = false
     ) throws(StoreError) -> Journal {
         do throws(DatabaseError) {
-            return Journal(try opened(in: store.place), store.place, capacity: capacity)
+            let state = try opened(in: store.place, checking: salvaging)
+            return Journal(state, store.place, capacity: capacity, salvages: salvaging)
         } catch {
+            if salvaging, error.isSalvageable {
+                return try salvaged(in: store, capacity: capacity, after: error)
+            }
             let failure = error.error(path: store.place.pathOf(JournalSchema.fileName), store: store.path)
             guard toleratingFullDisk && error.isForLackOfRoom else { throw failure }
             return Journal(
@@ -59,10 +76,40 @@ public final class Journal: Sendable {
         }
     }
 
-    private static func opened(in place: StoreDirectory) throws(DatabaseError) -> sending State {
+    private static func salvaged(
+        in store: Store, capacity: Int64, after error: DatabaseError
+    ) throws(StoreError) -> Journal {
+        let damage = JournalDamage(error, try store.place.salvageJournal(), in: store.place)
+        do throws(DatabaseError) {
+            var state = try opened(in: store.place)
+            (state.damage, state.damages) = ([damage], 1)
+            return Journal(state, store.place, capacity: capacity, salvages: true)
+        } catch { throw error.error(path: store.place.pathOf(JournalSchema.fileName), store: store.path) }
+    }
+
+    /// The number of the newest event, or 0 in a damaged journal, which is left as it is.
+    public static func lastSequence(in store: Store) throws(StoreError) -> Int64 {
+        do throws(DatabaseError) {
+            let state = try opened(in: store.place)
+            let journal = Journal(state, store.place, capacity: capacity)
+            defer { journal.close() }
+            return journal.lastSequence
+        } catch {
+            if error.isSalvageable { return 0 }
+            throw error.error(path: store.place.pathOf(JournalSchema.fileName), store: store.path)
+        }
+    }
+
+    /// With `checking`, all of it is read, unless it is so long that this would be noticed.
+    private static func opened(
+        in place: StoreDirectory, checking: Bool = false
+    ) throws(DatabaseError) -> sending State {
         try place.checkJournalIsFile()
         let database = try JournalSchema.openForWriting(
             place.absolutePathOf(JournalSchema.fileName), patience: patience)
+        if checking, try database.number("PRAGMA page_count") ?? 0 <= pagesChecked {
+            try JournalSchema.checkContent(of: database)
+        }
         let reserve = JournalReserve(place)
         reserve?.keep()
         return State(database: database, lastSequence: try EventRow.lastSequence(in: database), reserve: reserve)
@@ -143,15 +190,46 @@ public final class Journal: Sendable {
     ) throws(StoreError) -> Result {
         do {
             return try state.withLock { (state) throws(DatabaseError) in try body(&state) }
-        } catch { throw error.error(path: place.pathOf(JournalSchema.fileName), store: place.path) }
+        } catch {
+            guard salvages, error.isSalvageable, try salvage(after: error) else { throw failure(error) }
+        }
+        do {
+            return try state.withLock { (state) throws(DatabaseError) in try body(&state) }
+        } catch { throw failure(error) }
+    }
+
+    private func failure(_ error: DatabaseError) -> StoreError {
+        error.error(path: place.pathOf(JournalSchema.fileName), store: place.path)
+    }
+
+    /// Damage has been found while it is in use. Returns whether it can be used again.
+    private func salvage(after error: DatabaseError) throws(StoreError) -> Bool {
+        try state.withLock { (state) throws(StoreError) in
+            guard !state.isClosed, state.damages < Self.mostDamages else { return false }
+            (state.database, state.reserve) = (nil, nil)
+            state.damages += 1
+            state.damage.append(JournalDamage(error, try place.salvageJournal(), in: place))
+            return true
+        }
+    }
+
+    /// Since it was opened.
+    var wasDamaged: Bool { state.withLock { $0.damages > 0 } }
+
+    /// What had to be salvaged since this was last called.
+    public func takeDamage() -> [JournalDamage] {
+        state.withLock { state in
+            defer { state.damage = [] }
+            return state.damage
+        }
     }
 
     private func database(_ state: inout State) throws(DatabaseError) -> Database {
         if state.isClosed { throw .closed }
         if let database = state.database { return database }
-        let bounds = state.bounds
+        let before = (state.bounds, state.damage, state.damages)
         state = try Self.opened(in: place)
-        state.bounds = bounds
+        (state.bounds, state.damage, state.damages) = before
         guard let database = state.database else { throw .closed }
         return database
     }

@@ -6,7 +6,7 @@ extension StoreDirectory {
         guard try names().contains(JournalSchema.fileName), let fault = journalFault() else { return nil }
         let error = fault.error(path: pathOf(JournalSchema.fileName), store: path)
         var problem = StoreProblem(error, isRepairable: fault.isDamage)
-        if repairing && fault.isDamage { problem.repair = try repairJournal() }
+        if repairing && fault.isDamage { problem.repair = try salvageJournal().sentence }
         return problem
     }
 
@@ -14,17 +14,14 @@ extension StoreDirectory {
         do {
             try checkJournalIsFile()
             guard let database = try openJournalAtRest() else { return nil }
-            try JournalSchema.checkIntegrity(of: database)
-            _ = try EventRow.lastSequence(in: database)
-            let rows = try database.prepare("\(EventRow.selection(from: database)) ORDER BY seq")
-            while try rows.step() { _ = try EventRow.event(rows) }
-            if try JournalSchema.hasSamples(database) { _ = try SampleRow.samples(from: database) }
+            try JournalSchema.checkContent(of: database)
             return nil
         } catch { return error }
     }
 
-    /// Returns a sentence about what was done.
-    private func repairJournal() throws(StoreError) -> String {
+    /// Keeps a damaged journal aside, and makes a new one with what can still be read. It must be open nowhere else in this
+    /// process.
+    func salvageJournal() throws(StoreError) -> SalvagedJournal {
         let name = JournalSchema.fileName
         let (new, aside) = ("\(name).new", try nameAside(for: name))
         func keepAside(_ part: String) throws(Errno) {
@@ -48,6 +45,18 @@ extension StoreDirectory {
             try System.rename(at: descriptor.raw, new, to: descriptor.raw, name)
             try System.sync(descriptor.raw)
         } catch { throw .failed("the damaged journal cannot be kept aside", path: pathOf(aside), error) }
-        return "The damaged journal is now `\(aside)`; \(saved) events could be read and are in the new one."
+        return SalvagedJournal(aside: aside, events: saved)
+    }
+}
+
+/// What has become of a damaged journal.
+struct SalvagedJournal {
+    /// The name that it has in the store now.
+    var aside: String
+    /// How many of its events are in the new one.
+    var events: Int64
+
+    var sentence: String {
+        "The damaged journal is now `\(aside)`; \(events) events could be read and are in the new one."
     }
 }

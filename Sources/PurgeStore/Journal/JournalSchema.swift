@@ -126,7 +126,7 @@ enum JournalSchema {
 
     static func checkVersion(of database: Database) throws(DatabaseError) {
         guard try database.number("PRAGMA application_id") == application else {
-            throw DatabaseError(code: SQLITE_NOTADB, message: "it is a database, but not a journal of purgefs")
+            throw DatabaseError.foreign("it is a database, but not a journal of purgefs")
         }
         let found = try format(of: database)
         guard found <= version else {
@@ -135,6 +135,15 @@ enum JournalSchema {
                 message: "was written by a newer purgefs (format \(found); this one knows \(version))")
         }
         try checkTables(of: database)
+    }
+
+    /// Reads all of it, and understands it.
+    static func checkContent(of database: Database) throws(DatabaseError) {
+        try checkIntegrity(of: database)
+        _ = try EventRow.lastSequence(in: database)
+        let rows = try database.prepare("\(EventRow.selection(from: database)) ORDER BY seq")
+        while try rows.step() { _ = try EventRow.event(rows) }
+        if try hasSamples(database) { _ = try SampleRow.samples(from: database) }
     }
 
     /// Reads the whole file.

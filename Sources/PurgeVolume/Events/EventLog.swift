@@ -116,6 +116,16 @@ public final class EventLog: Sendable {
         if isMuch { wakeWriter() }
     }
 
+    /// Tells, in the journal only, what it lacks before this.
+    func note(_ lack: String) {
+        guard isRecording else { return }
+        let moment = Moment(simulated: clock.now, real: Instant(nanoseconds: System.now()))
+        state.withLock { state in
+            let event = Self.numbered(Event(type: .dropped, reason: lack), &state)
+            Self.keep(Unwritten(event: event, moment: moment), &state)
+        }
+    }
+
     private func admitted(_ events: [Event], at uptime: Int64) -> [Event] {
         guard events.contains(where: { RefusalLimit.concerns($0.type) }) else { return events }
         return state.withLock { state in events.filter { state.refusals.admits($0, at: uptime) } }

@@ -112,11 +112,31 @@ extension StoreKeeper {
     func flushEvents() {
         boundJournal()
         events.flush()
+        let damage = takeDamage()
+        for message in damage { hooks.report(message) }
+        if !damage.isEmpty { events.flush() }
         if let failure = events.failure {
             reportJournal(failure)
         } else {
             journalIsFailing.store(false, ordering: .relaxed)
         }
+    }
+
+    /// The journal tells what it lacks. Returns the messages about it.
+    func takeDamage() -> [StoreError] {
+        journal.takeDamage().map { damage in
+            events.note("events of a damaged journal, of which \(damage.events) could be read")
+            return damage.message
+        }
+    }
+
+    /// A mount that was killed has not written what happened in its last second.
+    func noteCut() {
+        if journal.isForReading { return }
+        do throws(StoreError) {
+            guard try journal.endsWithinAMount() else { return }
+            events.note("up to one second of events: the last mount has not ended with an unmount")
+        } catch { reportJournal(error) }
     }
 
     private func boundJournal() {

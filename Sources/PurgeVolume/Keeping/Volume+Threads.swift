@@ -14,13 +14,19 @@ extension Volume {
         }
         try threads.start("device") { [self] in deviceTimer.run() }
         core.deviceTimerRuns.store(true, ordering: .sequentiallyConsistent)
+        keeper.noteCut()
         try keeper.start(threads) { [self] in
             settleMappings()
             removeLeftovers()
         }
         events.append([Event(type: .mount)])
+        // So that a mount which is killed at once is known to have been one.
+        keeper.wake.advance()
         change { _ in }
     }
+
+    /// For whoever mounts, once: what the journal has lost. It tells so itself.
+    public var unreportedDamage: [StoreError] { keeper.takeDamage() }
 
     /// Ends the threads and writes what is not on disk yet. Returns what cannot be written and is lost.
     @discardableResult

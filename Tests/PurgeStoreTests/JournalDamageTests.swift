@@ -1,0 +1,122 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import Testing
+
+@testable import PurgeStore
+
+/// A mount goes on with what can be read of a damaged journal.
+struct JournalDamageTests {
+    let directory: TemporaryDirectory
+    init() throws {
+        directory = try TemporaryDirectory()
+        let journal = try Journal.open(in: try Store.open(directory["s"], creating: true))
+        try journal.append((1...5000).map { JournalTests.purge(seq: $0) })
+        try journal.saveLastUses([.init(inode: 9, birth: 8, lastUse: Instant(nanoseconds: 7))])
+        journal.close()
+    }
+
+    private var path: String { directory["s/journal.sqlite"] }
+    private func content(_ name: String = "s/journal.sqlite") throws -> [UInt8] {
+        try FileDescriptor.open(directory[name], O_RDONLY).readAll()
+    }
+    private func open() throws -> Journal {
+        try Journal.open(in: try Store.open(directory["s"], creating: false), salvaging: true)
+    }
+    private func events() throws -> [Int64] { try JournalReader(storePath: directory["s"]).events().map(\.seq) }
+
+    @Test func aSoundJournalIsUsedAsItIs() throws {
+        let journal = try open()
+        #expect(journal.takeDamage().isEmpty && journal.lastSequence == 5000)
+        #expect(directory.names(in: "s").filter { $0.contains("damaged") } == [])
+    }
+
+    enum Damage: CaseIterable, Sendable { case head, middle, cut, everything, row }
+    private func damage(_ kind: Damage) throws {
+        let file = try FileDescriptor.open(path, O_RDWR)
+        let size = Int64(try System.status(file.raw).st_size)
+        func overwrite(_ offset: Int64, _ count: Int) throws {
+            var generator = SystemRandomNumberGenerator()
+            let noise = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            _ = try noise.withUnsafeBytes { try System.pwrite(file.raw, $0, offset: offset) }
+        }
+        switch kind {
+        case .head: try overwrite(0, 100)
+        case .middle: try overwrite(size / 8192 * 4096, 4096)
+        case .cut: try System.truncate(file.raw, size / 8192 * 4096)
+        case .everything: try overwrite(0, Int(size))
+        case .row: try Database(path: path, flags: 2).execute("UPDATE events SET type = 'x' WHERE seq = 17")
+        }
+    }
+
+    /// The file is kept aside as it was, what could be read is in the new one, and that can be written.
+    @Test(arguments: Damage.allCases) func isFoundWhenItIsOpened(kind: Damage) throws {
+        try damage(kind)
+        let before = try content()
+        let journal = try open()
+        let damage = try #require(journal.takeDamage().first)
+        #expect(journal.takeDamage().isEmpty)
+        #expect(damage.message.what.hasPrefix("the journal was damaged: ") && damage.message.path == path)
+        #expect(
+            damage.message.advice.hasPrefix(
+                "The damaged journal is now `journal.sqlite.damaged-1`; \(damage.events) events could be read"))
+        #expect(try content("s/journal.sqlite.damaged-1") == before)
+        #expect(try events().count == damage.events)
+        switch kind {
+        case .head, .everything: #expect(damage.events == 0)
+        case .middle: #expect(damage.events > 4000 && damage.events < 5000)
+        case .cut: #expect(damage.events > 1000 && damage.events < 5000)
+        case .row: #expect(damage.events == 4999)
+        }
+        try journal.append([Event(seq: journal.lastSequence + 1, type: .mount)])
+        #expect(try events().count == damage.events + 1)
+        #expect(try !journal.endsWithinAMount())
+        journal.close()
+    }
+
+    /// Something damages it while it is in use: the batch that finds it is not lost.
+    @Test func isFoundWhileItIsUsed() throws {
+        var journal: Journal? = try open()
+        try Database(path: path, flags: 2).execute(  // SQLITE_OPEN_READWRITE
+            """
+            PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 2 WHERE name = 'events_path';
+            PRAGMA schema_version = 99
+            """)
+        try journal?.append([JournalTests.purge(seq: 5001)])
+        #expect(journal?.takeDamage().map(\.events) == [5000])
+        #expect(try events() == Array(1...5001))
+        #expect(try journal?.lastUses().count == 1)
+        journal?.close()
+        journal = nil
+        #expect(try StoreInspection.run(directory["s"], repairing: false).problems == [])
+    }
+
+    /// What was never a journal, or is one of a newer version, is left alone.
+    @Test(arguments: ["PRAGMA application_id = 1", "PRAGMA user_version = 9"])
+    func whatIsNotOurs(sql: String) throws {
+        try Database(path: path, flags: 2).execute(sql)
+        let before = try content()
+        _ = try storeError { _ = try open() }
+        #expect(try content() == before && !directory.exists("s/journal.sqlite.damaged-1"))
+    }
+
+    @Test func aRunAsksForItsLastNumber() throws {
+        let store = try Store.open(directory["s"], creating: false)
+        #expect(try Journal.lastSequence(in: store) == 5000)
+        try Database(path: path, flags: 2).execute("PRAGMA application_id = 1")
+        #expect(try storeError { _ = try Journal.lastSequence(in: store) }.what.contains("not a journal of purgefs"))
+        try damage(.head)
+        let before = try content()
+        #expect(try Journal.lastSequence(in: store) == 0)
+        #expect(try content() == before)
+    }
+
+    @Test func theLastMount() throws {
+        let journal = try open()
+        #expect(try !journal.endsWithinAMount())
+        try journal.append([Event(seq: 5001, type: .mount), Event(seq: 5002, type: .mark)])
+        #expect(try journal.endsWithinAMount())
+        try journal.append([Event(seq: 5003, type: .unmount), Event(seq: 5004, type: .capacity)])
+        #expect(try !journal.endsWithinAMount())
+    }
+}
