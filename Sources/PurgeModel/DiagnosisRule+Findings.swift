@@ -42,7 +42,7 @@ extension DiagnosisRule {
     private static func ofPlace(_ entry: DiagnosedEntry, at now: Instant) -> [DiagnosisFinding] {
         var found: [DiagnosisFinding] = []
         if let reason = entry.reasonToGo {
-            let detail = "by \(reason.inWords)"
+            let detail = "by \(reason.rightInWords)"
             if FileKind.isDatabase(entry.path) {
                 found.append(finding(.databaseMayBePurged, entry, detail))
             } else if FileKind.isUserContent(entry.path) {
@@ -64,15 +64,17 @@ extension DiagnosisRule {
             return [finding(.protectionNone, entry)]
         }
         let effective = own ?? standard
-        guard entry.history.denials > 0, effective != .none else { return [] }
-        let advice: String? =
-            effective == .completeUntilFirstUserAuthentication
-            ? "It was needed before the first unlock after a reboot: wait for that, or use class none for what is "
-                + "needed earlier." : nil
+        // A class that was changed since, so that it would not refuse any more, is no finding.
+        let state = entry.history.deniedState ?? .beforeFirstUnlock
+        guard entry.history.denials > 0, !effective.admits(.open, in: state) else { return [] }
+        let detail = "\(effective.rawValue), refused \(times(entry.history.denials))"
+        let isBeforeUnlock = effective == .completeUntilFirstUserAuthentication
         return [
             finding(
-                .protectionDenied, entry, "\(effective.rawValue), refused \(times(entry.history.denials))",
-                advice: advice)
+                .protectionDenied, entry, detail,
+                advice: isBeforeUnlock
+                    ? "It was needed before the first unlock after a reboot: wait for that, or use class none for what "
+                        + "is needed earlier." : nil)
         ]
     }
 
@@ -108,8 +110,8 @@ extension DiagnosisRule {
 }
 
 extension PurgeReason {
-    /// What makes a file go for it.
-    public var inWords: String {
+    /// What gives a purge the right to a file.
+    public var rightInWords: String {
         switch self {
         case .temporary: "its place, tmp"
         case .caches: "its place, Library/Caches"

@@ -6,6 +6,8 @@ public struct PathHistory: Hashable, Sendable {
     public private(set) var lastPurge: Instant?
     public private(set) var lastRefusal: Instant?
     public private(set) var lastDenial: Instant?
+    /// The state of the device when it was last kept closed; nil where the journal does not say.
+    public private(set) var deniedState: LockState?
     /// Whether the last purge has emptied it and left its name.
     public private(set) var wasEmptied = false
     /// Whether a replacement has lost isExcludedFromBackup.
@@ -25,7 +27,10 @@ public struct PathHistory: Hashable, Sendable {
         case .purge:
             (purges, lastPurge, wasEmptied) = (purges &+ 1, time, event.tombstone == true)
         case .refused, .hostFull: (refusals, lastRefusal) = (refusals &+ 1, time)
-        case .protectionDenied: (denials, lastDenial) = (denials &+ 1, time)
+        case .protectionDenied:
+            (denials, lastDenial) = (denials &+ 1, time)
+            // `open complete locked`
+            deniedState = event.reason?.split(separator: " ").last.flatMap { LockState(rawValue: String($0)) }
         case .flagLost: noteLoss(event.reason ?? "")
         default: break
         }

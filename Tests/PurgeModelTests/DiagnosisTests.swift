@@ -124,6 +124,13 @@ struct DiagnosisTests {
             entry("Documents/a", ["Documents/a": ["fileProtection=complete"]], events: [event(.protectionDenied)]),
             "error protectionDenied Documents/a complete, refused once"),
         Case(entry("Documents/a", ["Documents/a": ["fileProtection=complete"]])),
+        // Its class was another one then.
+        Case(entry("Documents/a", events: [event(.protectionDenied, reason: "open complete locked")])),
+        Case(
+            entry(
+                "Documents/a", ["Documents/a": ["fileProtection=completeUnlessOpen"]],
+                events: [event(.protectionDenied, reason: "use complete locked")]),
+            "error protectionDenied Documents/a completeUnlessOpen, refused once"),
         Case(
             entry("Documents/a", events: [event(.protectionDenied), event(.protectionDenied)]),
             "error protectionDenied Documents/a completeUntilFirstUserAuthentication, refused 2 times"),

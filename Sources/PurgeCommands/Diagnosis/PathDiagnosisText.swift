@@ -67,7 +67,7 @@ struct PathDiagnosisText {
     private var purging: String {
         let name = isFolder ? "its files may" : "may"
         guard let reason = diagnosis.location.purgedBy else { return cannotGo + marks }
-        var text = "\(name) be purged, by \(reason.inWords)"
+        var text = "\(name) be purged, by \(reason.rightInWords)"
         if diagnosis.purging.leavesTombstone { text += "; purging empties it and leaves its name" }
         if let group = diagnosis.purging.group { text += "; as one with all files in \(VisibleText.of(group))" }
         return text + marks
