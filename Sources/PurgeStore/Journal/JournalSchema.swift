@@ -50,6 +50,10 @@ enum JournalSchema {
         Object(
             kind: "index", name: "events_target",
             sql: "CREATE INDEX events_target ON events(target) WHERE target IS NOT NULL"),
+        // What concerns the whole container: there are few of these, and each may be the end of every file.
+        Object(
+            kind: "index", name: "events_whole",
+            sql: "CREATE INDEX events_whole ON events(type) WHERE path IS NULL"),
         Object(
             kind: "table", name: "samples",
             sql: "CREATE TABLE samples(id INTEGER PRIMARY KEY, \(sampleColumns))"),
