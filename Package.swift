@@ -64,7 +64,7 @@ let package = Package(
         .testTarget(
             name: "PurgeCommandsTests",
             dependencies: ["PurgeCommands", "PurgeStore", "PurgeModel", "PurgeSystem", "PurgeVolume", "Support"],
-            exclude: ["Help", "Report"],
+            exclude: ["Help", "Report", "Answers"],
             swiftSettings: strict),
         .testTarget(
             name: "PurgeFUSETests", dependencies: ["PurgeFUSE", "PurgeVolume", "PurgeSystem", "PurgeTree", "Support"],

@@ -32,6 +32,16 @@ struct JournalNameTests {
         #expect(try found(Query(.at("b"), limit: 0)) == [])
     }
 
+    @Test func existence() throws {
+        #expect(try reader.having(events: ["z", "b", "a", "b/c"], to: false) == ["b", "a"])
+        #expect(try reader.having(events: ["z", "b", "a", "b/c"], to: true) == ["b", "b/c"])
+        for (isTarget, column) in [(false, "path"), (true, "target")] {
+            #expect(
+                try plan { _ in EventRow.existence(to: isTarget) }
+                    == ["SEARCH events USING COVERING INDEX events_\(column) (\(column)=?)"])
+        }
+    }
+
     @Test func neighbours() throws {
         #expect(try reader.paths(near: "b", backwards: false, limit: 9) == ["d", "odd"])
         #expect(try reader.paths(near: "c", backwards: true, limit: 9) == ["b", "a"])

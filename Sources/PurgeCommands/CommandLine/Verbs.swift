@@ -2,7 +2,7 @@
 enum Verbs {
     static let all: [Verb] = [
         .run, .mount, .unmount, .status, .set, .mark, .purge, .policy, .clean, .device, .clock, .app, .events,
-        .diagnose, .report, .backup, .check,
+        .diagnose, .report, .why, .backup, .check,
     ]
 
     static func named(_ name: String) throws(CommandFailure) -> Verb {

@@ -54,6 +54,21 @@ extension JournalReader {
         } ?? []
     }
 
+    /// Those of some paths that have events, or to which events have brought something. Of a deep path, most folders have none.
+    public func having(events paths: [String], to isTarget: Bool) throws(StoreError) -> [String] {
+        try withDatabase { (database) throws(DatabaseError) in
+            if isTarget, try !EventRow.has("target", database) { return [] }
+            let rows = try database.prepare(EventRow.existence(to: isTarget))
+            var found: [String] = []
+            for path in paths {
+                try rows.bind(path, 1)
+                if try rows.step() { found.append(path) }
+                rows.reset()
+            }
+            return found
+        } ?? []
+    }
+
     /// The paths with events that come right after a text in the order of their bytes (or, with `backwards`, right before it),
     /// each once.
     public func paths(
@@ -108,6 +123,10 @@ extension EventRow {
             }
         return
             "WHERE \(subject) AND seq > ?1 AND seq < ?2 ORDER BY seq \(query.isNewestFirst ? "DESC" : "ASC") LIMIT ?3"
+    }
+
+    static func existence(to isTarget: Bool) -> String {
+        "SELECT 1 FROM events WHERE \(isTarget ? "target" : "path") = ?1 LIMIT 1"
     }
 
     static func nextPath(backwards: Bool) -> String {

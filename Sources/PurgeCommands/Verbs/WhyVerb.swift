@@ -1,0 +1,92 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+extension Verb {
+    static let why = Verb(
+        name: "why", summary: "say why a file is gone, or what may happen to it",
+        synopsis: "PATH [--json]",
+        description: [
+            "Says in a few sentences what has happened to a file: whether it was purged, and then by which rule, at which "
+                + "pressure and for whose write; or deleted, moved or replaced, and by which program; or whether a write to it "
+                + "was refused, or it cannot be opened now. It also says what would have prevented that.",
+            "Of a file that is there it says whether a purge would take it, and how soon.",
+            "PATH may be gone, and the folders above it too. It is in a mount, or in the container/ of a store. A symbolic "
+                + "link means itself.",
+        ],
+        options: [OptionSpec("json", "print one JSON object")],
+        operands: 1...1, takesAnyBytes: true,
+        exitStatus: [
+            ExitStatus.line(ExitStatus.done),
+            ExitStatus.line(ExitStatus.failed, "nothing is known of PATH, or it could not be found out"),
+            ExitStatus.line(ExitStatus.usage),
+        ],
+        examples: ["purgefs why ./app/Documents"]
+    ) { (invocation) throws(CommandFailure) in
+        try WhyVerb(asked: AskedPath(invocation.rawOperands[0]), console: invocation.console).run(
+            asJSON: invocation.arguments.has(.json))
+    }
+}
+
+private struct WhyVerb {
+    let asked: AskedPath
+    let console: Console
+
+    func run(asJSON: Bool) throws(CommandFailure) -> Int32 {
+        var report = try report()
+        if !asked.isUTF8 { report.isExact = false }
+        if asJSON { try console.print(JSONText.encode(report)) }
+        guard report.answer != .unknown else { throw WhyText(report: report).failure }
+        if !asJSON { for line in WhyText(report: report).lines { try console.print(line) } }
+        return ExitStatus.done
+    }
+
+    private func report() throws(CommandFailure) -> WhyReport {
+        let status = try PresentFileReader.status(asked.place)
+        switch asked.target {
+        case .mount(let mount):
+            let control = MountedControl(place: mount)
+            let report = try control.status()
+            guard Target.isStore(report.store) else {
+                throw CommandFailure(
+                    "cannot read the journal", path: report.store,
+                    "the store was removed, moved or hidden while it is mounted at \(mount)",
+                    advice: "Put it back, or unmount what is left of it: purgefs unmount \(mount)")
+            }
+            try control.flushJournal()
+            let file = try status.map { (status) throws(CommandFailure) in
+                try PresentFileReader(asked: asked, control: control, report: report).read(status)
+            }
+            return try inquiry(report.store, file).report()
+        case .store(let store):
+            // Only what is there takes a scan of the store.
+            guard let status else { return try inquiry(store, nil).report() }
+            let file = try asked.target.with(forReading: true, warnings: console) {
+                (control) throws(CommandFailure) in
+                try PresentFileReader(asked: asked, control: control, report: try control.status()).read(status)
+            }
+            return try inquiry(store, file).report()
+        }
+    }
+
+    private func inquiry(_ store: String, _ file: PresentFile?) throws(CommandFailure) -> WhyInquiry {
+        WhyInquiry(
+            path: asked.text, container: asked.target.place, journal: try NameJournal(store: store), file: file,
+            flag: { PresentFileReader.attribute(asked.place, "user.purgefs.\($0)") },
+            exists: { exists($0) }, names: { names(in: $0) })
+    }
+
+    private func exists(_ path: String) -> Bool {
+        do throws(CommandFailure) {
+            return try PresentFileReader.status(Array("\(asked.root)/\(path)".utf8)) != nil
+        } catch { return true }  // it cannot be examined
+    }
+
+    private func names(in folder: String) -> [String] {
+        do throws(Errno) {
+            let path = folder.isEmpty ? asked.root : "\(asked.root)/\(folder)"
+            return try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY).names().map(Places.text)
+        } catch { return [] }
+    }
+}

@@ -1,0 +1,132 @@
+import Glibc
+import PurgeSystem
+import PurgeVolume
+
+/// A path of a container that a question is about. What had the name may be gone, and folders above it too, so the part
+/// that does not exist is taken as it is written.
+struct AskedPath {
+    /// The container.
+    let target: Target
+    /// Relative to it, byte for byte; not empty.
+    let inner: [UInt8]
+
+    private static let slash = UInt8(ascii: "/")
+    private static let what = "cannot say why"
+
+    /// In the form in which events have it: bytes that are not UTF-8 become U+FFFD.
+    var text: String { String(decoding: inner, as: UTF8.self) }
+    var isUTF8: Bool { String(path: inner) != nil }
+
+    /// The directory in which the container can be seen.
+    var root: String {
+        switch target {
+        case .mount(let mount): mount
+        case .store(let store): store + "/container"
+        }
+    }
+
+    /// Where it is, or was.
+    var place: [UInt8] { Array(root.utf8) + [Self.slash] + inner }
+
+    /// A symbolic link as the last component means itself.
+    init(_ raw: RawText) throws(CommandFailure) {
+        let text = Places.text(raw)
+        let path: [UInt8]
+        do throws(Errno) {
+            path = try Self.absolute(raw.dropLast().map { UInt8(bitPattern: $0) })
+        } catch { throw CommandFailure(Self.what, path: text, error) }
+        guard let found = try Self.find(path) else {
+            throw CommandFailure(
+                Self.what, path: text, "it is not in a container",
+                advice: "Name a path in a mount, or in the container/ of a store; it may be gone.")
+        }
+        (target, inner) = found
+        if inner.isEmpty {
+            throw .usage("\(VisibleText.of(text)) is a container itself: name a file or folder in it")
+        }
+        if inner.split(separator: Self.slash).first?.elementsEqual(ControlFile.directory.utf8) ?? false {
+            throw CommandFailure(
+                Self.what, path: text, "it is the control directory", advice: "Name files of the app.")
+        }
+        if try isElsewhere() {
+            throw CommandFailure(
+                Self.what, path: text, "another file system is mounted over it",
+                advice: "What is there is not part of the container.")
+        }
+    }
+}
+
+extension AskedPath {
+    /// Without symbolic links above the last component, as far as the folders exist. From there on, it is what is written.
+    private static func absolute(_ path: [UInt8]) throws(Errno) -> [UInt8] {
+        if path.isEmpty { throw .noEntry }
+        let whole = path.first == slash ? path : try workingDirectory() + [slash] + path
+        let names = whole.split(separator: slash).filter { !$0.elementsEqual(".".utf8) }
+        let isUp = names.last?.elementsEqual("..".utf8) ?? true
+        for count in stride(from: isUp ? names.count : names.count - 1, through: 0, by: -1) {
+            let above = count == 0 ? [slash] : names[..<count].flatMap { [slash] + $0 }
+            if let folder = try resolved(above) { return joined(folder, names[count...]) }
+        }
+        return joined([], names[...])
+    }
+
+    /// nil if it does not exist.
+    private static func resolved(_ path: [UInt8]) throws(Errno) -> [UInt8]? {
+        do throws(Errno) {
+            return try System.resolved(path.map(CChar.init(bitPattern:)) + [0])
+        } catch .noEntry { return nil } catch .notDirectory { return nil } catch .nameTooLong { return nil } catch {
+            if error == Errno(ELOOP) { return nil }
+            throw error
+        }
+    }
+
+    private static func joined(_ folder: [UInt8], _ names: some Sequence<ArraySlice<UInt8>>) -> [UInt8] {
+        var all = folder.split(separator: slash)
+        for name in names {
+            if !name.elementsEqual("..".utf8) { all.append(name) } else if !all.isEmpty { all.removeLast() }
+        }
+        return all.isEmpty ? [slash] : all.flatMap { [slash] + $0 }
+    }
+
+    /// Where it was, if it is gone.
+    private static func workingDirectory() throws(Errno) -> [UInt8] {
+        if let path = try resolved([UInt8(ascii: ".")]) { return path }
+        let path = try System.readLink(at: AT_FDCWD, "/proc/self/cwd").map { UInt8(bitPattern: $0) }
+        let mark = Array(" (deleted)".utf8)
+        guard path.first == slash, path.suffix(mark.count).elementsEqual(mark) else { throw .noEntry }
+        return path.dropLast(mark.count)
+    }
+
+    private static func find(_ path: [UInt8]) throws(CommandFailure) -> (Target, [UInt8])? {
+        // Mount points of containers are UTF-8.
+        var folder = isLink(path) ? parent(path) : path
+        while String(path: folder) == nil { folder = parent(folder) }
+        if let text = String(path: folder), let mount = try Target.mount(holding: text) {
+            let inner = path.dropFirst(mount.utf8.count)
+            return (.mount(mount), Array(inner.first == slash ? inner.dropFirst() : inner))
+        }
+        if let stored = StoredPlace(path) { return (Target(store: stored.store), stored.inner) }
+        guard let store = String(path: path), Target.isStore(store) else { return nil }
+        return (Target(store: store), [])
+    }
+
+    private static func parent(_ path: [UInt8]) -> [UInt8] {
+        guard let end = path.lastIndex(of: slash), end > 0 else { return [slash] }
+        return Array(path[..<end])
+    }
+
+    private static func isLink(_ path: [UInt8]) -> Bool {
+        do throws(Errno) {
+            return try System.status(at: AT_FDCWD, path.map(CChar.init(bitPattern:)) + [0]).st_mode & S_IFMT == S_IFLNK
+        } catch { return false }
+    }
+
+    /// Whether a path below the mount point leads to something other than what the container has there.
+    private func isElsewhere() throws(CommandFailure) -> Bool {
+        guard case .mount(let mount) = target else { return false }
+        do throws(Errno) {
+            let status = try System.status(at: AT_FDCWD, place.map(CChar.init(bitPattern:)) + [0])
+            return try System.status(ofPath: mount).st_dev != status.st_dev
+        } catch { return false }  // it is gone, or is just being unmounted
+    }
+}

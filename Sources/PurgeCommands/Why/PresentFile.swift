@@ -1,0 +1,197 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeVolume
+
+/// What is at a path now: whether a purge would take it, and whether it can be opened.
+struct PresentFile: Encodable {
+    enum Kind: String, Encodable { case file, folder, link, special }
+
+    /// How soon it would go.
+    struct Turn: Encodable {
+        /// Counted from 1, among all that would go.
+        var position: Int
+        var of: Int
+        var bytesBefore: ByteCount
+        /// A write to a persistent place that needs more than this takes it; not in profile `device`.
+        var reachedBeyond: ByteCount?
+        /// Free space below which files are purged in the background.
+        var lowThreshold: ByteCount
+        var reason: String
+        /// It would be emptied, and keep its name.
+        var tombstone: Bool?
+    }
+
+    /// Why it would not go.
+    struct Refusal: Encodable {
+        var reason: PurgeRefusal
+        /// Only of a file that is open.
+        var users: [FileUser]?
+    }
+
+    struct Protection: Encodable {
+        var fileProtection: FileProtection
+        var state: LockState
+        var canBeOpened: Bool
+    }
+
+    var kind: Kind
+    /// Of its data; `charged` is what it costs.
+    var size: ByteCount
+    var charged: ByteCount?
+    var names: Int
+    var tier: Tier
+    var isPurgeable: String?
+    /// The folder from which it has that, if it is not its own.
+    var isPurgeableFrom: String?
+    var protection: Protection?
+    var turn: Turn?
+    var refusal: Refusal?
+}
+
+/// Looks at what is at a path.
+struct PresentFileReader {
+    let asked: AskedPath
+    let control: any ControlEndpoint
+    let report: StatusReport
+
+    /// nil if there is nothing.
+    static func status(_ path: [UInt8]) throws(CommandFailure) -> FileStatus? {
+        do throws(Errno) {
+            return try System.status(at: AT_FDCWD, path.map(CChar.init(bitPattern:)) + [0])
+        } catch .noEntry { return nil } catch .notDirectory { return nil } catch .nameTooLong { return nil } catch {
+            throw CommandFailure("cannot say why", path: String(decoding: path, as: UTF8.self), error)
+        }
+    }
+
+    func read(_ status: FileStatus) throws(CommandFailure) -> PresentFile {
+        let kind: PresentFile.Kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .file
+            case S_IFDIR: .folder
+            case S_IFLNK: .link
+            default: .special
+            }
+        var file = PresentFile(
+            kind: kind, size: ByteCount(Int64(status.st_size)), names: Int(status.st_nlink),
+            tier: Self.tier(asked, control.isMounted))
+        if control.isMounted { file.charged = ByteCount(Int64(status.st_blocks) * 512) }
+        guard kind != .folder else { return file }
+        (file.isPurgeable, file.isPurgeableFrom) = mark(names: file.names)
+        if kind == .file { file.protection = try protection() }
+        try judge(&file)
+        return file
+    }
+
+    private static func tier(_ asked: AskedPath, _ isMounted: Bool) -> Tier {
+        let key = "user.purgefs.\(ComputedAttribute.tier.rawValue)"
+        let told = isMounted ? attribute(asked.place, key).flatMap(Tier.init(rawValue:)) : nil
+        return told ?? Place.at(path: asked.inner).tier
+    }
+
+    /// A file with several names has only its own.
+    private func mark(names: Int) -> (value: String?, from: String?) {
+        let key = StorageAttribute.isPurgeable.storeKey
+        if let own = Self.attribute(asked.place, key) { return (own, nil) }
+        guard names == 1, asked.isUTF8 else { return (nil, nil) }
+        for folder in asked.text.foldersAbove {
+            if let value = Self.attribute(Array("\(asked.root)/\(folder)".utf8), key) { return (value, folder) }
+        }
+        guard let value = Self.attribute(Array(asked.root.utf8), key) else { return (nil, nil) }
+        return (value, "")
+    }
+
+    private func protection() throws(CommandFailure) -> PresentFile.Protection? {
+        let saved: Device?
+        do throws(StoreError) { saved = try StoreAtRest.savedSettings(of: report.store) } catch {
+            throw CommandFailure("cannot read the settings", error)
+        }
+        guard let saved, let state = LockState(rawValue: report.device.state) else { return nil }
+        let rule = ProtectionRule(state: state, standard: saved.protection)
+        let own = Self.attribute(asked.place, StorageAttribute.fileProtection.storeKey).flatMap {
+            FileProtection(text: $0)
+        }
+        return PresentFile.Protection(
+            fileProtection: rule.effective(own), state: state, canBeOpened: rule.admits(.open, own: own))
+    }
+
+    /// Would it go? A mount that is read-only has no answer: nothing is purged there.
+    private func judge(_ file: inout PresentFile) throws(CommandFailure) {
+        do throws(Errno) {
+            let named = try control.exchange(PurgeRequest.paths([asked.inner]).bytes, with: .storagePlan).text
+            if let cause = Self.line(named)?.refused {
+                file.refusal = PresentFile.Refusal(reason: cause, users: cause == .open ? users() : nil)
+                return
+            }
+            let all = try control.exchange(PurgeRequest.byRule(.all).bytes, with: .storagePlan).text
+            file.turn = PurgeTurn.of(asked.text, in: all, low: report.thresholds.low)
+            if report.profile == Profile.documented.rawValue, let before = file.turn?.bytesBefore {
+                file.turn?.reachedBeyond = report.storage.available + before
+            }
+            if file.charged == nil { file.charged = Self.line(named)?.bytes }
+        } catch .readOnly {} catch {
+            throw CommandFailure("cannot plan a purge", path: control.place, error)
+        }
+    }
+
+    private func users() -> [FileUser] {
+        let path = Array("\(control.place)/\(asked.text)".utf8)
+        return ProcessTable.users(ofFiles: [path])[path] ?? []
+    }
+
+    private static func line(_ text: String) -> PlanLine? {
+        guard let first = text.split(separator: "\n").first else { return nil }
+        do { return try JSONText.decode(PlanLine.self, from: String(first)) } catch { return nil }
+    }
+
+    /// nil if it is not set, or cannot be read.
+    static func attribute(_ path: [UInt8], _ key: String) -> String? {
+        var value = [UInt8](repeating: 0, count: 256)
+        do throws(Errno) {
+            let count = try value.withUnsafeMutableBytes { buffer in
+                Result { () throws(Errno) in
+                    try System.attribute(at: AT_FDCWD, path.map(CChar.init(bitPattern:)) + [0], key, into: buffer)
+                }
+            }.get()
+            return String(path: value.prefix(count))
+        } catch { return nil }
+    }
+}
+
+/// Where a file is in the plan of a purge of everything. The lines before it are not decoded, since there may be many.
+enum PurgeTurn {
+    static func of(_ path: String, in plan: String, low: ByteCount) -> PresentFile.Turn? {
+        let beginning = Array(#"{"path":\#(JSONText.encode(path)),"#.utf8)
+        var (position, count, before, found) = (0, 0, ByteCount.zero, Substring?.none)
+        for line in plan.split(separator: "\n") {
+            count += 1
+            guard found == nil else { continue }
+            if line.utf8.starts(with: beginning) {
+                (found, position) = (line, count)
+            } else {
+                before += bytes(of: line)
+            }
+        }
+        guard let found else { return nil }
+        do {
+            let line = try JSONText.decode(PlanLine.self, from: String(found))
+            return PresentFile.Turn(
+                position: position, of: count, bytesBefore: before, lowThreshold: low, reason: line.reason ?? "",
+                tombstone: line.tombstone)
+        } catch { return nil }
+    }
+
+    /// The number after the last `"bytes":`, which is no part of a name: quotes in a name are escaped.
+    private static func bytes(of line: Substring) -> ByteCount {
+        let key = Array(#""bytes":"#.utf8)
+        let text = Array(line.utf8)
+        guard text.count > key.count else { return .zero }
+        for start in stride(from: text.count - key.count, through: 0, by: -1)
+        where text[start...].starts(with: key) && (start == 0 || text[start - 1] != UInt8(ascii: "\\")) {
+            let digits = text[(start + key.count)...].prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            return ByteCount(Int64(String(decoding: digits, as: UTF8.self)) ?? 0)
+        }
+        return .zero
+    }
+}

@@ -1,0 +1,225 @@
+import PurgeModel
+import PurgeStore
+
+/// Finds out about a path: from the journal of its container, and from what is there now.
+struct WhyInquiry {
+    typealias Query = JournalReader.NameQuery
+    let path: String
+    let container: String
+    let journal: any NameEvents
+    /// What is there now.
+    let file: PresentFile?
+    /// The value of a flag that what is there has itself.
+    let flag: (String) -> String?
+    /// Whether there is something at another path of the container.
+    let exists: (String) -> Bool
+    /// The names in a folder of it.
+    let names: (String) -> [String]
+
+    /// So many of the newest events of a path are looked at.
+    private static let recent = 256
+    private var history: NameHistory { NameHistory(journal: journal, exists: exists) }
+
+    func report() throws(CommandFailure) -> WhyReport {
+        let recent = try journal.events(Query(.at(path), limit: Self.recent))
+        var report = if let file { try present(file, recent) } else { try gone(recent) }
+        report.refused = recent.first { $0.type == .refused }
+        report.protectionDenied = recent.first { $0.type == .protectionDenied }
+        report.journal = try extent()
+        if report.answer == .unknown { report.nearest = try nearest() }
+        report.advice = WhyAdvice.sentences(report)
+        return report
+    }
+
+    private func extent() throws(CommandFailure) -> WhyReport.Extent {
+        let first = try journal.first()
+        let dropped = try journal.events(Query(.whole(.dropped)))
+        // `7 events`
+        let counts = dropped.compactMap { $0.reason?.split(separator: " ").first.flatMap { Int64($0) } }
+        return WhyReport.Extent(
+            first: first?.seq, time: first?.time, realTime: first?.realTime,
+            missing: dropped.isEmpty ? nil : counts.reduce(0) { $0.addingReportingOverflow($1).partialValue },
+            missingBefore: dropped.first?.seq)
+    }
+}
+
+// What is there.
+extension WhyInquiry {
+    private func present(_ file: PresentFile, _ recent: [Event]) throws(CommandFailure) -> WhyReport {
+        var report = WhyReport(path: path, container: container, answer: .present)
+        report.file = file
+        let last = try history.lastEnding(of: path, before: .max)
+        let origins = try history.origins(of: path, before: .max)
+        report.origins = origins.isEmpty ? nil : origins
+        if let last, last.above == nil {
+            if last.event.type == .replaced { report.replaced = last.event } else { report.earlier = last.event }
+        }
+        let lost = lostFlags(recent)
+        report.lostFlags = lost.isEmpty ? nil : lost
+        let end = last?.event.seq ?? 0
+        if file.protection?.canBeOpened == false {
+            report.answer = .inaccessible
+        } else if file.kind == .file, file.size == .zero, let event = recent.first(where: { $0.tombstone == true }),
+            event.seq > end
+        {
+            (report.answer, report.event) = (.emptied, event)
+            report.passedOver = try passedOver(event)
+        } else if let newest = lost.first {
+            (report.answer, report.event) = (.flagLost, newest.event)
+        } else if let newest = recent.first, newest.type == .refused {
+            (report.answer, report.event) = (.refused, newest)
+        }
+        return report
+    }
+
+    /// Those that it still lacks, and that nobody has set or removed since.
+    private func lostFlags(_ recent: [Event]) -> [WhyReport.LostFlag] {
+        var seen: Set<String> = []
+        var lost: [WhyReport.LostFlag] = []
+        for event in recent where event.type == .flagLost || event.type == .mark {
+            guard let reason = event.reason, let end = reason.firstIndex(of: "=") else { continue }
+            let (name, value) = (String(reason[..<end]), String(reason[reason.index(after: end)...]))
+            guard seen.insert(name).inserted, event.type == .flagLost, flag(name) != value else { continue }
+            lost.append(WhyReport.LostFlag(flag: name, value: value, event: event))
+        }
+        return lost
+    }
+}
+
+// What is gone.
+extension WhyInquiry {
+    private func gone(_ recent: [Event]) throws(CommandFailure) -> WhyReport {
+        switch try history.fate(of: path) {
+        case .ended(let ending, let place, let moves): return try ended(ending, at: place, moves)
+        case .there(let place, let moves), .lost(let place, let moves):
+            var report = WhyReport(path: path, container: container, answer: .moved)
+            (report.event, report.place, report.moves) = (moves.last?.event, place, moves)
+            if !exists(place) { report.isCertain = false }
+            return try withEarlier(report, before: moves.first?.event)
+        case .unknown: return try untold(recent)
+        }
+    }
+
+    private func ended(_ ending: NameEnding, at place: String, _ moves: [NameMove]) throws(CommandFailure) -> WhyReport
+    {
+        let event = ending.event
+        var report = WhyReport(path: path, container: container, answer: Self.answer(event))
+        (report.event, report.folder) = (event, ending.above)
+        if moves.isEmpty {
+            let origins = try history.origins(of: path, before: event.seq)
+            report.origins = origins.isEmpty || ending.isOfAll ? nil : origins
+        } else {
+            (report.place, report.moves) = (place, moves)
+        }
+        if event.type == .purge {
+            report.passedOver = try passedOver(event)
+            report.update = try update(with: event)
+        }
+        report = try withEarlier(report, before: report.origins?.last?.event ?? moves.first?.event ?? event)
+        let isKnown = ending.above == nil && (!ending.isOfAll || report.earlier != nil || !moves.isEmpty)
+        if !isKnown { report.isCertain = false }
+        return report
+    }
+
+    private static func answer(_ event: Event) -> WhyReport.Answer {
+        switch event.type {
+        case .purge: .purged
+        case .replaced: .replaced
+        case .renamed: .moved
+        case .app: .appDeleted
+        case .restore: .notRestored
+        default: .removed
+        }
+    }
+
+    private func withEarlier(_ report: WhyReport, before event: Event?) throws(CommandFailure) -> WhyReport {
+        var report = report
+        guard let event, let last = try history.lastEnding(of: path, before: event.seq), last.above == nil,
+            !NameHistory.areOneStep(event, last.event)
+        else { return report }
+        report.earlier = last.event
+        return report
+    }
+
+    /// What the first event of a purge says of all its files. What one program causes by several writes is told apart by
+    /// the second only.
+    private func passedOver(_ purge: Event) throws(CommandFailure) -> [PassedOver]? {
+        if let own = purge.passedOver { return own }
+        let before = try journal.events(before: purge.seq, limit: 300)
+        return before.prefix { event in
+            event.type == .purge && event.trigger == purge.trigger && event.pid == purge.pid
+                && event.cause == purge.cause && event.time.prefix(19) == purge.time.prefix(19)
+        }.first { $0.passedOver != nil }?.passedOver
+    }
+
+    /// The files of tmp go before the event of the update that empties it.
+    private func update(with purge: Event) throws(CommandFailure) -> Event? {
+        guard purge.reason == PurgeReason.temporary.rawValue, purge.trigger == .command else { return nil }
+        let next = try journal.events(Query(.whole(.app), after: purge.seq, newestFirst: false, limit: 1)).first
+        return next?.reason == AppCommand.update.rawValue && next?.pid == purge.pid ? next : nil
+    }
+
+    /// No event says that it came to an end.
+    private func untold(_ recent: [Event]) throws(CommandFailure) -> WhyReport {
+        var report = WhyReport(path: path, container: container, answer: .unknown)
+        if let denied = recent.first, denied.type == .protectionDenied, denied.reason?.hasPrefix("create ") ?? false {
+            (report.answer, report.event) = (.denied, denied)
+        } else if let refused = recent.first, refused.type == .refused {
+            (report.answer, report.event) = (.refused, refused)
+        } else if Place.at(path: path.utf8) == .temporary, let event = try emptyingOfTmp() {
+            (report.answer, report.event) = (.tmpEmptied, event)
+            report.isCertain = recent.isEmpty ? false : nil
+        } else {
+            report.event = if let event = recent.first { event } else { try newestBelow() }
+            if report.event != nil { report.answer = .unrecorded }
+        }
+        return report
+    }
+
+    /// A reboot and an update have an event for each file of tmp, but none for its folders.
+    private func emptyingOfTmp() throws(CommandFailure) -> Event? {
+        let reboots = try journal.events(Query(.whole(.device)))
+        let updates = try journal.events(Query(.whole(.app)))
+        let last = [
+            reboots.first { $0.trigger == .reboot }, updates.first { $0.reason == AppCommand.update.rawValue },
+        ].compactMap { $0 }
+        return last.max { $0.seq < $1.seq }
+    }
+
+    /// Of a folder that is gone: the newest event of what was in it.
+    private func newestBelow() throws(CommandFailure) -> Event? {
+        var newest: Event?
+        for below in try journal.paths(near: path + "/", backwards: false, limit: 64) {
+            guard below.utf8.starts(with: (path + "/").utf8) else { break }
+            let event = try journal.events(Query(.at(below), limit: 1)).first
+            if let event, event.seq > newest?.seq ?? 0 { newest = event }
+        }
+        return newest
+    }
+}
+
+// What may have been meant.
+extension WhyInquiry {
+    private static let mostNames = 2000
+
+    private func nearest() throws(CommandFailure) -> String? {
+        let known =
+            try journal.paths(near: path, backwards: false, limit: 32)
+            + journal.paths(near: path, backwards: true, limit: 32)
+        let parts = path.pathNames
+        var folder: [String] = []
+        for (index, name) in parts.enumerated() {
+            if exists((folder + [name]).joined(separator: "/")) {
+                folder.append(name)
+                continue
+            }
+            let told = known.map(\.pathNames).filter { $0.count > index && Array($0[..<index]) == folder }
+            let candidates = names(folder.joined(separator: "/")).prefix(Self.mostNames) + told.map { $0[index] }
+            guard let near = Suggestion.nearest(to: name, among: candidates.filter { $0 != name }) else { return nil }
+            let rest = (folder + [near] + parts[(index + 1)...]).joined(separator: "/")
+            let isKnown = index == parts.count - 1 || exists(rest) || known.contains(rest)
+            return isKnown ? rest : (folder + [near]).joined(separator: "/")
+        }
+        return nil
+    }
+}

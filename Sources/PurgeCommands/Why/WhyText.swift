@@ -1,0 +1,229 @@
+import PurgeModel
+
+/// A report as text: the short answer, then what is known, then what to do.
+struct WhyText {
+    let report: WhyReport
+
+    var lines: [String] {
+        var parts = [WhyWords.wrapped("\(WhyWords.path(report.path)): \(headline)")]
+        parts += paragraphs.filter { !$0.isEmpty }.map { WhyWords.wrapped($0.joined(separator: " ")) }
+        parts.insert(purge?.neighbours ?? [], at: min(2, parts.count))
+        if !report.advice.isEmpty { parts.append(WhyWords.wrapped(report.advice.joined(separator: " "))) }
+        return Array(parts.filter { !$0.isEmpty }.joined(separator: [""]))
+    }
+
+    /// In place of `lines`, if nothing is known of it.
+    var failure: CommandFailure {
+        CommandFailure(
+            "cannot say why", path: report.path, "nothing is known of it",
+            advice: WhyWords.wrapped((journal + report.advice).joined(separator: " "), indent: "  ")
+                .joined(separator: "\n").dropFirst(2).description)
+    }
+
+    private var purge: PurgeSentences? {
+        guard let event = report.event, [.purged, .emptied].contains(report.answer) else { return nil }
+        return PurgeSentences(event: event, update: report.update, passedOver: report.passedOver ?? [])
+    }
+
+    private var headline: String {
+        switch report.answer {
+        case .present: "it is there."
+        case .inaccessible: "it is there, but cannot be opened now."
+        case .emptied: "it is there, but a purge has emptied it."
+        case .flagLost: "it is there, but has lost \(WhyWords.list((report.lostFlags ?? []).map(\.flag)))."
+        case .refused:
+            report.file == nil
+                ? "it is not there, and the last write to it found no room."
+                : "it is there, but the last write to it found no room."
+        case .purged:
+            report.place == nil
+                ? "it was purged." : "it was moved to \(WhyWords.path(report.place ?? "")) and purged there."
+        case .removed: removal
+        case .moved:
+            report.isCertain == false
+                ? "it was moved, and is gone." : "it was moved to \(WhyWords.path(report.place ?? ""))."
+        case .replaced:
+            report.place == nil
+                ? "it was replaced, and is gone."
+                : "it was moved to \(WhyWords.path(report.place ?? "")) and replaced there."
+        case .appDeleted: "it went when the app was deleted."
+        case .tmpEmptied: "it went when tmp was emptied."
+        case .notRestored: "it was not in the backup from which this container was restored."
+        case .denied: "it was never made: the device was locked."
+        case .unrecorded: "it is not there, and the journal does not say why."
+        case .unknown: "nothing is known of it."
+        }
+    }
+
+    private var removal: String {
+        if let folder = report.folder { return "it is gone, and so is the folder \(WhyWords.path(folder))." }
+        let who = report.event.flatMap { WhyWords.process($0) }.map { "by the app, \($0)" } ?? "by the app"
+        guard let place = report.place else { return "it was deleted \(who)." }
+        return "it was moved to \(WhyWords.path(place)) and deleted there \(who)."
+    }
+
+    private var paragraphs: [[String]] {
+        [event, file, movesHere, replaced, refused, denied, earlier, journal]
+    }
+}
+
+// What happened.
+extension WhyText {
+    private var event: [String] {
+        guard let event = report.event else { return [] }
+        let moves = moves(report.moves ?? [])
+        if let purge { return moves + purge.all }
+        switch report.answer {
+        case .removed:
+            guard let folder = report.folder else {
+                return moves + ["It was deleted \(WhyWords.when(event))\(WhyWords.by(event))." + held(event)]
+            }
+            return moves + [
+                "\(WhyWords.path(folder)) was removed \(WhyWords.when(event))\(WhyWords.by(event)). A folder must be empty "
+                    + "for that, so what was in it had gone before, and the journal does not say how."
+            ]
+        case .replaced:
+            return moves
+                + [replacement(event), "What became of that one is not in the journal."]
+                .prefix(report.place == nil ? 2 : 1)
+        case .moved:
+            return moves
+                + (report.isCertain == false
+                    ? [
+                        "There is nothing at \(WhyWords.path(report.place ?? "")) now, and the journal does not say why."
+                    ] : [])
+        case .appDeleted:
+            return [
+                "The app was deleted \(WhyWords.when(event))\(WhyWords.by(event)), which removes everything in the container."
+            ] + unsure
+        case .tmpEmptied:
+            let cause = event.type == .app ? "The app was updated" : "The device was rebooted"
+            return ["\(cause) \(WhyWords.when(event))\(WhyWords.by(event)), which empties tmp, folders too."] + unsure
+        case .notRestored:
+            return [
+                "This container was restored \(WhyWords.when(event)) (\(WhyWords.path(event.reason ?? ""))). "
+                    + "A backup has nothing of tmp and Library/Caches, nor what is excluded from it; what was before the "
+                    + "restore belongs to another life of the container."
+            ]
+        case .flagLost, .denied, .refused, .present, .inaccessible, .emptied, .purged, .unknown: return []
+        case .unrecorded: return [last(event)]
+        }
+    }
+
+    private var unsure: [String] {
+        report.isCertain == false
+            ? ["Whether it was there then is not in the journal, which does not record what is made."] : []
+    }
+
+    private func held(_ event: Event) -> String {
+        guard let bytes = event.bytes, bytes > .zero else { return "" }
+        return " It held \(bytes.inWords)."
+    }
+
+    private func moves(_ moves: [NameMove]) -> [String] {
+        moves.map { move in
+            let what =
+                move.folder.map { "Its folder \(WhyWords.path($0))" }
+                ?? (move.from.isPath(report.path) ? "It" : "It then")
+            return "\(what) was renamed to \(WhyWords.path(move.folder == nil ? move.to : move.event.to ?? "")) "
+                + "\(WhyWords.when(move.event))\(WhyWords.by(move.event))."
+        }
+    }
+
+    private func replacement(_ event: Event) -> String {
+        let source = event.to.map { "renamed \(WhyWords.path($0)) over it" } ?? "renamed another file over it"
+        return "\(WhyWords.capitalized(WhyWords.process(event) ?? "a process")) \(source) \(WhyWords.when(event))."
+    }
+
+    private func last(_ event: Event) -> String {
+        let subject = event.path.map { $0.isPath(report.path) ? "it" : WhyWords.path($0) } ?? "it"
+        return "The last that the journal has of \(subject) is an event of type \(event.type.rawValue) "
+            + "\(WhyWords.when(event))\(WhyWords.by(event))" + (event.reason.map { " (\(WhyWords.path($0)))." } ?? ".")
+    }
+}
+
+// What is there, and what else is known.
+extension WhyText {
+    private var file: [String] { report.file.map { PresentSentences(file: $0).all } ?? [] }
+
+    /// How it came to its path. An atomic save is told of as a replacement.
+    private var movesHere: [String] {
+        (report.origins ?? []).filter { report.replaced?.to != $0.from }.map { move in
+            let what = move.folder == nil ? "It" : "Its folder"
+            let from = WhyWords.path(move.folder == nil ? move.from : move.event.path ?? "")
+            return "\(what) had been renamed from \(from) \(WhyWords.when(move.event))\(WhyWords.by(move.event))."
+        }
+    }
+
+    private var replaced: [String] {
+        guard let event = report.replaced else { return [] }
+        var sentences = [
+            "\(WhyWords.capitalized(WhyWords.process(event) ?? "a process")) last replaced it \(WhyWords.when(event))"
+                + (event.to.map { ", by renaming \(WhyWords.path($0)) over it." } ?? ".")
+        ]
+        for lost in report.lostFlags ?? [] {
+            sentences.append(
+                "The file that was there before had \(lost.flag)=\(WhyWords.path(lost.value)) of its own, and the new one "
+                    + "does not: a flag belongs to a file, and not to its name.")
+        }
+        return sentences
+    }
+
+    private var refused: [String] {
+        guard let event = report.refused else { return [] }
+        let size = event.bytes.map { "of \($0.inWords) " } ?? ""
+        let level = event.pressure.map { " The pressure was \($0.rawValue)." } ?? ""
+        return ["A write \(size)to it\(WhyWords.by(event)) found no room \(WhyWords.when(event)) (ENOSPC).\(level)"]
+    }
+
+    /// `open complete locked`
+    private var denied: [String] {
+        guard let event = report.protectionDenied else { return [] }
+        let words = (event.reason ?? "").split(separator: " ").map { WhyWords.path(String($0)) }
+        let details = words.count == 3 ? ": its class is \(words[1]), and the device was \(words[2])" : ""
+        let call =
+            ["open": "open it", "create": "make it", "setClass": "change its class"][words.first ?? ""]
+            ?? "use its data"
+        let who = WhyWords.capitalized(WhyWords.process(event) ?? "a process")
+        return ["\(who) could not \(call) \(WhyWords.when(event)) (EPERM)\(details)."]
+    }
+
+    private var earlier: [String] {
+        guard let event = report.earlier else { return [] }
+        let what =
+            switch event.type {
+            case .purge: "was purged"
+            case .removed: "was deleted"
+            case .renamed: "was renamed to \(WhyWords.path(event.to ?? ""))"
+            case .replaced: "was replaced"
+            case .app: "went when the app was deleted, in another life of the container,"
+            default: "belonged to another life of the container, which ended"
+            }
+        return [
+            "An earlier file of this name \(what) \(WhyWords.when(event))\(WhyWords.by(event)) "
+                + "(`purgefs events --all --path PATH` shows all events of a name)."
+        ]
+    }
+
+    private var journal: [String] {
+        var sentences: [String] = []
+        let isOpen = report.isCertain == false || [.unknown, .unrecorded].contains(report.answer)
+        if isOpen, !report.journal.isWhole, let time = report.journal.time {
+            sentences.append(
+                "The journal goes back to \(WhyWords.moment(time)) only: older events have been removed from it.")
+        }
+        if let missing = report.journal.missing, isOpen || report.journal.missingBefore ?? 0 > report.event?.seq ?? 0 {
+            sentences.append(
+                "The journal lacks \(missing) events that it could not be given, so something may be missing here.")
+        }
+        if report.isExact == false {
+            sentences.append("Its name is not UTF-8, and other such names may be the same in the journal.")
+        }
+        if report.answer == .unknown {
+            sentences.append(
+                "It is not there, and the journal, which does not record what is made, has no event of it.")
+        }
+        if let nearest = report.nearest { sentences.append("Did you mean \(WhyWords.path(nearest))?") }
+        return sentences
+    }
+}

@@ -1,0 +1,88 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import Testing
+
+@testable import PurgeCommands
+
+/// Each kind of answer, from a journal that is only a list. The texts are compared whole with Answers/why.txt; to accept
+/// a change: `PURGEFS_ACCEPT_MESSAGES=1 swift test --filter WhyTests`.
+struct WhyTests {
+    private static let golden =
+        "\(#filePath)".split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/Answers/why.txt"
+
+    @Test(arguments: WhyScenario.all.indices) func answers(index: Int) throws {
+        let scenario = WhyScenario.all[index]
+        #expect(try scenario.report.answer == scenario.answer, "\(scenario.name)")
+    }
+
+    @Test func texts() throws {
+        let text = try WhyScenario.all.map { scenario in
+            let text = WhyText(report: try scenario.report)
+            let lines = scenario.answer == .unknown ? [text.failure.message] : text.lines
+            return (["# \(scenario.name)", ""] + lines + ["", ""]).joined(separator: "\n")
+        }.joined()
+        if getenv("PURGEFS_ACCEPT_MESSAGES") != nil {
+            try FileDescriptor.open(Self.golden, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644).writeAll(Array(text.utf8))
+        }
+        let expected = String(decoding: try FileDescriptor.open(Self.golden, O_RDONLY).readAll(), as: UTF8.self)
+        #expect(text == expected)
+        #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
+    }
+
+    @Test func everyAnswerHasAScenario() {
+        #expect(Set(WhyScenario.all.map(\.answer)) == Set(WhyReport.Answer.allCases))
+    }
+
+    /// The members of the JSON, in their order.
+    @Test func json() throws {
+        let scenario = try #require(WhyScenario.all.first { $0.name == "moved to tmp and purged there" })
+        let time = ListedEvents.time(1)
+        #expect(
+            JSONText.encode(try scenario.report).hasPrefix(
+                #"{"path":"Documents/a","container":"/srv/app","answer":"purged","event":{"seq":2,"time":"\#(ListedEvents.time(2))","#
+                    + #""type":"purge","path":"tmp/x","tier":"caches","bytes":6291456,"reason":"temporary","trigger":"pressure","#
+                    + #""lastUse":"2026-11-20T08:00:00.000Z","pressure":"low","realTime":"\#(ListedEvents.time(2))"},"place":"tmp/x","#
+                    + #""moves":[{"from":"Documents/a","to":"tmp/x","event":{"seq":1,"time":"\#(time)","#))
+    }
+
+    /// However many events a name has, only some of them are looked at.
+    @Test func aNameWithManyEvents() throws {
+        let saves = (0..<5000).flatMap { _ in
+            [
+                Event(type: .replaced, path: "Documents/a", pid: 1, to: "Documents/b"),
+                Event(type: .renamed, path: "Documents/b", pid: 1, to: "Documents/a"),
+            ]
+        }
+        let scenario = WhyScenario(
+            name: "", answer: .removed, path: "Documents/a",
+            events: saves + [Event(type: .removed, path: "Documents/a", pid: 2)])
+        let report = try scenario.report
+        #expect(report.answer == .removed && report.origins?.first?.event.seq == 10000)
+    }
+
+    /// A plan is not decoded line by line; a name may look like one.
+    @Test func turns() throws {
+        let plan = #"""
+            {"reason":"others","bytes":4096}
+            {"path":"tmp/\"bytes\":7,","reason":"temporary","bytes":8192}
+            {"path":"tmp/ab","reason":"temporary","bytes":100}
+            {"path":"tmp/a","reason":"temporary","bytes":4096,"tombstone":true}
+            {"path":"tmp/c","reason":"temporary","bytes":4096}
+            """#
+        let turn = try #require(PurgeTurn.of("tmp/a", in: plan, low: .zero))
+        #expect(turn.position == 4 && turn.of == 5 && turn.bytesBefore == ByteCount(4096 + 8192 + 100))
+        #expect(turn.reason == "temporary" && turn.tombstone == true)
+        #expect(PurgeTurn.of("tmp/d", in: plan, low: .zero) == nil)
+    }
+
+    @Test(arguments: [
+        ["why"], ["why", "a", "b"], ["why", "--jsn", "a"],
+    ]) func usage(words: [String]) { #expect(Session(words).status == 64) }
+
+    @Test func whatIsInNoContainer() {
+        let session = Session("why", "/etc/passwd")
+        #expect(session.status == 1 && session.messages.contains("it is not in a container"), "\(session)")
+    }
+}
