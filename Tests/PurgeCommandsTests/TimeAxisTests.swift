@@ -37,8 +37,36 @@ struct TimeAxisTests {
         #expect(moments.spans.count <= 2048)
         #expect(moments.spans.reduce(0) { $0 + $1.count } == 100_000)
         #expect(moments.spans.reduce(.zero) { $0 + $1.bytes } == ByteCount(200_000))
-        // The pause in the middle is kept.
+        // All are about equally long, and the pause in the middle is kept.
+        #expect(moments.spans.allSatisfy { $0.last - $0.first < 1_000_000 })
         #expect(!moments.spans.contains { $0.first < 1 << 49 && $0.last > 1 << 49 })
+    }
+
+    /// Short bad times of a long history can still be seen.
+    @Test func statesAreJoined() {
+        var states = States<Int>(most: 100) { $0 }
+        for index in 0..<10_001 { states.add(Int64(index), index % 1000 == 500 ? 2 : index % 2) }
+        #expect(states.changes.count <= 200 && states.count == 10_001)
+        #expect(states.changes.count { $0.state == 2 } == 10)
+        #expect(states.changes.last?.state == 0 && states.changes.last?.time == 10_000)
+        #expect(states.changes.first?.time == 0)
+    }
+
+    /// What lasts less than a column of the chart is shown, and the worst of what is in one.
+    @Test func lanesShowTheWorst() throws {
+        var history = ReportHistory()
+        let second: Int64 = 1_000_000_000
+        for index in 0..<50_000 {
+            let time = Instant(nanoseconds: Int64(index) * second).iso8601
+            let level = index == 25_000 ? "veryLow" : index % 2 == 0 ? "normal" : "nearLow"
+            history.add(Event(time: time, type: .pressure, reason: level))
+        }
+        let lanes = EventLanes(history, TimeAxis((0...100).map { Int64($0) * 500 * second })).html.map(\.markup)
+            .joined()
+        #expect(lanes.contains(#"<rect class="near-low" x="0""#))
+        let places = [496, 498, 500].map { "<rect class=\"very-low\" x=\"\($0)\" y=\"0\" width=\"2\"" }
+        #expect(places.contains { lanes.contains($0) }, "\(lanes)")
+        #expect(lanes.contains("50000 changes of the level, at last to near low"))
     }
 
     @Test func newest() {

@@ -37,12 +37,12 @@ struct EventLanes {
 
     private var levelWords: String {
         guard let last = history.levels.changes.last else { return "no change of the level" }
-        let count = history.levels.changes.count
+        let count = history.levels.count
         return "\(count) \(count == 1 ? "change" : "changes") of the level, at last to \(last.state.inWords)"
     }
 
     private var lockWords: String {
-        "\(history.locks.changes.count { $0.state == .locked }) times locked, \(words(history.reboots, "reboot"))"
+        "locked \(history.timesLocked == 1 ? "once" : "\(history.timesLocked) times"), \(words(history.reboots, "reboot"))"
     }
 
     /// Those that would be drawn over one another are one mark.
@@ -80,7 +80,7 @@ struct EventLanes {
     }
 
     private var levels: [HTML] {
-        bands(history.levels.changes.map { ($0.time, $0.state, $0.state.inWords) }) { level in
+        bands(history.levels, \.inWords) { level in
             switch level {
             case .normal: nil
             case .nearLow: "near-low"
@@ -90,25 +90,59 @@ struct EventLanes {
         }
     }
 
-    private var locks: [HTML] {
-        bands(history.locks.changes.map { ($0.time, $0.state, $0.state.rawValue) }) { state in
-            state.restrictsData ? "locked" : nil
+    private var locks: [HTML] { bands(history.locks, \.rawValue) { $0.restrictsData ? "locked" : nil } }
+
+    /// In units of the chart: no band is narrower, and of what was true in one, the worst is shown.
+    private static let column = 2
+
+    /// Bands from each change to the next; none for states without a style.
+    private func bands<State>(
+        _ states: States<State>, _ name: (State) -> String, _ style: (State) -> HTMLText?
+    ) -> [HTML] {
+        let worst = columns(states)
+        var bands: [HTML] = []
+        var begin = 0
+        while begin < worst.count {
+            guard let first = worst[begin] else {
+                begin += 1
+                continue
+            }
+            let state = states.changes[first].state
+            var (end, last) = (begin + 1, first)
+            while end < worst.count, let next = worst[end],
+                states.rank(states.changes[next].state) == states.rank(state)
+            {
+                (end, last) = (end + 1, next)
+            }
+            if let style = style(state) {
+                let title =
+                    "\(name(state)) from \(text(states.changes[first].time)) to \(text(self.end(of: last, states)))"
+                bands.append(
+                    rectangle(style, begin * Self.column, end * Self.column, least: Self.column, title))
+            }
+            begin = end
         }
+        return bands
     }
 
-    /// From each change to the next; not for those without a style.
-    private func bands<State>(_ changes: [(time: Int64, state: State, name: String)], _ style: (State) -> HTMLText?)
-        -> [HTML]
-    {
-        changes.indices.compactMap { index in
-            let (time, state, name) = changes[index]
-            guard let style = style(state) else { return nil }
-            let end = index + 1 < changes.count ? changes[index + 1].time : axis.end
-            let (from, to) = (axis.x(time), axis.x(end))
-            // Of many in one place, the last is seen.
-            if to - from < 2, index + 1 < changes.count { return nil }
-            return rectangle(style, from, to, least: 2, "\(name) from \(text(time)) to \(text(end))")
+    /// The number of the worst change for each column.
+    private func columns<State>(_ states: States<State>) -> [Int?] {
+        var worst = [Int?](repeating: nil, count: TimeAxis.width / Self.column)
+        for (index, change) in states.changes.enumerated() {
+            let from = min(axis.x(change.time) / Self.column, worst.count - 1)
+            let to = max(from, min((axis.x(end(of: index, states)) - 1) / Self.column, worst.count - 1))
+            for column in from...to {
+                if let other = worst[column], states.rank(states.changes[other].state) > states.rank(change.state) {
+                    continue
+                }
+                worst[column] = index
+            }
         }
+        return worst
+    }
+
+    private func end<State>(of index: Int, _ states: States<State>) -> Int64 {
+        index + 1 < states.changes.count ? states.changes[index + 1].time : axis.end
     }
 
     private func text(_ time: Int64) -> String { ReportTime.text(Instant(nanoseconds: time)) }

@@ -1,8 +1,8 @@
 import PurgeModel
 
 /// Things of one kind that happened, along the time, in bounded memory: what was close together becomes one.
-struct Moments {
-    struct Span {
+struct Moments: Sendable {
+    struct Span: Sendable {
         /// In nanoseconds since 1970.
         var first, last: Int64
         var count = 1
@@ -22,40 +22,73 @@ struct Moments {
         if spans.count > Self.most { join() }
     }
 
-    /// Joins the nearest neighbours until half of them are left.
+    /// Joins neighbours in pairs, those that are shortest together, so that all get about equally long.
     private mutating func join() {
         spans.sort { $0.first < $1.first }
-        let gaps = zip(spans.dropFirst(), spans).map { Double($0.first) - Double($1.last) }.sorted()
-        let limit = gaps[gaps.count / 2]
-        var joined: [Span] = []
-        for span in spans {
-            if let last = joined.indices.last, Double(span.first) - Double(joined[last].last) <= limit {
-                joined[last].last = max(joined[last].last, span.last)
-                joined[last].count += span.count
-                joined[last].bytes += span.bytes
-            } else {
-                joined.append(span)
-            }
+        let limit = Thinning.limit(zip(spans, spans.dropFirst()).map { Double($1.last) - Double($0.first) })
+        spans = Thinning.joined(spans) { first, second, _ in
+            guard Double(second.last) - Double(first.first) <= limit else { return nil }
+            return Span(
+                first: first.first, last: max(first.last, second.last), count: first.count + second.count,
+                bytes: first.bytes + second.bytes)
         }
-        spans = joined
     }
 }
 
-/// States of the device along the time, of which the newest are kept.
-struct States<State> {
-    struct Change {
+/// Makes a long list shorter.
+private enum Thinning {
+    /// The middle one.
+    static func limit(_ lengths: [Double]) -> Double { lengths.sorted()[lengths.count / 2] }
+
+    /// `join` gets two neighbours and the one after them, and returns nil where they stay two.
+    static func joined<Element>(_ list: [Element], _ join: (Element, Element, Element?) -> Element?) -> [Element] {
+        var joined: [Element] = []
+        var index = 0
+        while index < list.count {
+            if index + 1 < list.count,
+                let one = join(list[index], list[index + 1], index + 2 < list.count ? list[index + 2] : nil)
+            {
+                joined.append(one)
+                index += 2
+            } else {
+                joined.append(list[index])
+                index += 1
+            }
+        }
+        return joined
+    }
+}
+
+/// States of the device along the time, in bounded memory: of what was close together, the worse is kept.
+struct States<State: Sendable>: Sendable {
+    struct Change: Sendable {
         var time: Int64
         var state: State
     }
 
     private let most: Int
+    /// Higher is worse.
+    let rank: @Sendable (State) -> Int
     private(set) var changes: [Change] = []
+    /// How many there were.
+    private(set) var count = 0
 
-    init(most: Int) { self.most = most }
+    init(most: Int, rank: @escaping @Sendable (State) -> Int) { (self.most, self.rank) = (most, rank) }
 
     mutating func add(_ time: Int64, _ state: State) {
+        count += 1
         changes.append(Change(time: time, state: state))
-        if changes.count > 2 * most { changes.removeFirst(most) }
+        if changes.count > 2 * most { join() }
+    }
+
+    /// The last one is still true, and stays.
+    private mutating func join() {
+        changes.sort { $0.time < $1.time }
+        let limit = Thinning.limit(zip(changes, changes.dropFirst(2)).map { Double($1.time) - Double($0.time) })
+        changes = Thinning.joined(changes) { first, second, third in
+            guard let third, Double(third.time) - Double(first.time) <= limit else { return nil }
+            return Change(time: first.time, state: rank(second.state) > rank(first.state) ? second.state : first.state)
+        }
     }
 }
 

@@ -36,8 +36,9 @@ struct ReportHistory {
     private(set) var newestChanges = Newest<Event>(ReportHistory.mostNewest)
     private(set) var purges = Moments()
     private(set) var refusals = Moments()
-    private(set) var levels = States<PressureLevel>(most: 1024)
-    private(set) var locks = States<LockState>(most: 1024)
+    private(set) var levels = States<PressureLevel>(most: 1024, rank: \.severity)
+    private(set) var locks = States<LockState>(most: 1024) { $0.restrictsData ? 1 : 0 }
+    private(set) var timesLocked = 0
     private(set) var reboots = Moments()
     /// Events that the journal lacks, as it says.
     private(set) var dropped = 0
@@ -67,6 +68,7 @@ struct ReportHistory {
     private mutating func addState(_ event: Event, _ time: Int64?) {
         guard let time, let state = event.reason.flatMap(LockState.init(rawValue:)) else { return }
         locks.add(time, state)
+        if state == .locked { timesLocked += 1 }
         if state == .beforeFirstUnlock { reboots.add(time) }
     }
 
