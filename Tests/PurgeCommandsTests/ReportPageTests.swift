@@ -107,8 +107,10 @@ struct ReportPageTests {
         ]
         content.findings = [
             .init(title: "empty files", advice: "Look.", path: "Documents/empty", bytes: .zero),
+            .init(title: "empty files", advice: "Look.", path: "Documents/<a>", detail: "refused at 10:00 & 11:00"),
             .init(title: "the backup is over 500 MB", advice: "Exclude what can be had again."),
         ]
+        content.findingCounts = ["empty files": 1200]
         content.settings = [.init(name: "profile", value: "documented"), .init(name: "clock", value: "3d ahead")]
         content.policies = try ["Documents/feed", ""].map {
             try JSONText.decode(
@@ -171,7 +173,7 @@ struct ReportPageTests {
         content.status?.profile = hostile
         content.remarks = [hostile]
         content.largest = [.init(path: hostile, charged: ByteCount(1), tier: .caches)]
-        content.findings = [.init(title: hostile, advice: hostile, path: hostile)]
+        content.findings = [.init(title: hostile, advice: hostile, path: hostile, detail: hostile)]
         content.settings = [.init(name: hostile, value: hostile)]
         for type in EventType.allCases {
             content.history.add(
@@ -210,7 +212,9 @@ struct ReportPageTests {
                 Event(time: time, type: .device, reason: index % 2 == 0 ? "locked" : "beforeFirstUnlock"))
         }
         content.largest = (0..<20).map { _ in .init(path: long, charged: ByteCount(1), tier: .caches) }
-        content.findings = (0..<100_000).map { .init(title: "\($0 % 30)", advice: long, path: long) }
+        content.findings = (0..<100_000).map {
+            .init(title: "\($0 % 30)", advice: "\($0)" + String(repeating: "x", count: 9999), path: long, detail: long)
+        }
         content.policies = Array(repeating: content.policies[0], count: 10_000)
         #expect(ReportPage(content: content).text.utf8.count < 1_000_000)
     }

@@ -23,6 +23,8 @@ struct ReportContent {
         var advice: String
         var path: String?
         var bytes: ByteCount?
+        /// What exactly was found.
+        var detail: String?
     }
     struct Setting {
         var name: String
@@ -56,6 +58,8 @@ struct ReportContent {
     var largest: [File] = []
     /// Nil if there are none because they could not be looked for.
     var findings: [Finding]?
+    /// How many there are of each title; without a number, as many as are in `findings`.
+    var findingCounts: [String: Int64] = [:]
     var settings: [Setting] = []
     var policies: [PolicyLine] = []
 }

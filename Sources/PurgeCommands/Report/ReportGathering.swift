@@ -1,5 +1,4 @@
 import Glibc
-import PurgeBackup
 import PurgeModel
 import PurgeStore
 import PurgeSystem
@@ -151,33 +150,14 @@ extension ReportGathering {
     }
 
     private mutating func findProblems() {
-        do throws(StoreError) {
-            let found = try audit().findings
-            content.findings = found.map {
-                .init(title: $0.rule.title, advice: $0.rule.advice, path: $0.path, bytes: $0.bytes)
+        do throws(CommandFailure) {
+            var warnings: [String] = []
+            let report = try ContainerDiagnosis.report(of: target) { warnings.append($0) }
+            content.remarks += warnings.filter { !content.remarks.contains($0) }
+            content.findings = report.findings.map {
+                .init(title: $0.rule.title, advice: $0.advice, path: $0.path, bytes: $0.bytes, detail: $0.detail)
             }
-        } catch { content.remarks.append("There are no findings: \(CommandFailure("cannot audit", error).message)") }
-    }
-
-    private func audit() throws(StoreError) -> BackupAuditReport {
-        let (source, store, device): (BackupSource, String, Device)
-        switch target {
-        case .mount(let path):
-            guard let status = content.status, let saved = try StoreAtRest.savedSettings(of: status.store) else {
-                throw StoreError("the store has no device.json", path: path, advice: "")
-            }
-            (source, store, device) = (try BackupSource(mount: path), status.store, saved)
-        case .store(let path):
-            let opened = try Store.openForReading(path)
-            device = try opened.loadSettings()
-            (source, store) = (BackupSource(opened, device), path)
-        }
-        // On the scale of real time, as the files' own times are.
-        let uses = try JournalReader(storePath: store).lastUses().mapValues { use in
-            var use = use
-            use.lastUse = use.lastUse.advanced(by: TimeSpan(seconds: -device.clock))
-            return use
-        }
-        return try ContainerAudit(source, lastUses: uses, BackupProgress(path: store) { _ in }).run()
+            for count in report.rules { content.findingCounts[count.rule.title] = count.findings }
+        } catch { content.remarks.append("There are no findings: \(error.message)") }
     }
 }

@@ -62,6 +62,9 @@ struct ReportPage {
         if let status = content.status { samples.append(.init(status, at: content.time.simulated)) }
         guard !samples.isEmpty else { return [] }
         let chart = UseChart(samples, content.history, thresholds: content.status?.thresholds ?? .off)
-        return [HTML.section("over-time", "Over time", chart.html)]
+        let remark: [HTML] =
+            content.samples.isEmpty
+            ? [HTML.remark("The journal has no samples of the past: the curves show the present only.")] : []
+        return [HTML.section("over-time", "Over time", chart.html + remark)]
     }
 }

@@ -73,21 +73,27 @@ struct ReportTables {
         return [
             HTML.section(
                 "findings", "Findings",
-                titles.prefix(20).flatMap { title in Self.group(findings.filter { $0.title == title }) })
+                titles.prefix(24).flatMap { title in group(findings.filter { $0.title == title }) })
         ]
     }
 
-    /// Those of one kind, which have their advice in common.
-    private static func group(_ findings: [ReportContent.Finding]) -> [HTML] {
-        let most = 10
-        let items = findings.prefix(most).compactMap { finding -> HTML? in
+    /// Those of one kind; most of them have their advice in common.
+    private func group(_ findings: [ReportContent.Finding]) -> [HTML] {
+        let shown = findings.prefix(Self.mostFindings)
+        let items = shown.compactMap { finding -> HTML? in
             guard let path = finding.path else { return nil }
-            return HTML("li", [:], HTML.path(path), HTML.text(finding.bytes.map { " (\($0.inWords))" }))
+            let words = [finding.bytes?.inWords, finding.detail].compactMap { $0 }.joined(separator: ", ")
+            return HTML("li", [:], HTML.path(path), HTML(HTMLText(words.isEmpty ? "" : " (\(words))", limit: 100)))
         }
-        let rest = findings.count > most ? [HTML.remark("and \(findings.count - most) more")] : []
+        let count = content.findingCounts[findings[0].title] ?? Int64(findings.count)
+        let rest = count > shown.count ? [HTML.remark("and \(count - Int64(shown.count)) more")] : []
+        var advice: [String] = []
+        for finding in shown where !advice.contains(finding.advice) { advice.append(finding.advice) }
         return [HTML("h3", [:], HTML(HTMLText(findings[0].title)))] + items.inElement("ul", ["class": "paths"]) + rest
-            + [HTML.remark(HTML(HTMLText(findings[0].advice, limit: 1000)))]
+            + advice.prefix(2).map { HTML.remark(HTML(HTMLText($0, limit: 600))) }
     }
+
+    private static let mostFindings = 10
 
     var settings: [HTML] {
         guard !content.settings.isEmpty else { return [] }
