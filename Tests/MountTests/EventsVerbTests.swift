@@ -82,6 +82,7 @@ extension Mounts {
                 let summary = try JSONDecoder().decode(Summary.self, from: Data(text.utf8))
                 #expect(summary.total.purgedFiles == 3 && summary.total.purgedBytes == 16384)
                 #expect(summary.total.refusedWrites == 1)
+                #expect(summary.processes.contains { $0.process == "head" && $0.purgedFiles == 3 })
                 let thumbs = try #require(summary.directories.first)
                 #expect(thumbs.directory == "Library/Caches/thumbs" && thumbs.purgedFiles == 2)
                 #expect(thumbs.purgedBytes == 12288 && thumbs.files == 2)
@@ -89,7 +90,6 @@ extension Mounts {
                 #expect(documents.refusedWrites == 1 && documents.purgedFiles == 0)
                 let caches = try #require(summary.reasons.first { $0.reason == "caches" })
                 #expect(caches.type == "purge" && caches.trigger == "importantWrite" && caches.purgedBytes == 12288)
-                #expect(summary.processes.contains { $0.purgedFiles == 3 })
                 let lines = try PurgefsBinary.run("events", mount.root, "--summary").succeeded()
                 #expect(lines.contains("\npurged 3 files, 16.0 KiB; refused 1 write\n"), "\(lines)")
                 #expect(lines.contains("\n  Library/Caches/thumbs                         2        2    12.0 KiB\n"))
@@ -118,7 +118,30 @@ extension Mounts {
                 let seen = try StoreEvent.lines(reader.output)
                 let wanted = journal.filter { words == ["--all"] || words.contains($0.type) }
                 #expect(seen.map(\.seq) == wanted.map(\.seq))
+                #expect(seen.filter { $0.type == "removed" }.map(\.path) == (0..<3).map { "Documents/mine\($0)" })
                 #expect(seen.last?.type == "unmount")
+            }
+        }
+
+        /// What the app does itself is shown by --all, and where it is named.
+        @Test func theAppsOwnDoing() throws {
+            try withMount { mount in
+                try mount.make("Documents/a", size: 4096)
+                try mount.make("Documents/b", size: 4096)
+                try Program.run("mv", mount.path("Documents/a"), mount.path("Documents/c")).succeeded()
+                try Program.run("mv", mount.path("Documents/b"), mount.path("Documents/c")).succeeded()
+                try Program.run("rm", mount.path("Documents/c")).succeeded()
+                let ofApp: Set = ["removed", "renamed", "replaced"]
+                #expect(try events(mount.root).allSatisfy { !ofApp.contains($0.type) })
+                #expect(
+                    try events(mount.root, "--all").map(\.type).filter { ofApp.contains($0) }.sorted()
+                        == ["removed", "renamed", "renamed", "replaced"])
+                let text = try PurgefsBinary.run("events", mount.root, "--type", "renamed").succeeded()
+                #expect(text.contains("Documents/a -> Documents/c  pid ") && text.contains(" (mv)\n"), "\(text)")
+                #expect(
+                    try PurgefsBinary.run("events", mount.root, "--type", "replaced").succeeded()
+                        .contains("4.0 KiB  Documents/c (by Documents/b)"))
+                #expect(try events(mount.root, "--all", "--path", "Documents/b").count == 2, "and the one it replaced")
             }
         }
 
