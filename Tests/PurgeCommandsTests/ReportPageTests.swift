@@ -193,12 +193,12 @@ struct ReportPageTests {
     @Test func sizeIsBounded() throws {
         let long = String(repeating: "\u{202E}&\"", count: 1400)
         var content = try Self.content()
-        content.samples = (0..<100_000).map { index in
+        content.samples = (0..<30_000).map { index in
             var sample = content.samples[index % content.samples.count]
             sample.time = Self.begin + Int64(index) * 7_000_000
             return sample
         }
-        for index in 0..<50_000 {
+        for index in 0..<15_000 {
             let time = Instant(nanoseconds: Self.begin + Int64(index) * 13_000_000).iso8601
             content.history.add(
                 Event(
@@ -212,7 +212,7 @@ struct ReportPageTests {
                 Event(time: time, type: .device, reason: index % 2 == 0 ? "locked" : "beforeFirstUnlock"))
         }
         content.largest = (0..<20).map { _ in .init(path: long, charged: ByteCount(1), tier: .caches) }
-        content.findings = (0..<100_000).map {
+        content.findings = (0..<3000).map {
             .init(title: "\($0 % 30)", advice: "\($0)" + String(repeating: "x", count: 9999), path: long, detail: long)
         }
         content.policies = Array(repeating: content.policies[0], count: 10_000)

@@ -5,7 +5,7 @@ struct HTMLText: Hashable, Sendable {
     let escaped: String
 
     /// Names that an app has chosen can be long, and a page has many: what is longer than `limit` loses its middle.
-    init(_ text: String, limit: Int = 200) {
+    init(_ text: String, limit: Int = 160) {
         var escaped = ""
         var marks = 0
         for scalar in Self.shortened(text, to: limit) {
