@@ -167,6 +167,9 @@ extension WhyScenario {
             name: "moved, and lost from sight", answer: .moved, path: "Documents/a",
             events: [renamed("Documents/a", "Documents/b")], first: 501),
         WhyScenario(
+            name: "perhaps moved with its folder", answer: .moved, path: "Documents/album/never",
+            events: [renamed("Documents/album", "Documents/photos")], others: ["Documents/photos/a"]),
+        WhyScenario(
             name: "deleted before its folder was moved", answer: .removed, path: "Documents/album/a",
             events: [removed("Documents/album/a"), renamed("Documents/album", "Documents/photos")],
             others: ["Documents/photos/b"]),
@@ -185,6 +188,12 @@ extension WhyScenario {
                     position: 3, of: 20, bytesBefore: ByteCount(12 << 20), reachedBeyond: ByteCount(20 << 20),
                     lowThreshold: ByteCount(6 << 20),
                     reason: "caches"))),
+        WhyScenario(
+            name: "an earlier file that was refused", answer: .removed, path: "tmp/a",
+            events: [
+                Event(type: .refused, path: "tmp/a", bytes: ByteCount(4096), pid: 9),
+                purge("tmp/a", .temporary, .pressure), removed("tmp/a"),
+            ]),
         WhyScenario(
             name: "exchanged with another", answer: .present, path: "Documents/a",
             events: [
@@ -216,6 +225,11 @@ extension WhyScenario {
             file: file(
                 .temporary,
                 turn: .init(position: 1, of: 1, bytesBefore: .zero, lowThreshold: .zero, reason: "temporary"))),
+        WhyScenario(
+            name: "a file that gives nothing back", answer: .present, path: "tmp/a", events: [],
+            file: file(
+                .temporary, size: 0,
+                turn: .init(position: 2, of: 2, bytesBefore: .zero, lowThreshold: .zero, reason: "command"))),
         WhyScenario(
             name: "emptied", answer: .emptied, path: "Library/Caches/a",
             events: [

@@ -21,6 +21,9 @@ struct PresentFile: Encodable {
         var reason: String
         /// It would be emptied, and keep its name.
         var tombstone: Bool?
+
+        /// It gives nothing back, so that no lack of space takes it.
+        var isForCommandsOnly: Bool { reason == PurgeReason.command.rawValue }
     }
 
     /// Why it would not go.
@@ -126,7 +129,9 @@ struct PresentFileReader {
             }
             let all = try control.exchange(PurgeRequest.byRule(.all).bytes, with: .storagePlan).text
             file.turn = PurgeTurn.of(asked.text, in: all, low: report.thresholds.low)
-            if report.profile == Profile.documented.rawValue, let before = file.turn?.bytesBefore {
+            if report.profile == Profile.documented.rawValue, let before = file.turn?.bytesBefore,
+                file.turn?.isForCommandsOnly == false
+            {
                 file.turn?.reachedBeyond = report.storage.available + before
             }
             if file.charged == nil { file.charged = Self.line(named)?.bytes }
@@ -137,7 +142,9 @@ struct PresentFileReader {
 
     private func users() -> [FileUser] {
         let path = Array("\(control.place)/\(asked.text)".utf8)
-        return ProcessTable.users(ofFiles: [path])[path] ?? []
+        let users = ProcessTable.users(ofFiles: [path])[path] ?? []
+        // What the shell has open, this process has inherited.
+        return users.filter { $0.pid != getpid() }
     }
 
     private static func line(_ text: String) -> PlanLine? {

@@ -35,6 +35,9 @@ struct PresentSentences {
 
     private var turn: String? {
         guard let turn = file.turn else { return nil }
+        if turn.isForCommandsOnly {
+            return "Purging it would give nothing back, so only a command for its place, or for everything, takes it."
+        }
         let before = turn.bytesBefore == .zero ? "nothing goes before it" : "\(turn.bytesBefore.inWords) go before it"
         let end = turn.tombstone == true ? "; it would be emptied and keep its name" : ""
         return

@@ -23,8 +23,10 @@ struct WhyInquiry {
     func report() throws(CommandFailure) -> WhyReport {
         let recent = try journal.events(Query(.at(path), limit: Self.recent))
         var report = if let file { try present(file, recent) } else { try gone(recent) }
-        report.refused = recent.first { $0.type == .refused }
-        report.protectionDenied = recent.first { $0.type == .protectionDenied }
+        // Of what is gone, what an earlier file of the name has met is of no interest.
+        let own = recent.prefix { file != nil || $0.seq > report.earlier?.seq ?? 0 }
+        report.refused = own.first { $0.type == .refused }
+        report.protectionDenied = own.first { $0.type == .protectionDenied }
         report.journal = try extent()
         if report.answer == .unknown { report.nearest = try nearest() }
         report.advice = WhyAdvice.sentences(report)

@@ -39,9 +39,9 @@ struct WhyText {
             report.place == nil
                 ? "it was purged." : "it was moved to \(WhyWords.path(report.place ?? "")) and purged there."
         case .removed: removal
-        case .moved:
-            report.isCertain == false
-                ? "it was moved, and is gone." : "it was moved to \(WhyWords.path(report.place ?? ""))."
+        case .moved where report.isCertain == false:
+            isOfFolder ? "its folder was moved, and nothing in it has this name." : "it was moved, and is gone."
+        case .moved: "it was moved to \(WhyWords.path(report.place ?? ""))."
         case .replaced:
             report.place == nil
                 ? "it was replaced, and is gone."
@@ -87,11 +87,9 @@ extension WhyText {
                 + [replacement(event), "What became of that one is not in the journal."]
                 .prefix(report.place == nil ? 2 : 1)
         case .moved:
-            return moves
-                + (report.isCertain == false
-                    ? [
-                        "There is nothing at \(WhyWords.path(report.place ?? "")) now, and the journal does not say why."
-                    ] : [])
+            guard report.isCertain == false else { return moves }
+            let place = "There is nothing at \(WhyWords.path(report.place ?? "")) now"
+            return moves + (isOfFolder ? [place + "."] + unsure : [place + ", and the journal does not say why."])
         case .appDeleted:
             return [
                 "The app was deleted \(WhyWords.when(event))\(WhyWords.by(event)), which removes everything in the container."
@@ -101,7 +99,7 @@ extension WhyText {
             return ["\(cause) \(WhyWords.when(event))\(WhyWords.by(event)), which empties tmp, folders too."] + unsure
         case .notRestored:
             return [
-                "This container was restored \(WhyWords.when(event)) (\(WhyWords.path(event.reason ?? ""))). "
+                "This container was restored \(WhyWords.when(event)) (\(VisibleText.of(event.reason ?? ""))). "
                     + "A backup has nothing of tmp and Library/Caches, nor what is excluded from it; what was before the "
                     + "restore belongs to another life of the container."
             ]
@@ -109,6 +107,9 @@ extension WhyText {
         case .unrecorded: return [last(event)]
         }
     }
+
+    /// Only folders above it were renamed.
+    private var isOfFolder: Bool { report.moves?.allSatisfy { $0.folder != nil } ?? false }
 
     private var unsure: [String] {
         report.isCertain == false
