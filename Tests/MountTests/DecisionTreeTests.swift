@@ -29,7 +29,84 @@ extension Mounts {
             try Attributes.mark(mount.path(path), "fileProtection", kind)
         }
 
-        // Files disappeared.
+        // Files that are gone.
+
+        @Test func temporaryFilesGoneAfterARestart() throws {
+            try withMount { mount in
+                try mount.make("tmp/data.json", size: 5000)
+                try mount.write("reboot", to: "device.state")
+                expect(
+                    try said("why", mount, "tmp/data.json"), "tmp/data.json: it was purged.",
+                    "because the device was rebooted, which empties tmp", "keep in Library/Caches what can be made again",
+                    "in Library/Application Support what cannot")
+            }
+        }
+
+        @Test(arguments: [false, true]) func cachesGoneForLackOfSpace(afterARestart: Bool) throws {
+            try withMount { mount in
+                try mount.make("Library/Caches/feed", size: 5000)
+                try mount.write("+3w", to: "device.clock")
+                try mount.write("64M", to: "storage.others")
+                try mount.settle()
+                try mount.write("0", to: "storage.others")
+                if afterARestart { try mount.write("reboot", to: "device.state") }
+                expect(
+                    try said("why", mount, "Library/Caches/feed"), "Library/Caches/feed: it was purged.",
+                    "because it was in Library/Caches, which is purged after tmp", "Free space had run low",
+                    "Keep what cannot be made again in Library/Application Support")
+            }
+        }
+
+        @Test func everythingGoneWithTheApp() throws {
+            try withMount { mount in
+                try mount.make("Documents/letter", size: 5000)
+                try mount.write("delete", to: "app.state")
+                expect(
+                    try said("why", mount, "Documents/letter"), "it went when the app was deleted",
+                    "Only what is outside of the container, such as a backup or a server, outlives its app.")
+            }
+        }
+
+        /// What an update leaves is at a new path; tmp is emptied.
+        @Test func goneAfterAnUpdate() throws {
+            try withMount { mount in
+                try mount.make("tmp/photo", size: 5000)
+                try mount.make("Documents/letter", size: 5000)
+                try mount.write("update", to: "app.state")
+                expect(
+                    try said("why", mount, "tmp/photo"), "because an update of the app empties tmp",
+                    "Keep what cannot be made again in Library/Application Support or Documents")
+                expect(try said("why", mount, "Documents/letter"), "it is there.", "No purge takes it now")
+            }
+        }
+
+        @Test func goneAfterARestore() throws {
+            try withMount { mount in
+                try mount.make("Documents/photo", size: 5000)
+                try Attributes.mark(mount.path("Documents/photo"), "isExcludedFromBackup", "1")
+                let (backup, restored) = ("\(mount.scratch)/backup", "\(mount.scratch)/restored")
+                try PurgefsBinary.run("backup", "create", mount.root, "--output", backup).succeeded()
+                try PurgefsBinary.run("backup", "restore", backup, restored).succeeded()
+                expect(
+                    try said("why", mount, "\(restored)/container/Documents/photo"),
+                    "it was not in the backup from which this container was restored", "nor what is excluded from it",
+                    "do not exclude it from the backup")
+            }
+        }
+
+        /// A class that keeps a file closed after a restart.
+        @Test func closedAfterARestart() throws {
+            try withMount { mount in
+                try mount.make("Documents/diary", size: 100)
+                try protect(mount, "Documents/diary", "complete")
+                try mount.write("reboot", to: "device.state")
+                expect(
+                    try said("why", mount, "Documents/diary"), "it is there, but cannot be opened now",
+                    "Wait until the device is unlocked")
+            }
+        }
+
+        // Files that disappear, and do not.
 
         @Test func gonePerhapsOutOfReachAfterARestart() throws {
             try withMount { mount in
