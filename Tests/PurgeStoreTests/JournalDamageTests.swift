@@ -42,7 +42,7 @@ struct JournalDamageTests {
         }
         switch kind {
         case .head: try overwrite(0, 100)
-        case .middle: try overwrite(size / 8192 * 4096, 4096)
+        case .middle: try overwrite(try offsetOfAPageOfEvents(in: path), 4096)
         case .cut: try System.truncate(file.raw, size / 8192 * 4096)
         case .everything: try overwrite(0, Int(size))
         case .row: try Database(path: path, flags: 2).execute("UPDATE events SET type = 'x' WHERE seq = 17")

@@ -50,8 +50,7 @@ struct JournalInspectionTests {
     }
 
     @Test func copiesWhatLiesBeforeAndBehindABadPage() throws {
-        let size = try System.status(at: AT_FDCWD, directory["s/journal.sqlite"]).st_size
-        try damage(at: Int64(size) / 8192 * 4096)
+        try damage(at: try offsetOfAPageOfEvents(in: directory["s/journal.sqlite"]))
         #expect(try problems().map(\.isRepairable) == [true])
         _ = try problems(repairing: true)
         #expect(try problems() == [])
