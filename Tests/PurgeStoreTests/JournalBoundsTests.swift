@@ -51,6 +51,16 @@ struct JournalBoundsTests {
         #expect(try StoreInspection.run(directory["s"], repairing: false).problems == [])
     }
 
+    /// Nothing goes when no more is recorded, also if something was still waiting to be written.
+    @Test func recordingEnds() throws {
+        let journal = try opened()
+        try journal.append(events(1...3000))
+        try journal.keep(within: JournalBounds(size: .zero), at: Instant(nanoseconds: 0))
+        try journal.append([Event(seq: 3001, type: .capacity)])
+        try journal.keep(within: JournalBounds(size: .zero), at: Instant(nanoseconds: 0))
+        #expect(try reader.events().map(\.seq) == Array(1...3001))
+    }
+
     /// A smaller bound makes the file shorter.
     @Test func becomesShorter() throws {
         var journal: Journal? = try opened()

@@ -37,7 +37,9 @@ struct JournalRoom {
     }
 
     /// Drops the oldest events until these fit. They fit an empty journal of the smallest size, so this ends.
+    /// A size of 0 means that no more are recorded, not that those which are there go.
     func make(for events: ArraySlice<Event>) throws(DatabaseError) {
+        guard size > .zero else { return }
         let bytes = events.reduce(0) { $0 + $1.bytesNeeded }
         let needed = bytes / (try pageSize()) + Self.reserve
         let most = try limit()
