@@ -37,13 +37,25 @@ extension Event {
 }
 
 extension Dentry {
+    /// Told from the entry upwards: of a path that is too long for an event, `.../` and its end. A deep tree costs a call no
+    /// more than that.
     fileprivate var path: String {
-        var bytes: [UInt8] = []
-        for name in directory.path() {
-            bytes += name.utf8
-            bytes.append(UInt8(ascii: "/"))
+        var names = [name]
+        var length = name.length
+        var folder = directory
+        while let parent = folder.parent, length <= EventLog.longestText {
+            names.append(folder.name)
+            length += folder.name.length + 1
+            folder = parent
         }
-        bytes += name.utf8
+        let isCut = length > EventLog.longestText
+        while isCut, length + 4 > EventLog.longestText, names.count > 1 { length -= names.removeLast().length + 1 }
+        var bytes: [UInt8] = isCut ? Array("...".utf8) : []
+        bytes.reserveCapacity(length + 4)
+        for name in names.reversed() {
+            if !bytes.isEmpty { bytes.append(UInt8(ascii: "/")) }
+            bytes += name.utf8
+        }
         return String(decoding: bytes, as: UTF8.self)
     }
 }
