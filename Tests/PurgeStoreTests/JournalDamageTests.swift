@@ -1,6 +1,7 @@
 import Glibc
 import PurgeModel
 import PurgeSystem
+import Support
 import Testing
 
 @testable import PurgeStore
@@ -19,6 +20,12 @@ struct JournalDamageTests {
     private var path: String { directory["s/journal.sqlite"] }
     private func content(_ name: String = "s/journal.sqlite") throws -> [UInt8] {
         try FileDescriptor.open(directory[name], O_RDONLY).readAll()
+    }
+    private func overwrite(_ name: String, at offset: Int, count: Int) throws {
+        let file = try FileDescriptor.open(directory[name], O_RDWR)
+        _ = try [UInt8](repeating: 0xA5, count: count).withUnsafeBytes {
+            try System.pwrite(file.raw, $0, offset: Int64(offset))
+        }
     }
     private func open() throws -> Journal {
         try Journal.open(in: try Store.open(directory["s"], creating: false), salvaging: true)
@@ -89,6 +96,40 @@ struct JournalDamageTests {
         journal?.close()
         journal = nil
         #expect(try StoreInspection.run(directory["s"], repairing: false).problems == [])
+    }
+
+    /// A full disk leaves no room for the new one: the damaged one stays until there is room.
+    @Test func onAFullDisk() throws {
+        try directory.makeDirectory("disk")
+        try Program.run("mount", "-t", "tmpfs", "-o", "size=4M", "purgefs-test", directory["disk"]).succeeded()
+        defer { _ = try? Program.run("umount", "-l", directory["disk"]) }
+        let (store, file) = (directory["disk/s"], "disk/s/journal.sqlite")
+        do {
+            let sound = try Journal.open(in: try Store.open(store, creating: true))
+            try sound.append((1...5000).map { JournalTests.purge(seq: $0) })
+            sound.close()
+        }
+        let size = try content(file).count / 8192 * 4096
+        try overwrite(file, at: size, count: 4096)
+        let before = try content(file)
+        _ = try? directory.write([UInt8](repeating: 1, count: 4 << 20), to: "disk/fill")
+        func open() throws -> Journal {
+            try Journal.open(in: try Store.open(store, creating: false), toleratingFullDisk: true, salvaging: true)
+        }
+        do {
+            let journal = try open()
+            #expect(journal.openingFailure?.advice == "The disk under the store is full: make room there.")
+            _ = try storeError { try journal.append([JournalTests.purge(seq: 1)]) }
+            #expect(try content(file) == before && journal.takeDamage().isEmpty)
+            #expect(directory.names(in: "disk/s").filter { $0.contains(".new") || $0.contains("damaged") } == [])
+            #expect(try journal.lastUses().isEmpty && !journal.endsWithinAMount())
+            journal.close()
+        }
+        try directory.removeFile("disk/fill")
+        let journal = try open()
+        #expect(journal.openingFailure == nil && journal.takeDamage().first.map { $0.events > 4000 } == true)
+        #expect(try content("\(file).damaged-1") == before)
+        journal.close()
     }
 
     /// What was never a journal, or is one of a newer version, is left alone.

@@ -36,6 +36,8 @@ struct DatabaseError: Error, Hashable {
         error.isForeign = true
         return error
     }
+    static let noRoomToSalvage = DatabaseError(
+        code: SQLITE_FULL, message: "it is damaged, and there is no room for a new one with what can still be read")
     static let closed = DatabaseError(code: SQLITE_MISUSE, message: "it has been closed")
 
     /// Only a mount and `purgefs check --repair` repair damage; nothing else writes to such a file. SQLITE_INTERRUPT means

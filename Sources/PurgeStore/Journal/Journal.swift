@@ -13,6 +13,8 @@ public final class Journal: Sendable {
     private static let patience: Int32 = 1000
     /// How many pages are looked at when it is opened: 16 MiB.
     private static let pagesChecked: Int64 = 4096
+    /// In nanoseconds: after one could not be salvaged because the disk is full, that is not tried for so long.
+    private static let timeBetweenSalvages: Int64 = 60_000_000_000
     /// How often a journal is salvaged: a disk that damages it again and again cannot keep one.
     private static let mostDamages = 3
 
@@ -26,6 +28,8 @@ public final class Journal: Sendable {
         /// What has not been asked for yet, and how often there was any.
         var damage: [JournalDamage] = []
         var damages = 0
+        /// When a damaged one for which the disk had no room may be salvaged again (System.uptime).
+        var nextSalvage: Int64?
     }
     private let state: Mutex<State>
     private let place: StoreDirectory
@@ -50,8 +54,8 @@ public final class Journal: Sendable {
     }
 
     /// Makes the journal if there is none. A damaged one is an error, and is left as it is. With
-    /// `toleratingFullDisk`, a journal for which the disk has no room is tried again later: files can be
-    /// deleted without it. With `salvaging`, now and later, a damaged one is kept aside and replaced by one with what can
+    /// `toleratingFullDisk`, a journal for which the disk has no room, or a damaged one for whose new file it has none, is
+    /// tried again later: files can be deleted without it. With `salvaging`, now and later, a damaged one is kept aside and replaced by one with what can
     /// still be read (`takeDamage`), but not what was never a journal, or was written by a newer version.
     public static func open(
         in store: Store, toleratingFullDisk: Bool = false, salvaging: Bool = false
@@ -67,7 +71,8 @@ public final class Journal: Sendable {
             return Journal(state, store.place, capacity: capacity, salvages: salvaging)
         } catch {
             if salvaging, error.isSalvageable {
-                return try salvaged(in: store, capacity: capacity, after: error)
+                return try salvaged(
+                    in: store, capacity: capacity, after: error, toleratingFullDisk: toleratingFullDisk)
             }
             let failure = error.error(path: store.place.pathOf(JournalSchema.fileName), store: store.path)
             guard toleratingFullDisk && error.isForLackOfRoom else { throw failure }
@@ -77,9 +82,18 @@ public final class Journal: Sendable {
     }
 
     private static func salvaged(
-        in store: Store, capacity: Int64, after error: DatabaseError
+        in store: Store, capacity: Int64, after error: DatabaseError, toleratingFullDisk: Bool
     ) throws(StoreError) -> Journal {
-        let damage = JournalDamage(error, try store.place.salvageJournal(), in: store.place)
+        let salvaged: SalvagedJournal
+        do throws(SalvageFailure) {
+            salvaged = try store.place.salvageJournal()
+        } catch {
+            guard toleratingFullDisk && error.isForLackOfRoom else { throw error.error }
+            var state = State(database: nil, lastSequence: 0)
+            state.nextSalvage = System.uptime() + timeBetweenSalvages
+            return Journal(state, store.place, capacity: capacity, salvages: true, failure: error.error)
+        }
+        let damage = JournalDamage(error, salvaged, in: store.place)
         do throws(DatabaseError) {
             var state = try opened(in: store.place)
             (state.damage, state.damages) = ([damage], 1)
@@ -207,9 +221,19 @@ public final class Journal: Sendable {
         try state.withLock { (state) throws(StoreError) in
             guard !state.isClosed, state.damages < Self.mostDamages else { return false }
             (state.database, state.reserve) = (nil, nil)
-            state.damages += 1
-            state.damage.append(JournalDamage(error, try place.salvageJournal(), in: place))
-            return true
+            do throws(SalvageFailure) {
+                state.damage.append(JournalDamage(error, try place.salvageJournal(), in: place))
+                state.nextSalvage = nil
+                state.damages += 1
+                return true
+            } catch {
+                if error.isForLackOfRoom {
+                    state.nextSalvage = System.uptime() + Self.timeBetweenSalvages
+                } else {
+                    state.damages += 1
+                }
+                throw error.error
+            }
         }
     }
 
@@ -227,8 +251,9 @@ public final class Journal: Sendable {
     private func database(_ state: inout State) throws(DatabaseError) -> Database {
         if state.isClosed { throw .closed }
         if let database = state.database { return database }
+        if let next = state.nextSalvage, System.uptime() < next { throw .noRoomToSalvage }
         let before = (state.bounds, state.damage, state.damages)
-        state = try Self.opened(in: place)
+        state = try Self.opened(in: place, checking: state.nextSalvage != nil)
         (state.bounds, state.damage, state.damages) = before
         guard let database = state.database else { throw .closed }
         return database

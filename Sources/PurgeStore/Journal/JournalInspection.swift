@@ -6,7 +6,8 @@ extension StoreDirectory {
         guard try names().contains(JournalSchema.fileName), let fault = journalFault() else { return nil }
         let error = fault.error(path: pathOf(JournalSchema.fileName), store: path)
         var problem = StoreProblem(error, isRepairable: fault.isDamage)
-        if repairing && fault.isDamage { problem.repair = try salvageJournal().sentence }
+        guard repairing && fault.isDamage else { return problem }
+        do throws(SalvageFailure) { problem.repair = try salvageJournal().sentence } catch { throw error.error }
         return problem
     }
 
@@ -20,10 +21,10 @@ extension StoreDirectory {
     }
 
     /// Keeps a damaged journal aside, and makes a new one with what can still be read. It must be open nowhere else in this
-    /// process.
-    func salvageJournal() throws(StoreError) -> SalvagedJournal {
+    /// process. A new one for which the disk has no room is removed again.
+    func salvageJournal() throws(SalvageFailure) -> SalvagedJournal {
         let name = JournalSchema.fileName
-        let (new, aside) = ("\(name).new", try nameAside(for: name))
+        let (new, aside) = ("\(name).new", try SalvageFailure.nameAside(for: name, in: self))
         func keepAside(_ part: String) throws(Errno) {
             try System.rename(at: descriptor.raw, name + part, to: descriptor.raw, aside + part)
         }
@@ -31,21 +32,57 @@ extension StoreDirectory {
         do throws(Errno) {
             // With these, SQLite could not open the journal to read it.
             for part in Self.journalParts where isOdd(name + part) { try keepAside(part) }
-        } catch { throw .failed("the damaged journal cannot be kept aside", path: pathOf(aside), error) }
-        do {
-            for part in [""] + Self.journalParts { try remove(new + part) }
-        } catch { throw .failed("what an earlier repair left cannot be removed", path: pathOf(new), error) }
+        } catch { throw .notKept(pathOf(aside), error) }
+        do throws(Errno) {
+            try removeJournal(new)
+        } catch { throw .notRemoved(pathOf(new), error) }
         do {
             saved = try JournalSalvage.run(from: absolutePathOf(name), to: absolutePathOf(new))
-        } catch { throw error.error(path: pathOf(new), store: path) }
+        } catch {
+            // What is left of it is removed by the next salvage, if not now.
+            do throws(Errno) { try removeJournal(new) } catch {}
+            throw .notMade(pathOf(new), for: self, error)
+        }
         do throws(Errno) {
             // The parts that SQLite would apply to the new file, or delete, come first.
             for part in Self.journalParts where try descriptor.kind(of: name + part) != nil { try keepAside(part) }
             try keep(name, as: aside)
             try System.rename(at: descriptor.raw, new, to: descriptor.raw, name)
             try System.sync(descriptor.raw)
-        } catch { throw .failed("the damaged journal cannot be kept aside", path: pathOf(aside), error) }
+        } catch { throw .notKept(pathOf(aside), error) }
         return SalvagedJournal(aside: aside, events: saved)
+    }
+
+    private func removeJournal(_ name: String) throws(Errno) {
+        for part in [""] + Self.journalParts { try remove(name + part) }
+    }
+}
+
+/// Why a damaged journal is left as it is.
+struct SalvageFailure: Error {
+    let error: StoreError
+    /// The disk is full: it can be salvaged once there is room.
+    let isForLackOfRoom: Bool
+
+    init(_ error: StoreError, isForLackOfRoom: Bool = false) {
+        (self.error, self.isForLackOfRoom) = (error, isForLackOfRoom)
+    }
+
+    static func notKept(_ path: String, _ error: Errno) -> SalvageFailure {
+        SalvageFailure(.failed("the damaged journal cannot be kept aside", path: path, error))
+    }
+    static func notRemoved(_ path: String, _ error: Errno) -> SalvageFailure {
+        SalvageFailure(.failed("what an earlier repair left cannot be removed", path: path, error))
+    }
+    static func notMade(_ new: String, for place: StoreDirectory, _ error: DatabaseError) -> SalvageFailure {
+        guard error.isForLackOfRoom else { return SalvageFailure(error.error(path: new, store: place.path)) }
+        let path = place.pathOf(JournalSchema.fileName)
+        let failure = DatabaseError.noRoomToSalvage.error(path: path, store: place.path)
+        return SalvageFailure(failure, isForLackOfRoom: true)
+    }
+
+    static func nameAside(for name: String, in place: StoreDirectory) throws(SalvageFailure) -> String {
+        do throws(StoreError) { return try place.nameAside(for: name) } catch { throw SalvageFailure(error) }
     }
 }
 
