@@ -152,6 +152,33 @@ struct JournalDamageTests {
         #expect(try content() == before)
     }
 
+    /// What told of the mount may be gone: a journal that was not closed tells that it has not ended.
+    @Test func theLastMountWhoseBeginningIsGone() throws {
+        for isEmpty in [false, true] {
+            let name = isEmpty ? "empty" : "killed"
+            do {
+                let journal = try Journal.open(in: try Store.open(directory["written"], creating: true))
+                try journal.append([Event(seq: isEmpty ? 2 : 1, type: .mark)])
+                if isEmpty {
+                    try journal.withDatabase { (database) throws(DatabaseError) in
+                        try database.execute("DELETE FROM events")
+                    }
+                }
+                _ = try Store.open(directory[name], creating: true)
+                for part in ["journal.sqlite", "journal.sqlite-journal"] {
+                    try directory.copy("written/\(part)", to: "\(name)/\(part)")
+                }
+            }
+            // Once it has been closed, it says nothing more.
+            for isFirst in [true, false] {
+                let journal = try Journal.open(
+                    in: try Store.open(directory[name], creating: false), salvaging: true)
+                #expect(try journal.endsWithinAMount() == (isFirst && !isEmpty))
+                journal.close()
+            }
+        }
+    }
+
     @Test func theLastMount() throws {
         let journal = try open()
         #expect(try !journal.endsWithinAMount())

@@ -1,11 +1,14 @@
 extension Journal {
-    /// Whether the last mount that it tells of did not end with an unmount. What is left of a damaged journal does not
-    /// tell.
+    /// Whether the last mount that it tells of did not end with an unmount. Its beginning may have been dropped: then the
+    /// mount did not end if the journal was not closed. What is left of a damaged journal does not tell.
     public func endsWithinAMount() throws(StoreError) -> Bool {
         if openingFailure != nil || wasDamaged { return false }
         return try withDatabase { (database) throws(DatabaseError) in
-            try database.text(
-                "SELECT type FROM events WHERE type IN ('mount', 'unmount') ORDER BY seq DESC LIMIT 1") == "mount"
+            let newest = try database.text(
+                "SELECT type FROM events WHERE type IN ('mount', 'unmount') ORDER BY seq DESC LIMIT 1")
+            if let newest { return newest == "mount" }
+            guard wasLeftOpen else { return false }
+            return try database.number("SELECT EXISTS (SELECT 1 FROM events)") == 1
         }
     }
 }

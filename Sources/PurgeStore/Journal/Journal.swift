@@ -38,16 +38,19 @@ public final class Journal: Sendable {
     private let salvages: Bool
     /// Whether nothing that is written here is kept.
     public let isForReading: Bool
+    /// Whether it has the rollback journal that closing it removes: whoever wrote to it last was killed.
+    let wasLeftOpen: Bool
     /// Why the journal could not be opened, if it is to be tried again at each use.
     public let openingFailure: StoreError?
 
     private init(
         _ state: sending State, _ place: StoreDirectory, capacity: Int64, isForReading: Bool = false,
-        salvages: Bool = false, failure: StoreError? = nil
+        salvages: Bool = false, wasLeftOpen: Bool = false, failure: StoreError? = nil
     ) {
         self.state = Mutex(state)
         self.isForReading = isForReading
         self.salvages = salvages
+        self.wasLeftOpen = wasLeftOpen
         self.place = place
         self.capacity = capacity
         openingFailure = failure
@@ -66,9 +69,11 @@ public final class Journal: Sendable {
     static func open(
         in store: Store, capacity: Int64, toleratingFullDisk: Bool = false, salvaging: Bool = false
     ) throws(StoreError) -> Journal {
+        let wasLeftOpen = hasRollback(store.place)
         do throws(DatabaseError) {
             let state = try opened(in: store.place, checking: salvaging)
-            return Journal(state, store.place, capacity: capacity, salvages: salvaging)
+            return Journal(
+                state, store.place, capacity: capacity, salvages: salvaging, wasLeftOpen: wasLeftOpen)
         } catch {
             if salvaging, error.isSalvageable {
                 return try salvaged(
@@ -79,6 +84,12 @@ public final class Journal: Sendable {
             return Journal(
                 State(database: nil, lastSequence: 0), store.place, capacity: capacity, failure: failure)
         }
+    }
+
+    private static func hasRollback(_ place: StoreDirectory) -> Bool {
+        do throws(Errno) {
+            return try place.descriptor.kind(of: JournalSchema.rollbackName) != nil
+        } catch { return false }
     }
 
     private static func salvaged(
