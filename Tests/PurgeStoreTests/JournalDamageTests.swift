@@ -152,6 +152,25 @@ struct JournalDamageTests {
         #expect(try content() == before)
     }
 
+    /// Damage that is found by asking for the last mount, when the unmount is lost and the mount is not.
+    @Test func theLastMountOfADamagedJournal() throws {
+        let journal = try open()
+        let marks = (5002...7000).map { Event(seq: $0, type: .mark) }
+        try journal.append([Event(seq: 5001, type: .mount)] + marks + [Event(seq: 7001, type: .unmount)])
+        #expect(try !journal.endsWithinAMount())
+        let bytes = try content()
+        let word = Array("unmount".utf8)
+        let places = (0..<bytes.count - 7).filter { bytes[$0] == word[0] && Array(bytes[$0..<$0 + 7]) == word }
+        try overwrite("s/journal.sqlite", at: try #require(places.last) / 4096 * 4096, count: 100)
+        // So that the other connection reads it again.
+        try Database(path: path, flags: 2).execute("PRAGMA schema_version = 99")
+        #expect(try !journal.endsWithinAMount())
+        #expect(journal.takeDamage().count == 1)
+        let kept = try JournalReader(storePath: directory["s"]).events().map(\.type)
+        #expect(kept.contains(.mount) && !kept.contains(.unmount))
+        journal.close()
+    }
+
     /// What told of the mount may be gone: a journal that was not closed tells that it has not ended.
     @Test func theLastMountWhoseBeginningIsGone() throws {
         for isEmpty in [false, true] {

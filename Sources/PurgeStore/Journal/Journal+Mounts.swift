@@ -3,12 +3,14 @@ extension Journal {
     /// mount did not end if the journal was not closed. What is left of a damaged journal does not tell.
     public func endsWithinAMount() throws(StoreError) -> Bool {
         if openingFailure != nil || wasDamaged { return false }
-        return try withDatabase { (database) throws(DatabaseError) in
+        let isWithin = try withDatabase { (database) throws(DatabaseError) -> Bool in
             let newest = try database.text(
                 "SELECT type FROM events WHERE type IN ('mount', 'unmount') ORDER BY seq DESC LIMIT 1")
             if let newest { return newest == "mount" }
             guard wasLeftOpen else { return false }
             return try database.number("SELECT EXISTS (SELECT 1 FROM events)") == 1
         }
+        // The damage may have been found by this.
+        return isWithin && !wasDamaged
     }
 }

@@ -78,6 +78,7 @@ final class StoreKeeper: VolumeFamily {
 
     /// Writes everything that is left, and closes the journal. Returns what cannot be written and is lost.
     func end() -> StoreError? {
+        recordEnd()
         events.append([Event(type: .unmount)])
         flushEvents()
         events.endReaders()
@@ -136,6 +137,15 @@ extension StoreKeeper {
         do throws(StoreError) {
             guard try journal.endsWithinAMount() else { return }
             events.note("up to one second of events: the last mount has not ended with an unmount")
+        } catch { reportJournal(error) }
+    }
+
+    /// A journal that tells of this mount, and records nothing more, gets its unmount: otherwise it would tell of a crash.
+    private func recordEnd() {
+        if events.isRecording || journal.isForReading { return }
+        events.flush()
+        do throws(StoreError) {
+            if try journal.endsWithinAMount() { events.record(true) }
         } catch { reportJournal(error) }
     }
 
