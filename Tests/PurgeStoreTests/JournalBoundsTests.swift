@@ -79,6 +79,23 @@ struct JournalBoundsTests {
         #expect(try StoreInspection.run(directory["s"], repairing: false).problems == [])
     }
 
+    /// When nearly all have to go, they do not go in the transaction that writes the next event: they stay gone without it.
+    @Test func whatIsOverTheBoundGoesInSteps() throws {
+        let journal = try opened()
+        try journal.withDatabase { (database) throws(DatabaseError) in
+            try database.execute(
+                """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150000)
+                INSERT INTO events(seq, time, type, path, real_time)
+                SELECT i, '2026-11-21T09:30:00.000Z', 'removed', 'Documents/' || i, '2026-11-21T09:30:00.000Z' FROM n
+                """)
+        }
+        try journal.keep(within: Self.smallest, at: Instant(nanoseconds: 0))
+        _ = try storeError { try journal.append([Event(seq: 150_000, type: .mark)]) }
+        let kept = try reader.events().map(\.seq)
+        #expect(kept.count > 1500 && kept.count < 15_000 && kept.last == 150_000)
+    }
+
     @Test func eventsOverTheirAgeGo() throws {
         let journal = try opened()
         let days = (10...19).map { "2026-11-\($0)T12:00:00.000Z" }

@@ -187,6 +187,7 @@ struct JournalDamageTests {
                 for part in ["journal.sqlite", "journal.sqlite-journal"] {
                     try directory.copy("written/\(part)", to: "\(name)/\(part)")
                 }
+                withExtendedLifetime(journal) {}
             }
             // Once it has been closed, it says nothing more.
             for isFirst in [true, false] {

@@ -173,9 +173,12 @@ public final class Journal: Sendable {
             let database = try database(&state)
             let before = state.lastSequence
             let room = JournalRoom(database, size: state.bounds.size)
+            let parts = JournalRoom.parts(of: events)
+            // Before the transaction, each step by itself: after a bound was lowered nearly all events may have to go.
+            if let first = parts.first { try room.make(for: first) }
             try database.transaction { () throws(DatabaseError) in
                 let insertion = try database.prepare(EventRow.insertion())
-                for part in JournalRoom.parts(of: events) {
+                for part in parts {
                     try room.make(for: part)
                     for event in part { try EventRow.insert(event, with: insertion) }
                 }

@@ -5,10 +5,12 @@ import PurgeModel
 struct JournalRoom {
     /// How many bytes of events are written after one look at the pages: far less than the smallest journal.
     private static let batch: Int64 = 64 << 10
-    /// How many events are dropped in one step.
-    private static let step: Int64 = 2000
+    /// How many events are dropped in one step, which may change three pages for each.
+    private static let step: Int64 = 500
     /// How many steps `keep` takes at most: it may be called again.
-    private static let steps = 50
+    private static let steps = 200
+    /// The same for steps of 1000 pages that are returned to the disk.
+    private static let returns = 50
     /// Pages that the trees themselves, samples and last uses may take beside a batch.
     private static let reserve: Int64 = 16
 
@@ -51,7 +53,7 @@ struct JournalRoom {
         let most = try limit()
         for _ in 0..<Self.steps where try used() > most { if try dropOldest() == 0 { break } }
         // Journals of earlier versions have no record of where their pages are used; nothing happens there.
-        for _ in 0..<Self.steps {
+        for _ in 0..<Self.returns {
             let pages = try pages()
             if pages <= most { return }
             try database.execute("PRAGMA incremental_vacuum(1000)")
