@@ -60,6 +60,19 @@ extension Mounts {
             }
         }
 
+        /// The bytes of a device of usual size fit the width of a phone.
+        @Test func largeNumbers() throws {
+            try withMount(["--total", "64G"]) { mount in
+                let page = "\(mount.scratch)/report.html"
+                try PurgefsBinary.run("report", mount.root, "--output", page).succeeded()
+                let seen = try Program.run([Program.python, Self.chromium, page, mount.scratch], timeout: 120)
+                    .succeeded()
+                let views = try JSONDecoder().decode([String: View].self, from: Data(seen.utf8))
+                #expect(views.count == 4)
+                for (name, view) in views { Self.check(view, name) }
+            }
+        }
+
         private static func check(_ view: View, _ name: String) {
             #expect(view.outside == [], "\(name)")
             #expect(view.overlaps == [], "\(name)")

@@ -27,7 +27,7 @@ enum ReportStyle {
         .legend li { display: flex; align-items: center; gap: 0.4rem; }
         .legend .more, .legend.small { color: var(--soft); font-size: 0.9rem; }
         .legend .amount { font-variant-numeric: tabular-nums; font-weight: 600; }
-        .legend .amount, .legend .name, dd span { white-space: nowrap; }
+        .legend .amount, .legend .name, dd span:not(.exact) { white-space: nowrap; }
         dd .exact { color: var(--soft); font-size: 0.9rem; }
         .documents { fill: var(--documents); } .caches { fill: var(--caches); } .temporary { fill: var(--temporary); }
         .others { fill: var(--others); } .others-purgeable { fill: var(--others-purgeable); } .free { fill: var(--free); }
@@ -50,8 +50,8 @@ enum ReportStyle {
         .lane { width: 100%; height: 1.1rem; background: var(--page); border: 1px solid var(--line); }
         .times { display: flex; justify-content: space-between; gap: 0.5rem; flex-wrap: wrap; }
         dl { margin: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); gap: 0 1.5rem; }
-        dl div { display: flex; justify-content: space-between; gap: 1rem; border-bottom: 1px solid var(--line); padding: 0.3rem 0; }
-        dt { color: var(--soft); } dd { margin: 0; text-align: right; min-width: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+        dl div { display: flex; flex-wrap: wrap; gap: 0 1rem; border-bottom: 1px solid var(--line); padding: 0.3rem 0; }
+        dt { color: var(--soft); } dd { margin: 0 0 0 auto; text-align: right; min-width: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
         .paths { margin: 0.25rem 0; padding-left: 1.25rem; }
         table { width: 100%; border-collapse: collapse; margin-top: 0.75rem; font-size: 0.9rem; }
         caption { text-align: left; color: var(--soft); padding-bottom: 0.25rem; }
