@@ -82,7 +82,7 @@ public struct BackupAudit: Sendable {
 
     private mutating func noteInBackup(_ item: Item) {
         if item.size > Self.largeFile { find(.largeFile, item) }
-        if item.size == .zero { find(.emptyFile, item) }
+        if item.size == .zero, !FileKind.isOftenEmpty(item.path) { find(.emptyFile, item) }
         largest.append(.init(path: item.path, bytes: item.size))
         if largest.count > 100 * Self.largestShown { keepLargest() }
     }

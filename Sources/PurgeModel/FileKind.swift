@@ -5,6 +5,8 @@ public enum FileKind {
     ]
     /// The system's own cache of answers from the web, which is meant to be purged.
     private static let systemCaches: Set<String> = ["cache.db"]
+    /// How the names of the files beside a database end.
+    private static let companions = ["-wal", "-shm", "-journal"]
     /// What only a user makes, wherever it is.
     private static let documents: Set<String> = [
         "doc", "docx", "odt", "pages", "rtf", "rtfd", "xls", "xlsx", "ods", "numbers", "ppt", "pptx", "odp", "key",
@@ -19,7 +21,20 @@ public enum FileKind {
     /// A database, but none of the files beside one, such as `-wal`.
     public static func isDatabase(_ path: String) -> Bool {
         let name = Self.name(path)
-        return databases.contains(Self.ending(name)) && !systemCaches.contains(name)
+        return databases.contains(Self.ending(name)) && !systemCaches.contains(name) && !isOfSystem(path)
+    }
+
+    /// Whether it is empty most of the time, and means nothing by it: what a database keeps beside it, and hidden markers.
+    static func isOftenEmpty(_ path: String) -> Bool {
+        let name = Self.name(path)
+        return name.hasPrefix(".") || companions.contains { name.hasSuffix($0) }
+    }
+
+    /// In a folder that the system keeps in Library/Caches for itself, such as com.apple.nsurlsessiond.
+    private static func isOfSystem(_ path: String) -> Bool {
+        let folders = path.split(separator: "/").dropLast()
+        return folders.starts(with: ["Library", "Caches"])
+            && folders.dropFirst(2).contains { $0.hasPrefix("com.apple.") }
     }
 
     /// What looks as if a user had made it. In Documents that is more than elsewhere: pictures in a cache are mostly

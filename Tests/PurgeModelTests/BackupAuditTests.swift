@@ -129,6 +129,9 @@ struct BackupAuditTests {
         ([("Documents/a", 10_000_001)], ["largeFile Documents/a 10000001"]),
         ([("Library/Caches/a", 10_000_001)], []),
         ([("Documents/a", 0)], ["emptyFile Documents/a 0"]),
+        ([("Library/a.db-wal", 0), ("Library/a.db-shm", 0), ("Library/a.db-journal", 0)], []),
+        ([("Documents/.nomedia", 0)], []),
+        ([("Documents/.folder/a", 0)], ["emptyFile Documents/.folder/a 0"]),
         ([("tmp/a", 0), ("Library/Caches/b", 0)], []),
         (
             [("Documents/a", 250_000_000), ("Documents/b", 250_000_000)],

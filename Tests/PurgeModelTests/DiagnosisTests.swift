@@ -74,6 +74,12 @@ struct DiagnosisTests {
             entry("Library/Caches/app.sqlite"),
             "error databaseMayBePurged Library/Caches/app.sqlite by its place, Library/Caches"),
         Case(entry("Library/Caches/app.sqlite-wal")),
+        Case(entry("Library/Caches/com.apple.nsurlsessiond/x.sqlite")),
+        Case(entry("Library/Caches/app/com.apple.metal/x.db")),
+        Case(
+            entry("Library/Caches/com.apple.db"),
+            "error databaseMayBePurged Library/Caches/com.apple.db by its place, Library/Caches"),
+        Case(entry("tmp/com.apple.x/x.db"), "error databaseMayBePurged tmp/com.apple.x/x.db by its place, tmp"),
         Case(entry("tmp/x.DB"), "error databaseMayBePurged tmp/x.DB by its place, tmp"),
         Case(
             entry("Library/Caches/IMG_0042.jpg"),
