@@ -184,6 +184,24 @@ struct DiagnosisTextTests {
         #expect(Self.text(diagnosis).contains("symbolic link; what it leads to is not looked at"))
     }
 
+    @Test(arguments: [
+        (DiagnosedEntry.Kind.symbolicLink, Tier.temporary, "takes no room, so only commands and reboots remove it"),
+        (.symbolicLink, .caches, "takes no room, so only commands remove it"),
+        (.symbolicLink, .persistent, "may not be purged: it is neither in tmp nor in Library/Caches, and"),
+        (.special, .temporary, "may not be purged, as no pipe, socket or device may; a reboot"),
+        (.special, .caches, "may not be purged, as no pipe, socket or device may"),
+        (.special, .persistent, "may not be purged, as no pipe, socket or device may"),
+    ]) func noFile(kind: DiagnosedEntry.Kind, tier: Tier, expected: String) {
+        var diagnosis = Self.plain
+        diagnosis.kind = kind
+        diagnosis.protection = nil
+        diagnosis.location = .init(tier: tier, purgedBy: nil, names: 1)
+        #expect(Self.text(diagnosis).contains("  purging     \(expected)\n"))
+        guard kind == .symbolicLink, tier == .persistent else { return }
+        (diagnosis.purging.inheritedMark, diagnosis.purging.inheritedFrom) = ("low", "Library")
+        #expect(Self.text(diagnosis).contains("takes no room, so only commands remove it; isPurgeable is"))
+    }
+
     /// Members in this order, and none that do not apply.
     @Test func json() {
         let text = JSONText.encode(Self.plain)

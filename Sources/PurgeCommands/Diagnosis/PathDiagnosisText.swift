@@ -75,8 +75,21 @@ struct PathDiagnosisText {
 
     private var cannotGo: String {
         if isFolder { return "its files may not be purged" }
-        guard diagnosis.kind == .file else { return "takes no room, so only commands and reboots remove it" }
-        return diagnosis.location.names > 1 ? "may not be purged: it has several names" : "may not be purged"
+        switch (diagnosis.kind, diagnosis.location.tier) {
+        case (.special, .temporary): return "may not be purged, as no pipe, socket or device may; a reboot removes it"
+        case (.special, _): return "may not be purged, as no pipe, socket or device may"
+        case (.symbolicLink, .temporary): return "takes no room, so only commands and reboots remove it"
+        case (.symbolicLink, .caches): return "takes no room, so only commands remove it"
+        case (.symbolicLink, .persistent) where isMarked: return "takes no room, so only commands remove it"
+        case (.symbolicLink, .persistent):
+            return "may not be purged: it is neither in tmp nor in Library/Caches, and is not marked"
+        default: return diagnosis.location.names > 1 ? "may not be purged: it has several names" : "may not be purged"
+        }
+    }
+
+    private var isMarked: Bool {
+        let mark = diagnosis.purging.ownMark ?? diagnosis.purging.inheritedMark
+        return mark.flatMap { PurgeMark(text: $0) }?.urgency != nil
     }
 
     private var marks: String {
