@@ -123,6 +123,19 @@ extension Mounts {
             }
         }
 
+        /// A daemon that was killed is no unmount.
+        @Test(arguments: [[], ["--all"]]) func theDaemonDies(words: [String]) throws {
+            try withMount { mount in
+                let reader = try Program.start([PurgefsBinary.path, "events", mount.root, "--follow"] + words)
+                try purge(mount, "a")
+                try eventually("the purge") { reader.output.contains("tmp/a") }
+                try mount.kill()
+                #expect(try reader.wait(within: 30) == 1)
+                #expect(reader.errors.hasPrefix("purgefs: ") && reader.errors.contains("Its daemon has ended."))
+                try PurgefsBinary.run("unmount", mount.root).succeeded()
+            }
+        }
+
         /// What the app does itself is shown by --all, and where it is named.
         @Test func theAppsOwnDoing() throws {
             try withMount { mount in

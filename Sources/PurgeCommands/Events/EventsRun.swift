@@ -53,6 +53,7 @@ struct EventsRun {
         } else {
             try follow(stream, filter, report.store, control, after: last)
         }
+        try checkEnd(of: control)
     }
 
     /// With a pattern that is relative to the container at one of `roots`, and a time that counts from the device's clock,
@@ -152,6 +153,18 @@ extension EventsRun {
             last = max(end, try show(history, filter, after: last))
             try console.flush()
             if isOver { return }
+        }
+    }
+
+    /// Fails if the daemon has ended without an unmount. In an unmount, too, the connection may end before the mount goes.
+    private func checkEnd(of control: MountedControl) throws(CommandFailure) {
+        let deadline = System.uptime() + Self.patience
+        while MountEntry.container(at: control.place) != nil, Places.isDead(control.place) {
+            guard System.uptime() < deadline else {
+                _ = try control.status()
+                return
+            }
+            _ = Gate().wait(while: 0, milliseconds: 50)
         }
     }
 
