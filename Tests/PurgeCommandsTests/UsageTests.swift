@@ -1,3 +1,5 @@
+import Glibc
+import Support
 import Testing
 
 @testable import PurgeCommands
@@ -38,6 +40,28 @@ struct UsageTests {
         #expect(session.messages.hasPrefix("purgefs: "))
         let lines = session.messages.split(separator: "\n")
         #expect(lines.count == 3 && lines[1].hasPrefix("usage: purgefs ") && lines[2].contains(": purgefs "))
+    }
+
+    @Test func oneFileForTwoThings() throws {
+        try Scratch.with("usage") { scratch in
+            let file = scratch.path + "/file"
+            let given = ["run", "--report", file, "--events", scratch.path + "/./file", "true"]
+            func check() {
+                let session = Session(given)
+                #expect(session.status == 64)
+                #expect(
+                    session.messages.hasPrefix(
+                        "purgefs: run: --report and --events name the same file, \(file): the report would replace"))
+            }
+            check()
+            #expect(!Files.exists(file))
+            try Files.write("kept", to: file)
+            check()
+            link(file, scratch.path + "/other")
+            let log = Session(["run", "--report", file, "--log", scratch.path + "/other", "true"])
+            #expect(log.status == 64 && log.messages.contains("--report and --log name the same file"))
+            #expect(Files.text(file) == "kept")
+        }
     }
 
     @Test func namesTheVerbAndItsUsage() {

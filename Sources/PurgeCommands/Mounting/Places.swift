@@ -29,6 +29,15 @@ enum Places {
         } catch { return error == .socketNotConnected }
     }
 
+    /// Whether two paths lead to one file, which need not exist.
+    static func areSame(_ a: String, _ b: String) -> Bool {
+        do throws(Errno) {
+            if try System.resolvedOrParent(a) == System.resolvedOrParent(b) { return true }
+            let (one, other) = (try System.status(ofPath: a), try System.status(ofPath: b))
+            return one.st_dev == other.st_dev && one.st_ino == other.st_ino
+        } catch { return false }
+    }
+
     /// An executable of that name in PATH.
     static func program(_ name: String) -> String? { inPath(name, X_OK) }
 

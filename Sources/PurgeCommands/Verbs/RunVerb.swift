@@ -44,6 +44,7 @@ private enum RunVerb {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
         // Checked before anything is created, so that a wrong command line is reported with its own status.
         let request = try invocation.arguments.mountRequest(store: "", mountpoint: "")
+        try checkFiles(invocation.arguments)
         do throws(CommandFailure) {
             try MountChecks.runForCommand(
                 store: invocation.arguments.text(.store), eventsFile: invocation.arguments.text(.eventsFile),
@@ -58,6 +59,17 @@ private enum RunVerb {
             guard error.status == ExitStatus.failed else { throw error }
             if let signal = System.endSignal() { throw RunSession.interrupted(by: signal) }
             throw CommandFailure(status: ExitStatus.runFailed, message: error.message)
+        }
+    }
+
+    /// The report replaces its file at the end, and with it what was written there before.
+    private static func checkFiles(_ arguments: Arguments) throws(CommandFailure) {
+        guard let report = arguments.text(.reportFile) else { return }
+        for option in [OptionSpec.eventsFile, .log] {
+            guard let other = arguments.text(option), Places.areSame(report, other) else { continue }
+            throw .usage(
+                "--report and \(option.text) name the same file, \(VisibleText.of(report)): the report would replace "
+                    + "what is written there; name another file for it")
         }
     }
 
