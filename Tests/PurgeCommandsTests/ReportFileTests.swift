@@ -33,6 +33,20 @@ struct ReportFileTests {
         }
     }
 
+    /// A file that is replaced keeps its mode; a new one has that of any new file.
+    @Test(arguments: [mode_t(0o600), 0o640, 0o666, 0o444]) func modeIsKept(mode: mode_t) throws {
+        try Scratch.with("report") { scratch in
+            let path = scratch.path + "/report.html"
+            func found() throws -> mode_t { try System.status(ofPath: path).st_mode & 0o7777 }
+            try ReportFile(path: path).write("new")
+            try Files.write("", to: scratch.path + "/plain")
+            #expect(try found() == System.status(ofPath: scratch.path + "/plain").st_mode & 0o7777 & 0o644)
+            chmod(path, mode)
+            try ReportFile(path: path).write("newer")
+            #expect(try found() == mode && Files.text(path) == "newer")
+        }
+    }
+
     @Test func whatIsRefused() throws {
         try Scratch.with("report") { scratch in
             try Files.makeDirectory(scratch.path + "/folder")

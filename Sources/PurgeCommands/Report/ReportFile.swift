@@ -56,7 +56,9 @@ struct ReportFile {
         } catch { throw failure(error) }
         do throws(Errno) {
             do throws(Errno) { try System.unlink(at: folder.raw, working) } catch .noEntry {}
-            let file = try folder.open(working, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+            let mode = try Self.mode(of: name, in: folder)
+            let file = try folder.open(working, O_WRONLY | O_CREAT | O_EXCL, mode: mode == nil ? 0o644 : 0o600)
+            if let mode { try System.changeMode(file.raw, mode) }
             try file.writeAll(Array(text.utf8))
             // What has the name after a crash of the machine is complete too.
             try System.sync(file.raw)
@@ -65,6 +67,14 @@ struct ReportFile {
             do throws(Errno) { try System.unlink(at: folder.raw, working) } catch {}
             throw failure(error)
         }
+    }
+
+    /// That of the file that is replaced, which others may be kept from reading; nil if there is none.
+    private static func mode(of name: String, in folder: FileDescriptor) throws(Errno) -> mode_t? {
+        do throws(Errno) {
+            let status = try System.status(at: folder.raw, name)
+            return status.st_mode & S_IFMT == S_IFREG ? status.st_mode & 0o777 : nil
+        } catch .noEntry { return nil }
     }
 
     private func failure(_ error: Errno) -> CommandFailure { CommandFailure(Self.what, path: path, error) }
