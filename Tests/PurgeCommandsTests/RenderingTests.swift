@@ -20,6 +20,14 @@ struct RenderingTests {
         #expect(VisibleText.of("a b/é\u{301}\u{1F600}") == "a b/é\u{301}\u{1F600}")
         let text = VisibleText.of("a\nb\r\n\u{1B}[2J\u{7F}\u{9B}2J\u{2028}")
         #expect(text == #"a\u{a}b\u{d}\u{a}\u{1b}[2J\u{7f}\u{9b}2J\u{2028}"#)
+        let marks: [UInt32] = [
+            0x061C, 0x200E, 0x200F, 0x202A, 0x202E, 0x2066, 0x2069, 0xFEFF, 0xE0000, 0xE0041, 0xE007F,
+        ]
+        for mark in marks.compactMap(Unicode.Scalar.init) {
+            #expect(VisibleText.of("a\(mark)b") == "a\\u{\(String(mark.value, radix: 16))}b")
+        }
+        // What joins letters and emoji is a part of names.
+        #expect(VisibleText.of("\u{200C}\u{200D}\u{FE0F}") == "\u{200C}\u{200D}\u{FE0F}")
         let error = StoreError("it is\todd", path: "/a\nb", advice: "Rename /a\nb.")
         let message = CommandFailure("cannot check", error).message
         #expect(message == #"cannot check: /a\u{a}b: it is\u{9}odd"# + "\n" + #"  Rename /a\u{a}b."#)

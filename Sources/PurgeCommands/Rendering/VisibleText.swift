@@ -5,10 +5,12 @@ enum VisibleText {
         return text.unicodeScalars.map { isControl($0) ? "\\u{\(String($0.value, radix: 16))}" : String($0) }.joined()
     }
 
-    /// The C0 and C1 sets, DEL, and the separators of lines and paragraphs.
+    /// The C0 and C1 sets, DEL, the separators of lines and paragraphs, the controls of the direction of writing, which
+    /// change the order of what is beside them, and what cannot be seen: the byte order mark, and tags.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case ..<0x20, 0x7F...0x9F, 0x2028, 0x2029: true
+        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069, 0xFEFF, 0xE0000...0xE007F: true
         default: false
         }
     }
