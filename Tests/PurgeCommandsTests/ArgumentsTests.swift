@@ -70,9 +70,15 @@ struct ArgumentsTests {
         ),
         (["--mark", "a"], "--mark takes its value after '=': --mark=a (for a file of that name, write ./a)"),
         (["--mark=c"], "--mark: 'c' is not one of a, b"), (["--ready-fd", "-1"], "--ready-fd: '-1' is not a number"),
+        (["--ready-fd="], "--ready-fd: '' is not a number"),
+        (["--ready-fd=9223372036854775808"], "--ready-fd: '9223372036854775808' is more than 9223372036854775807"),
     ])
     func wrongWords(words: [String], message: String) {
         #expect(throws: CommandFailure.usage(message)) { try Arguments(words, for: Self.verb) }
+    }
+
+    @Test(arguments: ["0", "4294967295", "4294967296", "9223372036854775807"]) func numbers(text: String) {
+        #expect(throws: Never.self) { try Arguments(["--ready-fd", text], for: Self.verb) }
     }
 
     @Test(arguments: ["", "x", "-1", "1.3K", "12Q", "9999999T"]) func wrongSizes(text: String) {

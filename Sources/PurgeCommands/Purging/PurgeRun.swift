@@ -136,7 +136,8 @@ extension PurgeRun {
 
     /// Why nothing is purged.
     private var emptiness: String {
-        isNamed
+        if wanted == .zero { return "0 B are asked for, so nothing needs to go" }
+        return isNamed
             ? "there is nothing to purge in what was named; folders stay"
             : "nothing here may go now: what is open, has several names, or is persistent and not marked stays"
     }
