@@ -121,6 +121,20 @@ struct ReportPageTests {
         return content
     }
 
+    /// Only a write has a writer: a purge by command has the process that gave it.
+    @Test(arguments: [
+        (PurgeTrigger.command, false), (.policy, false), (.importantWrite, true), (.pressure, true),
+    ]) func theWriter(trigger: PurgeTrigger, isShown: Bool) throws {
+        var content = try Self.content()
+        content.history = ReportHistory()
+        var event = Event(
+            type: .purge, path: "tmp/x", tier: .temporary, bytes: ByteCount(4096), reason: "temporary",
+            trigger: trigger, pid: 4711, process: "purgefs")
+        (event.seq, event.time) = (1, Self.time(0))
+        content.history.add(event)
+        #expect(ReportPage(content: content).text.contains("4711") == isShown)
+    }
+
     @Test func wholePage() throws {
         let page = ReportPage(content: try Self.content()).text
         let path = "\(Self.folder)/page.html"

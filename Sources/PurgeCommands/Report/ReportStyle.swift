@@ -3,10 +3,10 @@ enum ReportStyle {
     static let rules: StaticString = """
         :root { color-scheme: light dark; --page: #f2f2f7; --card: #ffffff; --text: #1c1c1e; --soft: #55555e;
           --line: #d9d9e0; --documents: #2563eb; --caches: #d97706; --temporary: #8b5cf6; --others: #5b6270;
-          --others-purgeable: #8b93a1; --free: #e5e7eb; --moving: #0f766e; --red: #c81e1e; --amber: #b45309; --green: #15803d; }
+          --others-purgeable: #8b93a1; --free: #e5e7eb; --moving: #0f766e; --reboot: #be185d; --red: #c81e1e; --amber: #b45309; --green: #15803d; }
         @media (prefers-color-scheme: dark) { :root { --page: #000000; --card: #1c1c1e; --text: #f2f2f7; --soft: #b3b3bd;
           --line: #3a3a3f; --documents: #5b9bff; --caches: #ffb454; --temporary: #c4a1ff; --others: #a3abba;
-          --others-purgeable: #727b8b; --free: #3a3a3f; --moving: #2dd4bf; --red: #ff7b72; --amber: #f5b041; --green: #57d38c; } }
+          --others-purgeable: #727b8b; --free: #3a3a3f; --moving: #2dd4bf; --reboot: #f9a8d4; --red: #ff7b72; --amber: #f5b041; --green: #57d38c; } }
         * { box-sizing: border-box; }
         body { margin: 0 auto; padding: 1rem; max-width: 64rem; background: var(--page); color: var(--text);
           font: 1rem/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
@@ -32,7 +32,7 @@ enum ReportStyle {
         .documents { fill: var(--documents); } .caches { fill: var(--caches); } .temporary { fill: var(--temporary); }
         .others { fill: var(--others); } .others-purgeable { fill: var(--others-purgeable); } .free { fill: var(--free); }
         .moving { fill: var(--moving); }
-        .purged, .reboot { fill: var(--documents); } .refused, .very-low { fill: var(--red); } .low { fill: var(--amber); }
+        .purged { fill: var(--documents); } .reboot { fill: var(--reboot); } .refused, .very-low { fill: var(--red); } .low { fill: var(--amber); }
         .near-low { fill: var(--others-purgeable); } .locked { fill: var(--temporary); }
         .pause { fill: var(--card); fill-opacity: 0.6; stroke: var(--soft); stroke-width: 1; stroke-dasharray: 3 3;
           vector-effect: non-scaling-stroke; }
@@ -73,7 +73,7 @@ enum ReportStyle {
         @media print {
           :root { color-scheme: light; --page: #ffffff; --card: #ffffff; --text: #000000; --soft: #444444; --line: #bbbbbb;
             --documents: #2563eb; --caches: #d97706; --temporary: #8b5cf6; --others: #5b6270; --others-purgeable: #8b93a1;
-            --free: #e5e7eb; --moving: #0f766e; --red: #c81e1e; --amber: #b45309; --green: #15803d; }
+            --free: #e5e7eb; --moving: #0f766e; --reboot: #be185d; --red: #c81e1e; --amber: #b45309; --green: #15803d; }
           body { max-width: none; padding: 0; font-size: 10pt; }
           header, section { border-radius: 0; padding: 0.5rem 0; }
           svg { print-color-adjust: exact; -webkit-print-color-adjust: exact; }

@@ -111,7 +111,8 @@ extension ReportTables {
 
     /// The file whose write set it off, and the process.
     private static func writer(_ event: Event) -> HTML {
-        HTML([HTML.path(event.cause), event.cause != nil && event.pid ?? 0 != 0 ? ", " : "", process(event)])
+        guard event.trigger == .importantWrite || event.trigger == .pressure else { return "" }
+        return HTML([HTML.path(event.cause), event.cause != nil && event.pid ?? 0 != 0 ? ", " : "", process(event)])
     }
 
     private static func process(_ event: Event) -> HTML {
