@@ -62,7 +62,7 @@ struct PurgeSentences {
 
     private var pressure: String? {
         guard let level = event.pressure, event.reason != PurgeReason.reboot.rawValue else { return nil }
-        return "The pressure was \(level.rawValue)."
+        return "The pressure level was \(level.rawValue)."
     }
 
     private var content: String? {

@@ -173,7 +173,7 @@ extension WhyText {
     private var refused: [String] {
         guard let event = report.refused else { return [] }
         let size = event.bytes.map { "of \($0.inWords) " } ?? ""
-        let level = event.pressure.map { " The pressure was \($0.rawValue)." } ?? ""
+        let level = event.pressure.map { " The pressure level was \($0.rawValue)." } ?? ""
         return ["A write \(size)to it\(WhyWords.by(event)) found no room \(WhyWords.when(event)) (ENOSPC).\(level)"]
     }
 
