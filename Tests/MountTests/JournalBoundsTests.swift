@@ -11,7 +11,8 @@ extension Mounts {
             return try Program.run(words).succeeded()
         }
 
-        /// Nothing is recorded with the size 0, which is kept; the stream goes on.
+        /// Nothing is recorded with the size 0, which is kept, but the end of a mount whose beginning was; the stream goes
+        /// on.
         @Test func noEvents() throws {
             try withMount { mount in
                 try PurgefsBinary.run("set", mount.root, "journal.size=0", "journal.age=30d").succeeded()
@@ -26,7 +27,7 @@ extension Mounts {
                 try mount.remount()
                 #expect(try mount.read("journal.size") == "0" && mount.read("journal.age") == "30d")
                 try mount.unmount()
-                #expect(try StoreEvent.journal(of: mount.store).count == before)
+                #expect(try StoreEvent.journal(of: mount.store).dropFirst(before).map(\.type) == ["unmount"])
                 #expect(try ask(mount, "SELECT count(*) FROM samples") == samples)
                 try mount.mount()
                 try PurgefsBinary.run("set", mount.root, "journal.size=1M").succeeded()
