@@ -32,23 +32,27 @@ extension Instant {
         let days = seconds.flooredQuotient(by: 86400)
         let second = seconds - days * 86400
         let (year, month, day) = Self.civil(days: days)
-        // Events have many of these, so the digits are put together without a string for each number.
-        var text: [UInt8] = []
-        text.reserveCapacity(32)
-        func append(_ value: Int64, _ width: Int, _ end: UInt8) {
-            let digits = String(value).utf8
-            for _ in 0..<max(0, width - digits.count) { text.append(0x30) }
-            text += digits
-            text.append(end)
+        // Each event has two of these, so the digits are written one by one. Every Instant has a year of four digits.
+        return String(unsafeUninitializedCapacity: 24) { text in
+            var end = 0
+            func append(_ value: Int64, _ width: Int, _ mark: UInt8) {
+                var rest = value
+                for place in stride(from: end + width - 1, through: end, by: -1) {
+                    text[place] = 0x30 + UInt8(rest % 10)
+                    rest /= 10
+                }
+                text[end + width] = mark
+                end += width + 1
+            }
+            append(year, 4, 0x2D)
+            append(month, 2, 0x2D)
+            append(day, 2, 0x54)
+            append(second / 3600, 2, 0x3A)
+            append(second / 60 % 60, 2, 0x3A)
+            append(second % 60, 2, 0x2E)
+            append(milliseconds, 3, 0x5A)
+            return end
         }
-        append(year, 4, 0x2D)
-        append(month, 2, 0x2D)
-        append(day, 2, 0x54)
-        append(second / 3600, 2, 0x3A)
-        append(second / 60 % 60, 2, 0x3A)
-        append(second % 60, 2, 0x2E)
-        append(milliseconds, 3, 0x5A)
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// The Gregorian date of a day number since 1970, by counting years from 1 March.

@@ -81,6 +81,11 @@ public struct Name: Hashable, Sendable {
     /// Without the zero.
     public var utf8: some Sequence<UInt8> { bytes.dropLast().lazy.map { UInt8(bitPattern: $0) } }
 
+    /// Without the zero.
+    public func append(to text: inout [UInt8]) {
+        bytes.withUnsafeBytes { text.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0.dropLast())) }
+    }
+
     /// Bytes that are not UTF-8 become U+FFFD.
     public var text: String { String(decoding: utf8.map { $0 }, as: UTF8.self) }
 }

@@ -43,11 +43,18 @@ enum DatabaseFiles {
             return -1
         }
         var status = stat()
-        let isJournal = String(cString: path).split(separator: "/").last?.hasPrefix(JournalSchema.fileName) ?? false
+        let isJournal = isOfJournal(path)
         if fstat(file, &status) == 0, status.st_mode & S_IFMT == (isJournal ? S_IFREG : S_IFDIR) { return file }
         close(file)
         errno = ELOOP
         return -1
+    }
+
+    /// Whether the last name in the path is the journal's, or that of a file beside it. (SQLite opens its rollback journal
+    /// at the beginning of each transaction.)
+    private static func isOfJournal(_ path: UnsafePointer<CChar>) -> Bool {
+        let name = strrchr(path, 0x2F).map { UnsafePointer($0 + 1) } ?? path
+        return strncmp(name, JournalSchema.fileName, JournalSchema.fileName.utf8.count) == 0
     }
 
     /// A file that is created gets the store's owner. (SQLite gives the rollback journal the database's owner.)

@@ -180,7 +180,7 @@ public final class Journal: Sendable {
                 let insertion = try database.prepare(EventRow.insertion())
                 for part in parts {
                     try room.make(for: part)
-                    for event in part { try EventRow.insert(event, with: insertion) }
+                    for event in part.events { try EventRow.insert(event, with: insertion) }
                 }
                 try dropOldest(of: database, before: before, last: last)
             }

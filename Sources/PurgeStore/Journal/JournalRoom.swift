@@ -22,28 +22,33 @@ struct JournalRoom {
         self.size = size
     }
 
-    /// The events in parts for each of which room is made.
-    static func parts(of events: [Event]) -> [ArraySlice<Event>] {
-        var parts: [ArraySlice<Event>] = []
+    /// Events for which room is made in one go.
+    struct Part {
+        let events: ArraySlice<Event>
+        /// About how much they take, rather more.
+        let bytes: Int64
+    }
+
+    static func parts(of events: [Event]) -> [Part] {
+        var parts: [Part] = []
         var (start, bytes) = (0, Int64.zero)
-        for (index, event) in events.enumerated() {
-            let needed = event.bytesNeeded
+        for index in events.indices {
+            let needed = events[index].bytesNeeded
             if bytes > 0, bytes + needed > batch {
-                parts.append(events[start..<index])
+                parts.append(Part(events: events[start..<index], bytes: bytes))
                 (start, bytes) = (index, 0)
             }
             bytes += needed
         }
-        parts.append(events[start...])
+        parts.append(Part(events: events[start...], bytes: bytes))
         return parts
     }
 
     /// Drops the oldest events until these fit. They fit an empty journal of the smallest size, so this ends.
     /// A size of 0 means that no more are recorded, not that those which are there go.
-    func make(for events: ArraySlice<Event>) throws(DatabaseError) {
+    func make(for part: Part) throws(DatabaseError) {
         guard size > .zero else { return }
-        let bytes = events.reduce(0) { $0 + $1.bytesNeeded }
-        let needed = bytes / (try pageSize()) + Self.reserve
+        let needed = part.bytes / (try pageSize()) + Self.reserve
         let most = try limit()
         while try used() + needed > most { if try dropOldest() == 0 { return } }
     }
@@ -51,7 +56,10 @@ struct JournalRoom {
     /// Drops the oldest events if the bound has become smaller, and returns unused pages to the disk.
     func shrink() throws(DatabaseError) {
         let most = try limit()
-        for _ in 0..<Self.steps where try used() > most { if try dropOldest() == 0 { break } }
+        for _ in 0..<Self.steps {
+            if try used() <= most { break }
+            if try dropOldest() == 0 { break }
+        }
         // Journals of earlier versions have no record of where their pages are used; nothing happens there.
         for _ in 0..<Self.returns {
             let pages = try pages()
@@ -107,12 +115,17 @@ struct JournalRoom {
 
 extension Event {
     /// About what it takes with the entries of the indices, rather more. A long text has pages of its own.
-    fileprivate var bytesNeeded: Int64 { 256 + 2 * textBytes + (textBytes > 1000 ? 4 * 4096 : 0) }
+    fileprivate var bytesNeeded: Int64 {
+        let texts = textBytes
+        return 256 + 2 * texts + (texts > 1000 ? 4 * 4096 : 0)
+    }
+
+    private func length(_ text: String?) -> Int { text?.utf8.count ?? 0 }
 
     private var textBytes: Int64 {
-        var bytes = time.utf8.count + type.rawValue.utf8.count
-        for text in [path, to, reason, cause, process, lastUse, realTime] { bytes += text?.utf8.count ?? 0 }
-        for passed in passedOver ?? [] { bytes += 96 + 2 * passed.path.utf8.count }
-        return Int64(bytes)
+        let texts = length(path) + length(to) + length(reason) + length(cause) + length(process)
+        let times = time.utf8.count + length(lastUse) + length(realTime)
+        let others = passedOver?.reduce(0) { $0 + 96 + 2 * $1.path.utf8.count } ?? 0
+        return Int64(type.rawValue.utf8.count + texts + times + others)
     }
 }

@@ -45,10 +45,17 @@ extension Statement {
     }
 
     func bind(_ text: String?, _ parameter: Int32) throws(DatabaseError) {
-        guard let text else { return try check(sqlite3_bind_null(handle, parameter)) }
+        guard var text else { return try check(sqlite3_bind_null(handle, parameter)) }
         // -1 is SQLITE_TRANSIENT, a cast that the importer leaves out: SQLite copies the text.
         let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-        try check(sqlite3_bind_text(handle, parameter, text, Int32(text.utf8.count), transient))
+        let code = text.withUTF8 { bytes in
+            // An empty text may have no address, and SQLite would take that for NULL.
+            guard let start = bytes.baseAddress else { return sqlite3_bind_text(handle, parameter, "", 0, transient) }
+            return start.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
+                sqlite3_bind_text(handle, parameter, $0, Int32(bytes.count), transient)
+            }
+        }
+        try check(code)
     }
 
     func number(_ column: Int32) -> Int64? {

@@ -54,7 +54,7 @@ extension Dentry {
         bytes.reserveCapacity(length + 4)
         for name in names.reversed() {
             if !bytes.isEmpty { bytes.append(UInt8(ascii: "/")) }
-            bytes += name.utf8
+            name.append(to: &bytes)
         }
         return String(decoding: bytes, as: UTF8.self)
     }

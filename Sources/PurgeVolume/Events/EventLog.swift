@@ -20,27 +20,33 @@ public final class EventLog: Sendable {
         var bytes = 0
         var isFull: Bool { events >= unwrittenEvents || bytes >= unwrittenBytes }
 
-        mutating func add(_ event: Event) {
-            events += 1
-            bytes += event.weight
+        mutating func add(_ events: some Sequence<Event>) {
+            for event in events {
+                self.events += 1
+                bytes += event.weight
+            }
         }
     }
-    /// An event whose times are put into words when it is written: many of them come from calls that should not wait.
+    /// Events of one moment, whose times are put into words when they are written: many come from calls that should not
+    /// wait.
     private struct Unwritten {
-        var event: Event
+        var events: [Event]
         var moment: Moment
-        var dated: Event { moment.dating(event) }
     }
     /// A moment by the device's clock and by that of the host.
     private struct Moment {
         var simulated: Instant
         var real: Instant
 
-        func dating(_ event: Event) -> Event {
-            var event = event
+        func date(_ event: inout Event) {
             // The device has said when it decided a change.
             if event.time.isEmpty { event.time = simulated.iso8601 }
             if event.realTime == nil { event.realTime = real.iso8601 }
+        }
+
+        func dating(_ event: Event) -> Event {
+            var event = event
+            date(&event)
             return event
         }
     }
@@ -94,21 +100,27 @@ public final class EventLog: Sendable {
     }
 
     /// What the app itself has done is for the journal only.
-    func append(_ events: [Event]) {
+    func append(_ events: consuming [Event]) {
         guard !events.isEmpty else { return }
         let uptime = System.uptime()
-        let wanted = admitted(events, at: uptime).map { processes.naming($0, at: uptime) }
+        var wanted = events
+        if wanted.contains(where: { RefusalLimit.concerns($0.type) }) {
+            wanted = state.withLock { state in wanted.filter { state.refusals.admits($0, at: uptime) } }
+        }
         guard !wanted.isEmpty else { return }
+        for index in wanted.indices { processes.name(&wanted[index], at: uptime) }
         let moment = Moment(simulated: clock.now, real: Instant(nanoseconds: System.now()))
         let isKept = isRecording
         let (woken, isMuch) = state.withLock { state in
+            for index in wanted.indices { Self.number(&wanted[index], &state) }
             var lines: [EventRing.Line] = []
-            for event in wanted {
-                let numbered = Self.numbered(event, &state)
-                if isKept { Self.keep(Unwritten(event: numbered, moment: moment), &state) }
-                if !state.readers.isEmpty, !event.type.isOfApp { lines.append(.init(moment.dating(numbered))) }
+            if state.readers.isEmpty {
+                ring.clear()
+            } else {
+                for event in wanted where !event.type.isOfApp { lines.append(.init(moment.dating(event))) }
+                ring.append(lines)
             }
-            if state.readers.isEmpty { ring.clear() } else { ring.append(lines) }
+            if isKept { Self.keep(Unwritten(events: wanted, moment: moment), &state) }
             let woken = lines.isEmpty ? [] : Array(state.readers.values)
             return (woken, state.waiting.events > Self.backlog && state.failure == nil)
         }
@@ -121,40 +133,38 @@ public final class EventLog: Sendable {
         guard isRecording else { return }
         let moment = Moment(simulated: clock.now, real: Instant(nanoseconds: System.now()))
         state.withLock { state in
-            let event = Self.numbered(Event(type: .dropped, reason: lack), &state)
-            Self.keep(Unwritten(event: event, moment: moment), &state)
+            var event = Event(type: .dropped, reason: lack)
+            Self.number(&event, &state)
+            Self.keep(Unwritten(events: [event], moment: moment), &state)
         }
     }
 
-    private func admitted(_ events: [Event], at uptime: Int64) -> [Event] {
-        guard events.contains(where: { RefusalLimit.concerns($0.type) }) else { return events }
-        return state.withLock { state in events.filter { state.refusals.admits($0, at: uptime) } }
-    }
-
-    private static func numbered(_ event: Event, _ state: inout State) -> Event {
-        var event = event
+    private static func number(_ event: inout Event, _ state: inout State) {
         state.sequence += 1
         event.seq = state.sequence
-        event.path = event.path.map(shortened)
-        event.to = event.to.map(shortened)
-        event.reason = event.reason.map(shortened)
-        event.cause = event.cause.map(shortened)
-        return event
+        shorten(&event.path)
+        shorten(&event.to)
+        shorten(&event.reason)
+        shorten(&event.cause)
     }
 
-    private static func shortened(_ text: String) -> String {
-        text.utf8.count <= longestText ? text : String(decoding: text.utf8.prefix(longestText), as: UTF8.self) + "..."
+    private static func shorten(_ text: inout String?) {
+        guard let long = text, long.utf8.count > longestText else { return }
+        text = String(decoding: long.utf8.prefix(longestText), as: UTF8.self) + "..."
     }
 
-    /// Keeps it for the journal; if that cannot be written, the newest events are dropped.
-    private static func keep(_ new: Unwritten, _ state: inout State) {
-        guard state.dropped == 0, !state.waiting.isFull else {
-            state.dropped += 1
-            state.lost += 1
-            return
+    /// Keeps them for the journal; if that cannot be written, the newest events are dropped.
+    private static func keep(_ new: consuming Unwritten, _ state: inout State) {
+        var fitting = 0
+        while fitting < new.events.count, state.dropped == 0, !state.waiting.isFull {
+            state.waiting.add(CollectionOfOne(new.events[fitting]))
+            fitting += 1
         }
-        state.unwritten.append(new)
-        state.waiting.add(new.event)
+        let lost = new.events.count - fitting
+        new.events.removeLast(lost)
+        state.dropped += lost
+        state.lost += lost
+        if !new.events.isEmpty { state.unwritten.append(new) }
     }
 }
 
@@ -169,8 +179,7 @@ extension Event {
 
 extension CallingProcesses {
     /// FUSE reports the calling thread; events name processes.
-    fileprivate func naming(_ event: Event, at uptime: Int64) -> Event {
-        var event = event
+    fileprivate func name(_ event: inout Event, at uptime: Int64) {
         if let thread = event.pid {
             let process = process(ofThread: thread, at: uptime)
             (event.pid, event.process) = (process.pid, process.name)
@@ -182,7 +191,6 @@ extension CallingProcesses {
             (passed.pid, passed.process) = process.name == nil ? (nil, nil) : (process.pid, process.name)
             return passed
         }
-        return event
     }
 }
 
@@ -215,11 +223,15 @@ extension EventLog {
     }
 
     private func writeOut(_ held: inout [Event]) {
-        let (new, settled) = state.withLock { state in
+        var (new, settled) = state.withLock { state in
             defer { state.unwritten = [] }
             return (state.unwritten, state.sequence)
         }
-        held += new.map(\.dated)
+        for index in new.indices {
+            let moment = new[index].moment
+            for place in new[index].events.indices { moment.date(&new[index].events[place]) }
+            held += new[index].events
+        }
         do throws(StoreError) {
             if !held.isEmpty && !journal.isForReading {
                 renumber(&held, after: try journal.makeReady())
@@ -228,7 +240,7 @@ extension EventLog {
             held = []
             state.withLock { state in
                 state.settled = max(state.settled, settled)
-                state.waiting = state.unwritten.reduce(into: Waiting()) { $0.add($1.event) }
+                state.waiting = state.unwritten.reduce(into: Waiting()) { $0.add($1.events) }
                 state.failure = nil
             }
         } catch {
@@ -248,9 +260,10 @@ extension EventLog {
         let moment = Moment(simulated: clock.now, real: Instant(nanoseconds: System.now()))
         return state.withLock { state in
             guard state.failure == nil, state.dropped > 0 else { return false }
-            let event = Event.dropped(state.dropped)
+            var event = Event.dropped(state.dropped)
             state.dropped = 0
-            Self.keep(Unwritten(event: Self.numbered(event, &state), moment: moment), &state)
+            Self.number(&event, &state)
+            Self.keep(Unwritten(events: [event], moment: moment), &state)
             return true
         }
     }
