@@ -52,7 +52,12 @@ build: ## build .build/release/purgefs (installs what is missing, on Debian and 
 
 test: build ## all tests, with real mounts (FILTER=... for some, PURGEFS_TEST_SCALE=0.1 for shorter ones)
 	@SWIFT=$(SWIFT) $(DEPS) test
-	$(SWIFT) test $(STRICT_FLAGS) $(if $(FILTER),--filter '$(FILTER)')
+ifdef FILTER
+	$(SWIFT) test $(STRICT_FLAGS) --filter '$(FILTER)'
+else
+	$(SWIFT) build --build-tests $(STRICT_FLAGS)
+	SWIFT=$(SWIFT) Tests/side-by-side
+endif
 
 distro-test: ## the mount tests on Debian 13 with its libfuse 3.17, in a root of its own (as root; FILTER=...)
 	@exec env SWIFT=$(SWIFT) FILTER='$(FILTER)' mount-scripts/distro-test
