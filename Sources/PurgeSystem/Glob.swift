@@ -14,6 +14,23 @@ public struct Glob: Sendable {
     /// Whether a text has anything special for fnmatch(3) in it.
     public static func isPattern(_ text: String) -> Bool { text.utf8.contains(where: isSpecial) }
 
+    /// The only path that a pattern can match; nil if there may be others.
+    public static func onlyMatch(of pattern: String) -> String? {
+        var path: [UInt8] = []
+        var bytes = pattern.utf8.makeIterator()
+        while let byte = bytes.next() {
+            if byte == UInt8(ascii: "\\") {
+                guard let next = bytes.next() else { return nil }
+                path.append(next)
+            } else if isSpecial(byte) {
+                return nil
+            } else {
+                path.append(byte)
+            }
+        }
+        return String(decoding: path, as: UTF8.self)
+    }
+
     /// A pattern that matches exactly this path.
     public static func literal(_ path: String) -> String {
         isPattern(path)

@@ -62,6 +62,56 @@ struct HistoryTests {
         }
     }
 
+    /// An event in between that cannot be understood shows that it is not read.
+    private func withDamagedHistory(_ body: (History) throws -> Void) throws {
+        try withHistory(events) { store, history in
+            let change = "UPDATE events SET type = 'nonsense' WHERE seq IN (12, 1249)"
+            try Program.run("sqlite3", "\(store)/journal.sqlite", change).succeeded()
+            #expect(throws: CommandFailure.self) { try history.newest(2500, EventFilter()) }
+            try body(history)
+        }
+    }
+
+    /// The events of one path are found without reading others, from the end and from the beginning.
+    @Test(arguments: ["tmp/rare", "tmp\\/ra\\re"]) func ofOnePath(glob: String) throws {
+        try withDamagedHistory { history in
+            try check(history, 2, EventFilter(glob: glob), [1000, 2000])
+            try check(history, 9, EventFilter(glob: glob), [7, 1000, 2000])
+            try check(history, 9, EventFilter(types: [.purge], glob: glob), [1000, 2000])
+            try check(history, 9, EventFilter(glob: glob, since: "2026-11-21T09:15:00.000Z"), [2000])
+            let after = try history.events(after: 7, EventFilter(glob: glob)).map(\.seq)
+            #expect(after == [1000, 2000])
+        }
+    }
+
+    /// Over pages, by either path, and each event once.
+    @Test func manyEventsOfOnePath() throws {
+        let events = (1...4000).map { (number: Int) -> Event in
+            let (path, to) = [("a", nil), ("b", "a"), ("b", nil), ("a", "a")][number % 4]
+            return Event(seq: Int64(number), time: "2026-11-21T09:00:00.000Z", type: .renamed, path: path, to: to)
+        }
+        let expected = (1...4000).filter { $0 % 4 != 2 }.map { Int64($0) }
+        try withHistory(events) { _, history in
+            let all = try history.events(after: 0, EventFilter(glob: "a")).map(\.seq)
+            #expect(all == expected)
+            for count in [1, 999, 1000, 1001, 2500, 2999, 3000, 3001] {
+                try check(history, count, EventFilter(glob: "a"), expected.suffix(count))
+            }
+        }
+    }
+
+    @Test func theNewestSinceAMoment() throws {
+        try withDamagedHistory { history in
+            try check(
+                history, 10_000, EventFilter(since: "2026-11-21T09:15:00.000Z"), Array(1250...2500))
+        }
+    }
+
+    @Test(arguments: [
+        ("tmp/a", "tmp/a"), (#"tmp/\[a\]\*"#, "tmp/[a]*"), (#"a\\b"#, #"a\b"#), ("", ""), ("tmp/*", nil), ("a?", nil),
+        ("[a]", nil), (#"a\"#, nil),
+    ]) func onlyMatch(pattern: String, path: String?) { #expect(Glob.onlyMatch(of: pattern) == path) }
+
     /// What is read again and again is what is read at once, whatever has been added in between.
     @Test func theNewestAgainAndAgain() throws {
         try Scratch.with("history") { scratch in

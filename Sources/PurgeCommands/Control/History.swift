@@ -26,6 +26,7 @@ struct History {
     func visit(
         after sequence: Int64, _ filter: EventFilter, _ body: (Event) throws(CommandFailure) -> Void
     ) throws(CommandFailure) {
+        if let path = filter.onlyPath { return try visit(path, after: sequence, filter, body) }
         var failure: CommandFailure?
         do throws(StoreError) {
             let wanted = JournalReader.Filter(after: sequence, types: filter.types, since: filter.since)
@@ -45,13 +46,19 @@ struct History {
     }
 
     /// After this number come the newest `count` events that `filter` accepts, or all of them if there are fewer. Read
-    /// from the end, so it takes as long as there are events after it.
+    /// from the end, so it takes as long as there are events after it; of a filter for one path, as long as that has events.
     func sequence(beforeNewest count: Int, _ filter: EventFilter) throws(CommandFailure) -> Int64 {
         guard count > 0 else { return try lastSequence() }
         var (before, left) = (Int64.max, count)
         do throws(StoreError) {
             while true {
-                let events = try reader.events(types: filter.types, before: before, limit: Self.page)
+                let events =
+                    if let path = filter.onlyPath {
+                        try page(of: path, before: before, isNewestFirst: true)
+                    } else {
+                        try reader.events(
+                            types: filter.types, since: filter.since, before: before, limit: Self.page)
+                    }
                 for event in events where filter.accepts(event) {
                     left -= 1
                     if left == 0 { return event.seq - 1 }
@@ -68,6 +75,37 @@ struct History {
     }
 }
 
+// The events of one path, which the indices of the journal lead to.
+extension History {
+    private func visit(
+        _ path: String, after sequence: Int64, _ filter: EventFilter, _ body: (Event) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) {
+        var last = sequence
+        while true {
+            let events: [Event]
+            do throws(StoreError) { events = try page(of: path, after: last) } catch {
+                throw CommandFailure("cannot read the journal", error)
+            }
+            for event in events where filter.accepts(event) { try body(event) }
+            guard let end = events.last, events.count == Self.page else { return }
+            last = end.seq
+        }
+    }
+
+    /// At most a page of what has happened to a path or brought something to it.
+    private func page(
+        of path: String, after: Int64 = 0, before: Int64 = .max, isNewestFirst: Bool = false
+    ) throws(StoreError) -> [Event] {
+        func events(_ subject: JournalReader.NameQuery.Subject) throws(StoreError) -> [Event] {
+            try reader.events(
+                .init(subject, after: after, before: before, newestFirst: isNewestFirst, limit: Self.page))
+        }
+        let from = try events(.at(path))
+        let both = from + (try events(.to(path)).filter { $0.path.map { !$0.isPath(path) } ?? true })
+        return Array(both.sorted { isNewestFirst ? $0.seq > $1.seq : $0.seq < $1.seq }.prefix(Self.page))
+    }
+}
+
 /// Which events to show.
 struct EventFilter {
     /// All but what the app itself does to names.
@@ -79,6 +117,9 @@ struct EventFilter {
     var glob: String?
     /// Only events whose time is not before this one, in the same form (`Event.time`).
     var since: String?
+
+    /// The only path whose events it accepts; nil if there may be others.
+    var onlyPath: String? { glob.flatMap(Glob.onlyMatch) }
 
     /// Whether it accepts events that are only in the journal.
     var acceptsApp: Bool { types.isEmpty || !types.isDisjoint(with: EventType.ofApp) }

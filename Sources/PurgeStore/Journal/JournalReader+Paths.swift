@@ -18,11 +18,11 @@ extension JournalReader {
         try newest(types, before: before, limit: limit, whose: ("target", path)) { $0.to }
     }
 
-    /// Any events.
+    /// Any events; with `since` only those whose simulated time (`Event.time`) is not before that, in the same form.
     public func events(
-        types: Set<EventType> = [], before: Int64 = .max, limit: Int
+        types: Set<EventType> = [], since: String? = nil, before: Int64 = .max, limit: Int
     ) throws(StoreError) -> [Event] {
-        try newest(types, before: before, limit: limit, whose: nil) { _ in nil }
+        try newest(types, since: since, before: before, limit: limit, whose: nil) { _ in nil }
     }
 
     /// Oldest first; empty in a journal of an earlier format.
@@ -33,13 +33,13 @@ extension JournalReader {
     }
 
     private func newest(
-        _ types: Set<EventType>, before: Int64, limit: Int, whose value: (column: String, text: String)?,
-        _ read: (Event) -> String?
+        _ types: Set<EventType>, since: String? = nil, before: Int64, limit: Int,
+        whose value: (column: String, text: String)?, _ read: (Event) -> String?
     ) throws(StoreError) -> [Event] {
         guard limit > 0 else { return [] }
         return try withDatabase { (database) throws(DatabaseError) in
             if let value, try !EventRow.has(value.column, database) { return [] }
-            let sql = EventRow.newest(types.count, of: value?.column)
+            let sql = EventRow.newest(types.count, of: value?.column, isSince: since != nil)
             let rows = try database.prepare("\(EventRow.selection(from: database)) \(sql)")
             try rows.bind(before, 1)
             try rows.bind(Int64(limit), 2)
@@ -47,6 +47,7 @@ extension JournalReader {
             for (index, type) in types.map(\.rawValue).sorted().enumerated() {
                 try rows.bind(type, Int32(index) + 4)
             }
+            if let since { try rows.bind(since, Int32(types.count) + 4) }
             var events: [Event] = []
             while try rows.step() {
                 let event = try EventRow.event(rows)
@@ -62,11 +63,12 @@ extension JournalReader {
 }
 
 extension EventRow {
-    /// The parameters are the number before which events are wanted, how many, the value of `column`, and the types.
-    static func newest(_ types: Int, of column: String?) -> String {
+    /// The parameters are the number before which events are wanted, how many, the value of `column`, the types, and the time.
+    static func newest(_ types: Int, of column: String?, isSince: Bool = false) -> String {
         var sql = "WHERE seq < ?1"
         if let column { sql += " AND \(column) = ?3" }
         if types > 0 { sql += " AND type IN (\((0..<types).map { "?\($0 + 4)" }.joined(separator: ", ")))" }
+        if isSince { sql += " AND time >= ?\(types + 4)" }
         return sql + " ORDER BY seq DESC LIMIT ?2"
     }
 
