@@ -4,6 +4,14 @@
 extension String {
     public func isPath(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
+    /// Of its bytes. Two paths that have it in common by chance are rarer than any error of the disk.
+    public var pathHash: Int {
+        var hasher = Hasher()
+        var path = self
+        path.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        return hasher.finalize()
+    }
+
     /// Whether it is inside `directory`; both are absolute.
     public func isPath(below directory: String) -> Bool {
         utf8.starts(with: directory.utf8) && utf8.dropFirst(directory.utf8.count).first == UInt8(ascii: "/")

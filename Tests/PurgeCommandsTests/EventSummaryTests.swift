@@ -75,6 +75,31 @@ struct EventSummaryTests {
         #expect(!text.contains("\n"))
     }
 
+    /// A clock can be set back, and what is no time counts for none.
+    @Test func aClockThatWasSetBack() {
+        var summary = EventSummary()
+        for time in ["2026-11-21T09:00:00.000Z", "2026-11-22T09:00:00.000Z", "x", "2026-11-20T09:00:00.000Z"] {
+            summary.add(Event(time: time, type: .mark, path: "a"))
+        }
+        #expect(
+            EventSummaryText(report: summary.report).lines.first
+                == "4 events, 2026-11-20T09:00:00.000Z to 2026-11-22T09:00:00.000Z")
+        var damaged = EventSummary()
+        damaged.add(Event(time: "\u{1B}", type: .mark))
+        #expect(EventSummaryText(report: damaged.report).lines.first == "1 event")
+    }
+
+    /// Two files, in two directories, whose names are equal as text.
+    @Test func pathsThatAreEqualAsText() {
+        var summary = EventSummary()
+        for name in ["caf\u{E9}", "cafe\u{301}", "caf\u{E9}"] {
+            summary.add(Event(time: "T", type: .mark, path: "\(name)/\u{301}/a"))
+        }
+        #expect(summary.report.total.files == 2)
+        #expect(summary.report.directories.map(\.events).sorted() == [1, 2])
+        #expect(summary.report.directories.allSatisfy { $0.directory?.utf8.last == 0x81 })
+    }
+
     @Test func nothing() {
         #expect(EventSummaryText(report: EventSummary().report).lines == ["no events"])
         #expect(JSONText.encode(EventSummary().report).hasPrefix(#"{"total":{"events":0,"#))

@@ -1,14 +1,15 @@
 import PurgeModel
+import PurgeSystem
 
 /// Adds up events by directory, by what they are, and by process.
 struct EventSummary {
     /// The most names of a directory's path: what is below it counts for it.
     private static let depth = 3
 
-    private var first: String?
-    private var last: String?
+    private var times = EventTimes()
     private var total = Row()
-    private var directories: [String: Row] = [:]
+    /// By the bytes of their paths: some that differ are equal as strings.
+    private var directories: [[UInt8]: Row] = [:]
     private var kinds: [Kind: Row] = [:]
     private var processes: [User: Row] = [:]
 
@@ -31,7 +32,7 @@ struct EventSummary {
 
     private struct Row {
         var events: Int64 = 0
-        /// Of their paths; two that are equal by chance are rarer than any error of the disk.
+        /// Of their paths, the hashes.
         var files: Set<Int> = []
         var purged: Int64 = 0
         var purgedBytes = ByteCount.zero
@@ -39,7 +40,7 @@ struct EventSummary {
 
         mutating func add(_ event: Event) {
             events += 1
-            if let path = event.path { files.insert(path.hashValue) }
+            if let path = event.path { files.insert(path.pathHash) }
             if event.type == .purge {
                 purged += event.path == nil ? 0 : 1
                 purgedBytes += event.bytes ?? .zero
@@ -55,8 +56,7 @@ struct EventSummary {
     }
 
     mutating func add(_ event: Event) {
-        first = first ?? event.time
-        last = event.time
+        times.add(event.time)
         total.add(event)
         if let path = event.path { directories[Self.directory(of: path), default: Row()].add(event) }
         // The reason of another event is a text of its own.
@@ -67,20 +67,35 @@ struct EventSummary {
     }
 
     /// Relative to the container, which is empty itself.
-    private static func directory(of path: String) -> String {
-        path.split(separator: "/").dropLast().prefix(depth).joined(separator: "/")
+    private static func directory(of path: String) -> [UInt8] {
+        let slash = UInt8(ascii: "/")
+        return Array(path.utf8.split(separator: slash).dropLast().prefix(depth).joined(separator: [slash]))
     }
 
     var report: EventSummaryReport {
         EventSummaryReport(
-            first: first, last: last, total: total.counts,
-            directories: directories.map { .init(directory: $0, counts: $1.counts) }.sorted { $0.name < $1.name }
-                .inOrder,
+            first: times.first, last: times.last, total: total.counts,
+            directories: directories.map { .init(directory: String(decoding: $0, as: UTF8.self), counts: $1.counts) }
+                .sorted { $0.name < $1.name }.inOrder,
             reasons: kinds.map {
                 .init(type: $0.type, reason: $0.reason, trigger: $0.trigger, counts: $1.counts)
             }.sorted { $0.name < $1.name }.inOrder,
             processes: processes.map { .init(process: $0.process, pid: $0.pid, counts: $1.counts) }
                 .sorted { $0.name < $1.name }.inOrder)
+    }
+}
+
+/// Between which times events are.
+struct EventTimes {
+    private(set) var first: String?
+    private(set) var last: String?
+
+    /// `Event.time`; what is no time, in a damaged journal, is passed over.
+    mutating func add(_ time: String) {
+        if let first, let last, time >= first, time <= last { return }
+        guard Instant(iso8601: time) != nil else { return }
+        first = first.map { min($0, time) } ?? time
+        last = last.map { max($0, time) } ?? time
     }
 }
 
@@ -128,7 +143,8 @@ struct EventSummaryReport: Encodable {
         }
     }
 
-    /// The times of the first and the last of them; nil if there are none.
+    /// The earliest and the latest of their times, which need not be those of the first and the last event, since a clock
+    /// can be set back; nil if there are none.
     var first: String?
     var last: String?
     var total: Counts

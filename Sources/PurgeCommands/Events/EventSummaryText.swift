@@ -9,9 +9,9 @@ struct EventSummaryText {
     private static let nameWidth = 40
 
     var lines: [String] {
-        guard let first = report.first, let last = report.last else { return ["no events"] }
-        let times = "\(VisibleText.of(first)) to \(VisibleText.of(last))"
-        return [Self.count(report.total.events, "event") + ", \(times)", sum] + table("directory", report.directories)
+        guard report.total.events > 0 else { return ["no events"] }
+        let times = report.first.flatMap { first in report.last.map { ", \(first) to \($0)" } } ?? ""
+        return [Self.count(report.total.events, "event") + times, sum] + table("directory", report.directories)
             + table("reason", report.reasons) + table("process", report.processes)
     }
 

@@ -42,11 +42,12 @@ struct ReportHistory {
     private(set) var reboots = Moments()
     /// Events that the journal lacks, as it says.
     private(set) var dropped = 0
-    /// The time of the oldest event.
-    private(set) var first: String?
+    private var eventTimes = EventTimes()
+    /// The earliest time of an event. A clock can be set back: it need not be that of the first.
+    var first: String? { eventTimes.first }
 
     mutating func add(_ event: Event) {
-        if first == nil { first = event.time }
+        eventTimes.add(event.time)
         let time = Instant(iso8601: event.time)?.nanoseconds
         switch event.type {
         case .purge: addPurge(event, time)
