@@ -47,6 +47,10 @@ struct ReportFileTests {
         }
     }
 
+    private static func isDirectory(_ name: String) -> String {
+        "it is the name of a directory, and the report is a file\n  Name a file in it: SCRATCH/\(name)/report.html"
+    }
+
     @Test func whatIsRefused() throws {
         try Scratch.with("report") { scratch in
             try Files.makeDirectory(scratch.path + "/folder")
@@ -54,13 +58,14 @@ struct ReportFileTests {
             symlink("plain", scratch.path + "/link")
             mkfifo(scratch.path + "/pipe", 0o600)
             let cases = [
-                ("folder", "Is a directory"), ("folder/", "Is a directory"), (".", "Is a directory"),
-                ("new/", "Is a directory"),
+                ("folder", Self.isDirectory("folder")), ("folder/", Self.isDirectory("folder")),
+                (".", Self.isDirectory(".")), ("..", Self.isDirectory("..")), ("new//", Self.isDirectory("new")),
                 ("link", "it is a symbolic link"), ("pipe", "it is not a plain file"),
                 ("nowhere/page", "there is no directory"),
                 ("plain/page", "Not a directory"),
             ]
-            for (name, reason) in cases {
+            for (name, text) in cases {
+                let reason = text.replacing("SCRATCH", with: scratch.path)
                 let path = "\(scratch.path)/\(name)"
                 do throws(CommandFailure) {
                     try ReportFile(path: path).check()

@@ -11,8 +11,8 @@ struct ReportFile {
 
     /// Checks what can be known before the report is made. `store` is that of a run, which need not exist yet.
     func check(store: String? = nil) throws(CommandFailure) {
-        guard let name = path.pathNames.last, name != ".", name != "..", !path.hasSuffix("/") else {
-            throw failure(.isDirectory)
+        guard let name = path.pathNames.last, name != ".", name != "..", path.utf8.last != UInt8(ascii: "/") else {
+            throw isDirectory
         }
         try PlaceChecks(Surroundings(mounts: MountEntry.all())).check(report: path, of: store)
         do throws(Errno) {
@@ -34,7 +34,7 @@ struct ReportFile {
     private func refuse(_ status: FileStatus) throws(CommandFailure) {
         switch status.st_mode & S_IFMT {
         case S_IFREG: return
-        case S_IFDIR: throw failure(.isDirectory)
+        case S_IFDIR: throw isDirectory
         case S_IFLNK:
             throw CommandFailure(
                 Self.what, path: path, "it is a symbolic link, which the report would replace",
@@ -44,6 +44,14 @@ struct ReportFile {
                 Self.what, path: path, "it is not a plain file", advice: "Name a new file, or one that may be replaced."
             )
         }
+    }
+
+    private var isDirectory: CommandFailure {
+        var folder = path
+        while folder.utf8.last == UInt8(ascii: "/") { folder.removeLast() }
+        return CommandFailure(
+            Self.what, path: path, "it is the name of a directory, and the report is a file",
+            advice: "Name a file in it: \(VisibleText.of(folder))/report.html")
     }
 
     /// Written beside it and then given its name.
