@@ -136,13 +136,82 @@ struct ReportPageTests {
     }
 
     @Test func wholePage() throws {
-        let page = ReportPage(content: try Self.content()).text
+        // The style is as it is in the source.
+        let page = ReportPage(content: try Self.content()).text.replacing("\(ReportStyle.rules)", with: "(style)")
         let path = "\(Self.folder)/page.html"
         if getenv("PURGEFS_ACCEPT_MESSAGES") != nil {
             try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644).writeAll(Array(page.utf8))
         }
         let expected = String(decoding: try FileDescriptor.open(path, O_RDONLY).readAll(), as: UTF8.self)
         #expect(page == expected, "the page differs from \(path)")
+    }
+
+    /// "In the end" is now, whatever time samples have: a clock can be set back.
+    @Test func theEndIsNow() throws {
+        var content = try Self.content()
+        var later = content.samples[0]
+        later.time = content.time.simulated.nanoseconds + 7_200_000_000_000
+        (later.temporary, later.caches, later.persistent) = (.zero, .zero, ByteCount(50 * Self.mib))
+        content.samples.insert(later, at: 0)
+        content.history.add(Event(time: "2026-11-20T01:02:03.000Z", type: .mount))
+        let page = ReportPage(content: content).text
+        #expect(page.contains("Free space was between 2.0 MiB and 48.0 MiB; in the end 14.0 MiB."))
+        #expect(page.contains("The container used at most 50.0 MiB; in the end 40.0 MiB."))
+        #expect(page.contains("By directory and reason since 2026-11-20 01:02:03"))
+    }
+
+    /// The words tell of all samples, also where fewer are drawn.
+    @Test func extremesAmongMany() throws {
+        var content = try Self.content()
+        content.samples = (0..<9000).map { index in
+            // The same is in use at all times; once most of it by the container, and once the device is larger.
+            let isPeak = index == 4321
+            return ReportContent.Sample(
+                time: Self.begin + Int64(index) * 1_000_000_000,
+                total: ByteCount((index == 1234 ? 640 : 128) * Self.mib),
+                others: ByteCount((isPeak ? 10 : 90) * Self.mib), othersPurgeable: .zero, temporary: .zero,
+                caches: ByteCount((isPeak ? 90 : 10) * Self.mib), persistent: .zero)
+        }
+        let page = ReportPage(content: content).text
+        #expect(page.contains("The container used at most 90.0 MiB;"))
+        #expect(page.contains("Free space was between 14.0 MiB and 540.0 MiB;"))
+        #expect(page.contains("<span>640.0 MiB</span>") && page.contains("<span>90.0 MiB</span>"))
+    }
+
+    /// In the place of the curves it is said why there are none.
+    @Test(arguments: [true, false]) func noSamples(isRecorded: Bool) throws {
+        var content = try Self.content()
+        content.samples = []
+        content.isRecorded = isRecorded
+        func chart() throws -> String {
+            let page = ReportPage(content: content).text
+            let start = try #require(page.ranges(of: "<div class=\"chart\">").first)
+            return String(page[start.upperBound...])
+        }
+        let words =
+            isRecorded
+            ? "There are no curves: the journal has no samples of the past. They are taken while a container is mounted."
+            : "There are no curves: with journal.size=0 nothing is recorded."
+        #expect(try chart().hasPrefix("<p class=\"remark empty\">\(words)</p>\n<div class=\"lane-name\""))
+        content.status = nil
+        #expect(try chart().hasPrefix("<p class=\"remark empty\">\(words)</p>\n"))
+    }
+
+    /// What has a colour on the page has it alone, but for what is the same thing.
+    @Test func colours() throws {
+        let rules = "\(ReportStyle.rules)"
+        var classes: [String: Set<String>] = [:]
+        for rule in rules.matches(of: /((?:\.[a-z-]+,? ?)+) \{ fill: var\(--([a-z-]+)\); \}/) {
+            for name in rule.1.split(separator: ",") {
+                classes[String(rule.2), default: []].insert(name.filter { $0 != " " && $0 != "." })
+            }
+        }
+        let shared = classes.filter { $0.value.count > 1 }
+        #expect(
+            shared == [
+                "moving": ["moving", "purged"], "red": ["refused", "very-low"],
+                "others-purgeable": ["others-purgeable", "near-low"],
+            ])
     }
 
     /// It needs nothing and runs nothing.

@@ -44,6 +44,8 @@ struct ReportContent {
         var total, others, othersPurgeable, temporary, caches, persistent: ByteCount
 
         var used: ByteCount { temporary + caches + persistent }
+        var inUse: ByteCount { used + others }
+        var free: ByteCount { max(.zero, total - inUse) }
     }
 
     var time: Time
@@ -60,6 +62,8 @@ struct ReportContent {
     var findings: [Finding]?
     /// How many there are of each title; without a number, as many as are in `findings`.
     var findingCounts: [String: Int64] = [:]
+    /// Whether the journal records events and samples, as far as is known.
+    var isRecorded = true
     var settings: [Setting] = []
     var policies: [PolicyLine] = []
 }

@@ -43,12 +43,16 @@ struct ReportGathering {
     /// What can be said of a store that cannot be opened.
     mutating func gatherRemains(of store: String, _ failure: CommandFailure) -> ReportContent {
         content.remarks.append("The container could not be read: \(failure.message)")
+        readSamples(of: store)
         readHistory(of: store, upTo: nil)
         return content
     }
 
     private mutating func gather(_ control: any ControlEndpoint) throws(CommandFailure) {
         content.remarks += control.warnings
+        // Before the status, which is the last point of the curves.
+        if control.isMounted { try control.flushJournal() }
+        readSamples(of: try control.status().store)
         let (status, last) = try snapshot(control)
         let now = Instant(nanoseconds: System.now())
         content.time = .init(simulated: now.advanced(by: TimeSpan(seconds: status.device.clock)), real: now)
@@ -61,16 +65,16 @@ struct ReportGathering {
         readFiles(control, status)
     }
 
-    /// A status, and the number of the last event that it may know of: the same before and after it was read, unless events
-    /// never end.
+    /// A status, and the number of the last event before it. Events that never end may come in between: the status then knows
+    /// of more than the tables, and never of less.
     private func snapshot(_ control: any ControlEndpoint) throws(CommandFailure) -> (StatusReport, last: Int64?) {
         var status = try control.status()
         var last: Int64?
         for _ in 0..<Self.attempts {
             let before = try lastSequence(control, status.store)
             status = try control.status()
-            last = try lastSequence(control, status.store)
-            if before == last { break }
+            last = before
+            if before == (try lastSequence(control, status.store)) { break }
         }
         return (status, last)
     }
@@ -89,7 +93,10 @@ struct ReportGathering {
             }
         } catch { content.remarks.append(error.message) }
         content.history = history
-        // A journal that cannot be read has been reported.
+    }
+
+    private mutating func readSamples(of store: String) {
+        // A journal that cannot be read is reported with the events.
         do throws(StoreError) {
             content.samples = try JournalReader(storePath: store).samples().compactMap { ReportContent.Sample($0) }
         } catch {}
@@ -118,6 +125,7 @@ extension ReportGathering {
         add("app", status.app.running ? "running" : "not running")
         for file in ControlFile.settable where !Self.shown.contains(file) {
             let value = try control.content(of: file)
+            if file == .journalSize { content.isRecorded = value.split(separator: "\n") != ["0"] }
             add(file.rawValue, value.split(separator: "\n").joined(separator: ", "))
         }
         content.policies = try control.content(of: .storagePolicies).split(separator: "\n").compactMap { line in
@@ -138,13 +146,17 @@ extension ReportGathering {
     }
 
     private mutating func readFiles(_ control: any ControlEndpoint, _ status: StatusReport) {
+        System.raiseDescriptorLimit()
         do throws(Errno) {
             var largest = LargestFiles(Self.mostFiles)
             try largest.walk(try control.cleanableFolder())
             let root = control.isMounted ? control.place : status.store + "/container"
             content.largest = largest.files(in: try FileDescriptor.open(root, O_RDONLY | O_DIRECTORY))
             if largest.unread > 0 {
-                content.remarks.append("\(largest.unread) folders could not be read; their files are not shown.")
+                content.remarks.append(
+                    largest.unread == 1
+                        ? "1 folder could not be read; its files are not shown."
+                        : "\(largest.unread) folders could not be read; their files are not shown.")
             }
         } catch { content.remarks.append("The files could not be read: \(error)") }
     }

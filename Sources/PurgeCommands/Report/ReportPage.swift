@@ -58,13 +58,10 @@ struct ReportPage {
     }
 
     private var overTime: [HTML] {
-        var samples = content.samples
-        if let status = content.status { samples.append(.init(status, at: content.time.simulated)) }
-        guard !samples.isEmpty else { return [] }
-        let chart = UseChart(samples, content.history, thresholds: content.status?.thresholds ?? .off)
-        let remark: [HTML] =
-            content.samples.isEmpty
-            ? [HTML.remark("The journal has no samples of the past: the curves show the present only.")] : []
-        return [HTML.section("over-time", "Over time", chart.html + remark)]
+        let present = content.status.map { ReportContent.Sample($0, at: content.time.simulated) }
+        let chart = UseChart(
+            content.samples, present, content.history, thresholds: content.status?.thresholds ?? .off,
+            isRecorded: content.isRecorded)
+        return [HTML.section("over-time", "Over time", chart.html)]
     }
 }

@@ -3,10 +3,10 @@ enum ReportStyle {
     static let rules: StaticString = """
         :root { color-scheme: light dark; --page: #f2f2f7; --card: #ffffff; --text: #1c1c1e; --soft: #55555e;
           --line: #d9d9e0; --documents: #2563eb; --caches: #d97706; --temporary: #8b5cf6; --others: #5b6270;
-          --others-purgeable: #8b93a1; --free: #e5e7eb; --moving: #0f766e; --reboot: #be185d; --red: #c81e1e; --amber: #b45309; --green: #15803d; }
+          --others-purgeable: #8b93a1; --free: #e5e7eb; --moving: #0f766e; --locked: #4d7c0f; --reboot: #be185d; --red: #c81e1e; --amber: #b45309; --green: #15803d; }
         @media (prefers-color-scheme: dark) { :root { --page: #000000; --card: #1c1c1e; --text: #f2f2f7; --soft: #b3b3bd;
           --line: #3a3a3f; --documents: #5b9bff; --caches: #ffb454; --temporary: #c4a1ff; --others: #a3abba;
-          --others-purgeable: #727b8b; --free: #3a3a3f; --moving: #2dd4bf; --reboot: #f9a8d4; --red: #ff7b72; --amber: #f5b041; --green: #57d38c; } }
+          --others-purgeable: #727b8b; --free: #3a3a3f; --moving: #2dd4bf; --locked: #a3d154; --reboot: #f9a8d4; --red: #ff7b72; --amber: #f5b041; --green: #57d38c; } }
         * { box-sizing: border-box; }
         body { margin: 0 auto; padding: 1rem; max-width: 64rem; background: var(--page); color: var(--text);
           font: 1rem/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
@@ -32,8 +32,8 @@ enum ReportStyle {
         .documents { fill: var(--documents); } .caches { fill: var(--caches); } .temporary { fill: var(--temporary); }
         .others { fill: var(--others); } .others-purgeable { fill: var(--others-purgeable); } .free { fill: var(--free); }
         .moving { fill: var(--moving); }
-        .purged { fill: var(--documents); } .reboot { fill: var(--reboot); } .refused, .very-low { fill: var(--red); } .low { fill: var(--amber); }
-        .near-low { fill: var(--others-purgeable); } .locked { fill: var(--temporary); }
+        .purged { fill: var(--moving); } .reboot { fill: var(--reboot); } .refused, .very-low { fill: var(--red); } .low { fill: var(--amber); }
+        .near-low { fill: var(--others-purgeable); } .locked { fill: var(--locked); }
         .pause { fill: var(--card); fill-opacity: 0.6; stroke: var(--soft); stroke-width: 1; stroke-dasharray: 3 3;
           vector-effect: non-scaling-stroke; }
         .low-line, .very-low-line { fill: none; stroke: var(--text); stroke-width: 1; stroke-dasharray: 6 4;
@@ -43,6 +43,7 @@ enum ReportStyle {
         .chart { display: grid; grid-template-columns: 5.5rem minmax(0, 1fr); gap: 0.25rem 0.5rem; align-items: center; }
         .chart h3, .chart .times { grid-column: 2; }
         .chart h3 { margin: 0.5rem 0 0; }
+        .chart .empty { grid-column: 1 / -1; }
         .scale { display: flex; flex-direction: column; justify-content: space-between; align-self: stretch; text-align: right; }
         .scale, .lane-name, .times { color: var(--soft); font-size: 0.8rem; line-height: 1.1; }
         .lane-name { text-align: right; }
@@ -73,7 +74,7 @@ enum ReportStyle {
         @media print {
           :root { color-scheme: light; --page: #ffffff; --card: #ffffff; --text: #000000; --soft: #444444; --line: #bbbbbb;
             --documents: #2563eb; --caches: #d97706; --temporary: #8b5cf6; --others: #5b6270; --others-purgeable: #8b93a1;
-            --free: #e5e7eb; --moving: #0f766e; --reboot: #be185d; --red: #c81e1e; --amber: #b45309; --green: #15803d; }
+            --free: #e5e7eb; --moving: #0f766e; --locked: #4d7c0f; --reboot: #be185d; --red: #c81e1e; --amber: #b45309; --green: #15803d; }
           body { max-width: none; padding: 0; font-size: 10pt; }
           header, section { border-radius: 0; padding: 0.5rem 0; }
           svg { print-color-adjust: exact; -webkit-print-color-adjust: exact; }

@@ -14,7 +14,10 @@ extension ReportTables {
         let newest = content.history.newestPurges
         let title: HTMLText = "What was purged, and why"
         guard newest.count > 0 else {
-            return Self.nothing("purged", title, "The journal has no purge\(since).")
+            return [
+                HTML.section(
+                    "purged", title, [HTML.paragraph("The journal has no purge\(since).")] + gap)
+            ]
         }
         let rows = newest.elements.map { event in
             [

@@ -3,31 +3,52 @@ import PurgeModel
 /// The use of the device and of the container over time, and below it, along the same time, what happened.
 struct UseChart {
     private static let height = 1000
-    /// Columns of a chart: of the samples in one, the first, the last, the least and the most are drawn.
+    /// Columns of a chart: of the samples in one, the first, the last, the least and the most of each kind are drawn.
     private static let columns = 200
 
+    /// In the order of their times, those that are drawn.
     private let samples: [ReportContent.Sample]
+    /// What is true in the end.
+    private let last: ReportContent.Sample?
+    /// Over all samples.
+    private let free: (least: ByteCount, most: ByteCount)
     private let history: ReportHistory
     private let thresholds: Thresholds
     private let axis: TimeAxis
+    /// Why there are no curves; nil if there are.
+    private let emptiness: HTMLText?
 
-    /// The last sample is what is true now.
-    init(_ samples: [ReportContent.Sample], _ history: ReportHistory, thresholds: Thresholds) {
+    /// `past` is in the order in which it was recorded, which a clock that was set back makes another than that of time.
+    init(
+        _ past: [ReportContent.Sample], _ present: ReportContent.Sample?, _ history: ReportHistory,
+        thresholds: Thresholds, isRecorded: Bool = true
+    ) {
         (self.history, self.thresholds) = (history, thresholds)
-        let thinned = Self.thinned(samples.sorted { $0.time < $1.time })
-        self.samples = thinned
-        axis = TimeAxis(thinned.map(\.time) + history.times)
+        emptiness = past.isEmpty ? Self.emptiness(isRecorded) : nil
+        let all = past + [present].compactMap(\.self)
+        last = all.last
+        free = (all.map(\.free).min() ?? .zero, all.map(\.free).max() ?? .zero)
+        samples = Self.thinned(all.sorted { $0.time < $1.time })
+        axis = TimeAxis(samples.map(\.time) + history.times)
+    }
+
+    private static func emptiness(_ isRecorded: Bool) -> HTMLText {
+        isRecorded
+            ? "There are no curves: the journal has no samples of the past. They are taken while a container is mounted."
+            : "There are no curves: with journal.size=0 nothing is recorded."
     }
 
     private static func thinned(_ samples: [ReportContent.Sample]) -> [ReportContent.Sample] {
-        guard samples.count > 4 * columns else { return samples }
+        guard samples.count > 6 * columns else { return samples }
         let size = (samples.count + columns - 1) / columns
         return stride(from: 0, to: samples.count, by: size).flatMap { start in
             let part = samples[start..<min(start + size, samples.count)]
-            func inUse(_ index: Int) -> ByteCount { part[index].used + part[index].others }
+            func most(_ value: (ReportContent.Sample) -> ByteCount) -> Int? {
+                part.indices.max { value(part[$0]) < value(part[$1]) }
+            }
             let chosen = [
-                part.startIndex, part.endIndex - 1, part.indices.min { inUse($0) < inUse($1) },
-                part.indices.max { inUse($0) < inUse($1) },
+                part.startIndex, part.endIndex - 1, part.indices.min { part[$0].inUse < part[$1].inUse },
+                most(\.inUse), most(\.used), most(\.total),
             ]
             return Set(chosen.compactMap(\.self)).sorted().map { part[$0] }
         }
@@ -35,11 +56,8 @@ struct UseChart {
 
     var html: [HTML] {
         let lanes = EventLanes(history, axis)
-        return [
-            HTML(
-                "div", ["class": "chart"],
-                [device, container].joined() + lanes.html + [times])
-        ] + lanes.legend + pauses
+        let plots = emptiness.map { [HTML("p", ["class": "remark empty"], HTML($0))] } ?? device + container
+        return [HTML("div", ["class": "chart"], plots + lanes.html + [times])] + lanes.legend + notes
     }
 
     private struct Layer {
@@ -48,20 +66,18 @@ struct UseChart {
     }
 
     private var device: [HTML] {
-        let most = samples.map { max($0.total, $0.used + $0.others) }.max() ?? .zero
+        let most = samples.map { max($0.total, $0.inUse) }.max() ?? .zero
         let layers = [
             Layer(style: "others") { $0.others - $0.othersPurgeable },
             Layer(style: "others-purgeable", value: \.othersPurgeable), Layer(style: "documents", value: \.used),
-            Layer(style: "free") { max(.zero, $0.total - $0.used - $0.others) },
+            Layer(style: "free", value: \.free),
         ]
-        let free = samples.map { max(.zero, $0.total - $0.used - $0.others) }
         let words =
             "From \(text(axis.begin)) to \(text(axis.end)). Free space was between "
-            + "\((free.min() ?? .zero).inWords) and \((free.max() ?? .zero).inWords); in the end "
-            + "\((free.last ?? .zero).inWords)."
+            + "\(free.least.inWords) and \(free.most.inWords); in the end \((last?.free ?? .zero).inWords)."
         return plot(
             "device-chart", "Use of the device over time", words, heading: "The device", most, layers,
-            lines(total: samples.last?.total ?? .zero, of: most))
+            lines(total: last?.total ?? .zero, of: most))
     }
 
     private var container: [HTML] {
@@ -72,7 +88,7 @@ struct UseChart {
         ]
         let words =
             "From \(text(axis.begin)) to \(text(axis.end)). The container used at most \(most.inWords); in the end "
-            + "\((samples.last?.used ?? .zero).inWords)."
+            + "\((last?.used ?? .zero).inWords)."
         return plot(
             "container-chart", "Use of the container over time", words, heading: "This container", most, layers, [])
     }
@@ -139,12 +155,13 @@ extension UseChart {
         }
     }
 
-    private var pauses: [HTML] {
+    /// What the drawings do not say by themselves.
+    private var notes: [HTML] {
         let threshold =
-            thresholds.low > .zero
+            thresholds.low > .zero && emptiness == nil
             ? "Dashed: storage is low with less than \(thresholds.low.inWords) free, very low with less than "
                 + "\(thresholds.veryLow.inWords). " : ""
-        let seconds = axis.pauses.map(\.seconds)
+        let seconds = emptiness == nil ? axis.pauses.map(\.seconds) : []
         let long =
             seconds.isEmpty
             ? ""
