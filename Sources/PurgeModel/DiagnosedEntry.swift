@@ -4,6 +4,15 @@ public struct DiagnosedEntry: Sendable {
         case file, folder, symbolicLink, special
     }
 
+    /// What a link leads to, and when that was purged.
+    public struct PurgedTarget: Hashable, Sendable {
+        /// Relative to the container.
+        public var path: String
+        public var time: Instant
+
+        public init(path: String, time: Instant) { (self.path, self.time) = (path, time) }
+    }
+
     /// Relative to the container; empty for the container itself.
     public var path: String
     public var kind: Kind
@@ -18,6 +27,10 @@ public struct DiagnosedEntry: Sendable {
     public var isClosed = false
     public var nameProblem: NameProblem?
     public var history = PathHistory()
+    /// Of a link that leads nowhere because of a purge.
+    public var purgedTarget: PurgedTarget?
+    /// By the device's clock; nil if it is not known, or not asked for.
+    public var arrived: Instant?
     /// As the app sees them; nil if they are not known, or not asked for.
     public var created: Instant?
     public var lastUse: Instant?

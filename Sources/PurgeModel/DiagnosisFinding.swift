@@ -14,8 +14,9 @@ public enum DiagnosisSeverity: String, CaseIterable, Comparable, Codable, Sendab
 /// What can be wrong with how an app stores a file (docs/DIAGNOSIS.md, Rules); the worst first.
 public enum DiagnosisRule: String, CaseIterable, Codable, Sendable {
     case writeRefused, databaseMayBePurged, userContentMayBePurged, userContentExcluded, protectionDenied, noPermission
-    case purgedAgain, flagLost, reusedCache, oldTemporary, purgeableInBackup, ineffectiveMark, largeBackup, largeFile,
-        largeCaches
+    case purgedAgain, purgedTarget, flagLost, reusedCache, oldTemporary, purgeableInBackup, ineffectiveMark,
+        largeBackup,
+        largeFile, largeCaches
     case emptyFile, protectionNone, policyWithoutLimit, unusualName, redundantExclusion
 }
 
@@ -90,8 +91,8 @@ extension DiagnosisRule {
         case .writeRefused, .databaseMayBePurged, .userContentMayBePurged, .userContentExcluded, .protectionDenied,
             .noPermission:
             .error
-        case .purgedAgain, .flagLost, .reusedCache, .oldTemporary, .purgeableInBackup, .ineffectiveMark, .largeBackup,
-            .largeFile, .largeCaches:
+        case .purgedAgain, .purgedTarget, .flagLost, .reusedCache, .oldTemporary, .purgeableInBackup, .ineffectiveMark,
+            .largeBackup, .largeFile, .largeCaches:
             .warning
         case .emptyFile, .protectionNone, .policyWithoutLimit, .unusualName, .redundantExclusion: .note
         }
@@ -107,6 +108,7 @@ extension DiagnosisRule {
         case .protectionDenied: "files that were needed while their class kept them closed"
         case .noPermission: "files and folders that their own app may not read"
         case .purgedAgain: "files that were purged and made again, more than once"
+        case .purgedTarget: "links to files that were purged"
         case .flagLost: "flags that were lost when the file was replaced"
         case .reusedCache: BackupFinding.Rule.reusedCache.title
         case .oldTemporary: "files in tmp that are older than three days"
@@ -141,6 +143,8 @@ extension DiagnosisRule {
         case .purgedAgain:
             "The app counts on them. If they cannot be made again at any time, move them to Library/Application "
                 + "Support and exclude them from the backup."
+        case .purgedTarget:
+            "They lead nowhere. Keep what they lead to where it is not purged, or make it again before it is used."
         case .flagLost:
             "An atomic save makes a new file without the flags of the old one: set them after each save, or set them "
                 + "on the folder."

@@ -34,6 +34,9 @@ extension DiagnosisRule {
                     .emptyFile, entry, "emptied by a purge",
                     advice: "A file of 0 bytes stands for one that was purged: fill it again before it is used."))
         }
+        if let target = entry.purgedTarget {
+            found.append(finding(.purgedTarget, entry, "to \(target.path), purged \(target.time.iso8601)"))
+        }
         if entry.isClosed { found.append(finding(.noPermission, entry)) }
         if let problem = entry.nameProblem { found.append(finding(.unusualName, entry, problem.rawValue)) }
         return found
@@ -52,7 +55,9 @@ extension DiagnosisRule {
         if entry.history.purges > 1, entry.size > .zero {
             found.append(finding(.purgedAgain, entry, "purged \(times(entry.history.purges))"))
         }
-        if entry.standing.tier == .temporary, entry.modified.advanced(by: PurgeRule.temporaryAge) <= now {
+        // What was copied or unpacked there may have been changed long before.
+        let since = max(entry.modified, entry.arrived ?? .distantPast)
+        if entry.standing.tier == .temporary, since.advanced(by: PurgeRule.temporaryAge) <= now {
             found.append(finding(.oldTemporary, entry))
         }
         return found

@@ -7,13 +7,14 @@ public enum FileKind {
     private static let systemCaches: Set<String> = ["cache.db"]
     /// How the names of the files beside a database end.
     private static let companions = ["-wal", "-shm", "-journal"]
-    /// What only a user makes, wherever it is.
+    /// Whole names, or their endings.
+    private static let markers: Set<String> = ["lock", "log", "__init__.py", "py.typed"]
+    /// What only a user makes, wherever it is. (`key` is more often a key than a presentation, and `raw` any data.)
     private static let documents: Set<String> = [
-        "doc", "docx", "odt", "pages", "rtf", "rtfd", "xls", "xlsx", "ods", "numbers", "ppt", "pptx", "odp", "key",
-        "psd",
+        "doc", "docx", "odt", "pages", "rtf", "rtfd", "xls", "xlsx", "ods", "numbers", "ppt", "pptx", "odp", "psd",
         "sketch",
     ]
-    private static let cameraFormats: Set<String> = ["heic", "heif", "dng", "raw", "mov"]
+    private static let cameraFormats: Set<String> = ["heic", "heif", "dng", "mov"]
     private static let pictures: Set<String> = ["jpg", "jpeg", "png", "mp4", "m4v"]
     /// What cameras begin names with.
     private static let cameraPrefixes = ["img_", "dsc", "dscf", "dcim", "pxl_", "vid_", "mov_"]
@@ -24,10 +25,12 @@ public enum FileKind {
         return databases.contains(Self.ending(name)) && !systemCaches.contains(name) && !isOfSystem(path)
     }
 
-    /// Whether it is empty most of the time, and means nothing by it: what a database keeps beside it, and hidden markers.
+    /// Whether it is empty most of the time, and means nothing by it: what a database keeps beside it, markers, locks, and
+    /// logs in which nothing was written yet.
     static func isOftenEmpty(_ path: String) -> Bool {
         let name = Self.name(path)
         return name.hasPrefix(".") || companions.contains { name.hasSuffix($0) }
+            || markers.contains(name) || markers.contains(Self.ending(name))
     }
 
     /// In a folder that the system keeps in Library/Caches for itself, such as com.apple.nsurlsessiond.

@@ -17,6 +17,14 @@ public struct PathHistory: Hashable, Sendable {
 
     public init() {}
 
+    /// Of a path whose files were purged once, and nothing else.
+    public init(purgedAt time: Instant) { (purges, lastPurge) = (1, time) }
+
+    /// When that is all that an event tells.
+    public static func onlyPurge(_ event: Event) -> Instant? {
+        event.type == .purge && event.tombstone != true ? Instant(iso8601: event.time) : nil
+    }
+
     /// The types of events that `note` uses.
     public static let types: Set<EventType> = [.purge, .refused, .hostFull, .protectionDenied, .flagLost]
 

@@ -133,6 +133,74 @@ extension Mounts {
             }
         }
 
+        /// Of links that lead nowhere, those whose target a purge has taken, as long as it is that which is missing.
+        @Test func linksToWhatWasPurged() throws {
+            try withMount { mount in
+                let names = ["here", "again", "removed", "gone\u{202E}"]
+                for name in names { try mount.make("Library/Caches/\(name)", size: 5000) }
+                for name in names.dropFirst() {
+                    try PurgefsBinary.run("purge", mount.path("Library/Caches/\(name)")).succeeded()
+                }
+                for name in ["again", "removed"] { try mount.make("Library/Caches/\(name)", size: 5000) }
+                try Files.unlink(mount.path("Library/Caches/removed"))
+                for name in names { try Files.symlink("../Library/./Caches/\(name)", mount.path("Documents/\(name)")) }
+                let target = "Library/Caches/gone\u{202E}"
+                try Files.symlink(mount.path(target), mount.path("tmp/absolute"))
+                try Files.symlink("../../" + target, mount.path("tmp/outside"))
+                try Files.symlink("never", mount.path("tmp/never"))
+                func check(_ report: Report, _ paths: String...) {
+                    #expect(
+                        report.findings.map { "\($0.severity) \($0.rule)" } == paths.map { _ in "warning purgedTarget" }
+                    )
+                    #expect(report.findings.map(\.path) == paths)
+                    let details = report.findings.compactMap(\.detail)
+                    #expect(details.allSatisfy { $0.hasPrefix("to \(target), purged 20") }, "\(details)")
+                }
+                check(try report("--all", mount.root), "Documents/gone\u{202E}", "tmp/absolute")
+                check(try report(mount.path("Documents/gone\u{202E}")), "Documents/gone\u{202E}")
+                check(try report(mount.path("tmp/absolute")), "tmp/absolute")
+                for name in ["here", "again", "removed"] { check(try report(mount.path("Documents/\(name)"))) }
+                let text = try PurgefsBinary.run("diagnose", mount.path("Documents")).succeeded()
+                #expect(text.contains(#"to Library/Caches/gone\u{202e}, purged 20"#) && !text.contains("\u{202E}"))
+                try mount.unmount()
+                check(try report("--all", mount.store), "Documents/gone\u{202E}")
+            }
+        }
+
+        /// Folders far deeper than the usual number of open files.
+        @Test func deepFolders() throws {
+            try withMount { mount in
+                let script = """
+                    import os, sys
+                    os.chdir(sys.argv[1])
+                    for _ in range(300): os.mkdir('d'); os.chdir('d')
+                    open('end.sqlite', 'w').write('x')
+                    """
+                try Program.run([Program.python, "-c", script, mount.path("tmp")]).succeeded()
+                let page = "\(mount.scratch)/report.html"
+                for words in ["diagnose --all \(mount.root) --json", "report \(mount.root) --output \(page)"] {
+                    let outcome = try Program.shell("ulimit -S -n 100; \(PurgefsBinary.path) \(words)")
+                    #expect(try outcome.succeeded().contains("end.sqlite") == words.hasPrefix("diagnose"))
+                    #expect(outcome.errors.isEmpty, "\(outcome.errors)")
+                }
+                #expect(Files.text(page).contains("d/d/end.sqlite"))
+            }
+        }
+
+        /// A file that was copied to tmp with its time is as old as its stay there.
+        @Test func copiedToTemporary() throws {
+            try withMount { mount in
+                try Files.make("\(mount.scratch)/letter", size: 10)
+                try Program.run("touch", "-d", "2020-01-01", "\(mount.scratch)/letter").succeeded()
+                try Program.run("cp", "-p", "\(mount.scratch)/letter", mount.path("tmp/letter")).succeeded()
+                for target in [mount.root, mount.store] { #expect(try report("--all", target).findings.isEmpty) }
+                try mount.write("+3d", to: "device.clock")
+                for target in [mount.root, mount.store] {
+                    #expect(try lines(report("--all", target)) == ["warning oldTemporary tmp/letter"])
+                }
+            }
+        }
+
         /// A file with two names is not purged, and counts once.
         @Test func hardLinks() throws {
             try withMount { mount in

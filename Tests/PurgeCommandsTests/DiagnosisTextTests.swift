@@ -49,6 +49,30 @@ struct DiagnosisTextTests {
             ])
     }
 
+    /// What a detail names is from the container too.
+    @Test func detailsAreShownSafely() {
+        let lines = Self.lines([Self.finding(.purgedTarget, "a", nil, "to tmp/\u{1B}[31m\u{202E}, purged then")])
+        #expect(lines[1] == #"    a  to tmp/\u{1b}[31m\u{202e}, purged then"#)
+    }
+
+    /// However a history is kept, it says what was noted.
+    @Test func histories() {
+        var generator = SystemRandomNumberGenerator()
+        var histories = PathHistories()
+        var expected: [String: PathHistory] = [:]
+        let types: [EventType] = [.purge, .purge, .purge, .refused, .protectionDenied, .flagLost, .removed]
+        for number in 0..<2000 {
+            let event = Event(
+                time: number % 11 == 0 ? "nonsense" : Instant(seconds: Int64(number), nanoseconds: 0).iso8601,
+                type: types.randomElement(using: &generator) ?? .purge,
+                path: number % 17 == 0 ? nil : "tmp/\(Int.random(in: 0..<700, using: &generator))",
+                reason: "isPurgeable=low", tombstone: number % 5 == 0 ? true : nil)
+            histories.note(event)
+            if let path = event.path { expected[path, default: PathHistory()].note(event) }
+        }
+        for number in 0..<700 { #expect(histories["tmp/\(number)"] == expected["tmp/\(number)"] ?? PathHistory()) }
+    }
+
     @Test func onlyTheFirst() {
         let findings = (1...8).map { Self.finding(.emptyFile, "Documents/\($0)", 0) }
         let shown = Self.lines(findings)

@@ -31,13 +31,14 @@ struct DiagnosisTests {
 
     private static func entry(
         _ path: String, _ all: Flags = [:], kind: DiagnosedEntry.Kind = .file, size: Int64 = 5, days: Int64 = 0,
-        seconds: Int64 = 0,
-        events: [Event] = []
+        seconds: Int64 = 0, arrived: Int64? = nil, target: DiagnosedEntry.PurgedTarget? = nil, events: [Event] = []
     ) -> DiagnosedEntry {
         var entry = DiagnosedEntry(path: path, kind: kind, standing: standing(of: path, all))
         entry.size = ByteCount(kind == .file ? size : 0)
         entry.modified = now.advanced(by: TimeSpan(seconds: -days * day - seconds))
         for event in events { entry.history.note(event) }
+        entry.arrived = arrived.map { now.advanced(by: TimeSpan(seconds: -$0 * day)) }
+        entry.purgedTarget = target
         return entry
     }
 
@@ -84,7 +85,7 @@ struct DiagnosisTests {
         Case(
             entry("Library/Caches/IMG_0042.jpg"),
             "error userContentMayBePurged Library/Caches/IMG_0042.jpg by its place, Library/Caches"),
-        Case(entry("Library/Caches/img_logo.jpg")),
+        Case(entry("Library/Caches/img_logo.jpg")), Case(entry("tmp/server.key")), Case(entry("tmp/frame.raw")),
         Case(
             entry("Documents/a.pdf", ["Documents": ["isPurgeable=low", "isExcludedFromBackup=1"]]),
             "error userContentMayBePurged Documents/a.pdf by its mark, isPurgeable",
@@ -97,10 +98,17 @@ struct DiagnosisTests {
             entry("Library/x.db", ["Library": ["isPurgeable=high"], "Library/x.db": ["isPurgeable=0"]])),
         Case(entry("tmp/a", days: 2)), Case(entry("tmp/a", days: 3), "warning oldTemporary tmp/a"),
         Case(entry("Library/Caches/a", days: 30)),
+        // Copied to tmp with its time.
+        Case(entry("tmp/a", days: 3000, arrived: 2)),
+        Case(entry("tmp/a", days: 3000, arrived: 3), "warning oldTemporary tmp/a"),
+        Case(entry("tmp/a", days: 1, arrived: 30)),
     ]
 
     private static let states: [Case] = [
         Case(entry("Documents/a", size: 0), "note emptyFile Documents/a"),
+        Case(entry("Library/a.lock", size: 0)), Case(entry("Library/db/LOCK", size: 0)),
+        Case(entry("Library/py/__init__.py", size: 0)), Case(entry("Library/app.log", size: 0)),
+        Case(entry("Library/log.txt", size: 0), "note emptyFile Library/log.txt"),
         Case(entry("Library/Caches/a", size: 0)),
         // Written anew within a second of the refusal.
         Case(entry("Documents/a", seconds: 1, events: [event(.refused, seconds: 2)])),
@@ -123,6 +131,12 @@ struct DiagnosisTests {
             entry("Library/Caches/a", events: [event(.purge, days: 2), event(.purge, days: 1)]),
             "warning purgedAgain Library/Caches/a purged 2 times"),
         Case(entry("Library/Caches/a", size: 0, events: [event(.purge), event(.purge)])),
+        Case(entry("Documents/link", kind: .symbolicLink)),
+        Case(
+            entry(
+                "Documents/link", kind: .symbolicLink,
+                target: .init(path: "Library/Caches/a", time: Instant(seconds: 60, nanoseconds: 0))),
+            "warning purgedTarget Documents/link to Library/Caches/a, purged 1970-01-01T00:01:00.000Z"),
     ]
 
     private static let protection: [Case] = [

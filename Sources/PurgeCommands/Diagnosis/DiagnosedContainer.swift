@@ -17,7 +17,7 @@ final class DiagnosedContainer {
     let device: Device
     /// Absolute.
     let storePath: String
-    let histories: PathHistories
+    private(set) var histories: PathHistories
     /// When each file was last used, by inode, on the scale of the files' own times.
     let lastUses: [UInt64: Instant]
     /// What is missing, for the user.
@@ -26,11 +26,23 @@ final class DiagnosedContainer {
     private let store: Store?
     var isInStore: Bool { store != nil }
 
+    /// The absolute paths that it has.
+    var roots: [[UInt8]] { [status.mountpoint, storePath + "/container"].compactMap { $0.map { Array($0.utf8) } } }
+
     var now: Instant { DeviceClock(secondsAhead: status.device.clock).now }
     var context: Diagnosis.Context { Diagnosis.Context(now: now, protection: device.protection) }
 
-    /// Of what happened, only what concerns `path` is read, if that is given.
-    init(_ target: Target, only path: String? = nil) throws(CommandFailure) {
+    /// What is read of what has happened.
+    enum Past {
+        case whole
+        /// What concerns a path.
+        case of(String)
+        case nothing
+    }
+
+    init(_ target: Target, past: Past = .whole) throws(CommandFailure) {
+        // A walk has a descriptor for each folder that it is in.
+        System.raiseDescriptorLimit()
         place = target.place
         switch target {
         case .mount(let mount):
@@ -55,7 +67,7 @@ final class DiagnosedContainer {
             (store, root, storePath) = (opened, opened.container, opened.absolutePath)
             device = try Self.settings(of: stored)
         }
-        (histories, lastUses) = Self.past(of: storePath, only: path, device, &warnings)
+        (histories, lastUses) = Self.read(past, of: storePath, device, &warnings)
         if let work = status.device.unfinished {
             warnings.append("\(work.text) was interrupted: the next mount finishes it, and removes what is still there")
         }
@@ -76,18 +88,17 @@ final class DiagnosedContainer {
     private static let mostEvents = 100_000
 
     /// A container can be diagnosed without its journal.
-    private static func past(
-        of store: String, only path: String?, _ device: Device, _ warnings: inout [String]
+    private static func read(
+        _ past: Past, of store: String, _ device: Device, _ warnings: inout [String]
     ) -> (PathHistories, [UInt64: Instant]) {
         var histories = PathHistories()
         var uses: [UInt64: Instant] = [:]
         do throws(StoreError) {
-            let journal = try JournalReader(storePath: store)
-            if let path {
-                let events = try journal.events(at: path, types: PathHistory.types, limit: mostEvents)
-                for event in events.reversed() { histories.note(event) }
-            } else {
-                try journal.visit(JournalReader.Filter(types: PathHistory.types)) {
+            switch past {
+            case .nothing: return (histories, uses)
+            case .of(let path): try histories.read(path, from: JournalReader(storePath: store), most: mostEvents)
+            case .whole:
+                try JournalReader(storePath: store).visit(JournalReader.Filter(types: PathHistory.types)) {
                     histories.note($0)
                     return true
                 }
@@ -106,29 +117,56 @@ final class DiagnosedContainer {
 
     func note(_ warning: String) { warnings.append(warning) }
 
+    /// Of a path that the histories were not read for.
+    func readHistory(of path: String) {
+        do throws(StoreError) {
+            try histories.read(path, from: JournalReader(storePath: storePath), most: Self.mostEvents)
+        } catch {}  // the journal could not be read before, and that was said
+    }
+
+    /// When the file at a path was purged, if that is the last that has happened to its name.
+    func lastPurge(of path: String) -> Instant? {
+        guard histories[path].purges > 0 else { return nil }
+        do throws(StoreError) {
+            let types = EventType.ofApp.union([.purge])
+            let last = try JournalReader(storePath: storePath).events(at: path, types: types, limit: 1).first
+            return last.flatMap { $0.type == .purge ? Instant(iso8601: $0.time) : nil }
+        } catch { return nil }
+    }
+
     func failure(_ path: String, _ error: Errno) -> CommandFailure {
         let inner = path.isEmpty ? "" : "/\(path)"
         return CommandFailure(Self.what, path: place + (isInStore ? "/container" : "") + inner, error)
     }
 }
 
-/// What has happened to each path of a container. A path takes a few dozen bytes, since only a hash of it is kept.
+/// What has happened to each path of a container. Only a hash of a path is kept, and of most paths that a journal names,
+/// which were purged once and are gone, only when that was: 16 bytes each.
 struct PathHistories {
+    private var purgedOnce: [Int: Instant] = [:]
     private var histories: [Int: PathHistory] = [:]
 
     mutating func note(_ event: Event) {
-        guard let path = event.path else { return }
-        histories[Self.key(path), default: PathHistory()].note(event)
+        guard let key = event.path?.pathHash, histories[key]?.note(event) == nil else { return }
+        let purged = purgedOnce.removeValue(forKey: key)
+        if purged == nil, let time = PathHistory.onlyPurge(event) {
+            purgedOnce[key] = time
+        } else {
+            var history = purged.map(PathHistory.init(purgedAt:)) ?? PathHistory()
+            history.note(event)
+            histories[key] = history
+        }
     }
 
     /// Relative to the container.
-    subscript(path: String) -> PathHistory { histories[Self.key(path)] ?? PathHistory() }
+    subscript(path: String) -> PathHistory {
+        let key = path.pathHash
+        return histories[key] ?? purgedOnce[key].map(PathHistory.init(purgedAt:)) ?? PathHistory()
+    }
 
-    /// Of its bytes: paths that differ can be equal as strings.
-    private static func key(_ path: String) -> Int {
-        var hasher = Hasher()
-        var path = path
-        path.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        return hasher.finalize()
+    /// The newest events of one path that nothing was noted of.
+    fileprivate mutating func read(_ path: String, from journal: JournalReader, most: Int) throws(StoreError) {
+        let events = try journal.events(at: path, types: PathHistory.types, limit: most)
+        for event in events.reversed() { note(event) }
     }
 }

@@ -23,7 +23,7 @@ struct DiagnosisReader {
         let name: RawText?
     }
 
-    private static let slash = UInt8(ascii: "/")
+    static let slash = UInt8(ascii: "/")
 
     /// The container itself.
     func root() throws(CommandFailure) -> (folder: Folder, found: Found) {
@@ -80,12 +80,8 @@ struct DiagnosisReader {
         entry.modified = try modified(status, folder.descriptor.raw, name)
         (entry.isClosed, entry.nameProblem) = (Self.isClosed(status), NameProblem.of(bytes))
         entry.history = container.histories[text]
-        if kind == .file, let use = container.lastUses[entry.inode] {
-            entry.lastUse = use
-            if entry.standing.tier != .persistent {
-                entry.created = try created(folder.descriptor.raw, name)
-            }
-        }
+        if kind == .symbolicLink { entry.purgedTarget = purgedTarget(of: name, in: folder) }
+        if kind == .file { try readLife(of: name, in: folder, &entry) }
         return Found(entry: entry, status: status, path: path, name: name)
     }
 
@@ -113,6 +109,19 @@ struct DiagnosisReader {
 
 // Attributes and times.
 extension DiagnosisReader {
+    /// When a file was last used, and came to be; the latter only where a rule asks for it.
+    private func readLife(
+        of name: RawText, in folder: Folder, _ entry: inout DiagnosedEntry
+    ) throws(Errno) {
+        entry.lastUse = container.lastUses[entry.inode]
+        guard entry.standing.tier != .persistent,
+            entry.lastUse != nil || entry.modified.advanced(by: PurgeRule.temporaryAge) <= container.now
+        else { return }
+        let created = try created(folder.descriptor.raw, name)
+        if entry.lastUse != nil { entry.created = created }
+        entry.arrived = created?.advanced(by: TimeSpan(seconds: container.status.device.clock))
+    }
+
     /// None if they may not be read.
     private func flags(of folder: Int32, _ name: RawText?) throws(Errno) -> EntryFlags {
         var flags = EntryFlags()

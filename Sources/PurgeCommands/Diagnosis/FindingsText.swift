@@ -55,7 +55,7 @@ struct FindingsText {
 
     private func rows(_ finding: DiagnosisFinding) -> [String] {
         let files = finding.files.flatMap { $0 > 1 ? Self.files($0) : nil }
-        let end = [files, finding.detail].compactMap { $0 }.joined(separator: ", ")
+        let end = [files, finding.detail.map(VisibleText.of)].compactMap { $0 }.joined(separator: ", ")
         let size = finding.bytes.map { StatusText.aligned($0.inWords, 10) + "  " } ?? ""
         let path = VisibleText.of(finding.path ?? "")
         let line = "    \(size)\(path)" + (end.isEmpty ? "" : "  \(end)")

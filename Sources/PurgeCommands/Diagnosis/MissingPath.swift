@@ -42,7 +42,7 @@ struct MissingPath {
     /// What to do next. Files of that name that are elsewhere in the container are named: the app may ask for the wrong
     /// folder, or write the name in another way.
     func advice() throws(CommandFailure) -> String {
-        let container = try DiagnosedContainer(target)
+        let container = try DiagnosedContainer(target, past: .nothing)
         let form = name.lowercased()
         var found: [String] = []
         try DiagnosisWalk(container).run(below: try DiagnosisReader(container: container).root().folder) {

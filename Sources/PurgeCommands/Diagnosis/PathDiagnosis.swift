@@ -87,7 +87,13 @@ extension PathDiagnosis {
     /// Of what is at `inner` in a container.
     init(of inner: [UInt8], in container: DiagnosedContainer) throws(CommandFailure) {
         let reader = DiagnosisReader(container: container)
-        let (parent, found) = try reader.find(inner)
+        var (parent, found) = try reader.find(inner)
+        if found.entry.kind == .symbolicLink, let name = found.name, let target = reader.target(of: name, in: parent),
+            target != found.path
+        {
+            container.readHistory(of: String(decoding: target, as: UTF8.self))
+            (parent, found) = try reader.find(inner)
+        }
         let entry = found.entry
         let outcome = try Self.outcome(found, parent, in: container)
         self.init(

@@ -71,7 +71,7 @@ private struct DiagnoseVerb {
         }
         let place = try Self.place(raw)
         let container = try DiagnosedContainer(
-            place.target, only: isFolder(raw) ? nil : String(decoding: place.inner, as: UTF8.self))
+            place.target, past: isFolder(raw) ? .whole : .of(String(decoding: place.inner, as: UTF8.self)))
         let diagnosis = try PathDiagnosis(of: place.inner, in: container)
         container.warnings.forEach(warn)
         if has(.json) {

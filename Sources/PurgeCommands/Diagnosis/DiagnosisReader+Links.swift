@@ -1,0 +1,52 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+
+// What symbolic links lead to, as far as it is in the container: by the texts of the links, without following them.
+extension DiagnosisReader {
+    /// What a link leads to, if a purge has taken it and nothing has its name now. Of a container whose whole past was not
+    /// read, that of the target must have been.
+    func purgedTarget(of name: RawText, in folder: Folder) -> DiagnosedEntry.PurgedTarget? {
+        guard let path = target(of: name, in: folder) else { return nil }
+        let text = String(decoding: path, as: UTF8.self)
+        guard let time = container.lastPurge(of: text), isMissing(path) else { return nil }
+        return DiagnosedEntry.PurgedTarget(path: text, time: time)
+    }
+
+    /// Relative to the container; nil for what is outside of it, and for the container itself.
+    func target(of name: RawText, in folder: Folder) -> [UInt8]? {
+        let text: [UInt8]
+        do throws(Errno) {
+            text = try System.readLink(at: folder.descriptor.raw, name).map { UInt8(bitPattern: $0) }
+        } catch { return nil }
+        var names = folder.path.split(separator: Self.slash)
+        var rest = text[...]
+        if text.first == Self.slash {
+            guard let root = container.roots.first(where: { Self.isBelow(text, $0) }) else { return nil }
+            (names, rest) = ([], text.dropFirst(root.count))
+        }
+        for part in rest.split(separator: Self.slash) where !part.elementsEqual(".".utf8) {
+            if part.elementsEqual("..".utf8) {
+                guard names.popLast() != nil else { return nil }
+            } else {
+                names.append(part)
+            }
+        }
+        return names.isEmpty ? nil : Array(names.joined(separator: [Self.slash]))
+    }
+
+    private static func isBelow(_ path: [UInt8], _ root: [UInt8]) -> Bool {
+        path.starts(with: root) && path.dropFirst(root.count).first == slash
+    }
+
+    /// What cannot be looked at may be there.
+    private func isMissing(_ path: [UInt8]) -> Bool {
+        let names = path.split(separator: Self.slash).map { $0.map(CChar.init(bitPattern:)) + [0] }
+        do throws(Errno) {
+            var folder = container.root
+            for name in names.dropLast() { folder = try folder.open(name, O_RDONLY | O_DIRECTORY) }
+            for name in names.suffix(1) { _ = try System.status(at: folder.raw, name) }
+            return false
+        } catch { return error == .noEntry }
+    }
+}
