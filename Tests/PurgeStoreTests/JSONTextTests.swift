@@ -23,6 +23,15 @@ struct JSONTextTests {
         #expect(try JSONText.decode(Event.self, from: text) == event)
     }
 
+    /// For a terminal, and for programs that end a line at more than a newline.
+    @Test func escapesOtherControls() throws {
+        let event = Event(
+            seq: 1, time: "t", type: .mark, path: "~\u{7F}\u{80}\u{9B}\u{9F}\u{A0}\u{2027}\u{2028}\u{2029}")
+        let text = JSONText.encode(event)
+        #expect(text.hasSuffix("~\\u007f\\u0080\\u009b\\u009f\u{A0}\u{2027}\\u2028\\u2029\"}"))
+        #expect(try JSONText.decode(Event.self, from: text) == event)
+    }
+
     static let report = StatusReport(
         profile: "documented", mountpoint: nil, store: "/s",
         capacity: Capacity(

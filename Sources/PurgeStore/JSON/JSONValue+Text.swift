@@ -45,7 +45,8 @@ extension JSONValue {
         if let indent { text += "\n" + String(repeating: "  ", count: indent) }
     }
 
-    /// Quoted. Only what RFC 8259 requires is escaped, so a slash stays a slash.
+    /// Quoted. Escaped is what RFC 8259 requires, and what controls a terminal, or ends a line for some readers of JSON
+    /// lines; a slash stays a slash.
     private static func quote(_ string: String, to text: inout String) {
         text += "\""
         for scalar in string.unicodeScalars {
@@ -55,7 +56,7 @@ extension JSONValue {
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            case "\u{00}"..."\u{1F}":
+            case "\u{00}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}":
                 let digits = String(scalar.value, radix: 16)
                 text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
             default: text.unicodeScalars.append(scalar)
