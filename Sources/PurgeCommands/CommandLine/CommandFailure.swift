@@ -34,7 +34,8 @@ struct CommandFailure: Error, Hashable {
 extension CommandFailure {
     /// A system call failed.
     init(_ what: String, path: String, _ error: Errno, advice: String = "") {
-        self.init(what, path: path, "\(error)", advice: advice.isEmpty ? Self.advice(for: error, path) : advice)
+        let next = advice.isEmpty ? VisibleText.of(Self.advice(for: error, path)) : advice
+        self.init(what, path: path, "\(error)", advice: next)
     }
 
     private static func advice(for error: Errno, _ path: String) -> String {
