@@ -25,8 +25,10 @@ extension Mounts {
             try mount.write("+10s", to: "device.clock")
         }
 
-        private func protect(_ mount: TestMount, _ path: String, _ kind: String) throws {
-            try Attributes.mark(mount.path(path), "fileProtection", kind)
+        /// A file that is out of reach while the device is locked.
+        private func makeComplete(_ mount: TestMount, _ path: String) throws {
+            try mount.make(path, size: 100)
+            try Attributes.mark(mount.path(path), "fileProtection", "complete")
         }
 
         // Files that are gone.
@@ -98,8 +100,7 @@ extension Mounts {
         /// A class that keeps a file closed after a restart.
         @Test func closedAfterARestart() throws {
             try withMount { mount in
-                try mount.make("Documents/diary", size: 100)
-                try protect(mount, "Documents/diary", "complete")
+                try makeComplete(mount, "Documents/diary")
                 try mount.write("reboot", to: "device.state")
                 expect(
                     try said("why", mount, "Documents/diary"), "it is there, but cannot be opened now",
@@ -111,8 +112,7 @@ extension Mounts {
 
         @Test func gonePerhapsOutOfReachAfterARestart() throws {
             try withMount { mount in
-                try mount.make("Documents/diary", size: 100)
-                try protect(mount, "Documents/diary", "complete")
+                try makeComplete(mount, "Documents/diary")
                 try mount.write("reboot", to: "device.state")
                 expect(
                     try said("diagnose", mount, "Documents/diary"), "complete (its own): out of reach while the device",
@@ -198,8 +198,7 @@ extension Mounts {
 
         @Test func theDeviceIsLocked() throws {
             try withMount { mount in
-                try mount.make("Documents/diary", size: 100)
-                try protect(mount, "Documents/diary", "complete")
+                try makeComplete(mount, "Documents/diary")
                 try lock(mount)
                 expect(
                     try said("diagnose", mount, "Documents/diary"),
@@ -211,8 +210,7 @@ extension Mounts {
 
         @Test func aBackgroundTaskNeedsIt() throws {
             try withMount { mount in
-                try mount.make("Documents/queue", size: 100)
-                try protect(mount, "Documents/queue", "complete")
+                try makeComplete(mount, "Documents/queue")
                 try lock(mount)
                 #expect(throws: Errno.notPermitted) { try Files.content(mount.path("Documents/queue")) }
                 try mount.write("unlock", to: "device.state")
@@ -220,7 +218,7 @@ extension Mounts {
                     try said("diagnose", mount, "Documents/queue"),
                     "error: files that were needed while their class kept them closed", "complete, refused once",
                     "Use completeUntilFirstUserAuthentication for what is needed in the background")
-                try protect(mount, "Documents/queue", "none")
+                try Attributes.mark(mount.path("Documents/queue"), "fileProtection", "none")
                 #expect(try !said("diagnose", mount, "Documents/queue").contains("error:"))
             }
         }

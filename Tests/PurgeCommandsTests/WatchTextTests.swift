@@ -86,34 +86,19 @@ struct WatchTextTests {
             """)
     }
 
+    /// The same with other signs in the bar and beside its parts.
     @Test func withBlocks() {
-        check(
-            frame(80, 24, isUnicode: true),
-            """
-            mounted at  /srv/app
-            store       /srv/a\\u{a}pp.store
-            device      unlocked, boot 2, clock 3d ahead, app running, profile documented
-
-            24.0 MiB free of 64.0 MiB, pressure normal, purging
-            ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▒▒▒▒▒███████████████▞▞▞▞▞▞▞▞▞▞░░░░░······························
-                                                                                   DL   V
-            D desired 7.0 MiB  N near low 6.7 MiB  L low 6.4 MiB  V very low 3.2 MiB
-
-            ▓ others             12.0 MiB               important     28.0 MiB
-            ▒ others, purgeable   4.0 MiB               opportunistic 17.5 MiB
-            █ everything else    12.0 MiB  3 files      can be purged 4.0 MiB
-            ▞ Library/Caches      8.0 MiB  2 files      marked        2.0 MiB, 1 file
-            ░ tmp                 4.0 MiB  1 file       purged        5.0 MiB, 7 files
-            · free               24.0 MiB               refused       1 write
-
-            last events
-            09:30:02  mark                  Documents/album  isPurgeable=1
-            09:30:03  purge       64.0 KiB  Library/Caches/thumb\\u{1b}s/1
-            09:30:04  refused               ...nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn/last
-            09:30:05  pressure              low  (written: Documents/big)
-            09:30:06  purge        4.0 MiB  others < pressure
-            09:30:07  purge        4.0 KiB  tmp/a  temporary < pressure
-            """)
+        let (signs, blocks) = (Array("op#=-."), Array("▓▒█▞░·"))
+        func inBlocks(_ text: Substring) -> String {
+            String(text.map { sign in signs.firstIndex(of: sign).map { blocks[$0] } ?? sign })
+        }
+        let bar = 5
+        let expected = frame(80, 24).enumerated().map { number, line in
+            number == bar
+                ? inBlocks(line[...]) : (9...14).contains(number) ? inBlocks(line.prefix(1)) + line.dropFirst() : line
+        }
+        #expect(expected[bar].hasPrefix("▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▒▒▒▒▒███████████████▞▞▞▞▞▞▞▞▞▞░░░░░··"))
+        #expect(frame(80, 24, isUnicode: true) == expected)
     }
 
     @Test func ofFortyColumnsAndTenLines() {

@@ -9,13 +9,7 @@ import Testing
 /// A mount goes on with what can be read of a damaged journal.
 struct JournalDamageTests {
     let directory: TemporaryDirectory
-    init() throws {
-        directory = try TemporaryDirectory()
-        let journal = try Journal.open(in: try Store.open(directory["s"], creating: true))
-        try journal.append((1...5000).map { JournalTests.purge(seq: $0) })
-        try journal.saveLastUses([.init(inode: 9, birth: 8, lastUse: Instant(nanoseconds: 7))])
-        journal.close()
-    }
+    init() throws { directory = try TemporaryDirectory.withJournal() }
 
     private var path: String { directory["s/journal.sqlite"] }
     private func content(_ name: String = "s/journal.sqlite") throws -> [UInt8] {

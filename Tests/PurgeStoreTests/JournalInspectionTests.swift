@@ -7,13 +7,7 @@ import Testing
 
 struct JournalInspectionTests {
     let directory: TemporaryDirectory
-    init() throws {
-        directory = try TemporaryDirectory()
-        let journal = try Journal.open(in: try Store.open(directory["s"], creating: true))
-        try journal.append((1...5000).map { JournalTests.purge(seq: $0) })
-        try journal.saveLastUses([.init(inode: 9, birth: 8, lastUse: Instant(nanoseconds: 7))])
-        journal.close()
-    }
+    init() throws { directory = try TemporaryDirectory.withJournal() }
 
     private func problems(repairing: Bool = false) throws -> [StoreProblem] {
         try StoreInspection.run(directory["s"], repairing: repairing).problems

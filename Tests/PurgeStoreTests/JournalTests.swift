@@ -69,3 +69,15 @@ struct JournalTests {
         #expect(try journal.lastUses() == [.max: old])
     }
 }
+
+extension TemporaryDirectory {
+    /// With a store, `s`, whose journal has 5000 events and a last use.
+    static func withJournal() throws -> TemporaryDirectory {
+        let directory = try TemporaryDirectory()
+        let journal = try Journal.open(in: try Store.open(directory["s"], creating: true))
+        try journal.append((1...5000).map { JournalTests.purge(seq: $0) })
+        try journal.saveLastUses([.init(inode: 9, birth: 8, lastUse: Instant(nanoseconds: 7))])
+        journal.close()
+        return directory
+    }
+}
