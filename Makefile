@@ -85,7 +85,7 @@ suites: build ## third-party suites, on a mount and in an ordinary directory (SU
 	@SWIFT=$(SWIFT) $(DEPS) suites
 	@PURGEFS=$(BINARY) python3 Tests/Suites $(SUITES)
 
-bench: build ## compare with the underlying directory, tmpfs and bindfs (BENCH="files purge latency mount scale memory cpu")
+bench: build ## compare with the underlying directory, tmpfs and bindfs (BENCH="files purge latency mount scale memory cpu journal calls")
 	@SWIFT=$(SWIFT) $(DEPS) bench
 	@PURGEFS=$(BINARY) Tests/Benchmarks/bench $(BENCH)
 
