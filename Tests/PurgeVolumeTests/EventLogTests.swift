@@ -165,6 +165,20 @@ struct EventLogTests {
         }
     }
 
+    /// Also those of files that were passed over: a text that SQLite does not take would look like damage.
+    @Test func longPathsOfWhatWasPassedOver() throws {
+        try withLog { (log, path) throws in
+            let control = String(repeating: "\u{1}", count: 300_000)
+            let passed = (0..<8).map { PassedOver(path: "\($0)\(control)", reason: .open) }
+            log.append([Event(type: .purge, path: "a", passedOver: passed)])
+            log.flush()
+            #expect(log.failure == nil)
+            let kept = try #require(try journal(path).first?.passedOver)
+            #expect(kept.map { $0.path.first } == Array("01234567"))
+            #expect(kept.allSatisfy { $0.path.utf8.count == EventLog.longestText + 3 && $0.path.hasSuffix("...") })
+        }
+    }
+
     @Test func aReaderGetsWhatComesAfterIt() throws {
         try withLog { (log, _) throws in
             log.append([event("before")])

@@ -26,6 +26,10 @@ public final class EventLog: Sendable {
                 bytes += event.weight
             }
         }
+        mutating func subtract(_ other: Waiting) {
+            events -= other.events
+            bytes -= other.bytes
+        }
     }
     /// Events of one moment, whose times are put into words when they are written: many come from calls that should not
     /// wait.
@@ -146,11 +150,17 @@ public final class EventLog: Sendable {
         shorten(&event.to)
         shorten(&event.reason)
         shorten(&event.cause)
+        guard var passedOver = event.passedOver else { return }
+        for index in passedOver.indices { passedOver[index].path = shortened(passedOver[index].path) }
+        event.passedOver = passedOver
     }
 
     private static func shorten(_ text: inout String?) {
-        guard let long = text, long.utf8.count > longestText else { return }
-        text = String(decoding: long.utf8.prefix(longestText), as: UTF8.self) + "..."
+        if let long = text, long.utf8.count > longestText { text = shortened(long) }
+    }
+
+    private static func shortened(_ text: String) -> String {
+        text.utf8.count <= longestText ? text : String(decoding: text.utf8.prefix(longestText), as: UTF8.self) + "..."
     }
 
     /// Keeps them for the journal; if that cannot be written, the newest events are dropped.
@@ -237,10 +247,12 @@ extension EventLog {
                 renumber(&held, after: try journal.makeReady())
                 try journal.append(held)
             }
+            var written = Waiting()
+            written.add(held)
             held = []
             state.withLock { state in
                 state.settled = max(state.settled, settled)
-                state.waiting = state.unwritten.reduce(into: Waiting()) { $0.add($1.events) }
+                state.waiting.subtract(written)
                 state.failure = nil
             }
         } catch {
