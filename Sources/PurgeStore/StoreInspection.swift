@@ -6,8 +6,8 @@ public struct StoreInspection: Sendable {
     /// In the order in which they were found; `repair` is set for those that have been repaired.
     public let problems: [StoreProblem]
 
-    /// Holds the store's lock meanwhile. Without `repairing`, nothing is changed. With it, damaged
-    /// files are kept aside under other names and never removed.
+    /// Holds the store's lock meanwhile. Without `repairing`, nothing is changed. With it, damaged files are kept aside
+    /// under other names; of damaged journals the newest three.
     public static func run(_ storePath: String, repairing: Bool) throws(StoreError) -> StoreInspection {
         let place = try StoreDirectory.open(storePath)
         try place.lock()
@@ -24,15 +24,20 @@ public struct StoreInspection: Sendable {
 }
 
 extension StoreDirectory {
-    /// A name for a damaged file, with a number that no earlier repair has used.
-    func nameAside(for name: String) throws(StoreError) -> String {
-        let names = try names()
-        var number = 1
-        while names.contains(where: { $0 == "\(name).damaged-\(number)" || $0.hasPrefix("\(name).damaged-\(number)-") })
-        {
-            number += 1
-        }
-        return "\(name).damaged-\(number)"
+    /// Why a file is kept aside.
+    enum KeptAside: String { case damaged, foreign }
+
+    /// A name for a file that is kept aside.
+    func nameAside(for name: String, _ kind: KeptAside = .damaged) throws(StoreError) -> String {
+        "\(name).\(kind.rawValue)-\(try numberAside(for: name, kind))"
+    }
+
+    /// A number that is higher than those that earlier repairs have used.
+    func numberAside(for name: String, _ kind: KeptAside) throws(StoreError) -> Int {
+        let prefix = "\(name).\(kind.rawValue)-"
+        let used = try names().lazy.filter { $0.hasPrefix(prefix) }
+            .compactMap { Int($0.dropFirst(prefix.count).prefix { $0.isNumber }) }
+        return (used.filter { $0 < Int.max }.max() ?? 0) + 1
     }
 
     /// Gives the file a second name, so that the first exists at every moment until it is replaced; what

@@ -126,6 +126,36 @@ struct JournalDamageTests {
         journal.close()
     }
 
+    /// A disk that damages the journal again and again is not filled with what is kept.
+    @Test func theNewestThreeAreKept() throws {
+        for number in 1...5 {
+            try damage(.head)
+            let journal = try open()
+            try directory.write("part", to: "s/journal.sqlite.damaged-\(number)-wal")
+            #expect(journal.takeDamage().first?.message.advice.contains("`journal.sqlite.damaged-\(number)`") == true)
+            journal.close()
+        }
+        let kept = directory.names(in: "s").filter { $0.contains("damaged") }.sorted()
+        #expect(kept == [3, 4, 5].flatMap { ["journal.sqlite.damaged-\($0)", "journal.sqlite.damaged-\($0)-wal"] })
+        #expect(try content("s/journal.sqlite.damaged-5").prefix(100) != content().prefix(100))
+    }
+
+    /// SQLite would write the pages of another database into the journal.
+    @Test func aLogOfAnotherDatabase() throws {
+        let live = try Database(path: directory["s/journal.sqlite.foreign"], flags: 6)  // READWRITE, CREATE
+        try live.execute("PRAGMA journal_mode = WAL; CREATE TABLE t(a); INSERT INTO t VALUES(1)")
+        try directory.copy("s/journal.sqlite.foreign-wal", to: "s/journal.sqlite-wal")
+        let log = try content("s/journal.sqlite-wal")
+        let journal = try open()
+        #expect(
+            journal.takeDamage().map(\.message.what)
+                == ["the journal was damaged: `journal.sqlite-wal` beside it is of another database"])
+        #expect(try events() == Array(1...5000))
+        #expect(try content("s/journal.sqlite.damaged-1-wal") == log)
+        journal.close()
+        withExtendedLifetime(live) {}
+    }
+
     /// What was never a journal, or is one of a newer version, is left alone.
     @Test(arguments: ["PRAGMA application_id = 1", "PRAGMA user_version = 9"])
     func whatIsNotOurs(sql: String) throws {

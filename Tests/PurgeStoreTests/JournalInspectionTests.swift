@@ -78,9 +78,61 @@ struct JournalInspectionTests {
     @Test func keepsAForeignDatabaseAside() throws {
         try change("PRAGMA application_id = 1")
         let error = try storeError { _ = try Journal.open(in: try Store.open(directory["s"], creating: false)) }
-        #expect(error.what == "the journal is damaged: it is a database, but not a journal of purgefs")
-        _ = try problems(repairing: true)
+        #expect(error.what == "is a database of another program, not a journal of purgefs")
+        #expect(
+            error.advice
+                == "Nothing was done to it. Move it out of the store, or run `purgefs check --repair \(directory["s"])`: "
+                + "it keeps it under another name and starts a new journal.")
+        #expect(
+            try problems(repairing: true).map(\.repair) == [
+                "It is now `journal.sqlite.foreign-1`; 5000 events of purgefs could be read in it and are in the new journal."
+            ])
         #expect(try sequences() == Array(1...5000))
+    }
+
+    /// SQLite would take over its write-ahead log.
+    @Test func leavesTheLogOfAForeignDatabase() throws {
+        try directory.removeFile("s/journal.sqlite")
+        do {
+            let other = try Database(path: directory["s/journal.sqlite.other"], flags: 6)  // READWRITE, CREATE
+            try other.execute("PRAGMA journal_mode = WAL; CREATE TABLE t(a); INSERT INTO t VALUES(1)")
+            for part in ["", "-wal"] {
+                try directory.copy("s/journal.sqlite.other\(part)", to: "s/journal.sqlite\(part)")
+            }
+        }
+        func content(_ name: String) throws -> [UInt8] { try FileDescriptor.open(directory[name], O_RDONLY).readAll() }
+        let before = (try content("s/journal.sqlite"), try content("s/journal.sqlite-wal"))
+        let error = try storeError {
+            _ = try Journal.open(in: try Store.open(directory["s"], creating: false), salvaging: true)
+        }
+        #expect(error.what == "is a database of another program, not a journal of purgefs")
+        #expect(try content("s/journal.sqlite") == before.0 && content("s/journal.sqlite-wal") == before.1)
+        _ = try problems(repairing: true)
+        #expect(try content("s/journal.sqlite.foreign-1") == before.0)
+        #expect(try content("s/journal.sqlite.foreign-1-wal") == before.1)
+        #expect(try problems() == [])
+    }
+
+    /// However often the journal is damaged, what is not ours is not removed.
+    @Test func neverRemovesWhatIsNotOurs() throws {
+        func content(_ name: String) throws -> [UInt8] { try FileDescriptor.open(directory[name], O_RDONLY).readAll() }
+        for number in 1...5 {
+            try directory.removeFile("s/journal.sqlite")
+            try Database(path: directory["s/journal.sqlite"], flags: 6).execute(  // READWRITE, CREATE
+                "CREATE TABLE events(a); INSERT INTO events VALUES(\(number))")
+            let before = try content("s/journal.sqlite")
+            let error = try storeError {
+                _ = try Journal.open(in: try Store.open(directory["s"], creating: false), salvaging: true)
+            }
+            #expect(error.what == "is a database of another program, not a journal of purgefs")
+            #expect(try content("s/journal.sqlite") == before)
+            _ = try problems(repairing: true)
+            try damage(at: 0, count: 100)
+            _ = try problems(repairing: true)
+            #expect(try content("s/journal.sqlite.foreign-\(number)") == before)
+        }
+        #expect(directory.names(in: "s").count { $0.hasPrefix("journal.sqlite.foreign-") } == 5)
+        #expect(directory.names(in: "s").count { $0.hasPrefix("journal.sqlite.damaged-") } == 3)
     }
 
     @Test func leavesAJournalOfANewerVersion() throws {

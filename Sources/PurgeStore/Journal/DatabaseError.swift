@@ -9,7 +9,7 @@ struct DatabaseError: Error, Hashable {
     var message: String
     /// errno of the system call that failed, if one did.
     var systemError: Int32 = 0
-    /// What has the journal's name was never a journal of purgefs.
+    /// What has the journal's name, or that of a file beside it, was never one of purgefs. `message` then says what it is.
     var isForeign = false
 
     /// Extended codes keep their primary part.
@@ -28,9 +28,6 @@ struct DatabaseError: Error, Hashable {
 
     /// Not a code of SQLite.
     static let newerVersion: Int32 = 200
-    static func notAFile(_ name: String) -> DatabaseError {
-        foreign("\(name) is not a plain file")
-    }
     static func foreign(_ message: String) -> DatabaseError {
         var error = DatabaseError(code: SQLITE_NOTADB, message: message)
         error.isForeign = true
@@ -53,6 +50,11 @@ struct DatabaseError: Error, Hashable {
 
     func error(path: String, store: String) -> StoreError {
         switch code {
+        case _ where isForeign:
+            StoreError(
+                message, path: path,
+                advice: "Nothing was done to it. Move it out of the store, or run `purgefs check --repair \(store)`: "
+                    + "it keeps it under another name and starts a new journal.")
         case _ where isDamage:
             StoreError(
                 "the journal is damaged: \(message)", path: path,

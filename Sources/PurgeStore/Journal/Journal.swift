@@ -129,7 +129,8 @@ public final class Journal: Sendable {
     private static func opened(
         in place: StoreDirectory, checking: Bool = false
     ) throws(DatabaseError) -> sending State {
-        try place.checkJournalIsFile()
+        try JournalFiles(place).check()
+        try JournalFiles(place).checkLog()
         let database = try JournalSchema.openForWriting(
             place.absolutePathOf(JournalSchema.fileName), patience: patience)
         if checking, try database.number("PRAGMA page_count") ?? 0 <= pagesChecked {
@@ -144,7 +145,7 @@ public final class Journal: Sendable {
     /// is written here is kept. Empty if there is no journal.
     public static func openForReading(in store: Store) throws(StoreError) -> Journal {
         do throws(DatabaseError) {
-            try store.place.checkJournalIsFile()
+            try JournalFiles(store.place).check()
             let found = try store.place.openJournalAtRest()
             let database = if let found { found } else { try JournalSchema.openForWriting(":memory:") }
             return Journal(
@@ -293,17 +294,5 @@ public final class Journal: Sendable {
         } catch {
             // Nothing is lost: the next opening uses the reserve and the empty file.
         }
-    }
-}
-
-extension StoreDirectory {
-    /// SQLite would only report that it cannot open it, and of a rollback journal not before it writes.
-    func checkJournalIsFile() throws(DatabaseError) {
-        for name in Self.journalNames where isOdd(name) { throw .notAFile(name) }
-    }
-
-    /// Whether something other than a file has that name.
-    func isOdd(_ name: String) -> Bool {
-        do throws(Errno) { return try descriptor.kind(of: name).map { $0 != S_IFREG } ?? false } catch { return false }
     }
 }

@@ -7,31 +7,35 @@ extension StoreDirectory {
         let error = fault.error(path: pathOf(JournalSchema.fileName), store: path)
         var problem = StoreProblem(error, isRepairable: fault.isDamage)
         guard repairing && fault.isDamage else { return problem }
-        do throws(SalvageFailure) { problem.repair = try salvageJournal().sentence } catch { throw error.error }
+        do throws(SalvageFailure) {
+            problem.repair = try salvageJournal(isForeign: fault.isForeign).sentence
+        } catch { throw error.error }
         return problem
     }
 
     private func journalFault() -> DatabaseError? {
         do {
-            try checkJournalIsFile()
+            try JournalFiles(self).check()
             guard let database = try openJournalAtRest() else { return nil }
             try JournalSchema.checkContent(of: database)
             return nil
         } catch { return error }
     }
 
-    /// Keeps a damaged journal aside, and makes a new one with what can still be read. It must be open nowhere else in this
-    /// process. A new one for which the disk has no room is removed again.
-    func salvageJournal() throws(SalvageFailure) -> SalvagedJournal {
-        let name = JournalSchema.fileName
-        let (new, aside) = ("\(name).new", try SalvageFailure.nameAside(for: name, in: self))
+    /// Keeps a damaged journal aside, or what is not one of purgefs, and makes a new one with what can still be read. It must
+    /// be open nowhere else in this process. A new one for which the disk has no room is removed again.
+    func salvageJournal(isForeign: Bool = false) throws(SalvageFailure) -> SalvagedJournal {
+        let (name, files) = (JournalSchema.fileName, JournalFiles(self))
+        let aside = try SalvageFailure.nameAside(for: name, isForeign ? .foreign : .damaged, in: self)
+        let new = "\(name).new"
         func keepAside(_ part: String) throws(Errno) {
             try System.rename(at: descriptor.raw, name + part, to: descriptor.raw, aside + part)
         }
         let saved: Int64
         do throws(Errno) {
             // With these, SQLite could not open the journal to read it.
-            for part in Self.journalParts where isOdd(name + part) { try keepAside(part) }
+            for part in Self.journalParts where files.oddKind(of: name + part) != nil { try keepAside(part) }
+            if files.hasStrayLog { try keepAside("-wal") }
         } catch { throw .notKept(pathOf(aside), error) }
         do throws(Errno) {
             try removeJournal(new)
@@ -50,7 +54,8 @@ extension StoreDirectory {
             try System.rename(at: descriptor.raw, new, to: descriptor.raw, name)
             try System.sync(descriptor.raw)
         } catch { throw .notKept(pathOf(aside), error) }
-        return SalvagedJournal(aside: aside, events: saved)
+        files.removeOldDamaged()
+        return SalvagedJournal(aside: aside, events: saved, isForeign: isForeign)
     }
 
     private func removeJournal(_ name: String) throws(Errno) {
@@ -81,19 +86,24 @@ struct SalvageFailure: Error {
         return SalvageFailure(failure, isForLackOfRoom: true)
     }
 
-    static func nameAside(for name: String, in place: StoreDirectory) throws(SalvageFailure) -> String {
-        do throws(StoreError) { return try place.nameAside(for: name) } catch { throw SalvageFailure(error) }
+    static func nameAside(
+        for name: String, _ kind: StoreDirectory.KeptAside, in place: StoreDirectory
+    ) throws(SalvageFailure) -> String {
+        do throws(StoreError) { return try place.nameAside(for: name, kind) } catch { throw SalvageFailure(error) }
     }
 }
 
-/// What has become of a damaged journal.
+/// What has become of a damaged journal, or of what was not one of purgefs.
 struct SalvagedJournal {
     /// The name that it has in the store now.
     var aside: String
     /// How many of its events are in the new one.
     var events: Int64
+    var isForeign = false
 
     var sentence: String {
-        "The damaged journal is now `\(aside)`; \(events) events could be read and are in the new one."
+        isForeign
+            ? "It is now `\(aside)`; \(events) events of purgefs could be read in it and are in the new journal."
+            : "The damaged journal is now `\(aside)`; \(events) events could be read and are in the new one."
     }
 }

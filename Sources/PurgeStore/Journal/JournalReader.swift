@@ -45,7 +45,7 @@ public final class JournalReader {
             return
         }
         do {
-            try place.checkJournalIsFile()
+            try JournalFiles(place).check()
             database = try Self.open(in: place)
         } catch { throw error.error(path: place.pathOf(JournalSchema.fileName), store: storePath) }
     }

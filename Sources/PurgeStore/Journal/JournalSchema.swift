@@ -5,6 +5,8 @@ enum JournalSchema {
     static let fileName = "journal.sqlite"
     /// The name of SQLite's rollback journal beside it.
     static let rollbackName = fileName + "-journal"
+    /// The name of a write-ahead log, which earlier versions had.
+    static let logName = fileName + "-wal"
     /// The version of the tables, in `PRAGMA user_version`.
     static let version = Int64(laterDefinitions.count + 1)
     /// "PFSJ", in `PRAGMA application_id`.
@@ -130,7 +132,7 @@ enum JournalSchema {
 
     static func checkVersion(of database: Database) throws(DatabaseError) {
         guard try database.number("PRAGMA application_id") == application else {
-            throw DatabaseError.foreign("it is a database, but not a journal of purgefs")
+            throw DatabaseError.foreign("is a database of another program, not a journal of purgefs")
         }
         let found = try format(of: database)
         guard found <= version else {

@@ -1,0 +1,79 @@
+import CSQLite
+import Glibc
+import PurgeSystem
+
+/// What has the names of the journal and of the files beside it, before SQLite opens them.
+struct JournalFiles {
+    /// How many damaged journals are kept.
+    private static let damagedKept = 3
+
+    private let place: StoreDirectory
+    init(_ place: StoreDirectory) { self.place = place }
+
+    /// SQLite would only report that it cannot open it, and of a rollback journal not before it writes.
+    func check() throws(DatabaseError) {
+        if let kind = oddKind(of: JournalSchema.fileName) {
+            throw .foreign("is \(kind), not a journal of purgefs")
+        }
+        for part in StoreDirectory.journalParts {
+            let name = JournalSchema.fileName + part
+            if let kind = oddKind(of: name) { throw .foreign("the journal has \(kind) beside it, `\(name)`") }
+        }
+        if hasStrayLog {
+            throw DatabaseError(
+                code: SQLITE_CORRUPT, message: "`\(JournalSchema.logName)` beside it is of another database")
+        }
+    }
+
+    /// What has that name, in words; nil for a plain file, and if there is nothing.
+    func oddKind(of name: String) -> String? {
+        do throws(Errno) {
+            return switch try place.descriptor.kind(of: name) {
+            case nil, S_IFREG: nil
+            case S_IFLNK: "a symbolic link"
+            case S_IFDIR: "a directory"
+            case S_IFIFO: "a FIFO"
+            case S_IFSOCK: "a socket"
+            default: "a device"
+            }
+        } catch { return nil }
+    }
+
+    /// Whether there is a write-ahead log, and the journal has none: SQLite would write the log's pages into it all the same.
+    var hasStrayLog: Bool { modeBesideLog == .rollback }
+
+    /// A writer takes a write-ahead log over as soon as it opens a database: that of another program is looked at in a copy.
+    func checkLog() throws(DatabaseError) {
+        guard modeBesideLog == .log else { return }
+        do {
+            _ = try place.openJournalAtRest()
+        } catch let error where error.isForeign {
+            throw error
+        } catch {}  // the writer finds it, or can do without the copy
+    }
+
+    /// The file format's numbers for writing and for reading.
+    private enum Mode: UInt8 { case rollback = 1, log = 2 }
+
+    /// What the journal itself says it has; nil if it says neither, and if there is no write-ahead log.
+    private var modeBesideLog: Mode? {
+        do throws(Errno) {
+            guard try System.status(at: place.descriptor.raw, JournalSchema.logName).st_size > 0 else { return nil }
+            let head = try place.descriptor.openFile(JournalSchema.fileName, O_RDONLY).readSome(20).dropFirst(18)
+            return head.first == head.last ? head.first.flatMap(Mode.init) : nil
+        } catch { return nil }
+    }
+
+    /// Only the newest damaged journals are kept. What is not one of purgefs always stays.
+    func removeOldDamaged() {
+        do throws(StoreError) {
+            let prefix = "\(JournalSchema.fileName).damaged-"
+            let kept = try place.numberAside(for: JournalSchema.fileName, .damaged) - Self.damagedKept
+            for name in try place.names() where name.hasPrefix(prefix) {
+                let number = Int(name.dropFirst(prefix.count).prefix { $0.isNumber }) ?? .max
+                // One that cannot be removed stays; the next time it is tried again.
+                if number < kept { do throws(Errno) { try place.remove(name) } catch {} }
+            }
+        } catch {}
+    }
+}
