@@ -4,13 +4,21 @@ extension Journal {
     public func endsWithinAMount() throws(StoreError) -> Bool {
         if openingFailure != nil || wasDamaged { return false }
         let isWithin = try withDatabase { (database) throws(DatabaseError) -> Bool in
-            let newest = try database.text(
-                "SELECT type FROM events WHERE type IN ('mount', 'unmount') ORDER BY seq DESC LIMIT 1")
-            if let newest { return newest == "mount" }
+            let (mount, unmount) = (try Self.newest("mount", in: database), try Self.newest("unmount", in: database))
+            if mount != unmount { return mount > unmount }
             guard wasLeftOpen else { return false }
             return try database.number("SELECT EXISTS (SELECT 1 FROM events)") == 1
         }
         // The damage may have been found by this.
         return isWithin && !wasDamaged
+    }
+
+    /// The number of the newest event of a type that names no path; 0 if there is none.
+    private static func newest(_ type: String, in database: Database) throws(DatabaseError) -> Int64 {
+        try database.number(newest(type)) ?? 0
+    }
+    /// Looked up in an index, however long the journal is: a mount waits for it.
+    static func newest(_ type: String) -> String {
+        "SELECT seq FROM events WHERE path IS NULL AND type = '\(type)' ORDER BY seq DESC LIMIT 1"
     }
 }
