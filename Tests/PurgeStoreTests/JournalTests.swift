@@ -38,11 +38,27 @@ struct JournalTests {
     @Test func takesAllEventsOfACallOrNone() throws {
         let journal = try Journal.open(in: store)
         try journal.append([Self.purge])
-        let error = try storeError { try journal.append([Event(seq: 2, type: .mount), Event(seq: 1, type: .mount)]) }
+        let tooLong = Event(seq: 3, type: .mark, path: String(repeating: "x", count: 2 << 20))
+        let error = try storeError { try journal.append([Event(seq: 2, type: .mount), tooLong]) }
         #expect(error.path == directory["store/journal.sqlite"])
         #expect(journal.lastSequence == 1)
         try journal.append([Event(seq: 2, type: .unmount)])
         #expect(journal.lastSequence == 2)
+        #expect(try JournalReader(storePath: directory["store"]).events().map(\.type) == [.purge, .unmount])
+    }
+
+    /// The disk may fail in the last step of a commit, when the events are already there: they are written again.
+    @Test func takesEventsThatAreThereAlready() throws {
+        let journal = try Journal.open(in: store)
+        try journal.append([Self.purge])
+        try Database(path: directory["store/journal.sqlite"], flags: 2).execute(  // SQLITE_OPEN_READWRITE
+            "INSERT INTO events(seq, time, type, path) VALUES(2, 't', 'removed', 'a')")
+        let removed = Event(seq: 2, time: "t", type: .removed, path: "a")
+        try journal.append([removed, Event(seq: 3, time: "t", type: .unmount)])
+        let reader = try JournalReader(storePath: directory["store"])
+        #expect(try reader.events() == [Self.purge, removed, Event(seq: 3, time: "t", type: .unmount)])
+        #expect(try reader.events(at: "a", limit: 5) == [removed])
+        try journal.withDatabase { (database) throws(DatabaseError) in try JournalSchema.checkContent(of: database) }
     }
 
     @Test func refusesWorkOnceClosed() throws {

@@ -29,10 +29,12 @@ enum EventRow {
         return "SELECT \(columns)\(later.joined()) FROM events"
     }
 
+    /// With `orIgnore`, an event that is there already stays; otherwise it is replaced: a transaction whose end failed may
+    /// be on the disk nevertheless, and is then written again.
     static func insertion(orIgnore: Bool = false) -> String {
         let names = "\(columns), \(JournalSchema.laterColumns.joined(separator: ", "))"
         let marks = names.split(separator: ",").map { _ in "?" }.joined(separator: ", ")
-        return "INSERT \(orIgnore ? "OR IGNORE " : "")INTO events(\(names)) VALUES(\(marks))"
+        return "INSERT OR \(orIgnore ? "IGNORE" : "REPLACE") INTO events(\(names)) VALUES(\(marks))"
     }
 
     static func insert(_ event: Event, with statement: borrowing Statement) throws(DatabaseError) {
