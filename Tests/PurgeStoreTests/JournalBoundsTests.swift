@@ -51,6 +51,45 @@ struct JournalBoundsTests {
         #expect(try StoreInspection.run(directory["s"], repairing: false).problems == [])
     }
 
+    /// Last uses stay, however small the bound is, and events have half of it beside them.
+    @Test func eventsHaveRoomBesideLastUses() throws {
+        let journal = try opened()
+        let files: Int64 = 45_000
+        let uses = (1...files).map {
+            Journal.LastUse(inode: UInt64($0 * 7919), birth: .max - $0, lastUse: Instant(nanoseconds: .max - $0))
+        }
+        try journal.saveLastUses(uses)
+        for first in stride(from: Int64(1), through: 4000, by: 50) {
+            try journal.keep(within: Self.smallest, at: Instant(nanoseconds: 0))
+            try journal.append(events(first...(first + 49)))
+        }
+        try journal.keep(within: Self.smallest, at: Instant(nanoseconds: 0))
+        let kept = try reader.events().map(\.seq)
+        #expect(kept.count > 1000 && kept.last == 4000)
+        #expect(try journal.lastUses().count == uses.count)
+        #expect(try size <= 1 << 19 + 40 * files)
+        // Once the files are gone, the bound is what it was.
+        try journal.forgetLastUses(of: uses.map(\.inode))
+        try journal.append(events(4001...20_000))
+        #expect(try size <= 1 << 20)
+    }
+
+    /// Samples have a quarter of a small bound.
+    @Test func eventsHaveRoomBesideSamples() throws {
+        let journal = try opened()
+        try journal.append(Array(repeating: JournalFormatTests.sample, count: 10_000))
+        try journal.keep(within: Self.smallest, at: Instant(nanoseconds: 0))
+        for first in stride(from: Int64(1), through: 4000, by: 50) {
+            try journal.append(events(first...(first + 49)))
+            try journal.append(Array(repeating: JournalFormatTests.sample, count: 100))
+        }
+        let kept = try reader.events().map(\.seq)
+        #expect(kept.count > 1500 && kept.last == 4000)
+        let samples = try reader.samples().count
+        #expect(samples > 1000 && samples <= 1638)
+        #expect(try size <= 1 << 20)
+    }
+
     /// Nothing goes when no more is recorded, also if something was still waiting to be written.
     @Test func recordingEnds() throws {
         let journal = try opened()
@@ -91,7 +130,8 @@ struct JournalBoundsTests {
                 """)
         }
         try journal.keep(within: Self.smallest, at: Instant(nanoseconds: 0))
-        _ = try storeError { try journal.append([Event(seq: 150_000, type: .mark)]) }
+        let tooLong = Event(seq: 150_002, type: .mark, path: String(repeating: "x", count: 2 << 20))
+        _ = try storeError { try journal.append([Event(seq: 150_001, type: .mark), tooLong]) }
         let kept = try reader.events().map(\.seq)
         #expect(kept.count > 1500 && kept.count < 15_000 && kept.last == 150_000)
     }

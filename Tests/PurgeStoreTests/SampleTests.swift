@@ -46,6 +46,20 @@ struct SampleTests {
         #expect(try kept().first == 1)
     }
 
+    /// A sample goes into the journal with the next events, or without any.
+    @Test func waitForEvents() throws {
+        let journal = try opened()
+        for sample in samples(1...2) { journal.hold(sample) }
+        #expect(try kept() == [])
+        try journal.append([JournalTests.purge])
+        #expect(try kept() == [1, 2])
+        try journal.writeHeld()
+        #expect(try kept() == [1, 2])
+        for sample in samples(3...1100) { journal.hold(sample) }
+        try journal.writeHeld()
+        #expect(try kept() == [1, 2] + Array(101...1100))
+    }
+
     /// The samples are salvaged, without a row that is none.
     @Test func outliveDamage() throws {
         try write(samples(1...5))

@@ -17,6 +17,8 @@ public final class Journal: Sendable {
     private static let timeBetweenSalvages: Int64 = 60_000_000_000
     /// How often a journal is salvaged: a disk that damages it again and again cannot keep one.
     private static let mostDamages = 3
+    /// How many samples wait for a journal that cannot be written.
+    private static let mostHeld = 1000
 
     private struct State {
         var database: Database?
@@ -25,6 +27,10 @@ public final class Journal: Sendable {
         var reserve: JournalReserve?
         var isClosed = false
         var bounds = JournalBounds()
+        /// How many last uses it has; nil when that must be counted.
+        var lastUses: Int64?
+        /// Not written yet (`hold`).
+        var samples: [StorageSample] = []
         /// What has not been asked for yet, and how often there was any.
         var damage: [JournalDamage] = []
         var damages = 0
@@ -173,7 +179,7 @@ public final class Journal: Sendable {
         try withState { (state) throws(DatabaseError) in
             let database = try database(&state)
             let before = state.lastSequence
-            let room = JournalRoom(database, size: state.bounds.size)
+            let room = try Self.room(database, &state)
             let parts = JournalRoom.parts(of: events)
             // Before the transaction, each step by itself: after a bound was lowered nearly all events may have to go.
             if let first = parts.first { try room.make(for: first) }
@@ -184,7 +190,9 @@ public final class Journal: Sendable {
                     for event in part.events { try EventRow.insert(event, with: insertion) }
                 }
                 try dropOldest(of: database, before: before, last: last)
+                if !state.samples.isEmpty { try room.add(state.samples) }
             }
+            state.samples = []
             state.lastSequence = max(before, last)
             state.reserve?.keep()
         }
@@ -197,7 +205,7 @@ public final class Journal: Sendable {
             state.bounds = bounds
             guard bounds.recordsEvents else { return }
             let database = try database(&state)
-            let room = JournalRoom(database, size: bounds.size)
+            let room = try Self.room(database, &state)
             try room.shrink()
             if bounds.age.seconds > 0 {
                 try room.dropEvents(before: now.advanced(by: TimeSpan(seconds: -bounds.age.seconds)).iso8601)
@@ -212,6 +220,51 @@ public final class Journal: Sendable {
         _ body: (Database) throws(DatabaseError) -> Result
     ) throws(StoreError) -> Result {
         try withState { (state) throws(DatabaseError) in try body(try database(&state)) }
+    }
+
+    /// With the room that its bounds leave.
+    func withRoom<Result: Sendable>(
+        _ body: (Database, JournalRoom) throws(DatabaseError) -> Result
+    ) throws(StoreError) -> Result {
+        try withState { (state) throws(DatabaseError) in
+            let database = try database(&state)
+            return try body(database, Self.room(database, &state))
+        }
+    }
+
+    /// To be written with the next events, so that it costs no transaction of its own, or by `writeHeld`.
+    public func hold(_ sample: StorageSample) {
+        state.withLock { state in
+            if state.samples.count == Self.mostHeld { state.samples.removeFirst() }
+            state.samples.append(sample)
+        }
+    }
+
+    /// The samples for which there were no events.
+    public func writeHeld() throws(StoreError) {
+        try withState { (state) throws(DatabaseError) in
+            guard !state.samples.isEmpty else { return }
+            let database = try database(&state)
+            let (samples, room) = (state.samples, try Self.room(database, &state))
+            try database.transaction { () throws(DatabaseError) in try room.add(samples) }
+            state.samples = []
+        }
+    }
+
+    /// In one transaction.
+    func changeLastUses(_ body: (Database) throws(DatabaseError) -> Void) throws(StoreError) {
+        try withState { (state) throws(DatabaseError) in
+            state.lastUses = nil
+            let database = try database(&state)
+            try database.transaction { () throws(DatabaseError) in try body(database) }
+            if state.bounds.recordsEvents { try Self.room(database, &state).shrink() }
+        }
+    }
+
+    private static func room(_ database: Database, _ state: inout State) throws(DatabaseError) -> JournalRoom {
+        let lastUses = if let known = state.lastUses { known } else { try LastUseRow.count(in: database) }
+        state.lastUses = lastUses
+        return JournalRoom(database, size: state.bounds.size, lastUses: lastUses)
     }
 
     private func withState<Result: Sendable>(
@@ -267,9 +320,9 @@ public final class Journal: Sendable {
         if state.isClosed { throw .closed }
         if let database = state.database { return database }
         if let next = state.nextSalvage, System.uptime() < next { throw .noRoomToSalvage }
-        let before = (state.bounds, state.damage, state.damages)
+        let before = (state.bounds, state.samples, state.damage, state.damages)
         state = try Self.opened(in: place, checking: state.nextSalvage != nil)
-        (state.bounds, state.damage, state.damages) = before
+        (state.bounds, state.samples, state.damage, state.damages) = before
         guard let database = state.database else { throw .closed }
         return database
     }

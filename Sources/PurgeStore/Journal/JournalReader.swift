@@ -93,7 +93,7 @@ public final class JournalReader {
 
     /// When each file was last used, by inode, as far as that has been written down.
     public func lastUses() throws(StoreError) -> [UInt64: Journal.LastUse] {
-        try withDatabase { (database) throws(DatabaseError) in try Journal.lastUses(from: database) } ?? [:]
+        try withDatabase { (database) throws(DatabaseError) in try LastUseRow.lastUses(from: database) } ?? [:]
     }
 
     private func page(_ filter: Filter, count: Int) throws(StoreError) -> [Event] {

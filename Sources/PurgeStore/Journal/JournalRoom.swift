@@ -11,15 +11,44 @@ struct JournalRoom {
     private static let steps = 200
     /// The same for steps of 1000 pages that are returned to the disk.
     private static let returns = 50
-    /// Pages that the trees themselves, samples and last uses may take beside a batch.
+    /// Pages that the trees themselves may take beside a batch.
     private static let reserve: Int64 = 16
+    /// The most bytes of a record of a last use, and about the most of a sample, each with its share of the tree.
+    private static let lastUseBytes: Int64 = 40
+    private static let sampleBytes: Int64 = 160
 
     private let database: Database
     private let size: ByteCount
+    private let lastUses: Int64
 
-    init(_ database: Database, size: ByteCount) {
-        self.database = database
-        self.size = size
+    /// With how many last uses there are.
+    init(_ database: Database, size: ByteCount, lastUses: Int64) {
+        (self.database, self.size, self.lastUses) = (database, size, lastUses)
+    }
+
+    /// How many samples there may be: they take a quarter of the bound at most.
+    private var sampleCapacity: Int64 {
+        size > .zero ? min(Journal.sampleCapacity, size.bytes / 4 / Self.sampleBytes) : Journal.sampleCapacity
+    }
+
+    func add(_ samples: [StorageSample]) throws(DatabaseError) {
+        let insertion = try database.prepare(SampleRow.insertion)
+        for sample in samples { try SampleRow.insert(sample, with: insertion) }
+        try thinOutSamples()
+    }
+
+    /// When there are too many samples, every second one of the older half goes.
+    private func thinOutSamples() throws(DatabaseError) {
+        while try database.number("SELECT count(*) FROM samples") ?? 0 > sampleCapacity {
+            try database.execute(
+                """
+                DELETE FROM samples WHERE id IN (
+                    SELECT id FROM (
+                        SELECT id, row_number() OVER (ORDER BY id) AS place FROM samples ORDER BY id
+                        LIMIT (SELECT count(*) / 2 FROM samples)
+                    ) WHERE place % 2 = 0)
+                """)
+        }
     }
 
     /// Events for which room is made in one go.
@@ -55,6 +84,7 @@ struct JournalRoom {
 
     /// Drops the oldest events if the bound has become smaller, and returns unused pages to the disk.
     func shrink() throws(DatabaseError) {
+        try thinOutSamples()
         let most = try limit()
         for _ in 0..<Self.steps {
             if try used() <= most { break }
@@ -103,7 +133,11 @@ struct JournalRoom {
         try deletion.run()
     }
 
-    private func limit() throws(DatabaseError) -> Int64 { size.bytes / (try pageSize()) }
+    /// Last uses do not go, since the order of purging depends on them. Beside many of them, half of the bound is still for
+    /// the rest.
+    private func limit() throws(DatabaseError) -> Int64 {
+        max(size.bytes, size.bytes / 2 + Self.lastUseBytes * lastUses) / (try pageSize())
+    }
     private func used() throws(DatabaseError) -> Int64 {
         try pages() - (try database.number("PRAGMA freelist_count") ?? 0)
     }

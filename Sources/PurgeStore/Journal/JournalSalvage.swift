@@ -59,12 +59,12 @@ struct JournalSalvage {
 
     private func copyLastUses() throws(DatabaseError) {
         guard isTable("last_uses") else { return }
-        let insertion = try new.prepare(Journal.lastUseInsertion)
+        let insertion = try new.prepare(LastUseRow.insertion)
         var last: UInt64?
-        _ = try read("\(Journal.lastUseSelection) ORDER BY inode") { (row) throws(DatabaseError) in
-            let use = Journal.lastUse(row)
+        _ = try read("\(LastUseRow.selection) ORDER BY inode") { (row) throws(DatabaseError) in
+            let use = LastUseRow.lastUse(row)
             guard use.inode != last else { return false }
-            try Journal.insert(use, with: insertion)
+            try LastUseRow.insert(use, with: insertion)
             last = use.inode
             return true
         }
