@@ -138,7 +138,7 @@ extension Mounts {
                 let journal = try StoreEvent.journal(of: mount.store)
                 #expect(journal.map(\.type) == ["mount", "removed", "dropped", "mount", "unmount", "mount", "unmount"])
                 #expect(
-                    journal[2].reason == "up to one second of events: the last mount has not ended with an unmount")
+                    journal[2].reason == "about one second of events: the last mount has not ended with an unmount")
             }
         }
 

@@ -3,7 +3,7 @@ import PurgeStore
 import PurgeSystem
 import Synchronization
 
-/// Writes down how full the device is, when that has changed.
+/// Has the journal write down how full the device is, when that has changed.
 struct SampleTaker: VolumeFamily {
     /// A change of used, total or others by this part of total is worth a sample, and so is another level.
     private static let part: Int64 = 1000
@@ -18,11 +18,11 @@ struct SampleTaker: VolumeFamily {
     }
 
     /// Takes one if it differs from the last; `always` for the first and the last of a mount.
-    mutating func take(always: Bool = false) throws(StoreError) {
+    mutating func take(always: Bool = false) {
         guard !journal.isForReading, read({ $0.device.journal.recordsEvents }) else { return }
         let sample = read { StorageSample(of: $0.device, at: clock.now, real: Instant(nanoseconds: System.now())) }
         if !always, let last, !sample.differs(from: last, by: Self.part) { return }
-        try journal.append([sample])
+        journal.hold(sample)
         last = sample
     }
 }

@@ -5,8 +5,11 @@ import PurgeTree
 import Synchronization
 
 /// Writes what must survive a mount: events and last uses to the journal, the device to device.json. While the volume
-/// is mounted a thread does that, once a second and when it is woken.
+/// is mounted a thread does that, about once a second and when it is woken.
 final class StoreKeeper: VolumeFamily {
+    /// In milliseconds: how often events are written, from one beginning to the next, and how long the disk rests between.
+    private static let timeBetweenFlushes: Int64 = 800
+    private static let shortestRest: Int64 = 100
     /// In nanoseconds; after a crash, last uses are at most 30 s old.
     private static let timeBetweenSaves: Int64 = 20_000_000_000
     private static let timeBetweenPrunings: Int64 = 10_000_000_000
@@ -21,8 +24,9 @@ final class StoreKeeper: VolumeFamily {
     /// The content of device.json.
     private let savedDevice: Mutex<Device>
     private let isRunning = Atomic<Bool>(false)
-    /// Whether the journal's failure has been reported.
+    /// Whether the journal's failure has been reported, and whether it has failed since events were last written.
     private let journalIsFailing = Atomic<Bool>(false)
+    private let journalHasFailed = Atomic<Bool>(false)
     private let samples: Mutex<SampleTaker>
     /// Which bounds the journal has, and when events may have become too old for them.
     private let bounded = Mutex<(bounds: JournalBounds, next: Int64)?>(nil)
@@ -46,7 +50,7 @@ final class StoreKeeper: VolumeFamily {
         var failure: StoreError?
     }
 
-    /// `chore` is also done every second.
+    /// `chore` is also done about every second.
     func start(_ threads: VolumeThreads, chore: @escaping @Sendable () -> Void) throws(Errno) {
         try threads.start("journal") { [self] in run(chore) }
         isRunning.store(true, ordering: .sequentiallyConsistent)
@@ -58,21 +62,24 @@ final class StoreKeeper: VolumeFamily {
         takeSample(always: true)
         while !core.isEnding.load(ordering: .acquiring) {
             let seen = wake.generation
+            let began = System.uptime()
+            if began - sampled >= Self.timeBetweenSamples {
+                sampled = began
+                takeSample()
+            }
             flushEvents()
+            writeSamples()
             if read({ $0.device.revision }) != savedDevice.withLock({ $0.revision }) { saveDevice() }
             // Files that become free or purgeable once they are unmapped: calls that wait for room get it soon.
             chore()
             // Freed here, outside of the lock.
             _ = change { $0.tree.uses.dropGone() }
-            if System.uptime() - sampled >= Self.timeBetweenSamples {
-                sampled = System.uptime()
-                takeSample()
-            }
             if System.uptime() - saved > Self.timeBetweenSaves {
                 saved = System.uptime()
                 saveLastUses()
             }
-            wake.wait(while: seen, milliseconds: 1000)
+            let rest = Self.timeBetweenFlushes - (System.uptime() - began) / 1_000_000
+            wake.wait(while: seen, milliseconds: max(Self.shortestRest, rest))
         }
     }
 
@@ -80,11 +87,13 @@ final class StoreKeeper: VolumeFamily {
     func end() -> StoreError? {
         recordEnd()
         events.append([Event(type: .unmount)])
+        takeSample(always: true)
         flushEvents()
+        writeSamples()
         events.endReaders()
         events.endRecorder()
-        takeSample(always: true)
         let usesAreSaved = saveLastUses()
+        reportDamage()
         let deviceIsSaved = saveDevice(durably: true)
         journal.close()
         return loss(usesAreSaved: usesAreSaved, unsaved: deviceIsSaved ? [] : unsavedSettings)
@@ -113,14 +122,15 @@ extension StoreKeeper {
     func flushEvents() {
         boundJournal()
         events.flush()
+        reportDamage()
+        if let failure = events.failure { reportJournal(failure) }
+        if !journalHasFailed.exchange(false, ordering: .relaxed) { journalIsFailing.store(false, ordering: .relaxed) }
+    }
+
+    private func reportDamage() {
         let damage = takeDamage()
         for message in damage { hooks.report(message) }
         if !damage.isEmpty { events.flush() }
-        if let failure = events.failure {
-            reportJournal(failure)
-        } else {
-            journalIsFailing.store(false, ordering: .relaxed)
-        }
     }
 
     /// The journal tells what it lacks. Returns the messages about it.
@@ -136,7 +146,7 @@ extension StoreKeeper {
         if journal.isForReading { return }
         do throws(StoreError) {
             guard try journal.endsWithinAMount() else { return }
-            events.note("up to one second of events: the last mount has not ended with an unmount")
+            events.note("about one second of events: the last mount has not ended with an unmount")
         } catch { reportJournal(error) }
     }
 
@@ -162,15 +172,15 @@ extension StoreKeeper {
         } catch { reportJournal(error) }
     }
 
-    /// One that cannot be written is not worth a report of its own: events would not be either.
-    private func takeSample(always: Bool = false) {
-        do throws(StoreError) {
-            try samples.withLock { (taker) throws(StoreError) in try taker.take(always: always) }
-        } catch { reportJournal(error) }
+    private func takeSample(always: Bool = false) { samples.withLock { $0.take(always: always) } }
+
+    private func writeSamples() {
+        do throws(StoreError) { try journal.writeHeld() } catch { reportJournal(error) }
     }
 
-    /// Reported once, until it can be written again.
+    /// Reported once, until everything that belongs into it can be written again.
     private func reportJournal(_ error: StoreError) {
+        journalHasFailed.store(true, ordering: .relaxed)
         if !journalIsFailing.exchange(true, ordering: .relaxed) { hooks.report(error) }
     }
 

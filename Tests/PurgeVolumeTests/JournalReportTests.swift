@@ -1,0 +1,76 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import Support
+import Synchronization
+import Testing
+
+@testable import PurgeVolume
+
+/// What is said about a journal that cannot be used as it should be.
+struct JournalReportTests {
+    private final class Reports: Sendable {
+        let said = Mutex<[String]>([])
+        var hooks: VolumeHooks {
+            var hooks = VolumeHooks()
+            hooks.report = { error in self.said.withLock { $0.append(error.what) } }
+            return hooks
+        }
+        var all: [String] { said.withLock { $0 } }
+    }
+    private func sql(_ path: String, _ text: String) throws -> String {
+        try Program.run("sqlite3", "\(path)/journal.sqlite", text).succeeded()
+    }
+
+    /// Once, also if nothing is to be written and only old events are to go.
+    @Test func aFailureIsSaidOnce() throws {
+        let reports = Reports()
+        try withStore { path in
+            let live = try LiveVolume(path, hooks: reports.hooks) { settings in
+                LiveVolume.small(&settings)
+                settings.journal = JournalBounds(size: ByteCount(1 << 20), age: TimeSpan(seconds: 60))
+            }
+            let keeper = live.volume.keeper
+            keeper.flushEvents()
+            _ = try sql(path, "ALTER TABLE events RENAME TO hidden")
+            try live.command(.journalAge, "30d")
+            for _ in 0..<5 { keeper.flushEvents() }
+            #expect(reports.all.count == 1 && reports.all.first?.hasPrefix("the journal failed") == true)
+            _ = try sql(path, "ALTER TABLE hidden RENAME TO events")
+            for _ in 0..<3 { keeper.flushEvents() }
+            #expect(reports.all.count == 1)
+            // It is said again when it happens again.
+            _ = try sql(path, "ALTER TABLE events RENAME TO hidden")
+            try live.command(.journalAge, "20d")
+            for _ in 0..<3 { keeper.flushEvents() }
+            #expect(reports.all.count == 2)
+            _ = try sql(path, "ALTER TABLE hidden RENAME TO events")
+            live.volume.end()
+        }
+    }
+
+    /// Damage that is only found when the last uses are written at the end.
+    @Test func damageThatTheEndFinds() throws {
+        let reports = Reports()
+        try withStore { path in
+            let live = try LiveVolume(path, hooks: reports.hooks, salvagesJournal: true)
+            try live.make("tmp/a", blocks: 1)
+            live.volume.keeper.flushEvents()
+            #expect(live.volume.keeper.saveLastUses())
+            let root = try sql(path, "SELECT rootpage FROM sqlite_schema WHERE name = 'last_uses'")
+            let page = try #require(Int64(root.filter(\.isNumber)))
+            let file = try FileDescriptor.open("\(path)/journal.sqlite", O_RDWR)
+            _ = try [UInt8](repeating: 0xA5, count: 4096).withUnsafeBytes {
+                try System.pwrite(file.raw, $0, offset: (page - 1) * 4096)
+            }
+            // So that the connection reads it again.
+            _ = try sql(path, "PRAGMA schema_version = 99")
+            live.volume.close(try live.open("tmp/a"))
+            #expect(live.volume.end() == nil)
+            #expect(reports.all.map { $0.prefix(24) } == ["the journal was damaged:"])
+            let kept = try JournalReader(storePath: path).events()
+            #expect(kept.last?.type == .dropped && kept.contains { $0.type == .unmount })
+        }
+    }
+}
