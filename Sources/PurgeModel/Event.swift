@@ -17,6 +17,12 @@ public enum EventType: String, CaseIterable, Codable, Sendable {
     public var isOfApp: Bool { Self.ofApp.contains(self) }
 }
 
+/// The reason of a `renamed` event, if it has one.
+public enum RenameReason: String, Sendable {
+    /// The first and the second event of an exchange of names.
+    case exchange, exchanged
+}
+
 /// One line of the journal; fields that do not apply are left out (docs/CONTROL.md, events).
 public struct Event: Codable, Hashable, Sendable {
     /// Incremented by one for each event of a store, over unmounts too.

@@ -21,7 +21,9 @@ extension Event {
             ofApp: isExchange ? .renamed : .replaced, target, at: new,
             bytes: isExchange ? bytes(target) : bytesOfLastName(target), by: tid)
         other.to = old
-        return isExchange ? [renamed, other] : [other, renamed]
+        guard isExchange else { return [other, renamed] }
+        (renamed.reason, other.reason) = (RenameReason.exchange.rawValue, RenameReason.exchanged.rawValue)
+        return [renamed, other]
     }
 
     private static func bytes(_ node: Node) -> ByteCount? { node.isRegular ? node.charged : nil }
