@@ -161,7 +161,9 @@ extension StoreKeeper {
 
     private func boundJournal() {
         let bounds = read { $0.device.journal }
+        let wasRecording = events.isRecording
         events.record(bounds.recordsEvents)
+        if !wasRecording { events.note("events of the time in which none were recorded (journal.size was 0)") }
         if journal.isForReading { return }
         let now = System.uptime()
         let isDue = bounded.withLock { $0.map { $0.bounds != bounds || $0.next <= now } ?? true }
