@@ -30,6 +30,9 @@ struct JournalNameTests {
         #expect(try found(Query(.whole(.app), after: 2, newestFirst: false)) == [4])
         #expect(try found(Query(.whole(.restore))) == [])
         #expect(try found(Query(.at("b"), limit: 0)) == [])
+        var some = Query(.at("b"), limit: 2)
+        some.types = [.purge, .renamed]
+        #expect(try found(some) == [6, 3])
     }
 
     @Test func existence() throws {

@@ -16,6 +16,8 @@ extension JournalReader {
             case whole(EventType)
         }
         public var subject: Subject
+        /// All types if it is empty. Events of other types are skipped by the database.
+        public var types: Set<EventType> = []
         /// Only events with a number between these.
         public var after: Int64
         public var before: Int64
@@ -93,7 +95,7 @@ extension JournalReader {
 
 extension JournalReader.NameQuery {
     fileprivate func admits(_ event: Event, after last: Event?) -> Bool {
-        guard event.seq > after, event.seq < before else { return false }
+        guard event.seq > after, event.seq < before, types.isEmpty || types.contains(event.type) else { return false }
         if let last, isNewestFirst ? event.seq >= last.seq : event.seq <= last.seq { return false }
         return switch subject {
         case .at(let path): event.path == path
@@ -121,8 +123,9 @@ extension EventRow {
             case .to: "target = ?4"
             case .whole: "path IS NULL AND type = ?4"
             }
+        let types = query.types.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
         return
-            "WHERE \(subject) AND seq > ?1 AND seq < ?2 ORDER BY seq \(query.isNewestFirst ? "DESC" : "ASC") LIMIT ?3"
+            "WHERE \(subject)\(types.isEmpty ? "" : " AND type IN (\(types))") AND seq > ?1 AND seq < ?2 ORDER BY seq \(query.isNewestFirst ? "DESC" : "ASC") LIMIT ?3"
     }
 
     static func existence(to isTarget: Bool) -> String {
