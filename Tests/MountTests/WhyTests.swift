@@ -70,6 +70,11 @@ extension Mounts {
             let earlier: Event?
             let file: File?
             let nearest: String?
+            struct Journal: Decodable {
+                let lacks: [String]?
+                let isOff: Bool?
+            }
+            let journal: Journal
         }
 
         private func why(_ path: String, in directory: String? = nil, status: Int32 = 0) throws -> Answer {
@@ -178,6 +183,109 @@ extension Mounts {
                 try Program.run("rm", mount.path("Documents/x")).succeeded()
                 #expect(try why(mount.path("Documents/x")).event?.process == "rm")
                 #expect(try why(mount.path("Documents/y")).origins?.map(\.from) == ["Documents/x"])
+            }
+        }
+
+        /// Two folders exchanged, and a program that renames there and back faster than the journal's clock ticks.
+        @Test func exchangedOrThereAndBack() throws {
+            try withMount { mount in
+                for folder in ["Documents/now", "Documents/next"] { try mount.makeDirectory(folder) }
+                for path in ["Documents/now/a", "Documents/next/b", "Documents/x"] { try mount.make(path, size: 1) }
+                let exchange: UInt32 = 2  // RENAME_EXCHANGE
+                try Files.rename(mount.path("Documents/now"), mount.path("Documents/next"), flags: exchange)
+                let exchanged = try why(mount.path("Documents/now/a"))
+                #expect(
+                    exchanged.answer == "moved" && exchanged.place == "Documents/next/a" && exchanged.isCertain == nil)
+                #expect(try why(mount.path("Documents/next/a")).origins?.map(\.from) == ["Documents/now/a"])
+                let steps = "import os\nos.rename('x', 'y')\nos.rename('y', 'z')\nos.rename('z', 'y')\nos.unlink('y')"
+                try Program.run([Program.python, "-c", steps], in: mount.path("Documents")).succeeded()
+                let back = try why(mount.path("Documents/x"))
+                #expect(back.answer == "removed" && back.place == "Documents/y" && back.moves?.count == 3)
+            }
+        }
+
+        /// To a name whose bytes the journal does not have.
+        @Test func movedToANameThatIsNotUTF8() throws {
+            try withMount { mount in
+                try mount.make("Documents/a", size: 1)
+                let move = "import os\nos.mkdir(b'\\xfe')\nos.rename('a', b'\\xfe/\\xff')"
+                try Program.run([Program.python, "-c", move], in: mount.path("Documents")).succeeded()
+                let answer = try why(mount.path("Documents/a"))
+                #expect(
+                    answer.answer == "moved" && answer.place == "Documents/\u{FFFD}/\u{FFFD}" && answer.isCertain == nil
+                )
+                try Program.run(
+                    [Program.python, "-c", "import os\nos.rename(b'\\xfe', 'b')"], in: mount.path("Documents")
+                )
+                .succeeded()
+                #expect(try why(mount.path("Documents/a")).place == "Documents/b/\u{FFFD}")
+            }
+        }
+
+        /// A folder has no event when tmp is emptied.
+        @Test func aFolderThatWasMovedToTmp() throws {
+            try withMount { mount in
+                try mount.makeDirectory("Documents/album")
+                try mount.make("Documents/album/a", size: 4096)
+                try Program.shell("mv Documents/album tmp", in: mount.root).succeeded()
+                try mount.write("reboot", to: "device.state")
+                try mount.write("unlock", to: "device.state")
+                try mount.makeDirectory("tmp/album")
+                try Program.shell("mv tmp/album Documents/later", in: mount.root).succeeded()
+                let folder = try why(mount.path("Documents/album"))
+                #expect(folder.answer == "tmpEmptied" && folder.isCertain == nil && folder.place == "tmp/album")
+                let file = try why(mount.path("Documents/album/a"))
+                #expect(file.answer == "purged" && file.event?.reason == "reboot" && file.place == "tmp/album/a")
+            }
+        }
+
+        /// What was made in the folder after that was moved, and a write that succeeds after one that did not.
+        @Test func whatIsNewerThanTheEvent() throws {
+            try withMount(["--total", "16M"]) { mount in
+                try mount.makeDirectory("Documents/album")
+                let script = "touch Documents/album/$(seq -s ' Documents/album/' 200); rm Documents/album/*"
+                try Program.shell("\(script); mv Documents/album Documents/photos", in: mount.root).succeeded()
+                var number = 0
+                try eventually("another tick of the store's clock") {
+                    number += 1
+                    try mount.make("Documents/photos/\(number)", size: 1)
+                    let answer = try why(mount.path("Documents/album/\(number)"))
+                    return answer.answer == "removed" && answer.place == nil && answer.isCertain == nil
+                }
+                let full =
+                    "import os\nf = open('Documents/big', 'wb', 0)\ntry:\n while 1: f.write(bytes(1 << 20))\nexcept OSError: pass"
+                try Program.run([Program.python, "-c", full], in: mount.root).succeeded()
+                #expect(try why(mount.path("Documents/big")).answer == "refused")
+                try mount.write("64M", to: "storage.total")
+                try eventually("a later second") {
+                    try Program.shell("echo x >> Documents/big", in: mount.root).succeeded()
+                    return try why(mount.path("Documents/big")).answer == "present"
+                }
+                #expect(try text(mount.path("Documents/big")).contains("It has been written to since then."))
+            }
+        }
+
+        /// A journal that was switched off says so, and that it was.
+        @Test(arguments: [true, false]) func whileNothingWasRecorded(mounted: Bool) throws {
+            try withMount { mount in
+                func set(_ setting: String) throws {
+                    if !mounted { try mount.unmount() }
+                    try PurgefsBinary.run("set", mounted ? mount.root : mount.store, setting).succeeded()
+                    if !mounted { try mount.remount() }
+                }
+                try Program.shell("echo x > Documents/a; rm Documents/a; echo x > Documents/a", in: mount.root)
+                    .succeeded()
+                #expect(try why(mount.path("Documents")).journal.lacks == nil)
+                try set("journal.size=0")
+                try Program.shell("mv Documents/a Documents/b", in: mount.root).succeeded()
+                let text = try text(mount.path("Documents/a"))
+                #expect(text.contains("No events are recorded now (journal.size is 0)"), "\(text)")
+                #expect(try why(mount.path("Documents/a")).journal.isOff == true)
+                try set("journal.size=64M")
+                let answer = try why(mount.path("Documents/a"))
+                #expect(answer.journal.isOff == nil)
+                #expect(answer.journal.lacks == ["events of the time in which none were recorded (journal.size was 0)"])
+                #expect(try self.text(mount.path("Documents/a")).contains("Something may be missing here"))
             }
         }
 

@@ -25,6 +25,7 @@ struct ListedEvents: NameEvents {
     func events(_ query: JournalReader.NameQuery) -> [Event] {
         let found = all.filter { event in
             guard event.seq > query.after, event.seq < query.before else { return false }
+            guard query.types.isEmpty || query.types.contains(event.type) else { return false }
             return switch query.subject {
             case .at(let path): event.path == path
             case .to(let path): event.to == path

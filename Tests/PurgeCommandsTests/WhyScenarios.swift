@@ -12,6 +12,8 @@ struct WhyScenario {
     /// What else is in the container.
     var others: Set<String> = []
     var flags: [String: String] = [:]
+    /// Since when there is what is at a path.
+    var since: [String: String] = [:]
     /// The number of the first event.
     var first: Int64 = 1
 
@@ -21,6 +23,7 @@ struct WhyScenario {
             return try WhyInquiry(
                 path: path, container: "/srv/app", journal: ListedEvents(events, from: first), file: file,
                 flag: { flags[$0] }, exists: { name in names.contains { $0 == name || $0.hasPrefix(name + "/") } },
+                since: { since[$0] },
                 names: { folder in
                     names.filter { $0.hasPrefix(folder.isEmpty ? "" : folder + "/") }.map {
                         $0.dropFirst(folder.isEmpty ? 0 : folder.count + 1).split(separator: "/").first.map(String.init)
@@ -33,16 +36,22 @@ struct WhyScenario {
 }
 
 extension WhyScenario {
-    private static func removed(_ path: String, _ pid: Int32 = 12, _ process: String = "rm") -> Event {
+    static func removed(_ path: String, _ pid: Int32 = 12, _ process: String = "rm") -> Event {
         Event(type: .removed, path: path, bytes: ByteCount(5000), pid: pid, process: process)
     }
-    private static func renamed(_ path: String, _ to: String, _ process: String = "mv") -> Event {
+    static func renamed(_ path: String, _ to: String, _ process: String = "mv") -> Event {
         Event(type: .renamed, path: path, pid: 13, to: to, process: process)
     }
-    private static func replaced(_ path: String, _ from: String, _ process: String = "mv") -> Event {
+    static func exchange(_ path: String, _ to: String) -> [Event] {
+        [
+            Event(time: "T", type: .renamed, path: path, reason: "exchange", pid: 3, to: to),
+            Event(time: "T", type: .renamed, path: to, reason: "exchanged", pid: 3, to: path),
+        ]
+    }
+    static func replaced(_ path: String, _ from: String, _ process: String = "mv") -> Event {
         Event(type: .replaced, path: path, bytes: ByteCount(4096), pid: 13, to: from, process: process)
     }
-    private static func purge(
+    static func purge(
         _ path: String, _ reason: PurgeReason, _ trigger: PurgeTrigger, _ pid: Int32? = nil, _ process: String? = nil,
         cause: String? = nil, time: String = "", passedOver: [PassedOver]? = nil
     ) -> Event {
@@ -51,7 +60,7 @@ extension WhyScenario {
             trigger: trigger, pid: pid, cause: cause, process: process, lastUse: "2026-11-20T08:00:00.000Z",
             pressure: .low, passedOver: passedOver)
     }
-    private static func file(
+    static func file(
         _ tier: Tier, size: Int64 = 5000, turn: PresentFile.Turn? = nil, refusal: PurgeRefusal? = nil
     ) -> PresentFile {
         PresentFile(
@@ -60,7 +69,7 @@ extension WhyScenario {
     }
     private static let user = FileUser(pid: 99, command: "vim notes.txt", manner: "open", path: "/srv/app/tmp/a")
 
-    static let all = purges + removals + moves + lives + presence + knowledge
+    static let all = purges + removals + moves + lives + presence + knowledge + WhyDoubts.all
 
     private static let purges = [
         WhyScenario(
@@ -196,10 +205,7 @@ extension WhyScenario {
             ]),
         WhyScenario(
             name: "exchanged with another", answer: .present, path: "Documents/a",
-            events: [
-                Event(time: "T", type: .renamed, path: "Documents/a", pid: 3, to: "Documents/b"),
-                Event(time: "T", type: .renamed, path: "Documents/b", pid: 3, to: "Documents/a"),
-            ], file: file(.persistent, refusal: .notPurgeable)),
+            events: exchange("Documents/a", "Documents/b"), file: file(.persistent, refusal: .notPurgeable)),
     ]
 
     private static let presence = [

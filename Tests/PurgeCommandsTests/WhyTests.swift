@@ -62,6 +62,39 @@ struct WhyTests {
         #expect(report.answer == .removed && report.origins?.first?.event.seq == 10000)
     }
 
+    /// However many events of other types a name has.
+    @Test func aNameThatWasRefusedVeryOften() throws {
+        let denied = (0..<2000).map { _ in
+            Event(type: .protectionDenied, path: "Documents/b", reason: "open complete locked", pid: 3)
+        }
+        let moved = Event(type: .renamed, path: "Documents/a", pid: 1, to: "Documents/b")
+        let removed = Event(type: .removed, path: "Documents/b", pid: 2)
+        for (path, place) in [("Documents/a", "Documents/b"), ("Documents/b", nil)] {
+            for events in [[moved] + denied + [removed], [moved, removed] + denied] {
+                let report = try WhyScenario(name: "", answer: .removed, path: path, events: events).report
+                #expect(report.answer == .removed && report.place == place && report.isCertain == nil)
+            }
+        }
+    }
+
+    /// Not so far as to say where it is, if it was renamed more often than is followed.
+    @Test(arguments: [NameHistory.mostMoves, NameHistory.mostMoves + 1]) func aNameThatWasMovedVeryOften(
+        count: Int
+    ) throws {
+        let events = (0..<count).map { number in
+            Event(type: .renamed, path: "Documents/\(number)", pid: 1, to: "Documents/\(number + 1)")
+        }
+        let scenario = WhyScenario(
+            name: "", answer: .moved, path: "Documents/0", events: events, others: ["Documents/\(count)"])
+        let report = try scenario.report
+        let isWhole = count == NameHistory.mostMoves
+        #expect(report.answer == .moved && report.isCertain == (isWhole ? nil : false))
+        #expect(report.isFollowed == (isWhole ? nil : false) && report.moves?.count == NameHistory.mostMoves)
+        let text = WhyText(report: report).lines.joined(separator: " ")
+        #expect(text.contains("renamed \(NameHistory.mostMoves - 20) times") && text.count < 4000, "\(text)")
+        #expect(text.contains("it was moved to Documents/\(count).") == isWhole)
+    }
+
     /// A plan is not decoded line by line; a name may look like one.
     @Test func turns() throws {
         let plan = #"""

@@ -72,14 +72,24 @@ private struct WhyVerb {
 
     private func inquiry(_ store: String, _ file: PresentFile?) throws(CommandFailure) -> WhyInquiry {
         WhyInquiry(
-            path: asked.text, container: asked.target.place, journal: try NameJournal(store: store), file: file,
+            path: asked.text, container: asked.target.place, journal: try NameJournal(store: store),
+            isOff: isOff(store), file: file,
             flag: { PresentFileReader.attribute(asked.place, "user.purgefs.\($0)") },
-            exists: { exists($0) }, names: { names(in: $0) })
+            exists: { exists($0) }, since: { StoredTimes.since("\(store)/container/\($0)") }, names: { names(in: $0) })
+    }
+
+    private func isOff(_ store: String) -> Bool {
+        do throws(StoreError) {
+            return try StoreAtRest.savedSettings(of: store).map { !$0.journal.recordsEvents } ?? false
+        } catch { return false }  // whatever needs the settings says so
     }
 
     private func exists(_ path: String) -> Bool {
         do throws(CommandFailure) {
-            return try PresentFileReader.status(Array("\(asked.root)/\(path)".utf8)) != nil
+            for place in JournaledName(path).places(in: asked.root) {
+                if try PresentFileReader.status(place) != nil { return true }
+            }
+            return false
         } catch { return true }  // it cannot be examined
     }
 

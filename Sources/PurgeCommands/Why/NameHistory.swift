@@ -31,8 +31,10 @@ enum NameFate {
     case ended(NameEnding, at: String, [NameMove])
     /// It was moved, and is there.
     case there(String, [NameMove])
-    /// It was moved, and no event says why it is not there.
-    case lost(String, [NameMove])
+    /// It was moved, and no event says why it is not there. What has that name now, if anything, is newer.
+    case lost(String, [NameMove], isTaken: Bool)
+    /// It was moved more often than is followed.
+    case beyond(String, [NameMove])
     case unknown
 }
 
@@ -42,57 +44,112 @@ struct NameHistory {
     let journal: any NameEvents
     /// Whether there is something at a path of the container.
     let exists: (String) -> Bool
+    /// Since when at least there is what is at a path, by the clock of the host; nil if that is not known.
+    let since: (String) -> String?
 
     private typealias Query = JournalReader.NameQuery
     private static let page = 64
-    /// So many events of a name are looked at on the way to its next, or last, end.
+    /// So many events of a name that may be its end, or of the whole container, are looked at.
     private static let most = 1024
-    private static let mostMoves = 64
+    static let mostMoves = 1000
     private static let mostLives = 32
 
-    /// Of the latest life of a name that nothing has any more.
-    func fate(of path: String) throws(CommandFailure) -> NameFate {
+    /// Of the latest life of a name that nothing has any more. It is doubtful if an earlier file of the name may have been the
+    /// last.
+    func fate(of path: String) throws(CommandFailure) -> (fate: NameFate, isDoubtful: Bool) {
         var before = Int64.max
         var likely: NameFate?
         for _ in 0..<Self.mostLives {
             guard let ending = try lastEnding(of: path, before: before), likely == nil || !ending.isOfAll else { break }
             let fate = try follow(path, from: ending)
-            guard ending.above != nil, !isSure(fate) else { return fate }
+            if ending.above == nil { return (fate, false) }
+            if isSure(fate) { return (fate, try isDoubtful(fate, of: path, before: ending.event.seq)) }
             // Something has happened to a folder above, and nothing shows that the file was still in it.
             likely = likely ?? fate
             before = ending.event.seq
         }
-        return likely ?? .unknown
+        return (likely ?? .unknown, false)
     }
 
     /// Only empty folders are removed, so a file was gone when its folder was.
     private func isSure(_ fate: NameFate) -> Bool {
         switch fate {
         case .ended(let ending, _, _): ending.above == nil
-        case .there: true
+        case .there, .beyond: true
         case .lost, .unknown: false
         }
     }
 
+    /// A folder above was moved, and something of this name came to an end where that went. The name had been left before,
+    /// and the journal does not tell whether it was used again until then.
+    private func isDoubtful(_ fate: NameFate, of path: String, before: Int64) throws(CommandFailure) -> Bool {
+        guard case .ended(let ending, let place, _) = fate,
+            let prior = try lastEnding(of: path, before: before), !prior.isOfAll
+        else { return false }
+        guard case .ended(let other, let otherPlace, _) = try follow(path, from: prior) else { return true }
+        return other.event.seq != ending.event.seq || !otherPlace.isPath(place)
+    }
+
+    /// The newest end of another thing than what is at a path now: it may have been moved away and back. With
+    /// `acrossSaves`, what replaced it is not another one.
+    func beginning(of path: String, acrossSaves: Bool = false) throws(CommandFailure) -> NameEnding? {
+        var before = Int64.max
+        for _ in 0..<Self.mostLives {
+            guard let ending = try lastEnding(of: path, before: before) else { return nil }
+            let isSave = acrossSaves && ending.above == nil && ending.event.type == .replaced
+            if !isSave, try !isBack(path, from: ending) { return ending }
+            before = ending.event.seq
+        }
+        return nil
+    }
+
+    private func isBack(_ path: String, from ending: NameEnding) throws(CommandFailure) -> Bool {
+        guard case .there(let place, _) = try follow(path, from: ending) else { return false }
+        return place.isPath(path)
+    }
+
     private func follow(_ path: String, from first: NameEnding) throws(CommandFailure) -> NameFate {
         var (place, ending, moves) = (path, first, [NameMove]())
-        while moves.count < Self.mostMoves, let to = ending.destination(of: place) {
+        while let to = ending.destination(of: place) {
+            if moves.count == Self.mostMoves { return .beyond(place, moves) }
             moves.append(NameMove(from: place, to: to, folder: ending.above, event: ending.event))
             place = to
-            guard let next = try nextEnding(of: place, after: ending.event) else {
-                return exists(place) ? .there(place, moves) : .lost(place, moves)
+            let next = try nextEnding(of: place, after: ending.event)
+            if ending.above != nil, try isFilled(place, after: ending.event, before: next?.event) {
+                return .lost(place, moves, isTaken: exists(place))
+            }
+            guard let next else {
+                guard exists(place) else { return .lost(place, moves, isTaken: false) }
+                return isNewer(place, than: moves) ? .lost(place, moves, isTaken: true) : .there(place, moves)
             }
             ending = next
         }
         return .ended(ending, at: place, moves)
     }
 
-    /// How what was at a path before a moment had come there, the newest move first.
-    func origins(of path: String, before: Int64) throws(CommandFailure) -> [NameMove] {
+    /// Whether something else was renamed to a place where nothing was: no event says that it replaced anything.
+    private func isFilled(_ place: String, after move: Event, before next: Event?) throws(CommandFailure) -> Bool {
+        var query = Query(.to(place), after: move.seq, before: next?.seq ?? .max, newestFirst: false, limit: 1)
+        query.types = [.renamed]
+        guard let arrival = try journal.events(query).first else { return false }
+        return next.map { !Self.areOneStep(arrival, $0) } ?? true
+    }
+
+    /// Where only folders were moved, what is there now need not have been in them.
+    private func isNewer(_ place: String, than moves: [NameMove]) -> Bool {
+        guard moves.allSatisfy({ $0.folder != nil }), let moved = moves.first?.event.realTime, let since = since(place)
+        else { return false }
+        return since > moved
+    }
+
+    /// How what was at a path before a moment had come there, the newest move first. It may be known since when there is
+    /// such a file: what happened to a folder earlier did not happen to it.
+    func origins(of path: String, before: Int64 = .max, made: String? = nil) throws(CommandFailure) -> [NameMove] {
         var (place, before, moves) = (path, before, [NameMove]())
         while moves.count < 8, let move = try arrival(at: place, before: before) {
             // In an exchange, the other one went the other way.
             if let last = moves.last, Self.areOneStep(last.event, move.event) { break }
+            if move.folder != nil, let made, let moved = move.event.realTime, made > moved { break }
             moves.append(move)
             (place, before) = (move.from, move.event.seq)
         }
@@ -102,8 +159,9 @@ struct NameHistory {
     private func arrival(at path: String, before: Int64) throws(CommandFailure) -> NameMove? {
         var found: NameMove?
         for place in [path] + (try journal.having(events: path.foldersAbove, to: true)) {
-            let events = try journal.events(Query(.to(place), before: before, limit: Self.page))
-            guard let event = events.first(where: { $0.type == .renamed }), let from = event.path,
+            var query = Query(.to(place), before: before, limit: 1)
+            query.types = [.renamed]
+            guard let event = try journal.events(query).first, let from = event.path,
                 event.seq > found?.event.seq ?? 0
             else { continue }
             let rest = path.rest(after: place)
@@ -122,7 +180,17 @@ extension NameHistory {
 
     /// The first end after something came to a path by a rename.
     private func nextEnding(of path: String, after move: Event) throws(CommandFailure) -> NameEnding? {
-        try ending(of: path, Query(.at(path), after: move.seq, newestFirst: false), not: move) { $0.seq < $1.seq }
+        let range = Query(.at(path), after: move.seq, newestFirst: false)
+        let next = try ending(of: path, range, not: move) { $0.seq < $1.seq }
+        guard Place.at(path: path.utf8) == .temporary else { return next }
+        // The files of tmp have events of their own when it is emptied; its folders do not.
+        if let next, next.event.type == .purge, next.event.trigger == .reboot { return next }
+        let emptied = [
+            try first(.whole(.device), range) { $0.trigger == .reboot },
+            try first(.whole(.app), range) { $0.reason == AppCommand.update.rawValue },
+        ].compactMap { $0 }.min { $0.seq < $1.seq }
+        guard let emptied, emptied.seq < next?.event.seq ?? .max else { return next }
+        return NameEnding(event: emptied)
     }
 
     private func ending(
@@ -134,11 +202,14 @@ extension NameHistory {
             nearest = NameEnding(event: event, above: above)
         }
         offer(
-            try first(.at(path), range) { event in
+            try first(.at(path), range, EventType.ofApp.union([.purge])) { event in
                 event.endsName && !(move.map { Self.areOneStep($0, event) } ?? false)
             }, above: nil)
         for folder in try journal.having(events: path.foldersAbove, to: false) {
-            offer(try first(.at(folder), range) { EventType.ofApp.contains($0.type) }, above: folder)
+            offer(
+                try first(.at(folder), range, EventType.ofApp) { event in
+                    !(move.map { Self.areOneStep($0, event) } ?? false)
+                }, above: folder)
         }
         offer(try first(.whole(.app), range) { $0.reason == AppCommand.delete.rawValue }, above: nil)
         offer(try first(.whole(.restore), range) { _ in true }, above: nil)
@@ -147,10 +218,10 @@ extension NameHistory {
 
     /// The nearest event of a subject that is wanted.
     private func first(
-        _ subject: JournalReader.NameQuery.Subject, _ range: JournalReader.NameQuery, _ isWanted: (Event) -> Bool
+        _ subject: Query.Subject, _ range: Query, _ types: Set<EventType> = [], _ isWanted: (Event) -> Bool
     ) throws(CommandFailure) -> Event? {
         var query = range
-        (query.subject, query.limit) = (subject, Self.page)
+        (query.subject, query.types, query.limit) = (subject, types, Self.page)
         for _ in 0..<(Self.most / Self.page) {
             let events = try journal.events(query)
             if let event = events.first(where: isWanted) { return event }
@@ -160,12 +231,16 @@ extension NameHistory {
         return nil
     }
 
-    /// A rename over a file has an event for that file, and an exchange has one for each of its names.
+    /// A rename over a file has an event for that file right before its own, and an exchange has one for each of its
+    /// names. A program that renames there and back has two of its own.
     static func areOneStep(_ move: Event, _ other: Event) -> Bool {
         guard other.path == move.to, other.to == move.path, other.pid == move.pid else { return false }
         switch other.type {
-        case .replaced: return (move.seq - other.seq).magnitude <= 2
-        case .renamed: return (move.seq - other.seq).magnitude == 1 && other.time == move.time
+        case .replaced: return move.seq - other.seq == 1
+        case .renamed:
+            let (first, second) = move.seq < other.seq ? (move, other) : (other, move)
+            return second.seq - first.seq == 1 && first.reason == RenameReason.exchange.rawValue
+                && second.reason == RenameReason.exchanged.rawValue
         default: return false
         }
     }

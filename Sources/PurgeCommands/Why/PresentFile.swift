@@ -43,6 +43,8 @@ struct PresentFile: Encodable {
     /// Of its data; `charged` is what it costs.
     var size: ByteCount
     var charged: ByteCount?
+    /// When its data was last written, or its mtime set; by the clock of the host.
+    var written: String?
     var names: Int
     var tier: Tier
     var isPurgeable: String?
@@ -51,6 +53,14 @@ struct PresentFile: Encodable {
     var protection: Protection?
     var turn: Turn?
     var refusal: Refusal?
+
+    /// A program that cleans up after a refusal does so at once.
+    func isWritten(after refusal: Event) -> Bool {
+        guard size != .zero, let written, let time = refusal.realTime,
+            let end = Instant(iso8601: time)?.advanced(by: TimeSpan(seconds: 1)), let last = Instant(iso8601: written)
+        else { return false }
+        return last > end
+    }
 }
 
 /// Looks at what is at a path.
@@ -82,7 +92,10 @@ struct PresentFileReader {
         if control.isMounted { file.charged = ByteCount(Int64(status.st_blocks) * 512) }
         guard kind != .folder else { return file }
         (file.isPurgeable, file.isPurgeableFrom) = mark(names: file.names)
-        if kind == .file { file.protection = try protection() }
+        if kind == .file {
+            file.protection = try protection()
+            file.written = StoredTimes.written(Array("\(report.store)/container/".utf8) + asked.inner)
+        }
         try judge(&file)
         return file
     }

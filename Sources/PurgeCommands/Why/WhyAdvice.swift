@@ -11,7 +11,9 @@ enum WhyAdvice {
         case .removed: removed(report)
         case .moved:
             report.isCertain == false ? [] : ["Look for it there, or change what renames it."]
-        case .replaced: ["Nothing was purged: the program that renamed the other file has replaced this one."]
+        case .replaced:
+            report.folder == nil
+                ? ["Nothing was purged: the program that renamed the other file has replaced this one."] : []
         case .appDeleted: ["Only what is outside of the container, such as a backup or a server, outlives its app."]
         case .tmpEmptied: [reboot]
         case .notRestored: notRestored

@@ -7,28 +7,35 @@ struct WhyInquiry {
     let path: String
     let container: String
     let journal: any NameEvents
+    /// Whether no events are recorded now.
+    var isOff = false
     /// What is there now.
     let file: PresentFile?
     /// The value of a flag that what is there has itself.
     let flag: (String) -> String?
     /// Whether there is something at another path of the container.
     let exists: (String) -> Bool
+    /// Since when at least there is what is at another path, by the clock of the host.
+    let since: (String) -> String?
     /// The names in a folder of it.
     let names: (String) -> [String]
 
     /// So many of the newest events of a path are looked at.
     private static let recent = 256
-    private var history: NameHistory { NameHistory(journal: journal, exists: exists) }
+    private static let mostLacks = 8
+    private var history: NameHistory { NameHistory(journal: journal, exists: exists, since: since) }
 
     func report() throws(CommandFailure) -> WhyReport {
         let recent = try journal.events(Query(.at(path), limit: Self.recent))
         var report = if let file { try present(file, recent) } else { try gone(recent) }
-        // Of what is gone, what an earlier file of the name has met is of no interest.
+        // What an earlier file of the name has met is of no interest.
         let own = recent.prefix { file != nil || $0.seq > report.earlier?.seq ?? 0 }
-        report.refused = own.first { $0.type == .refused }
-        report.protectionDenied = own.first { $0.type == .protectionDenied }
+        if file == nil {
+            report.refused = own.first { $0.type == .refused }
+            report.protectionDenied = own.first { $0.type == .protectionDenied }
+        }
         report.journal = try extent()
-        if report.answer == .unknown { report.nearest = try nearest() }
+        if report.answer == .unknown || report.isCertain == false && recent.isEmpty { report.nearest = try nearest() }
         report.advice = WhyAdvice.sentences(report)
         return report
     }
@@ -36,12 +43,16 @@ struct WhyInquiry {
     private func extent() throws(CommandFailure) -> WhyReport.Extent {
         let first = try journal.first()
         let dropped = try journal.events(Query(.whole(.dropped)))
-        // `7 events`
+        // `7 events`; others say in words what is missing.
         let counts = dropped.compactMap { $0.reason?.split(separator: " ").first.flatMap { Int64($0) } }
+        var lacks: [String] = []
+        for reason in dropped.compactMap(\.reason) where Int64(reason.prefix { $0 != " " }) == nil {
+            if lacks.count < Self.mostLacks, !lacks.contains(reason) { lacks.append(reason) }
+        }
         return WhyReport.Extent(
             first: first?.seq, time: first?.time, realTime: first?.realTime,
-            missing: dropped.isEmpty ? nil : counts.reduce(0) { $0.addingReportingOverflow($1).partialValue },
-            missingBefore: dropped.first?.seq)
+            missing: counts.isEmpty ? nil : counts.reduce(0) { $0.addingReportingOverflow($1).partialValue },
+            lacks: lacks.isEmpty ? nil : lacks, isOff: isOff ? true : nil, missingBefore: dropped.first?.seq)
     }
 }
 
@@ -50,32 +61,33 @@ extension WhyInquiry {
     private func present(_ file: PresentFile, _ recent: [Event]) throws(CommandFailure) -> WhyReport {
         var report = WhyReport(path: path, container: container, answer: .present)
         report.file = file
-        let last = try history.lastEnding(of: path, before: .max)
-        let origins = try history.origins(of: path, before: .max)
+        let last = try history.beginning(of: path)
+        let own = recent.prefix { $0.seq > last?.event.seq ?? 0 }
+        let origins = try history.origins(of: path, made: since(path))
         report.origins = origins.isEmpty ? nil : origins
-        if let last, last.above == nil {
-            if last.event.type == .replaced { report.replaced = last.event } else { report.earlier = last.event }
-        }
-        let lost = lostFlags(recent)
+        let earlier = try last.flatMap { (last) throws(CommandFailure) in try told(last) }
+        if earlier?.type == .replaced { report.replaced = earlier } else { report.earlier = earlier }
+        let saved = try history.beginning(of: path, acrossSaves: true)
+        let lost = lostFlags(recent.prefix { $0.seq > saved?.event.seq ?? 0 })
         report.lostFlags = lost.isEmpty ? nil : lost
-        let end = last?.event.seq ?? 0
+        report.refused = own.first { $0.type == .refused }
+        report.protectionDenied = own.first { $0.type == .protectionDenied }
+        if let refused = report.refused, file.isWritten(after: refused) { report.isWrittenSince = true }
         if file.protection?.canBeOpened == false {
             report.answer = .inaccessible
-        } else if file.kind == .file, file.size == .zero, let event = recent.first(where: { $0.tombstone == true }),
-            event.seq > end
-        {
+        } else if file.kind == .file, file.size == .zero, let event = own.first(where: { $0.tombstone == true }) {
             (report.answer, report.event) = (.emptied, event)
             report.passedOver = try passedOver(event)
         } else if let newest = lost.first {
             (report.answer, report.event) = (.flagLost, newest.event)
-        } else if let newest = recent.first, newest.type == .refused {
+        } else if let newest = own.first, newest.type == .refused, report.isWrittenSince == nil {
             (report.answer, report.event) = (.refused, newest)
         }
         return report
     }
 
     /// Those that it still lacks, and that nobody has set or removed since.
-    private func lostFlags(_ recent: [Event]) -> [WhyReport.LostFlag] {
+    private func lostFlags(_ recent: some Sequence<Event>) -> [WhyReport.LostFlag] {
         var seen: Set<String> = []
         var lost: [WhyReport.LostFlag] = []
         for event in recent where event.type == .flagLost || event.type == .mark {
@@ -91,15 +103,31 @@ extension WhyInquiry {
 // What is gone.
 extension WhyInquiry {
     private func gone(_ recent: [Event]) throws(CommandFailure) -> WhyReport {
-        switch try history.fate(of: path) {
-        case .ended(let ending, let place, let moves): return try ended(ending, at: place, moves)
-        case .there(let place, let moves), .lost(let place, let moves):
-            var report = WhyReport(path: path, container: container, answer: .moved)
-            (report.event, report.place, report.moves) = (moves.last?.event, place, moves)
-            if !exists(place) { report.isCertain = false }
-            return try withEarlier(report, before: moves.first?.event)
+        if let report = try emptied(recent) { return report }
+        let (fate, isDoubtful) = try history.fate(of: path)
+        switch fate {
+        case .ended(let ending, let place, let moves):
+            var report = try ended(ending, at: place, moves)
+            if isDoubtful { report.isCertain = false }
+            return report
+        case .there(let place, let moves): return try moved(to: place, moves)
+        case .lost(let place, let moves, let isTaken):
+            var report = try moved(to: place, moves)
+            report.isCertain = false
+            if isTaken { report.isTaken = true }
+            return report
+        case .beyond(let place, let moves):
+            var report = try moved(to: place, moves)
+            (report.isCertain, report.isFollowed) = (false, false)
+            return report
         case .unknown: return try untold(recent)
         }
+    }
+
+    private func moved(to place: String, _ moves: [NameMove]) throws(CommandFailure) -> WhyReport {
+        var report = WhyReport(path: path, container: container, answer: .moved)
+        (report.event, report.place, report.moves) = (moves.last?.event, place, moves)
+        return try withEarlier(report, before: moves.first?.event)
     }
 
     private func ended(_ ending: NameEnding, at place: String, _ moves: [NameMove]) throws(CommandFailure) -> WhyReport
@@ -118,9 +146,17 @@ extension WhyInquiry {
             report.update = try update(with: event)
         }
         report = try withEarlier(report, before: report.origins?.last?.event ?? moves.first?.event ?? event)
-        let isKnown = ending.above == nil && (!ending.isOfAll || report.earlier != nil || !moves.isEmpty)
-        if !isKnown { report.isCertain = false }
+        if try !isKnown(ending, moves) { report.isCertain = false }
         return report
+    }
+
+    /// Whether the journal shows that there was something of the name then.
+    private func isKnown(_ ending: NameEnding, _ moves: [NameMove]) throws(CommandFailure) -> Bool {
+        if ending.above != nil { return false }
+        if !ending.isOfAll || moves.contains(where: { $0.folder == nil }) { return true }
+        if let move = try history.origins(of: path, before: ending.event.seq).first, move.folder == nil { return true }
+        let last = try journal.events(Query(.at(path), before: ending.event.seq, limit: 1)).first
+        return last.map { !$0.endsName && $0.type != .protectionDenied } ?? false
     }
 
     private static func answer(_ event: Event) -> WhyReport.Answer {
@@ -128,7 +164,8 @@ extension WhyInquiry {
         case .purge: .purged
         case .replaced: .replaced
         case .renamed: .moved
-        case .app: .appDeleted
+        case .app where event.reason == AppCommand.delete.rawValue: .appDeleted
+        case .app, .device: .tmpEmptied
         case .restore: .notRestored
         default: .removed
         }
@@ -136,11 +173,20 @@ extension WhyInquiry {
 
     private func withEarlier(_ report: WhyReport, before event: Event?) throws(CommandFailure) -> WhyReport {
         var report = report
-        guard let event, let last = try history.lastEnding(of: path, before: event.seq), last.above == nil,
+        guard let event, let last = try history.lastEnding(of: path, before: event.seq),
             !NameHistory.areOneStep(event, last.event)
         else { return report }
-        report.earlier = last.event
+        report.earlier = try told(last)
         return report
+    }
+
+    /// What is told of an earlier file of the name: nothing if only a folder above came to an end. Where the journal does not
+    /// show that there was one when all of the container came to an end, it is the one before.
+    private func told(_ ending: NameEnding) throws(CommandFailure) -> Event? {
+        if ending.above != nil { return nil }
+        if try isKnown(ending, []) { return ending.event }
+        guard let last = try history.lastEnding(of: path, before: ending.event.seq), !last.isOfAll else { return nil }
+        return try told(last)
     }
 
     /// What the first event of a purge says of all its files. What one program causes by several writes is told apart by
@@ -168,13 +214,28 @@ extension WhyInquiry {
             (report.answer, report.event) = (.denied, denied)
         } else if let refused = recent.first, refused.type == .refused {
             (report.answer, report.event) = (.refused, refused)
-        } else if Place.at(path: path.utf8) == .temporary, let event = try emptyingOfTmp() {
+        } else if Place.at(path: path.utf8) == .temporary, let event = try emptyingOfTmp(),
+            event.seq > recent.first?.seq ?? 0
+        {
             (report.answer, report.event) = (.tmpEmptied, event)
             report.isCertain = recent.isEmpty ? false : nil
         } else {
             report.event = if let event = recent.first { event } else { try newestBelow() }
             if report.event != nil { report.answer = .unrecorded }
         }
+        return report
+    }
+
+    /// Of what is known to have been in tmp when that was emptied, though an earlier thing of the name has another end.
+    private func emptied(_ recent: [Event]) throws(CommandFailure) -> WhyReport? {
+        guard Place.at(path: path.utf8) == .temporary, let event = try emptyingOfTmp(),
+            let last = try history.lastEnding(of: path, before: .max), event.seq > last.event.seq
+        else { return nil }
+        let origins = try history.origins(of: path, before: event.seq)
+        guard let arrival = origins.first, arrival.folder == nil, arrival.event.seq > last.event.seq else { return nil }
+        var report = WhyReport(path: path, container: container, answer: .tmpEmptied)
+        (report.event, report.origins) = (event, origins)
+        report.earlier = try told(last)
         return report
     }
 

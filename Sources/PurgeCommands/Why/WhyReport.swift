@@ -33,6 +33,10 @@ struct WhyReport: Encodable {
         var realTime: String?
         /// So many events are missing among those that it has.
         var missing: Int64?
+        /// What else is missing, in the words of the records that say so.
+        var lacks: [String]?
+        /// True if no events are recorded now.
+        var isOff: Bool?
         /// The number of the newest of the records that say so.
         var missingBefore: Int64?
 
@@ -49,6 +53,10 @@ struct WhyReport: Encodable {
     var answer: Answer
     /// False if the journal does not show that there was something of this name then.
     var isCertain: Bool?
+    /// False if it was renamed more often than is followed.
+    var isFollowed: Bool?
+    /// Something newer is where it would be.
+    var isTaken: Bool?
     /// What happened to it.
     var event: Event?
     /// The folder above that it happened to, if it did not happen to the file itself.
@@ -65,6 +73,8 @@ struct WhyReport: Encodable {
     var update: Event?
     /// The latest write to it that found no room; the latest call that was refused because the device was locked.
     var refused: Event?
+    /// It was written to after that.
+    var isWrittenSince: Bool?
     var protectionDenied: Event?
     var lostFlags: [LostFlag]?
     /// The latest rename over it.

@@ -35,19 +35,21 @@ struct WhyText {
             report.file == nil
                 ? "it is not there, and the last write to it found no room."
                 : "it is there, but the last write to it found no room."
-        case .purged:
-            report.place == nil
-                ? "it was purged." : "it was moved to \(WhyWords.path(report.place ?? "")) and purged there."
+        case .purged: moved.map { "\($0) and purged there." } ?? "it was purged."
         case .removed: removal
+        case .moved where report.isFollowed == false: "it was renamed more than \(report.moves?.count ?? 0) times."
         case .moved where report.isCertain == false:
-            isOfFolder ? "its folder was moved, and nothing in it has this name." : "it was moved, and is gone."
+            if report.isTaken == true {
+                "its folder was moved, and what has this name there now is newer."
+            } else {
+                isOfFolder ? "its folder was moved, and nothing in it has this name." : "it was moved, and is gone."
+            }
         case .moved: "it was moved to \(WhyWords.path(report.place ?? ""))."
-        case .replaced:
-            report.place == nil
-                ? "it was replaced, and is gone."
-                : "it was moved to \(WhyWords.path(report.place ?? "")) and replaced there."
-        case .appDeleted: "it went when the app was deleted."
-        case .tmpEmptied: "it went when tmp was emptied."
+        case .replaced where report.folder != nil:
+            "it is gone, and the folder \(WhyWords.path(report.folder ?? "")) was replaced."
+        case .replaced: moved.map { "\($0) and replaced there." } ?? "it was replaced, and is gone."
+        case .appDeleted: "\(went) when the app was deleted\(ifThere)."
+        case .tmpEmptied: "\(went) when tmp was emptied\(ifThere)."
         case .notRestored: "it was not in the backup from which this container was restored."
         case .denied: "it was never made: the device was locked."
         case .unrecorded: "it is not there, and the journal does not say why."
@@ -58,9 +60,14 @@ struct WhyText {
     private var removal: String {
         if let folder = report.folder { return "it is gone, and so is the folder \(WhyWords.path(folder))." }
         let who = report.event.flatMap { WhyWords.process($0) }.map { "by the app, \($0)" } ?? "by the app"
-        guard let place = report.place else { return "it was deleted \(who)." }
-        return "it was moved to \(WhyWords.path(place)) and deleted there \(who)."
+        return moved.map { "\($0) and deleted there \(who)." } ?? "it was deleted \(who)."
     }
+
+    private var moved: String? {
+        report.place.map { "it was \(report.isCertain == false ? "probably " : "")moved to \(WhyWords.path($0))" }
+    }
+    private var went: String { report.place.map { "it was moved to \(WhyWords.path($0)), and went" } ?? "it went" }
+    private var ifThere: String { report.isCertain == false ? ", if it was there then" : "" }
 
     private var paragraphs: [[String]] {
         [event, file, movesHere, replaced, refused, denied, earlier, journal]
@@ -72,31 +79,24 @@ extension WhyText {
     private var event: [String] {
         guard let event = report.event else { return [] }
         let moves = moves(report.moves ?? [])
-        if let purge { return moves + purge.all }
+        if let purge { return moves + purge.all + unsure }
         switch report.answer {
         case .removed:
-            guard let folder = report.folder else {
-                return moves + ["It was deleted \(WhyWords.when(event))\(WhyWords.by(event))." + held(event)]
-            }
-            return moves + [
-                "\(WhyWords.path(folder)) was removed \(WhyWords.when(event))\(WhyWords.by(event)). A folder must be empty "
-                    + "for that, so what was in it had gone before, and the journal does not say how."
-            ]
+            if let folder = report.folder { return moves + [emptied(folder, event)] }
+            return moves + ["It was deleted \(WhyWords.when(event))\(WhyWords.by(event))." + held(event)] + unsure
         case .replaced:
-            return moves
-                + [replacement(event), "What became of that one is not in the journal."]
-                .prefix(report.place == nil ? 2 : 1)
-        case .moved:
-            guard report.isCertain == false else { return moves }
-            let place = "There is nothing at \(WhyWords.path(report.place ?? "")) now"
-            return moves + (isOfFolder ? [place + "."] + unsure : [place + ", and the journal does not say why."])
+            if let folder = report.folder { return moves + [emptied(folder, event)] }
+            return moves + [replacement(event)]
+                + (report.place == nil ? ["What became of that one is not in the journal."] : unsure)
+        case .moved: return moves + whereabouts
         case .appDeleted:
-            return [
+            return moves + [
                 "The app was deleted \(WhyWords.when(event))\(WhyWords.by(event)), which removes everything in the container."
             ] + unsure
         case .tmpEmptied:
             let cause = event.type == .app ? "The app was updated" : "The device was rebooted"
-            return ["\(cause) \(WhyWords.when(event))\(WhyWords.by(event)), which empties tmp, folders too."] + unsure
+            return moves
+                + ["\(cause) \(WhyWords.when(event))\(WhyWords.by(event)), which empties tmp, folders too."] + unsure
         case .notRestored:
             return [
                 "This container was restored \(WhyWords.when(event)) (\(VisibleText.of(event.reason ?? ""))). "
@@ -111,9 +111,32 @@ extension WhyText {
     /// Only folders above it were renamed.
     private var isOfFolder: Bool { report.moves?.allSatisfy { $0.folder != nil } ?? false }
 
+    /// Of what was moved, if it is not known to be where it went.
+    private var whereabouts: [String] {
+        let place = WhyWords.path(report.place ?? "")
+        if report.isFollowed == false { return ["It was renamed again after that, which has not been followed."] }
+        guard report.isCertain == false else { return [] }
+        if report.isTaken == true { return ["What is at \(place) now came there later."] + unsure }
+        return isOfFolder
+            ? ["There is nothing at \(place) now."] + unsure
+            : ["There is nothing at \(place) now, and the journal does not say why."]
+    }
+
+    /// A folder must be empty to be removed, or for another to be renamed over it.
+    private func emptied(_ folder: String, _ event: Event) -> String {
+        let place = WhyWords.path(folder)
+        let what =
+            event.type == .replaced
+            ? replacement(event, place) : "\(place) was removed \(WhyWords.when(event))\(WhyWords.by(event))."
+        return what
+            + " A folder must be empty for that, so what was in it had gone before, and the journal does not say how."
+    }
+
     private var unsure: [String] {
-        report.isCertain == false
-            ? ["Whether it was there then is not in the journal, which does not record what is made."] : []
+        guard report.isCertain == false, report.folder == nil else { return [] }
+        return moved != nil && report.earlier != nil
+            ? ["It may have gone before: the journal, which does not record what is made, does not tell."]
+            : ["Whether it was there then is not in the journal, which does not record what is made."]
     }
 
     private func held(_ event: Event) -> String {
@@ -121,18 +144,29 @@ extension WhyText {
         return " It held \(bytes.inWords)."
     }
 
+    private static let shown = 10
+
     private func moves(_ moves: [NameMove]) -> [String] {
+        let left = moves.count - 2 * Self.shown
+        if left > 0 {
+            return sentences(moves.prefix(Self.shown)) + ["Then it, or its folder, was renamed \(left) times."]
+                + sentences(moves.suffix(Self.shown))
+        }
+        return sentences(moves[...])
+    }
+
+    private func sentences(_ moves: ArraySlice<NameMove>) -> [String] {
         moves.map { move in
             let what =
-                move.folder.map { "Its folder \(WhyWords.path($0))" }
-                ?? (move.from.isPath(report.path) ? "It" : "It then")
-            return "\(what) was renamed to \(WhyWords.path(move.folder == nil ? move.to : move.event.to ?? "")) "
+                move.folder.map { "Its folder \(WhyWords.path($0)) was" }
+                ?? (move.from.isPath(report.path) ? "It was" : "Then it was")
+            return "\(what) renamed to \(WhyWords.path(move.folder == nil ? move.to : move.event.to ?? "")) "
                 + "\(WhyWords.when(move.event))\(WhyWords.by(move.event))."
         }
     }
 
-    private func replacement(_ event: Event) -> String {
-        let source = event.to.map { "renamed \(WhyWords.path($0)) over it" } ?? "renamed another file over it"
+    private func replacement(_ event: Event, _ what: String = "it") -> String {
+        let source = "renamed \(event.to.map(WhyWords.path) ?? "another file") over \(what)"
         return "\(WhyWords.capitalized(WhyWords.process(event) ?? "a process")) \(source) \(WhyWords.when(event))."
     }
 
@@ -174,7 +208,10 @@ extension WhyText {
         guard let event = report.refused else { return [] }
         let size = event.bytes.map { "of \($0.inWords) " } ?? ""
         let level = event.pressure.map { " The pressure level was \($0.rawValue)." } ?? ""
-        return ["A write \(size)to it\(WhyWords.by(event)) found no room \(WhyWords.when(event)) (ENOSPC).\(level)"]
+        let since = report.isWrittenSince == true ? " It has been written to since then." : ""
+        return [
+            "A write \(size)to it\(WhyWords.by(event)) found no room \(WhyWords.when(event)) (ENOSPC).\(level)\(since)"
+        ]
     }
 
     /// `open complete locked`
@@ -213,9 +250,9 @@ extension WhyText {
             sentences.append(
                 "The journal goes back to \(WhyWords.moment(time)) only: older events have been removed from it.")
         }
-        if let missing = report.journal.missing, isOpen || report.journal.missingBefore ?? 0 > report.event?.seq ?? 0 {
-            sentences.append(
-                "The journal lacks \(missing) events that it could not be given, so something may be missing here.")
+        if isOpen || report.journal.missingBefore ?? 0 > report.event?.seq ?? 0 { sentences += missing }
+        if report.journal.isOff == true {
+            sentences.append("No events are recorded now (journal.size is 0), so something may be missing here.")
         }
         if report.isExact == false {
             sentences.append("Its name is not UTF-8, and other such names may be the same in the journal.")
@@ -226,5 +263,12 @@ extension WhyText {
         }
         if let nearest = report.nearest { sentences.append("Did you mean \(WhyWords.path(nearest))?") }
         return sentences
+    }
+
+    private var missing: [String] {
+        let counted = report.journal.missing.map { ["\($0) events that it could not be given"] } ?? []
+        let lacks = counted + (report.journal.lacks ?? []).map { VisibleText.of($0) }
+        return lacks.isEmpty
+            ? [] : ["Something may be missing here, since the journal lacks \(lacks.joined(separator: "; "))."]
     }
 }

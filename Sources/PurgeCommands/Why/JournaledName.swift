@@ -1,0 +1,37 @@
+import Glibc
+import PurgeSystem
+
+/// A path of the journal. Where a name of it has U+FFFD, that may stand for bytes that are not UTF-8, which only a listing tells.
+struct JournaledName {
+    private static let replacement: Unicode.Scalar = "\u{FFFD}"
+    private static let slash = UInt8(ascii: "/")
+    private static let most = 64
+
+    private let path: String
+
+    init(_ path: String) { self.path = path }
+
+    /// Where it may be; there need not be anything.
+    func places(in root: String) -> [[UInt8]] {
+        let start = Array(root.utf8)
+        guard path.unicodeScalars.contains(Self.replacement) else { return [start + [Self.slash] + path.utf8] }
+        return path.pathNames.reduce([start]) { folders, name in
+            let found = folders.flatMap { folder in
+                Self.names(like: name, in: folder).map { folder + [Self.slash] + $0 }
+            }
+            return Array(found.prefix(Self.most))
+        }
+    }
+
+    /// The names in a folder that become this one in the journal.
+    private static func names(like name: String, in folder: [UInt8]) -> [[UInt8]] {
+        guard name.unicodeScalars.contains(replacement) else { return [Array(name.utf8)] }
+        do throws(Errno) {
+            let path = folder.map(CChar.init(bitPattern:)) + [0]
+            let opened = FileDescriptor(
+                adopting: try System.open(at: AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+            return try opened.names().map { $0.dropLast().map(UInt8.init(bitPattern:)) }
+                .filter { String(decoding: $0, as: UTF8.self).isPath(name) }
+        } catch { return [] }
+    }
+}
