@@ -11,8 +11,7 @@ let package = Package(
             name: "CFuse", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev", "pkg-config"])]),
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(
-            name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev", "zlib1g-dev"])]),
+        .target(name: "CArchive", linkerSettings: [.linkedLibrary("z")]),
         .target(name: "CSystemShims"),
         .target(name: "CFuseShims", dependencies: ["CFuse"]),
 

@@ -224,6 +224,7 @@ int shim_poll_priority(int fd, int milliseconds) {
     struct pollfd p = {.fd = fd, .events = POLLPRI};
     return ANSWER(poll(&p, 1, milliseconds));
 }
+int shim_pidfd_open(int pid) { return ANSWER(syscall(SYS_pidfd_open, pid, 0)); }
 int shim_gettid(void) { return (int)syscall(SYS_gettid); }
 
 int shim_keep_capabilities(void) {

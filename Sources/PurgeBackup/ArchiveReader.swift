@@ -18,6 +18,7 @@ final class ArchiveReader {
     var seen: Checksum { input.seen }
 
     init(_ file: FileDescriptor, path: String, waitsForInput: Bool) throws(StoreError) {
+        if let reason = archive_missing() { throw .withoutArchives("the backup cannot be read", path, reason) }
         guard let archive = archive_read_new() else {
             throw .failed("the backup cannot be read", path: path, Errno(ENOMEM))
         }

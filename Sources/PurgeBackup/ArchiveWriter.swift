@@ -33,6 +33,7 @@ final class ArchiveWriter: EntrySink {
 
     /// `path` is for messages.
     init(to file: FileDescriptor, path: String) throws(StoreError) {
+        if let reason = archive_missing() { throw .withoutArchives("the backup cannot be written", path, reason) }
         guard let archive = archive_write_new(), let entry = archive_entry_new() else {
             throw .failed("the backup cannot be written", path: path, Errno(ENOMEM))
         }

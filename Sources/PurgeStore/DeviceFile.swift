@@ -55,12 +55,12 @@ struct DeviceFile {
             let file = try place.makeFresh(Self.newName)
             try file.writeAll(content)
             // XFS and btrfs would rename first and write later, and a loss of power would leave an empty file.
-            try System.sync(file.raw)
+            if !place.isTemporary { try System.sync(file.raw) }
             try System.rename(at: place.descriptor.raw, Self.newName, to: place.descriptor.raw, Self.name)
         } catch {
             try place.remove(Self.newName)
             throw error
         }
-        if durably { try System.sync(place.descriptor.raw) }
+        if durably && !place.isTemporary { try System.sync(place.descriptor.raw) }
     }
 }

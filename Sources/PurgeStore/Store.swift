@@ -61,9 +61,9 @@ public final class Store: Sendable {
     /// Opens a store and takes its lock (flock on the directory). With `creating`, makes the directory
     /// and whatever is missing of the container's layout; without it, changes nothing. A directory with other
     /// things in it is never turned into a store. If this fails, what was made is removed again.
-    /// `start` is the name of the start that this is a part of.
+    /// `start` is the name of the start that this is a part of: a directory of its own. A store in there is removed with it.
     public static func open(_ path: String, creating: Bool, start: String? = nil) throws(StoreError) -> Store {
-        let place = try StoreDirectory.open(path, creating: creating)
+        let place = try StoreDirectory.open(path, creating: creating).belonging(to: start)
         let before: StoreBefore
         do throws(StoreError) {
             try place.lock()

@@ -8,6 +8,15 @@ struct StoreDirectory: Sendable {
     let descriptor: FileDescriptor
     /// Whether it was made when it was opened.
     let isMade: Bool
+    /// Whether the store goes when the processes that use it have ended, so that nothing in it need be on the disk.
+    private(set) var isTemporary = false
+
+    /// `start` is the directory of a start, which is removed at its end.
+    func belonging(to start: String?) -> StoreDirectory {
+        var directory = self
+        directory.isTemporary = start.map { absolutePath.isPath(below: $0) } ?? false
+        return directory
+    }
 
     /// Names that purgefs itself uses there, and the one that mkfs leaves at the top of a file system.
     static func isOurs(_ name: String) -> Bool {

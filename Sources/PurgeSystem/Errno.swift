@@ -38,6 +38,7 @@ public struct Errno: Error, Equatable, Sendable, CustomStringConvertible {
     public static let stale = Errno(ESTALE)
     public static let readOnly = Errno(EROFS)
     public static let interrupted = Errno(EINTR)
+    public static let noSuchProcess = Errno(ESRCH)
     public static let noDevice = Errno(ENODEV)
     public static let noSuchAddressOrDevice = Errno(ENXIO)
     public static let argListTooLong = Errno(E2BIG)

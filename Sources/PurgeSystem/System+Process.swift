@@ -80,6 +80,14 @@ extension System {
         return found == 0 ? nil : ProcessEnd(status: status)
     }
 
+    /// Waits, `milliseconds` at most, until a process has ended, whoever its parent is. Returns whether it has.
+    public static func waitForEnd(of pid: pid_t, milliseconds: Int32) throws(Errno) -> Bool {
+        do throws(Errno) {
+            let process = FileDescriptor(adopting: try SystemCall.run(.pidfdOpen) { shim_pidfd_open(pid) })
+            return try waitReadable(process.raw, milliseconds: milliseconds)
+        } catch .noSuchProcess { return true }
+    }
+
     /// A child that has ended and has not been waited for yet; nil if there is none.
     public static func endedChild() throws(Errno) -> pid_t? {
         let pid = try SystemCall.run(.waitid) { shim_ended_child() }

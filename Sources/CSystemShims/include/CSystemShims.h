@@ -77,6 +77,7 @@ int shim_poll_in(int fd, int milliseconds);
 int shim_poll_out(int fd, int milliseconds);
 int shim_poll_priority(int fd, int milliseconds);
 int shim_make_nonblocking(int fd);
+int shim_pidfd_open(int pid);
 int shim_gettid(void);
 void shim_set_thread_name(const char *name);
 

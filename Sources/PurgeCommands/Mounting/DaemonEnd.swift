@@ -42,9 +42,17 @@ struct DaemonEnd {
         let deadline = System.uptime() + Int64(milliseconds) * 1_000_000
         while !isOver {
             guard System.uptime() < deadline else { return false }
-            usleep(10_000)
+            awaitOne()
         }
         return true
+    }
+
+    /// Until one of them has ended, for 10 ms at most: the store may then be free.
+    private func awaitOne() {
+        do throws(Errno) {
+            guard let pid = daemons.first(where: ProcessTable.isRunning) else { throw .tryAgain }
+            _ = try System.waitForEnd(of: pid, milliseconds: 10)
+        } catch { usleep(1_000) }
     }
 
     private var isOver: Bool { !isRunning && isStoreFree }

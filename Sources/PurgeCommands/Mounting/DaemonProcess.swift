@@ -113,8 +113,11 @@ final class DaemonProcess {
     private func wait(milliseconds: Int) -> Bool {
         let deadline = System.uptime() + Int64(milliseconds) * 1_000_000
         while !hasEnded() {
-            guard System.uptime() < deadline else { return false }
-            usleep(5_000)
+            let left = deadline - System.uptime()
+            guard left > 0 else { return false }
+            do throws(Errno) {
+                _ = try System.waitForEnd(of: pid, milliseconds: Int32(clamping: left / 1_000_000 + 1))
+            } catch { usleep(5_000) }
         }
         return true
     }

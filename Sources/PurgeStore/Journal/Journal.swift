@@ -118,8 +118,11 @@ public final class Journal: Sendable {
         } catch { throw error.error(path: store.place.pathOf(JournalSchema.fileName), store: store.path) }
     }
 
-    /// The number of the newest event, or 0 in a damaged journal, which is left as it is.
+    /// The number of the newest event; 0 if there is no journal, or a damaged one, which is left as it is.
     public static func lastSequence(in store: Store) throws(StoreError) -> Int64 {
+        do throws(Errno) {
+            if try store.place.descriptor.kind(of: JournalSchema.fileName) == nil { return 0 }
+        } catch {}  // opening it fails as well
         do throws(DatabaseError) {
             let state = try opened(in: store.place)
             let journal = Journal(state, store.place, capacity: capacity)
@@ -138,7 +141,7 @@ public final class Journal: Sendable {
         try JournalFiles(place).check()
         try JournalFiles(place).checkLog()
         let database = try JournalSchema.openForWriting(
-            place.absolutePathOf(JournalSchema.fileName), patience: patience)
+            place.absolutePathOf(JournalSchema.fileName), patience: patience, durably: !place.isTemporary)
         if checking, try database.number("PRAGMA page_count") ?? 0 <= pagesChecked {
             try JournalSchema.checkContent(of: database)
         }

@@ -77,12 +77,19 @@ enum JournalSchema {
     /// A rollback journal and not a write-ahead log: the index of that is a mapped file, and a page of it that the
     /// disk under the store cannot provide (Btrfs full or at its quota, a dying disk) would end the daemon with SIGBUS.
     /// The rollback journal is kept between transactions (PERSIST), so that a commit neither makes nor removes a file.
-    private static let writing = """
-        PRAGMA journal_mode = PERSIST; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 4194304
+    private static func writing(durably: Bool) -> String {
         """
+        PRAGMA journal_mode = PERSIST; PRAGMA synchronous = \(durably ? "FULL" : "OFF"); \
+        PRAGMA journal_size_limit = 4194304
+        """
+    }
 
-    /// A writer's connection; the tables are made if the file is new.
-    static func openForWriting(_ path: String, patience: Int32 = 5000) throws(DatabaseError) -> Database {
+    /// A writer's connection; the tables are made if the file is new. Without `durably`, what is written outlives this
+    /// process, but not the machine.
+    static func openForWriting(
+        _ path: String, patience: Int32 = 5000, durably: Bool = true
+    ) throws(DatabaseError) -> Database {
+        let writing = writing(durably: durably)
         let database = try Database(
             path: path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, patience: patience)
         // In this mode SQLite does not map the index of a write-ahead log that an older version has left.

@@ -1,3 +1,0 @@
-#include <archive.h>
-#include <archive_entry.h>
-#include <zlib.h>
