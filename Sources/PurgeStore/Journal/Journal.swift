@@ -155,7 +155,7 @@ public final class Journal: Sendable {
     public static func openForReading(in store: Store) throws(StoreError) -> Journal {
         do throws(DatabaseError) {
             try JournalFiles(store.place).check()
-            let found = try store.place.openJournalAtRest()
+            let found = try JournalFiles(store.place).openAtRest()
             let database = if let found { found } else { try JournalSchema.openForWriting(":memory:") }
             return Journal(
                 State(database: database, lastSequence: try EventRow.lastSequence(in: database)), store.place,

@@ -2,30 +2,32 @@ import CSQLite
 import Glibc
 import PurgeSystem
 
-extension StoreDirectory {
+extension JournalFiles {
     /// The journal of a store that no other process holds, opened without any change to the store; nil if
     /// there is none. If a writer was killed, or there is a write-ahead log, SQLite writes to a database before
     /// it reads it: then a copy is opened, whose names are gone when this returns.
-    func openJournalAtRest() throws(DatabaseError) -> Database? {
+    func openAtRest() throws(DatabaseError) -> Database? {
         let copy: JournalCopy?
         do throws(Errno) {
-            guard try descriptor.kind(of: JournalSchema.fileName) != nil else { return nil }
-            copy = try changesWhenRead() ? try JournalCopy(of: descriptor) : nil
+            guard try place.descriptor.kind(of: JournalSchema.fileName) != nil else { return nil }
+            copy = try changesWhenRead() ? try JournalCopy(of: place.descriptor) : nil
         } catch .invalid, Errno(ELOOP) {
             throw DatabaseError(code: SQLITE_CANTOPEN, message: "it is not a plain file")
         } catch { throw DatabaseError(code: SQLITE_CANTOPEN, message: "it cannot be copied: \(error)") }
         defer { withExtendedLifetime(copy) {} }
-        return try JournalSchema.openForReading(copy?.path ?? absolutePathOf(JournalSchema.fileName))
+        return try JournalSchema.openForReading(copy?.path ?? place.absolutePathOf(JournalSchema.fileName))
     }
 
     private func changesWhenRead() throws(Errno) -> Bool {
         for part in JournalCopy.parts {
             do throws(Errno) {
-                if try System.status(at: descriptor.raw, JournalSchema.fileName + part).st_size > 0 { return true }
+                if try System.status(at: place.descriptor.raw, JournalSchema.fileName + part).st_size > 0 {
+                    return true
+                }
             } catch .noEntry {}
         }
         // The file format's numbers for writing and for reading; 2 is a write-ahead log.
-        let head = try descriptor.openFile(JournalSchema.fileName, O_RDONLY).readSome(20)
+        let head = try place.descriptor.openFile(JournalSchema.fileName, O_RDONLY).readSome(20)
         return head.dropFirst(18).contains(2)
     }
 }

@@ -7,7 +7,7 @@ struct JournalFiles {
     /// How many damaged journals are kept.
     private static let damagedKept = 3
 
-    private let place: StoreDirectory
+    let place: StoreDirectory
     init(_ place: StoreDirectory) { self.place = place }
 
     /// SQLite would only report that it cannot open it, and of a rollback journal not before it writes.
@@ -46,7 +46,7 @@ struct JournalFiles {
     func checkLog() throws(DatabaseError) {
         guard modeBesideLog == .log else { return }
         do {
-            _ = try place.openJournalAtRest()
+            _ = try openAtRest()
         } catch let error where error.isForeign {
             throw error
         } catch {}  // the writer finds it, or can do without the copy

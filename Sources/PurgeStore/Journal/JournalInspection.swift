@@ -16,7 +16,7 @@ extension StoreDirectory {
     private func journalFault() -> DatabaseError? {
         do {
             try JournalFiles(self).check()
-            guard let database = try openJournalAtRest() else { return nil }
+            guard let database = try JournalFiles(self).openAtRest() else { return nil }
             try JournalSchema.checkContent(of: database)
             return nil
         } catch { return error }

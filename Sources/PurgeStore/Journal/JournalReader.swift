@@ -57,7 +57,7 @@ public final class JournalReader {
             return try JournalSchema.openForReading(place.absolutePathOf(JournalSchema.fileName))
         } catch {
             guard [SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_IOERR].contains(error.code) else { throw error }
-            return try place.openJournalAtRest()
+            return try JournalFiles(place).openAtRest()
         }
     }
 
