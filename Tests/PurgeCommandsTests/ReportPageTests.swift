@@ -20,7 +20,7 @@ struct ReportPageTests {
         Instant(nanoseconds: begin + seconds * 1_000_000_000).iso8601
     }
 
-    private static func status() throws -> StatusReport {
+    static func status() throws -> StatusReport {
         try JSONText.decode(
             StatusReport.self,
             from: """

@@ -67,7 +67,7 @@ struct ReportGathering {
 
     /// A status, and the number of the last event before it. Events that never end may come in between: the status then knows
     /// of more than the tables, and never of less.
-    private func snapshot(_ control: any ControlEndpoint) throws(CommandFailure) -> (StatusReport, last: Int64?) {
+    func snapshot(_ control: any ControlEndpoint) throws(CommandFailure) -> (StatusReport, last: Int64?) {
         var status = try control.status()
         var last: Int64?
         for _ in 0..<Self.attempts {
@@ -91,15 +91,19 @@ struct ReportGathering {
             try History(store: store).visit(after: 0, EventFilter(types: ReportHistory.types)) { event in
                 if event.seq <= last ?? .max { history.add(event) }
             }
-        } catch { content.remarks.append(error.message) }
+        } catch { addRemark(error) }
         content.history = history
     }
 
     private mutating func readSamples(of store: String) {
-        // A journal that cannot be read is reported with the events.
         do throws(StoreError) {
             content.samples = try JournalReader(storePath: store).samples().compactMap { ReportContent.Sample($0) }
-        } catch {}
+        } catch { addRemark(CommandFailure("cannot read the journal", error)) }
+    }
+
+    /// Once, if both the samples and the events cannot be read for the same reason.
+    private mutating func addRemark(_ failure: CommandFailure) {
+        if !content.remarks.contains(failure.message) { content.remarks.append(failure.message) }
     }
 }
 

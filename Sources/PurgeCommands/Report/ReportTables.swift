@@ -18,10 +18,10 @@ struct ReportTables {
             ("reclaimable", "Purging would free", storage.reclaimable),
             ("markedPurgeable", "Marked purgeable", status.marked.purgeable.bytes),
             ("notBackedUp", "Excluded from backup", status.marked.excludedFromBackup.bytes),
+            ("purgedBytes", "Purged so far", ByteCount(counters.purgedBytes)),
         ]
         let counts: [(HTMLText, HTMLText, Int64)] = [
             ("purgedFiles", "Files purged so far", counters.purgedFiles),
-            ("purgedBytes", "Bytes purged so far", counters.purgedBytes),
             ("refusedWrites", "Writes refused so far", counters.refusedWrites),
             ("protectionDenied", "Accesses denied by data protection so far", counters.protectionDenied),
         ]

@@ -65,13 +65,21 @@ struct UseChart {
         let value: (ReportContent.Sample) -> ByteCount
     }
 
+    /// What is in the container, in the colours of the storage bar.
+    private var tiers: [Layer] {
+        [
+            Layer(style: "documents", value: \.persistent), Layer(style: "caches", value: \.caches),
+            Layer(style: "temporary", value: \.temporary),
+        ]
+    }
+
     private var device: [HTML] {
         let most = samples.map { max($0.total, $0.inUse) }.max() ?? .zero
-        let layers = [
-            Layer(style: "others") { $0.others - $0.othersPurgeable },
-            Layer(style: "others-purgeable", value: \.othersPurgeable), Layer(style: "documents", value: \.used),
-            Layer(style: "free", value: \.free),
-        ]
+        let layers =
+            [
+                Layer(style: "others") { $0.others - $0.othersPurgeable },
+                Layer(style: "others-purgeable", value: \.othersPurgeable),
+            ] + tiers + [Layer(style: "free", value: \.free)]
         let words =
             "From \(text(axis.begin)) to \(text(axis.end)). Free space was between "
             + "\(free.least.inWords) and \(free.most.inWords); in the end \((last?.free ?? .zero).inWords)."
@@ -82,15 +90,11 @@ struct UseChart {
 
     private var container: [HTML] {
         let most = samples.map(\.used).max() ?? .zero
-        let layers = [
-            Layer(style: "documents", value: \.persistent), Layer(style: "caches", value: \.caches),
-            Layer(style: "temporary", value: \.temporary),
-        ]
         let words =
             "From \(text(axis.begin)) to \(text(axis.end)). The container used at most \(most.inWords); in the end "
             + "\((last?.used ?? .zero).inWords)."
         return plot(
-            "container-chart", "Use of the container over time", words, heading: "This container", most, layers, [])
+            "container-chart", "Use of the container over time", words, heading: "This container", most, tiers, [])
     }
 
     private func plot(
