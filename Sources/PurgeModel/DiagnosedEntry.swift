@@ -31,6 +31,9 @@ public struct DiagnosedEntry: Sendable {
     public var purgedTarget: PurgedTarget?
     /// By the device's clock; nil if it is not known, or not asked for.
     public var arrived: Instant?
+    /// When its status was last changed, by the device's clock, if its time of modification was set to one before it arrived,
+    /// as programs do that copy a file: then that says nothing about when it was written.
+    public var settled: Instant?
     /// As the app sees them; nil if they are not known, or not asked for.
     public var created: Instant?
     public var lastUse: Instant?
@@ -49,9 +52,10 @@ public struct DiagnosedEntry: Sendable {
     /// refusal in a second, so a file that is still empty may have been refused that much later.
     public var lacksRefusedData: Bool {
         guard isFile, let refused = history.lastRefusal else { return false }
-        let last = size == .zero ? refused.advanced(by: TimeSpan(seconds: 1)) : refused
+        // A program whose write was refused may set the times of what it leaves all the same.
+        let last = size == .zero || settled != nil ? refused.advanced(by: TimeSpan(seconds: 1)) : refused
         // Events have milliseconds.
-        return modified < last.advanced(byMilliseconds: 1)
+        return max(modified, settled ?? .distantPast) < last.advanced(byMilliseconds: 1)
     }
 
     /// A purge has emptied it, and nothing was written to it since.

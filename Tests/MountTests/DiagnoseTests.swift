@@ -187,6 +187,32 @@ extension Mounts {
             }
         }
 
+        /// A copy that was refused and then made again, with the time of the original.
+        @Test func copiedAgainWithItsTime() throws {
+            try withMount { mount in
+                let source = "\(mount.scratch)/letter"
+                try Files.make(source, size: 5 << 20)
+                try Program.run("touch", "-d", "2020-01-01", source).succeeded()
+                try mount.write("62M", to: "storage.others")
+                #expect(try Program.run("cp", "-p", source, mount.path("Documents/letter")).status == 1)
+                _ = try Program.shell("tar -C \(mount.scratch) -cf - letter | tar -C \(mount.path("tmp")) -xf -")
+                let refused = [
+                    "error writeRefused Documents/letter cut short, refused once",
+                    "error writeRefused tmp/letter empty, refused once",
+                ]
+                let places = [mount.root, mount.store]
+                for place in places { #expect(try lines(report("--all", place)) == refused) }
+                try mount.write("0", to: "storage.others")
+                // A second after the refusal at the earliest.
+                let after = System.now() + 1_100_000_000
+                try eventually("a later second") { System.now() > after }
+                try Program.run("cp", "-p", source, mount.path("Documents/letter")).succeeded()
+                for place in places { #expect(try lines(report("--all", place)) == [refused[1]]) }
+                try mount.unmount()
+                #expect(try lines(report("--all", mount.store)) == [refused[1]])
+            }
+        }
+
         /// A file that was copied to tmp with its time is as old as its stay there.
         @Test func copiedToTemporary() throws {
             try withMount { mount in

@@ -31,13 +31,15 @@ struct DiagnosisTests {
 
     private static func entry(
         _ path: String, _ all: Flags = [:], kind: DiagnosedEntry.Kind = .file, size: Int64 = 5, days: Int64 = 0,
-        seconds: Int64 = 0, arrived: Int64? = nil, target: DiagnosedEntry.PurgedTarget? = nil, events: [Event] = []
+        seconds: Int64 = 0, arrived: Int64? = nil, settled: Int64? = nil, target: DiagnosedEntry.PurgedTarget? = nil,
+        events: [Event] = []
     ) -> DiagnosedEntry {
         var entry = DiagnosedEntry(path: path, kind: kind, standing: standing(of: path, all))
         entry.size = ByteCount(kind == .file ? size : 0)
         entry.modified = now.advanced(by: TimeSpan(seconds: -days * day - seconds))
         for event in events { entry.history.note(event) }
         entry.arrived = arrived.map { now.advanced(by: TimeSpan(seconds: -$0 * day)) }
+        entry.settled = settled.map { now.advanced(by: TimeSpan(seconds: -$0)) }
         entry.purgedTarget = target
         return entry
     }
@@ -121,6 +123,11 @@ struct DiagnosisTests {
         Case(
             entry("Documents/a", size: 9, days: 2, events: [event(.refused, days: 2), event(.hostFull, days: 1)]),
             "error writeRefused Documents/a cut short, refused 2 times"),
+        // Copied again with its time, and left with its time.
+        Case(entry("Documents/a", days: 3000, settled: 7, events: [event(.refused, seconds: 9)])),
+        Case(
+            entry("Documents/a", days: 3000, settled: 9, events: [event(.refused, seconds: 9)]),
+            "error writeRefused Documents/a cut short, refused once"),
         // It was written to later.
         Case(entry("Documents/a", days: 1, events: [event(.refused, days: 2)])),
         Case(

@@ -81,7 +81,7 @@ struct DiagnosisReader {
         (entry.isClosed, entry.nameProblem) = (Self.isClosed(status), NameProblem.of(bytes))
         entry.history = container.histories[text]
         if kind == .symbolicLink { entry.purgedTarget = purgedTarget(of: name, in: folder) }
-        if kind == .file { try readLife(of: name, in: folder, &entry) }
+        if kind == .file { try readLife(of: name, in: folder, status, &entry) }
         return Found(entry: entry, status: status, path: path, name: name)
     }
 
@@ -111,15 +111,31 @@ struct DiagnosisReader {
 extension DiagnosisReader {
     /// When a file was last used, and came to be; the latter only where a rule asks for it.
     private func readLife(
-        of name: RawText, in folder: Folder, _ entry: inout DiagnosedEntry
+        of name: RawText, in folder: Folder, _ status: FileStatus, _ entry: inout DiagnosedEntry
     ) throws(Errno) {
         entry.lastUse = container.lastUses[entry.inode]
+        let clock = TimeSpan(seconds: container.status.device.clock)
+        if entry.history.lastRefusal != nil,
+            let arrived = try created(folder.descriptor.raw, name)?.advanced(by: clock), entry.modified < arrived
+        {
+            entry.settled = shown(FileTime(Self.instant(status.st_ctim))).advanced(by: clock)
+        }
         guard entry.standing.tier != .persistent,
             entry.lastUse != nil || entry.modified.advanced(by: PurgeRule.temporaryAge) <= container.now
         else { return }
         let created = try created(folder.descriptor.raw, name)
         if entry.lastUse != nil { entry.created = created }
-        entry.arrived = created?.advanced(by: TimeSpan(seconds: container.status.device.clock))
+        entry.arrived = created?.advanced(by: clock)
+    }
+
+    private static func instant(_ time: timespec) -> Instant {
+        Instant(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
+    }
+
+    /// As an app sees a stamp of a file.
+    private func shown(_ stamp: FileTime) -> Instant {
+        let time = container.isInStore ? container.device.fileClock.shown(stamp) : stamp
+        return Instant(seconds: time.seconds, nanoseconds: time.nanoseconds)
     }
 
     /// None if they may not be read.
@@ -155,17 +171,14 @@ extension DiagnosisReader {
                     try VisibleAttributes.times(status, of: folder, nil, on: device).modified
                 }
         }
-        return Instant(seconds: Int64(shown.tv_sec), nanoseconds: Int64(shown.tv_nsec))
-            .advanced(by: TimeSpan(seconds: container.status.device.clock))
+        return Self.instant(shown).advanced(by: TimeSpan(seconds: container.status.device.clock))
     }
 
     /// As an app sees it; nil where the file system does not say.
     private func created(_ folder: Int32, _ name: RawText) throws(Errno) -> Instant? {
         do throws(Errno) {
             guard container.isInStore else { return try creationDate(folder, name) }
-            let birth = FileTime(Instant(nanoseconds: try System.birthTime(at: folder, name)))
-            let shown = container.device.fileClock.shown(birth)
-            return Instant(seconds: shown.seconds, nanoseconds: shown.nanoseconds)
+            return shown(FileTime(Instant(nanoseconds: try System.birthTime(at: folder, name))))
         } catch .noEntry { throw .noEntry } catch { return nil }
     }
 
