@@ -92,6 +92,37 @@ struct JournalDamageTests {
         #expect(try StoreInspection.run(directory["s"], repairing: false).problems == [])
     }
 
+    enum Loss: CaseIterable, Sendable { case removed, replaced, emptied }
+    /// Another program takes the file away while it is in use: what happens from then on is written.
+    @Test(arguments: Loss.allCases) func isLostWhileItIsUsed(loss: Loss) throws {
+        do {
+            let other = try Journal.open(in: try Store.open(directory["other"], creating: true))
+            try other.append((1...7000).map { JournalTests.purge(seq: $0) })
+            other.close()
+        }
+        let journal = try open()
+        try journal.append([JournalTests.purge(seq: 5001)])
+        switch loss {
+        case .removed: try directory.removeFile("s/journal.sqlite")
+        case .replaced: try System.rename(at: AT_FDCWD, directory["other/journal.sqlite"], to: AT_FDCWD, path)
+        case .emptied:
+            let file = try FileDescriptor.open(path, O_RDWR)
+            try System.truncate(file.raw, 0)
+        }
+        try journal.append([JournalTests.purge(seq: 9000)])
+        #expect(try events() == (loss == .replaced ? Array(1...7000) : []) + [9000])
+        let damage = journal.takeDamage()
+        #expect(
+            damage.map(\.message.what) == [
+                loss == .emptied
+                    ? "the journal was damaged: it was emptied"
+                    : "the journal was removed or replaced while it was in use"
+            ])
+        try journal.append([JournalTests.purge(seq: 9001)])
+        #expect(journal.takeDamage().isEmpty && journal.lastSequence == 9001)
+        journal.close()
+    }
+
     /// A full disk leaves no room for the new one: the damaged one stays until there is room.
     @Test func onAFullDisk() throws {
         try directory.makeDirectory("disk")

@@ -70,3 +70,13 @@ struct SampleTests {
         #expect(try kept() == [1, 3, 4, 5])
     }
 }
+
+extension Journal {
+    func append(_ samples: [StorageSample]) throws(StoreError) {
+        for (index, sample) in samples.enumerated() {
+            hold(sample)
+            if index % 1000 == 999 { try writeHeld() }
+        }
+        try writeHeld()
+    }
+}

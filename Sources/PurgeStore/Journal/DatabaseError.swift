@@ -35,6 +35,7 @@ struct DatabaseError: Error, Hashable {
     }
     static let noRoomToSalvage = DatabaseError(
         code: SQLITE_FULL, message: "it is damaged, and there is no room for a new one with what can still be read")
+    static let emptied = DatabaseError(code: SQLITE_CORRUPT, message: "it was emptied")
     static let closed = DatabaseError(code: SQLITE_MISUSE, message: "it has been closed")
 
     /// Only a mount and `purgefs check --repair` repair damage; nothing else writes to such a file. SQLITE_INTERRUPT means

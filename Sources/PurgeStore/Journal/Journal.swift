@@ -22,6 +22,8 @@ public final class Journal: Sendable {
 
     private struct State {
         var database: Database?
+        /// The file that `database` has open.
+        var file: JournalFiles.FileIdentity?
         var lastSequence: Int64
         /// Released after the database: closing any descriptor of the file would drop the process's locks on it.
         var reserve: JournalReserve?
@@ -147,7 +149,9 @@ public final class Journal: Sendable {
         }
         let reserve = JournalReserve(place)
         reserve?.keep()
-        return State(database: database, lastSequence: try EventRow.lastSequence(in: database), reserve: reserve)
+        return State(
+            database: database, file: JournalFiles(place).identity,
+            lastSequence: try EventRow.lastSequence(in: database), reserve: reserve)
     }
 
     /// For reading a store that no daemon holds: nothing in the store is changed, and nothing that
@@ -192,7 +196,7 @@ public final class Journal: Sendable {
                     try room.make(for: part)
                     for event in part.events { try EventRow.insert(event, with: insertion) }
                 }
-                try dropOldest(of: database, before: before, last: last)
+                try room.keep(capacity, before: before, last: last)
                 if !state.samples.isEmpty { try room.add(state.samples) }
             }
             state.samples = []
@@ -223,16 +227,6 @@ public final class Journal: Sendable {
         _ body: (Database) throws(DatabaseError) -> Result
     ) throws(StoreError) -> Result {
         try withState { (state) throws(DatabaseError) in try body(try database(&state)) }
-    }
-
-    /// With the room that its bounds leave.
-    func withRoom<Result: Sendable>(
-        _ body: (Database, JournalRoom) throws(DatabaseError) -> Result
-    ) throws(StoreError) -> Result {
-        try withState { (state) throws(DatabaseError) in
-            let database = try database(&state)
-            return try body(database, Self.room(database, &state))
-        }
     }
 
     /// To be written with the next events, so that it costs no transaction of its own, or by `writeHeld`.
@@ -276,7 +270,7 @@ public final class Journal: Sendable {
         do {
             return try state.withLock { (state) throws(DatabaseError) in try body(&state) }
         } catch {
-            guard salvages, error.isSalvageable, try salvage(after: error) else { throw failure(error) }
+            guard try recovers(from: error) else { throw failure(error) }
         }
         do {
             return try state.withLock { (state) throws(DatabaseError) in try body(&state) }
@@ -285,6 +279,34 @@ public final class Journal: Sendable {
 
     private func failure(_ error: DatabaseError) -> StoreError {
         error.error(path: place.pathOf(JournalSchema.fileName), store: place.path)
+    }
+
+    /// Returns whether it can be used again.
+    private func recovers(from error: DatabaseError) throws(StoreError) -> Bool {
+        guard salvages else { return false }
+        if isReplacedAfterLoss() { return true }
+        if error.code == SQLITE_ERROR, isEmpty { return try salvage(after: .emptied) }
+        return error.isSalvageable ? try salvage(after: error) : false
+    }
+
+    /// What another program has put in the place of the file is used, or a new one.
+    private func isReplacedAfterLoss() -> Bool {
+        state.withLock { state in
+            guard !state.isClosed, state.database != nil, state.damages < Self.mostDamages,
+                let file = state.file, JournalFiles(place).haveLost(file)
+            else { return false }
+            (state.database, state.reserve) = (nil, nil)
+            state.damage.append(JournalDamage(ofLostIn: place))
+            state.damages += 1
+            return true
+        }
+    }
+
+    /// Whether another program has taken everything out of it.
+    private var isEmpty: Bool {
+        state.withLock { state in
+            do { return try state.database.map(JournalSchema.isEmpty) ?? false } catch { return false }
+        }
     }
 
     /// Damage has been found while it is in use. Returns whether it can be used again.
@@ -328,15 +350,6 @@ public final class Journal: Sendable {
         (state.bounds, state.samples, state.damage, state.damages) = before
         guard let database = state.database else { throw .closed }
         return database
-    }
-
-    /// Done rarely: only when a hundredth of the capacity has been added since the last time.
-    private func dropOldest(of database: Database, before: Int64, last: Int64) throws(DatabaseError) {
-        let step = max(1, capacity / 100)
-        guard before / step != last / step else { return }
-        let deletion = try database.prepare("DELETE FROM events WHERE seq <= ?")
-        try deletion.bind(last - capacity, 1)
-        try deletion.run()
     }
 
     private static func close(_ state: inout State) {

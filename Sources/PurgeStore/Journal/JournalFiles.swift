@@ -25,6 +25,23 @@ struct JournalFiles {
         }
     }
 
+    struct FileIdentity: Hashable {
+        var device: dev_t
+        var inode: ino_t
+    }
+    /// Which file is the journal; nil if that is not known.
+    var identity: FileIdentity? { do throws(Errno) { return try found() } catch { return nil } }
+
+    private func found() throws(Errno) -> FileIdentity {
+        let status = try System.status(at: place.descriptor.raw, JournalSchema.fileName)
+        return FileIdentity(device: status.st_dev, inode: status.st_ino)
+    }
+
+    /// Whether another program has removed it, or put another file in its place.
+    func haveLost(_ file: FileIdentity) -> Bool {
+        do throws(Errno) { return try found() != file } catch { return error == .noEntry }
+    }
+
     /// What has that name, in words; nil for a plain file, and if there is nothing.
     func oddKind(of name: String) -> String? {
         do throws(Errno) {

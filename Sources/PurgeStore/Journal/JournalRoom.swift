@@ -16,6 +16,8 @@ struct JournalRoom {
     /// The most bytes of a record of a last use, and about the most of a sample, each with its share of the tree.
     private static let lastUseBytes: Int64 = 40
     private static let sampleBytes: Int64 = 160
+    /// How many samples there are in a large journal.
+    static let mostSamples: Int64 = 10_000
 
     private let database: Database
     private let size: ByteCount
@@ -26,9 +28,9 @@ struct JournalRoom {
         (self.database, self.size, self.lastUses) = (database, size, lastUses)
     }
 
-    /// How many samples there may be: they take a quarter of the bound at most.
+    /// How many samples there may be, which take a quarter of the bound at most.
     private var sampleCapacity: Int64 {
-        size > .zero ? min(Journal.sampleCapacity, size.bytes / 4 / Self.sampleBytes) : Journal.sampleCapacity
+        size > .zero ? min(Self.mostSamples, size.bytes / 4 / Self.sampleBytes) : Self.mostSamples
     }
 
     func add(_ samples: [StorageSample]) throws(DatabaseError) {
@@ -37,7 +39,8 @@ struct JournalRoom {
         try thinOutSamples()
     }
 
-    /// When there are too many samples, every second one of the older half goes.
+    /// When there are too many samples, every second one of the older half goes, so that what is long past is known less
+    /// exactly.
     private func thinOutSamples() throws(DatabaseError) {
         while try database.number("SELECT count(*) FROM samples") ?? 0 > sampleCapacity {
             try database.execute(
@@ -80,6 +83,12 @@ struct JournalRoom {
         let needed = part.bytes / (try pageSize()) + Self.reserve
         let most = try limit()
         while try used() + needed > most { if try dropOldest() == 0 { return } }
+    }
+
+    /// Drops the oldest events beyond so many. Done rarely: only when a hundredth of that has been added since the last time.
+    func keep(_ count: Int64, before: Int64, last: Int64) throws(DatabaseError) {
+        let step = max(1, count / 100)
+        if before / step != last / step { try drop(upTo: last - count) }
     }
 
     /// Drops the oldest events if the bound has become smaller, and returns unused pages to the disk.

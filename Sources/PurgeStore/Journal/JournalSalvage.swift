@@ -76,7 +76,7 @@ struct JournalSalvage {
         var last = Int64.min
         var count: Int64 = 0
         _ = try read("\(SampleRow.selection) ORDER BY id") { (row) throws(DatabaseError) in
-            guard let id = row.number(10), id > last, count < Journal.sampleCapacity else { return false }
+            guard let id = row.number(10), id > last, count < JournalRoom.mostSamples else { return false }
             last = id
             guard let sample = try understoodSample(row) else { return true }
             try SampleRow.insert(sample, with: insertion)

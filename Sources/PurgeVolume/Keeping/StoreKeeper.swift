@@ -136,7 +136,7 @@ extension StoreKeeper {
     /// The journal tells what it lacks. Returns the messages about it.
     func takeDamage() -> [StoreError] {
         journal.takeDamage().map { damage in
-            events.note("events of a damaged journal, of which \(damage.events) could be read")
+            events.note(damage.lack)
             return damage.message
         }
     }
