@@ -62,6 +62,16 @@ struct WhyTests {
         #expect(report.answer == .removed && report.origins?.first?.event.seq == 10000)
     }
 
+    /// Nor through hundreds of folders.
+    @Test func aDeepPathThatWasMovedVeryOften() throws {
+        let deep = "/" + (0..<399).map { _ in "x" }.joined(separator: "/")
+        let events = (0..<200).map { number in
+            Event(type: .renamed, path: "Documents/\(number)", pid: 1, to: "Documents/\(number + 1)")
+        }
+        let report = try WhyScenario(name: "", answer: .moved, path: "Documents/0" + deep, events: events).report
+        #expect(report.isFollowed == false && report.moves?.count == 6000 / 401)
+    }
+
     /// However many events of other types a name has.
     @Test func aNameThatWasRefusedVeryOften() throws {
         let denied = (0..<2000).map { _ in

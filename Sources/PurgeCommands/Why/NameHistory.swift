@@ -51,7 +51,9 @@ struct NameHistory {
     private static let page = 64
     /// So many events of a name that may be its end, or of the whole container, are looked at.
     private static let most = 1024
-    static let mostMoves = 1000
+    static let mostMoves = 200
+    /// So many folders are asked about on the way, since a path may have hundreds of them.
+    private static let mostFolders = 6000
     private static let mostLives = 32
 
     /// Of the latest life of a name that nothing has any more. It is doubtful if an earlier file of the name may have been the
@@ -109,9 +111,10 @@ struct NameHistory {
     }
 
     private func follow(_ path: String, from first: NameEnding) throws(CommandFailure) -> NameFate {
-        var (place, ending, moves) = (path, first, [NameMove]())
+        var (place, ending, moves, folders) = (path, first, [NameMove](), 0)
         while let to = ending.destination(of: place) {
-            if moves.count == Self.mostMoves { return .beyond(place, moves) }
+            folders += place.pathNames.count
+            if moves.count == Self.mostMoves || folders > Self.mostFolders { return .beyond(place, moves) }
             moves.append(NameMove(from: place, to: to, folder: ending.above, event: ending.event))
             place = to
             let next = try nextEnding(of: place, after: ending.event)
