@@ -9,6 +9,7 @@ BINDIR  = $(PREFIX)/bin
 SBINDIR = $(PREFIX)/sbin
 UNITDIR = $(PREFIX)/lib/systemd/system
 DOCDIR  = $(PREFIX)/share/doc/purgefs
+DATADIR = $(PREFIX)/share/purgefs
 
 # Swift's own libraries are linked in, so the binary runs without Swift
 # installed; libfuse3, libsqlite3 and libarchive stay shared.
@@ -94,7 +95,8 @@ install: ## install into PREFIX (/usr/local), after `make build`
 	@test -x $(BINARY) || { echo 'make install: there is no $(BINARY); run `make build` first.' >&2; exit 1; }
 	install -D -m 755 $(BINARY) '$(DESTDIR)$(BINDIR)/purgefs'
 	install -D -m 755 mount-scripts/mount.purgefs '$(DESTDIR)$(SBINDIR)/mount.purgefs'
-	install -d '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(DOCDIR)'
+	install -d '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(DOCDIR)' '$(DESTDIR)$(DATADIR)'
+	install -m 644 mount-scripts/purgefs_pytest.py mount-scripts/container.sh '$(DESTDIR)$(DATADIR)'
 	sed 's|@BINDIR@|$(BINDIR)|g; s|@DOCDIR@|$(DOCDIR)|g' mount-scripts/purgefs@.service > '$(DESTDIR)$(UNITDIR)/purgefs@.service'
 	chmod 644 '$(DESTDIR)$(UNITDIR)/purgefs@.service'
 	install -m 644 README.md LICENSE CHANGELOG.md docs/*.md '$(DESTDIR)$(DOCDIR)'
@@ -104,7 +106,7 @@ install: ## install into PREFIX (/usr/local), after `make build`
 
 uninstall: ## remove what install has installed
 	rm -f '$(DESTDIR)$(BINDIR)/purgefs' '$(DESTDIR)$(SBINDIR)/mount.purgefs' '$(DESTDIR)$(UNITDIR)/purgefs@.service'
-	rm -rf '$(DESTDIR)$(DOCDIR)'
+	rm -rf '$(DESTDIR)$(DOCDIR)' '$(DESTDIR)$(DATADIR)'
 
 clean: ## remove .build
 	rm -rf .build

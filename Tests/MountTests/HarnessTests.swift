@@ -1,0 +1,69 @@
+import Foundation
+import Support
+import Testing
+
+extension Mounts {
+    /// The fixture for pytest and the functions for sh, by the same tests in both languages: Programs/harness*.
+    @Suite struct HarnessTests {
+        private static let scripts = "\(DocumentedExample.root)/mount-scripts"
+        private static let programs = "\(DocumentedExample.root)/Tests/MountTests/Programs"
+
+        /// What `words` print; afterwards nothing that they have mounted, started or made in TMPDIR is left.
+        private func run(_ words: [String], _ more: [String: String] = [:], timeout: Double) throws -> String {
+            try Scratch.with("harness") { scratch in
+                try Files.makeDirectory("\(scratch.path)/tmp")
+                let environment = [
+                    "PURGEFS": PurgefsBinary.path, "TMPDIR": "\(scratch.path)/tmp", "PYTHONPATH": Self.scripts,
+                    "PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8",
+                ]
+                let outcome = try Program.run(
+                    words, in: scratch.path, environment: environment.merging(more) { $1 }, timeout: timeout)
+                #expect(MountTable.entries().filter { $0.mountpoint.hasPrefix(scratch.path) }.isEmpty)
+                let left = try Files.names(in: "/proc").filter {
+                    Int($0) != nil && Files.text("/proc/\($0)/cmdline").contains(scratch.path)
+                }
+                #expect(left == [], "processes")
+                #expect(try Files.names(in: "\(scratch.path)/tmp") == [])
+                return try outcome.succeeded()
+            }
+        }
+
+        private func pytest(_ file: String, workers: Int, _ more: [String: String] = [:], timeout: Double) throws {
+            let words = [
+                Program.python, "-m", "pytest", "-q", "-p", "purgefs_pytest", "-p", "no:cacheprovider", "-n",
+                "\(workers)", "--basetemp", "pytest", "\(Self.programs)/\(file)",
+            ]
+            let output = try run(words, more, timeout: timeout)
+            #expect(output.contains(" passed in "), "\(output)")
+            #expect(!output.contains("skipped"), "\(output)")
+        }
+
+        @Test func pythonTwentyAtOnce() throws { try pytest("harness_test.py", workers: 20, timeout: 300) }
+
+        /// With PURGEFS_TEST_SCALE=3 there are 200 in the row.
+        @Test func endsOfContainersInPython() throws {
+            let count = Scale.of(67)
+            try pytest(
+                "harness_ends_test.py", workers: 3, ["HARNESS_COUNT": "\(count)"], timeout: 300 + Double(count))
+        }
+
+        @Test(arguments: ["dash", "bash"]) func shell(name: String) throws {
+            let output = try run(
+                [name, "\(Self.programs)/harness.sh", "\(Self.scripts)/container.sh"], timeout: 120)
+            #expect(output == "5 passed\n")
+        }
+
+        /// With PURGEFS_TEST_SCALE=10 there are 200 in a row.
+        @Test func shellsTwentyAtOnceAndManyInARow() throws {
+            let count = Scale.of(4)
+            let script = """
+                for each in $(seq 20); do sh "$1/harness.sh" "$2/container.sh" & all="$all $!"; done
+                for each in $all; do wait $each || exit 1; done
+                sh "$1/harness.sh" "$2/container.sh" \(count)
+                """
+            let words = ["sh", "-c", script, "sh", Self.programs, Self.scripts]
+            let output = try run(words, timeout: 300 + Double(count * 20))
+            #expect(output.hasSuffix("\n\(5 * count) passed\n"))
+        }
+    }
+}

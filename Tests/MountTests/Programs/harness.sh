@@ -1,0 +1,107 @@
+#!/bin/sh
+# What harness_test.py does in Python: fill, purge, no space, lock, and weeks later.
+#   harness.sh CONTAINER.SH [NUMBER]     so many times each
+set -eu
+# shellcheck source=mount-scripts/container.sh
+. "$1"
+
+failed() { echo "failed: $*" >&2; exit 1; }
+same() { [ "$1" = "$2" ] || failed "$1 instead of $2"; }
+begin() { container_begin --total 64M --others 8M; }
+
+fill_and_no_space() {
+    begin
+    container_fill 1M
+    same "$(container_room)" 1048576
+    same "$(container_number important)" 1048576
+    head -c 1M /dev/zero >"$CONTAINER/Documents/fits"
+    (echo x >"$CONTAINER/Documents/more") 2>/dev/null && failed 'a write without room'
+    same "$(container_events --json --type refused | jq -r .path)" Documents/more
+    container_fill 2M
+    same "$(container_room)" 2097152
+    container_end
+}
+
+fill_of_caches() {
+    begin
+    container_fill 8192 Library/Caches
+    head -c 8192 /dev/zero >"$CONTAINER/Library/Caches/fits"
+    (echo x >"$CONTAINER/Library/Caches/more") 2>/dev/null && failed 'a write without room'
+    same "$(container_number opportunistic)" 0
+    container_end
+}
+
+purge() {
+    begin
+    head -c 20M /dev/zero >"$CONTAINER/Library/Caches/thumbnail"
+    head -c 4096 /dev/zero >"$CONTAINER/tmp/upload"
+    head -c 4096 /dev/zero >"$CONTAINER/Documents/photo"
+    same "$(container_number reclaimable)" 20975616
+    container_purge tmp
+    container_expect_purge tmp/upload
+    container_set others=+40M
+    container_expect_purge Library/Caches/thumbnail
+    same "$(ls "$CONTAINER/Library/Caches" "$CONTAINER/tmp")" "$CONTAINER/Library/Caches:
+
+$CONTAINER/tmp:"
+    [ -e "$CONTAINER/Documents/photo" ] || failed 'Documents/photo is gone'
+    container_why Library/Caches/thumbnail | grep -q purged
+    container_end
+}
+
+lock() {
+    begin
+    echo key >"$CONTAINER/Documents/secret"
+    container_mark Documents/secret fileProtection=complete
+    container_lock
+    cat "$CONTAINER/Documents/secret" 2>/dev/null && failed 'a secret was read'
+    container_unlock
+    same "$(cat "$CONTAINER/Documents/secret")" key
+    echo x >"$CONTAINER/tmp/a"
+    container_reboot
+    [ ! -e "$CONTAINER/tmp/a" ] || failed 'tmp/a is there after a reboot'
+    same "$(cat "$CONTAINER/.purgefs/device.state")" beforeFirstUnlock
+    container_end
+}
+
+weeks_later() {
+    begin
+    mkdir "$CONTAINER/Documents/feed"
+    container_mark Documents/feed purgeAfter=1w
+    head -c 4096 /dev/zero >"$CONTAINER/Documents/feed/old"
+    before=$(stat -c %Y "$CONTAINER/Documents/feed/old")
+    container_advance 3w
+    age=$((before - $(stat -c %Y "$CONTAINER/Documents/feed/old")))
+    if [ $age -lt 1814340 ] || [ $age -gt 1814460 ]; then failed "it looks $age seconds older"; fi
+    head -c 4096 /dev/zero >"$CONTAINER/Documents/feed/new"
+    container_app terminate
+    container_app launch
+    container_expect_purge Documents/feed/old
+    same "$(ls "$CONTAINER/Documents/feed")" new
+    container_end
+}
+
+programs_and_mistakes() {
+    begin
+    # shellcheck disable=SC2016
+    same "$(container_run sh -c 'cd && pwd -P')" "$CONTAINER"
+    container_set others=much 2>/dev/null && failed 'a size of "much"'
+    container_fill 1000 2>/dev/null && failed 'a room of 1000'
+    container_fill 1x 2>/dev/null && failed 'a room of 1x'
+    container_begin 2>/dev/null && failed 'two containers'
+    container_end
+    container_begin --total much 2>/dev/null && failed 'a device of "much"'
+    same "$CONTAINER" ''
+    # Without container_end: its end is that of the shell.
+    begin
+}
+
+for round in $(seq "${2:-1}"); do
+    fill_and_no_space
+    fill_of_caches
+    purge
+    lock
+    weeks_later
+done
+programs_and_mistakes
+echo "$((round * 5)) passed"

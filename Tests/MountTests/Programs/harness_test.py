@@ -1,0 +1,103 @@
+"""What harness.sh does in shell: fill, purge, no space, lock, and weeks later. Run by pytest with purgefs_pytest."""
+
+import errno
+import os
+
+import pytest
+
+pytestmark = pytest.mark.container(total="64M", others="8M")
+
+
+def test_fill_and_no_space(container):
+    container.fill(leaving="1M")
+    assert container.room() == container.numbers.important == 1048576
+    (container.documents / "fits").write_bytes(bytes(1048576))
+    with pytest.raises(OSError) as refused:
+        (container.documents / "more").write_bytes(b"x")
+    assert refused.value.errno == errno.ENOSPC
+    assert [event["path"] for event in container.events("refused")] == ["Documents/more"]
+    container.fill(leaving="2M")
+    assert container.room() == 2097152
+
+
+def test_fill_of_caches(container):
+    container.fill(leaving=8192, place="Library/Caches")
+    (container.caches / "fits").write_bytes(bytes(8192))
+    with pytest.raises(OSError):
+        (container.caches / "more").write_bytes(b"x")
+    assert container.numbers.opportunistic == 0 < container.numbers.important
+
+
+def test_purge(container):
+    (container.caches / "thumbnail").write_bytes(bytes(20 << 20))
+    (container.tmp / "upload").write_bytes(bytes(4096))
+    (container.documents / "photo").write_bytes(bytes(4096))
+    assert container.numbers.reclaimable == (20 << 20) + 4096
+    assert [line["path"] for line in container.plan("all")] == ["tmp/upload", "Library/Caches/thumbnail"]
+    assert [line["path"] for line in container.purge("tmp")] == ["tmp/upload"]
+    container.set(others="+40M")
+    assert container.expect_purge("Library/Caches/thumbnail")["reason"] == "caches"
+    assert os.listdir(container.caches) == [] and os.listdir(container.documents) == ["photo"]
+    assert "purged" in container.why("Library/Caches/thumbnail")
+
+
+def test_lock(container):
+    secret = container.documents / "secret"
+    secret.write_text("key")
+    container.mark(secret, protection="complete")
+    container.lock()
+    with pytest.raises(PermissionError):
+        secret.read_text()
+    assert container.events("protectionDenied", secret)
+    container.unlock()
+    assert secret.read_text() == "key"
+    (container.tmp / "a").touch()
+    container.reboot()
+    assert not (container.tmp / "a").exists() and container.read("device.state") == "beforeFirstUnlock"
+
+
+def test_weeks_later(container):
+    feed = container.documents / "feed"
+    feed.mkdir()
+    container.mark(feed, after="1w")
+    (feed / "old").write_bytes(bytes(4096))
+    before = (feed / "old").stat().st_mtime
+    container.advance("3w")
+    assert before - (feed / "old").stat().st_mtime == pytest.approx(3 * 7 * 86400, abs=60)
+    (feed / "new").write_bytes(bytes(4096))
+    container.app("terminate")
+    container.app("launch")
+    assert container.expect_purge("Documents/feed/old")["trigger"] == "policy"
+    assert os.listdir(feed) == ["new"]
+
+
+@pytest.mark.container(others="16M", thresholds="off")
+def test_markers_add_up(container):
+    assert container.numbers[:2] == (64 << 20, 16 << 20)
+    assert container.numbers.opportunistic == 48 << 20
+
+
+@pytest.mark.parametrize("container", [{"profile": "device", "purge_latency": 0}], indirect=True)
+def test_parameters(container):
+    assert container.status["profile"] == "device" and container.numbers.others == 8 << 20
+
+
+def test_programs_and_mistakes(container):
+    assert container.run("sh", "-c", "cd && pwd -P").stdout.strip() == str(container.path)
+    with pytest.raises(OSError, match="storage.others has refused"):
+        container.set(others="much")
+    with pytest.raises(TypeError, match="has no size"):
+        container.set(size="1M")
+    with pytest.raises(ValueError, match="4096"):
+        container.fill(leaving=1000)
+    with pytest.raises(AssertionError, match="keep was not purged"):
+        (container.documents / "keep").touch()
+        container.expect_purge("Documents/keep", within=0)
+
+
+@pytest.mark.parametrize("number", range(20))
+def test_at_once(make_container, number):
+    one, other = make_container(total="64M"), make_container(total=f"{64 + number}M")
+    (one.documents / "a").write_text(str(number))
+    assert other.numbers.total == (64 + number) << 20 and os.listdir(other.documents) == []
+    assert (one.documents / "a").read_text() == str(number)

@@ -1,0 +1,185 @@
+# shellcheck shell=sh
+# A container of purgefs for a test in POSIX sh or bats: `. container.sh`, then for each test
+#
+#   container_begin --total 64M       # options of `purgefs run`; sets CONTAINER, its path
+#   container_fill 0                  # no room is left for Documents
+#   container_end
+#
+# The functions only read and write the control files of the mount (docs/CONTROL.md of purgefs) and extended
+# attributes. They return 1 after a message if something fails, so that a test with `set -e` ends there.
+# The container belongs to a `purgefs run` that ends when nobody has its pipe open any more, which is descriptor 9 of
+# this shell: it is unmounted and removed even if the shell is killed. One shell has one container at a time; tests in
+# several shells may run at once. PURGEFS names the binary, otherwise it is in PATH. docs/HARNESSES.md has examples.
+
+CONTAINER=
+CONTAINER_RUN=
+CONTAINER_FILES=
+
+container_say() { printf 'container.sh: %s\n' "$*" >&2; }
+
+# container_begin [OPTION...]: makes a fresh one and sets CONTAINER.
+container_begin() {
+    if [ -n "$CONTAINER_RUN" ]; then
+        container_say 'there is a container already: container_end first'
+        return 1
+    fi
+    CONTAINER_FILES=$(mktemp -d "${TMPDIR:-/tmp}/purgefs-sh.XXXXXX") || return 1
+    mkfifo "$CONTAINER_FILES/hold" || return 1
+    exec 9<>"$CONTAINER_FILES/hold"
+    # bats waits until its descriptor 3 is closed. $PURGEFS_MOUNT is for the inner shell.
+    # shellcheck disable=SC2016
+    "${PURGEFS:-purgefs}" run --quiet "$@" -- sh -c 'printf "%s\n" "$PURGEFS_MOUNT" > "$1"; exec cat > /dev/null' \
+        sh "$CONTAINER_FILES/path" <"$CONTAINER_FILES/hold" >/dev/null 2>"$CONTAINER_FILES/messages" 3>&- 9>&- &
+    CONTAINER_RUN=$!
+    # bats has a trap of its own, and calls `teardown`.
+    if [ -z "${BATS_TEST_FILENAME-}" ]; then
+        trap container_end EXIT
+        trap 'exit 129' HUP
+        trap 'exit 130' INT
+        trap 'exit 143' TERM
+    fi
+    until [ -s "$CONTAINER_FILES/path" ]; do
+        if ! kill -0 "$CONTAINER_RUN" 2>/dev/null; then
+            container_say "no container: $(cat "$CONTAINER_FILES/messages")"
+            container_end >/dev/null 2>&1
+            return 1
+        fi
+        sleep 0.01
+    done
+    CONTAINER=$(cat "$CONTAINER_FILES/path")
+}
+
+# container_end: unmounts it, and removes its store if that is a temporary one.
+container_end() {
+    [ -n "$CONTAINER_RUN" ] || return 0
+    exec 9>&-
+    container_status=0
+    wait "$CONTAINER_RUN" || container_status=$?
+    container_messages=$(cat "$CONTAINER_FILES/messages" 2>/dev/null)
+    rm -rf "$CONTAINER_FILES"
+    CONTAINER='' CONTAINER_RUN='' CONTAINER_FILES=''
+    [ -z "$container_messages" ] || container_say "$container_messages"
+    [ "$container_status" = 0 ] && [ -z "$container_messages" ]
+}
+
+# container_run COMMAND [ARG...]: with the variables that point a program into the container, as `purgefs run` sets them.
+container_run() {
+    env HOME="$CONTAINER" CFFIXED_USER_HOME="$CONTAINER" TMPDIR="$CONTAINER/tmp" \
+        XDG_CACHE_HOME="$CONTAINER/Library/Caches" XDG_DATA_HOME="$CONTAINER/Library/Application Support" \
+        XDG_CONFIG_HOME="$CONTAINER/Library/Preferences" PURGEFS_MOUNT="$CONTAINER" "$@" 9>&-
+}
+
+# container_write FILE COMMAND: one command to a control file.
+container_write() {
+    if ! printf '%s\n' "$2" 2>/dev/null >"$CONTAINER/.purgefs/$1"; then
+        container_say "$1 has refused $2"
+        return 1
+    fi
+}
+
+# container_set NAME=VALUE...: total=1G others=+10M others.purgeable=1M thresholds=off profile=device ...
+container_set() {
+    for container_setting in "$@"; do
+        case $container_setting in
+            journal.*) container_write "${container_setting%%=*}" "${container_setting#*=}" || return 1 ;;
+            *) container_write "storage.${container_setting%%=*}" "${container_setting#*=}" || return 1 ;;
+        esac
+    done
+}
+
+# container_number NAME: prints available, important, opportunistic, used, reclaimable, total, others or pressure.
+container_number() { cat "$CONTAINER/.purgefs/storage.$1"; }
+
+# container_room [PLACE]: prints how many bytes a write there (Documents) may take now.
+container_room() {
+    # shellcheck disable=SC2046  # two numbers
+    set -- $(stat -f -c '%a %S' "$CONTAINER/${1:-Documents}")
+    echo $(($1 * $2))
+}
+
+# container_fill LEAVING [PLACE]: the other apps of the device take all but LEAVING bytes (4096, 64K, 1M, 1G) of what
+# a write at PLACE (Documents) may take. Purging that this leads to is done when it returns.
+container_fill() {
+    container_wanted=$(container_bytes "$1") || return 1
+    container_tries=10
+    while [ $((container_tries -= 1)) -gt 0 ]; do
+        container_left=$(container_room "${2:-Documents}") || return 1
+        [ "$container_left" != "$container_wanted" ] || return 0
+        if [ "$container_left" -lt "$container_wanted" ]; then
+            # By how much others are too large cannot be seen where there is no room at all.
+            container_set "others=$(container_number others.purgeable)" || return 1
+            container_left=$(container_room "${2:-Documents}") || return 1
+        fi
+        if [ "$container_left" -lt "$container_wanted" ]; then
+            container_say "$1 cannot be left: there are $container_left bytes on an empty device"
+            return 1
+        fi
+        container_set "others=$(($(container_number others) + container_left - container_wanted))" || return 1
+    done
+    container_say "$1 cannot be left: is something else writing?"
+    return 1
+}
+
+container_bytes() {
+    case $1 in
+        *[!0-9]?* | '' | [!0-9]*) set -- x ;;
+        *K) set -- $((${1%K} << 10)) ;;
+        *M) set -- $((${1%M} << 20)) ;;
+        *G) set -- $((${1%G} << 30)) ;;
+        *[!0-9]) set -- x ;;
+    esac
+    if [ "$1" = x ] || [ $(($1 % 4096)) != 0 ]; then
+        container_say 'the room to leave is a multiple of 4096: 8192, 64K, 1M, 1G'
+        return 1
+    fi
+    echo "$1"
+}
+
+# container_purge SIZE|tmp|caches|purgeable|all: returns 1 if a size was asked for that could not be freed.
+container_purge() { container_write storage.reclaim "$1"; }
+
+# container_lock: also lets the ten seconds pass in which protected files stay readable.
+container_lock() {
+    container_write device.state lock || return 1
+    [ "$(cat "$CONTAINER/.purgefs/device.state")" != locking ] || container_advance 10s
+}
+
+container_unlock() { container_write device.state unlock; }
+container_reboot() { container_write device.state reboot; }
+
+# container_advance DURATION: 30s, 5m, 2h, 3d, 1w; all files look that much older.
+container_advance() { container_write device.clock "+${1#+}"; }
+
+# container_app launch|terminate|update|delete
+container_app() { container_write app.state "$1"; }
+
+# container_mark PATH NAME=VALUE...: isPurgeable=low isExcludedFromBackup=1 fileProtection=complete purgeAfter=1w ...
+container_mark() {
+    container_marked=$1
+    shift
+    for container_setting in "$@"; do
+        setfattr -n "user.purgefs.${container_setting%%=*}" -v "${container_setting#*=}" \
+            "$CONTAINER/$container_marked" || return 1
+    done
+}
+
+# container_events [OPTION...]: prints its events; options of `purgefs events`.
+container_events() { "${PURGEFS:-purgefs}" events "$CONTAINER" "$@"; }
+
+# container_expect_purge PATH: waits up to ten seconds until the file was purged.
+container_expect_purge() {
+    container_tries=100
+    until container_events --json --type purge --path "$1" | grep -q .; do
+        if [ $((container_tries -= 1)) = 0 ]; then
+            container_say "$1 was not purged. $(container_why "$1")"
+            return 1
+        fi
+        sleep 0.1
+    done
+}
+
+# container_why PATH: prints what `purgefs why` says about a file.
+container_why() { "${PURGEFS:-purgefs}" why "$CONTAINER/$1" 2>&1; }
+
+# container_report FILE.html: writes the page of `purgefs report`.
+container_report() { "${PURGEFS:-purgefs}" report "$CONTAINER" --output "$1"; }

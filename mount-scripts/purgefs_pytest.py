@@ -1,0 +1,391 @@
+"""A pytest plugin: the fixture `container`, a fresh container of purgefs for each test.
+
+    pytest_plugins = ["purgefs_pytest"]         # in the project's conftest file
+
+    @pytest.mark.container(total="64M")
+    def test_save(container):
+        container.fill(leaving=0)
+        with pytest.raises(OSError):
+            (container.documents / "a").write_bytes(b"x")
+
+The folder of this file is in PYTHONPATH, or the file is beside the tests. The verbs only read and write the control
+files of the mount (docs/CONTROL.md of purgefs) and extended attributes. The container belongs to a `purgefs run` that
+ends when its pipe is closed, so it is unmounted and removed even if the tests are killed. Tests may run in parallel
+(pytest-xdist). PURGEFS names the binary, otherwise it is in PATH. docs/HARNESSES.md has examples. MIT license, like
+all of purgefs.
+"""
+
+import collections
+import json
+import os
+import pathlib
+import re
+import select
+import subprocess
+import tempfile
+import time
+
+import pytest
+
+_MOUNT_OPTIONS = {
+    "total", "others", "others_purgeable", "profile", "purge_latency", "protection", "store", "log", "allow_other"
+}
+_FLAGS = {  # names of `mark`, and the extended attribute of each
+    "purgeable": "isPurgeable", "excluded": "isExcludedFromBackup", "protection": "fileProtection",
+    "after": "purgeAfter", "limit": "sizeLimit", "group": "purgeGroup", "tombstone": "purgeTombstone",
+}
+
+Numbers = collections.namedtuple("Numbers", "total others used available important opportunistic reclaimable pressure")
+Numbers.__doc__ = "The numbers of one moment, in bytes; pressure is normal, nearLow, low or veryLow."
+
+
+class PurgeIncomplete(Exception):
+    """Less was purged than was asked for. `purged` and `refused` are the lines of the answer."""
+
+    def __init__(self, command, answer):
+        self.purged = [line for line in answer if "refused" not in line]
+        self.refused = [line for line in answer if "refused" in line]
+        super().__init__(f"purging {command!r} freed {sum(line.get('bytes', 0) for line in self.purged)} bytes only"
+                         + "".join(f"\n{line['path']}: {line['refused']}" for line in self.refused))
+
+
+class Container:
+    """A mounted container. It ends with `end`, or as a context manager."""
+
+    def __init__(self, **options):
+        self.binary = os.environ.get("PURGEFS") or "purgefs"
+        self._messages = tempfile.TemporaryFile("w+", errors="replace")
+        self._events = None
+        self._seen = []
+        self._rest = b""
+        words = [self.binary, "run", "--quiet"]
+        for name in [name for name in options if name in _MOUNT_OPTIONS]:
+            value = options.pop(name)
+            words += ["--" + name.replace("_", "-")] + ([] if value is True else [str(value)])
+        # Away from the terminal's signals: the tests end it, or the end of the pipe does.
+        try:
+            self._run = subprocess.Popen(
+                words + ["--", "sh", "-c", 'printf "%s\\n" "$PURGEFS_MOUNT"; exec cat > /dev/null'],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._messages, start_new_session=True)
+        except OSError as error:
+            self._messages.close()
+            raise RuntimeError(f"{self.binary} cannot be run ({error.strerror}); PURGEFS names the binary") from error
+        try:
+            line = self._run.stdout.readline()
+            if not line.endswith(b"\n"):
+                self._run.wait(30)
+                raise RuntimeError(f"no container: {self._said() or self._run.returncode}")
+            self.path = pathlib.Path(os.fsdecode(line[:-1]))
+            self._events = os.open(self.path / ".purgefs/events", os.O_RDONLY | os.O_NONBLOCK)
+            self.set(**options)
+        except BaseException:
+            self.end()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    def end(self):
+        """Unmounts it, and removes its store if that is a temporary one. Raises if that fails. May be called twice."""
+        if self._run is None:
+            return
+        run, self._run = self._run, None
+        if self._events is not None:
+            os.close(self._events)
+            self._events = None
+        try:
+            run.stdin.close()
+            run.stdout.close()
+            status = _wait(run)
+            said = self._said()
+        finally:
+            self._messages.close()
+        if status != 0 and hasattr(self, "path"):
+            raise RuntimeError(f"the container ended with {status}: {said}")
+        if said and hasattr(self, "path"):
+            raise RuntimeError(f"the container was still in use: {said}")
+
+    def _said(self):
+        self._messages.seek(0)
+        return self._messages.read().strip()
+
+    # Places
+
+    documents = property(lambda self: self.path / "Documents")
+    caches = property(lambda self: self.path / "Library/Caches")
+    application_support = property(lambda self: self.path / "Library/Application Support")
+    preferences = property(lambda self: self.path / "Library/Preferences")
+    tmp = property(lambda self: self.path / "tmp")
+
+    @property
+    def environment(self):
+        """The variables that point a program into the container, as `purgefs run` sets them."""
+        return {**os.environ, "HOME": str(self.path), "CFFIXED_USER_HOME": str(self.path), "TMPDIR": str(self.tmp),
+                "XDG_CACHE_HOME": str(self.caches), "XDG_DATA_HOME": str(self.application_support),
+                "XDG_CONFIG_HOME": str(self.preferences), "PURGEFS_MOUNT": str(self.path)}
+
+    def run(self, *words, **options):
+        """subprocess.run in this environment, with the output as text."""
+        return subprocess.run(words, **{"env": self.environment, "capture_output": True, "text": True, **options})
+
+    # Control files
+
+    def read(self, name):
+        """The content of a control file."""
+        return (self.path / ".purgefs" / name).read_text().rstrip("\n")
+
+    def write(self, name, command):
+        """One command to a control file."""
+        file = os.open(self.path / ".purgefs" / name, os.O_WRONLY)
+        try:
+            os.write(file, os.fsencode(str(command)))
+        except OSError as error:
+            raise OSError(error.errno, f"{name} has refused {command!r}: {error.strerror}") from None
+        finally:
+            os.close(file)
+
+    def set(self, **values):
+        """total=, others=, others_purgeable=, others_share=, thresholds=, profile=, purge_latency=, journal_size=,
+        journal_age=, in the order given: 4096, "64K", "1.5G", "+1G", "verylow=5%,low=10%", ...
+        """
+        for name, value in values.items():
+            file = name.replace("_", ".")
+            file = file if file.startswith("journal.") else "storage." + file
+            if not os.path.exists(self.path / ".purgefs" / file):
+                raise TypeError(f"a container has no {name}")
+            self.write(file, value)
+
+    @property
+    def status(self):
+        """status.json as a dictionary."""
+        return json.loads(self.read("status.json"))
+
+    @property
+    def numbers(self):
+        status = self.status
+        return Numbers(*(status["storage"][name] for name in Numbers._fields[:-1]), status["pressure"])
+
+    def room(self, place="Documents"):
+        """How many bytes a write at a place may take now."""
+        space = os.statvfs(self._inside(place))
+        return space.f_bavail * space.f_frsize
+
+    def fill(self, leaving=0, place="Documents"):
+        """Lets the other apps of the device take all room but `leaving` bytes of what a write at a place may take.
+
+        Purging that this leads to is done when it returns. What Documents may take includes what purging would free,
+        so `fill(leaving=0)` means that no purge can help any more; tmp and Library/Caches have less.
+        """
+        wanted = _bytes(leaving)
+        if wanted % 4096:
+            raise ValueError(f"{leaving} is no multiple of 4096, in which all room is counted")
+        for _ in range(10):
+            room = self.room(place)
+            if room == wanted:
+                return
+            storage = self.status["storage"]
+            if room < wanted:  # by how much others are too large cannot be seen where there is no room at all
+                self.set(others=storage["othersPurgeable"])
+                storage, room = self.status["storage"], self.room(place)
+            if room < wanted:
+                raise ValueError(f"{leaving} cannot be left: {place} has {room} bytes on an empty device")
+            self.set(others=storage["others"] + room - wanted)
+        raise RuntimeError(f"{self.room(place)} bytes are left, not {leaving}: is something else writing?")
+
+    def purge(self, what):
+        """Purges a size, "tmp", "caches", "purgeable" or "all"; returns what was purged, as dictionaries."""
+        return self._answer("storage.reclaim", str(what))
+
+    def purge_paths(self, *paths):
+        """Purges exactly these files, and all files below these folders."""
+        return self._answer("storage.reclaim", "".join(f"{word}\0" for word in ("paths", *map(self._name, paths))))
+
+    def plan(self, what):
+        """What `purge` would purge now."""
+        return self._answer("storage.plan", str(what))
+
+    def _answer(self, name, command):
+        file = os.open(self.path / ".purgefs" / name, os.O_RDWR)
+        try:
+            complete = True
+            try:
+                os.write(file, os.fsencode(command))
+            except BlockingIOError:
+                complete = False
+            text = b""
+            while piece := os.pread(file, 1 << 20, len(text)):
+                text += piece
+        finally:
+            os.close(file)
+        answer = [json.loads(line) for line in text.splitlines()]
+        if not complete:
+            raise PurgeIncomplete(command, answer)
+        return answer
+
+    def lock(self, wait=True):
+        """Locks the device; unless `wait` is False, the ten seconds in which protected files stay readable pass too."""
+        self.write("device.state", "lock")
+        if wait and self.read("device.state") == "locking":
+            self.advance("10s")
+
+    def unlock(self):
+        self.write("device.state", "unlock")
+
+    def reboot(self):
+        """Afterwards tmp is empty, and the device has not been unlocked yet."""
+        self.write("device.state", "reboot")
+
+    def advance(self, duration):
+        """Lets time pass: "30s", "5m", "2h", "3d", "1w". All files look that much older."""
+        self.write("device.clock", "+" + str(duration).lstrip("+"))
+
+    def app(self, change):
+        """launch, terminate, update or delete."""
+        self.write("app.state", change)
+
+    def mark(self, path, **flags):
+        """purgeable="low" ("medium", "high", or False), excluded=True, protection="complete", and of a folder
+        after="3d", limit="10M", group=True, tombstone=True.
+        """
+        for name, value in flags.items():
+            text = str(int(value)) if isinstance(value, bool) else str(value)
+            if name not in _FLAGS:
+                raise TypeError(f"there is no flag {name}, but {', '.join(_FLAGS)}")
+            os.setxattr(self._inside(path), f"user.purgefs.{_FLAGS[name]}", os.fsencode(text))
+
+    def attribute(self, path, name):
+        """user.purgefs.NAME of a file: tier, isPurgeable, ...; None without."""
+        try:
+            return os.fsdecode(os.getxattr(self._inside(path), f"user.purgefs.{name}"))
+        except OSError as error:
+            if error.errno == 61:  # ENODATA
+                return None
+            raise
+
+    # What has happened
+
+    def events(self, type=None, path=None):
+        """The events since the container was made, oldest first, as dictionaries; those of a type or a path only."""
+        while self._events is not None:
+            try:
+                piece = os.read(self._events, 1 << 20)
+            except BlockingIOError:
+                break
+            if not piece:
+                break
+            *lines, self._rest = (self._rest + piece).split(b"\n")
+            self._seen += [json.loads(line) for line in lines if line]
+        name = None if path is None else self._name(path)
+        return [event for event in self._seen
+                if type in (None, event["type"]) and name in (None, event.get("path"))]
+
+    def expect_purge(self, path, within=10):
+        """That the file was purged, perhaps only soon; returns its event."""
+        deadline = time.monotonic() + within
+        while not (found := self.events("purge", path)):
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise AssertionError(f"{self._name(path)} was not purged. {self.why(path)}")
+            select.select([self._events], [], [], left)
+        return found[-1]
+
+    def why(self, path):
+        """What `purgefs why` says about a file."""
+        outcome = self.run(self.binary, "why", str(self._inside(path)))
+        return (outcome.stdout or outcome.stderr).strip()
+
+    def report(self, file):
+        """Writes the page of `purgefs report`."""
+        self.run(self.binary, "report", str(self.path), "--output", str(file), check=True)
+
+    def _inside(self, path):
+        return self.path / path
+
+    def _name(self, path):
+        return os.path.relpath(self._inside(path), self.path)
+
+
+def _wait(run):
+    for step in (run.terminate, run.kill):
+        try:
+            return run.wait(20)
+        except subprocess.TimeoutExpired:
+            step()
+    return run.wait(20)
+
+
+def _bytes(size):
+    match = re.fullmatch(r"(\d+)([KMGT]?)(i?B)?", str(size))
+    if not match or (match[3] == "B" and match[2]):
+        raise ValueError(f"{size!r} is no size: 4096, 64K, 1M, 64MiB")
+    return int(match[1]) << 10 * " KMGT".index(match[2] or " ")
+
+
+# The plugin
+
+_KEY = pytest.StashKey()
+
+
+def pytest_addoption(parser):
+    parser.getgroup("purgefs").addoption(
+        "--purgefs-reports", metavar="DIR", help="write the page of `purgefs report` of each failing test to DIR")
+
+
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers", "container(total=, others=, profile=, thresholds=, ...): the device of the fixture `container`")
+
+
+@pytest.fixture
+def make_container(request):
+    """Makes containers for one test: make_container(total="64M", others="8M")."""
+    made = request.node.stash.setdefault(_KEY, [])
+
+    def make(**options):
+        made.append(Container(**options))
+        return made[-1]
+
+    yield make
+    problems = []
+    for container in made:
+        try:
+            container.end()
+        except Exception as problem:
+            problems.append(str(problem))
+    made.clear()
+    if problems:
+        pytest.fail("\n".join(problems), pytrace=False)
+
+
+@pytest.fixture
+def container(request, make_container):
+    """A fresh container; its options are those of the marker `container` (the nearest wins), and of a parameter."""
+    options = {}
+    for mark in reversed(list(request.node.iter_markers("container"))):
+        options.update(mark.kwargs)
+    return make_container(**{**options, **getattr(request, "param", {})})
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    if not report.failed or report.when == "teardown":
+        return
+    made = item.stash.get(_KEY, [])
+    for number, container in enumerate(made):
+        try:
+            lines = [json.dumps(event) for event in container.events()]
+            report.sections.append((f"purgefs events of {container.path}", "\n".join(lines) or "none"))
+            report.sections.append(("purgefs numbers", str(container.numbers)))
+            folder = item.config.getoption("--purgefs-reports")
+            if folder:
+                os.makedirs(folder, exist_ok=True)
+                suffix = f"-{number}" if len(made) > 1 else ""
+                file = pathlib.Path(folder, re.sub(r"[^\w.-]+", "-", item.nodeid).strip("-") + suffix + ".html")
+                container.report(file.absolute())
+                report.sections.append(("purgefs report", str(file)))
+        except Exception as problem:  # the test's own failure is what counts
+            report.sections.append(("purgefs", f"its events cannot be read: {problem}"))
