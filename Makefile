@@ -32,7 +32,7 @@ SOURCES = Sources Tests Package.swift
 export PURGEFS_BINARY = $(BINARY)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test distro-test suites build bench ci check lint house format install uninstall clean
+.PHONY: help demo test distro-test suites trials build bench ci check lint house format install uninstall clean
 
 help: ## this list
 	@echo 'purgefs: a simulated iOS app container as a FUSE file system'
@@ -85,6 +85,10 @@ format: ## format the Swift sources in place
 suites: build ## third-party suites, on a mount and in an ordinary directory (SUITES="fio postgres" for some; as root)
 	@SWIFT=$(SWIFT) $(DEPS) suites
 	@PURGEFS=$(BINARY) python3 Tests/Suites $(SUITES)
+
+trials: build ## programs of others in a container that is full, purged or locked (TRIALS="git ccache" for some; as root)
+	@SWIFT=$(SWIFT) $(DEPS) trials
+	@PURGEFS=$(BINARY) Tests/Trials/trials $(TRIALS)
 
 bench: build ## compare with the underlying directory, tmpfs and bindfs (BENCH="files purge latency mount scale memory cpu journal calls")
 	@SWIFT=$(SWIFT) $(DEPS) bench

@@ -1,0 +1,38 @@
+# What scenarios use. Each command is run as `app COMMAND...`, and by then HOME is the container, or the ext4.
+
+# In one container, whose store stays until the scenario ends; or with the same variables on the ext4.
+app() {
+    if [ "$PLACE" = purgefs ]; then
+        # shellcheck disable=SC2086
+        timeout 120 purgefs run --quiet --store "$STORE" --total "$TOTAL" ${OPTIONS-} -- "$@"
+    else
+        env HOME="$SCRATCH/disk" TMPDIR="$SCRATCH/disk/tmp" XDG_CACHE_HOME="$SCRATCH/disk/Library/Caches" \
+            XDG_DATA_HOME="$SCRATCH/disk/Library/Application Support" \
+            XDG_CONFIG_HOME="$SCRATCH/disk/Library/Preferences" timeout 120 "$@"
+    fi
+}
+
+# The command, its output, and its exit status if that is not 0. For commands inside of `app`.
+try() {
+    echo "\$ $*"
+    "$@"
+    local status=$?
+    [ $status -eq 0 ] || echo "(status $status)"
+    return 0
+}
+
+# fill BYTES: a file in Documents, so that just so much can still be written to Documents. The last of it is written, because
+# ext4 needs blocks of its own for a file that is allocated as a whole.
+fill() {
+    local free
+    free=$(($(stat -f -c '%a * %S' ~/Documents)))
+    fallocate -l $((free - $1 - 1048576)) ~/Documents/filler
+    free=$(($(stat -f -c '%a * %S' ~/Documents)))
+    head -c $((free - $1)) /dev/zero 2>/dev/null >> ~/Documents/filler
+}
+unfill() { rm ~/Documents/filler; }
+
+# seed N BYTES: bytes that cannot be compressed, the same in each run
+seed() { openssl enc -aes-128-ctr -K "$(printf '%032x' "$1")" -iv 00000000000000000000000000000000 -in /dev/zero 2>/dev/null | head -c "$2"; }
+
+export -f try fill unfill seed
