@@ -214,6 +214,27 @@ extension Mounts {
             }
         }
 
+        /// It makes folders where the container was while that is being removed.
+        @Test func aBackgroundProcessThatGoesOnToMakeFolders() throws {
+            try trace { run in
+                try run.start(
+                    """
+                    mkdir "$HOME/Library/x"
+                    (trap '' TERM HUP
+                     for each in $(seq 300); do mkdir -p "$HOME/Library/x"; sleep 0.004; done) >/dev/null 2>&1 &
+                    sleep 0.1
+                    """, options: ["--quiet"])
+                #expect(try run.end().status == 0)
+                let status = try JSONDecoder().decode(
+                    MountStatus.self, from: Data(try Files.content("\(run.scratch)/status")))
+                #expect(!Files.exists(status.store), "the temporary store is left")
+                try eventually(within: 10, "no process left") { try run.processes().isEmpty }
+                // What it has made after the end is its own.
+                let area = String(status.store.dropLast("/store".count))
+                if Files.exists(area) { try Program.run("rm", "-r", area).succeeded() }
+            }
+        }
+
         /// A process that makes a mount namespace meanwhile has a copy of the mount, which must not keep the daemon
         /// running.
         @Test func aMountNamespaceThatOutlivesTheCommand() throws {

@@ -57,27 +57,55 @@ struct RunArea {
         return path
     }
 
-    /// Removes everything in it, including the store; does nothing if it is gone already. The mount point is
-    /// removed as an empty directory, so whatever is still mounted there is left alone.
+    /// How often it is tried: a process that COMMAND has left may make folders there after the unmount.
+    private static let attempts = 20
+
+    /// Removes everything in it, including the store; does nothing if it is gone already. Whatever is still mounted there
+    /// is left alone.
     func remove() throws(CommandFailure) {
         guard root.split(separator: "/").last?.hasPrefix(Self.prefix) == true else {
             throw CommandFailure("will not remove", path: root, "`purgefs run` did not make it", advice: "")
         }
         do throws(Errno) {
             guard let area = try Self.open(root) else { return }
-            if let data = try Self.open(([root] + Self.containers).joined(separator: "/")) {
-                for name in try data.names() { try Self.removeDirectory(name, in: data) }
+            for attempt in 1...Self.attempts {
+                do throws(Errno) {
+                    try removeMountpoint()
+                    try TreeRemoval.run("store", in: area)
+                    return try Self.removeDirectory(Array(root.utf8CString), in: nil)
+                } catch .notEmpty {
+                    // Nothing is mounted there.
+                    try TreeRemoval.run("store", in: area)
+                    if attempt == Self.attempts { throw .notEmpty }
+                }
             }
-            for count in (1...Self.containers.count).reversed() {
-                let path = ([root] + Self.containers.prefix(count)).joined(separator: "/")
-                try Self.removeDirectory(Array(path.utf8CString), in: nil)
-            }
-            try TreeRemoval.run("store", in: area)
-            try Self.removeDirectory(Array(root.utf8CString), in: nil)
         } catch {
             throw CommandFailure(
                 "cannot remove the temporary directory", path: root, "\(error)",
                 advice: "Remove it by hand: rm -rf \(root)")
+        }
+    }
+
+    private func removeMountpoint() throws(Errno) {
+        if let data = try Self.open(([root] + Self.containers).joined(separator: "/")) {
+            for name in try data.names() { try Self.remove(name, in: data) }
+        }
+        for count in (1...Self.containers.count).reversed() {
+            let path = ([root] + Self.containers.prefix(count)).joined(separator: "/")
+            try Self.removeDirectory(Array(path.utf8CString), in: nil)
+        }
+    }
+
+    /// A directory where something is mounted is not "not empty", but busy.
+    private static func remove(_ name: RawText, in data: FileDescriptor) throws(Errno) {
+        for attempt in 1...attempts {
+            do throws(Errno) {
+                return try removeDirectory(name, in: data)
+            } catch .notEmpty {
+                do throws(Errno) {
+                    try TreeRemoval.run(Places.text(name), in: data)
+                } catch .notEmpty where attempt < attempts {}
+            }
         }
     }
 

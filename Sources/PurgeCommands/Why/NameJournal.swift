@@ -16,6 +16,16 @@ protocol NameEvents {
 /// The journal of a store.
 struct NameJournal: NameEvents {
     private let reader: JournalReader
+    private let known = Known()
+
+    /// Answers of `having`: the folders of a deep path are asked about again for each life of its name.
+    private final class Known {
+        struct Question: Hashable {
+            var paths: [String]
+            var isTarget: Bool
+        }
+        var answers: [Question: [String]] = [:]
+    }
 
     init(store: String) throws(CommandFailure) {
         do throws(StoreError) { reader = try JournalReader(storePath: store) } catch { throw Self.failure(error) }
@@ -38,9 +48,13 @@ struct NameJournal: NameEvents {
     }
 
     func having(events paths: [String], to isTarget: Bool) throws(CommandFailure) -> [String] {
-        do throws(StoreError) { return try reader.having(events: paths, to: isTarget) } catch {
-            throw Self.failure(error)
-        }
+        let question = Known.Question(paths: paths, isTarget: isTarget)
+        if let answer = known.answers[question] { return answer }
+        do throws(StoreError) {
+            let answer = try reader.having(events: paths, to: isTarget)
+            known.answers[question] = answer
+            return answer
+        } catch { throw Self.failure(error) }
     }
 
     func paths(near text: String, backwards: Bool, limit: Int) throws(CommandFailure) -> [String] {
