@@ -32,7 +32,7 @@ SOURCES = Sources Tests Package.swift
 export PURGEFS_BINARY = $(BINARY)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test distro-test suites trials build bench ci check lint house format install uninstall clean
+.PHONY: help demo test snippets distro-test suites trials build bench ci check lint house format install uninstall clean
 
 help: ## this list
 	@echo 'purgefs: a simulated iOS app container as a FUSE file system'
@@ -60,6 +60,12 @@ else
 	SWIFT=$(SWIFT) Tests/side-by-side
 endif
 
+# Code of apps looks for "/tmp/" in a path, so the mount is not in the usual place.
+snippets: build ## build apps written for iOS with ContainerStorage, and run them in a container
+	$(SWIFT) build --package-path Tests/AppSnippets --scratch-path .build/snippets $(STRICT_FLAGS)
+	@for app in AppSnippets ByImport; do \
+		TMPDIR=$(CURDIR)/.build $(BINARY) run --quiet --total 40M --others 10M -- .build/snippets/debug/$$app || exit; done
+
 distro-test: ## the mount tests on Debian 13 with its libfuse 3.17, in a root of its own (as root; FILTER=...)
 	@exec env SWIFT=$(SWIFT) FILTER='$(FILTER)' mount-scripts/distro-test
 
@@ -68,6 +74,7 @@ check: lint house ## quick: format, the shape of the source, and the tests that 
 
 ci: lint house ## what CI runs: format, the shape of the source, warnings as errors, all tests, the long ones at half their counts
 	PURGEFS_TEST_SCALE=$${PURGEFS_TEST_SCALE:-0.5} $(MAKE) test STRICT=1
+	$(MAKE) snippets STRICT=1
 
 lint: ## show what `make format` would change
 	@SWIFT=$(SWIFT) $(DEPS) build

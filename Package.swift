@@ -5,7 +5,11 @@ let strict: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
 let package = Package(
     name: "purgefs",
-    products: [.executable(name: "purgefs", targets: ["purgefs"])],
+    products: [
+        .executable(name: "purgefs", targets: ["purgefs"]),
+        .library(name: "ContainerStorage", targets: ["ContainerStorage", "ContainerValues"]),
+        .plugin(name: "ContainerStoragePlugin", targets: ["ContainerStoragePlugin"]),
+    ],
     targets: [
         .systemLibrary(
             name: "CFuse", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev", "pkg-config"])]),
@@ -41,6 +45,12 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(name: "purgefs", dependencies: ["PurgeCommands"], swiftSettings: strict),
+
+        .target(name: "CContainerCalls"),
+        .target(name: "ContainerValues", dependencies: ["CContainerCalls"], swiftSettings: strict),
+        .target(name: "ContainerStorage", dependencies: ["ContainerValues"], swiftSettings: strict),
+        .plugin(
+            name: "ContainerStoragePlugin", capability: .buildTool(), path: "Sources/ContainerStoragePlugin"),
 
         .target(name: "Support", dependencies: ["PurgeSystem"], path: "Tests/Support", swiftSettings: strict),
         .testTarget(name: "SupportTests", dependencies: ["Support"], swiftSettings: strict),

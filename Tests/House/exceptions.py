@@ -13,14 +13,15 @@ EXCEPTIONS = {
         "ControlFile.row": "the table of control files",
     },
     "callbacks": {},
-    "imports": {},
+    "imports": {
+        "AppSnippets": "a package of its own, which uses the products of this one as an app does",
+    },
     "proofs": {},
     "citations": {},
     "references": {},
     "documents": {
         "Unmanaged": "the standard library's",
         "Synchronization": "a module of Swift",
-        "Data": "Foundation's",
         "CapEff": "a line of /proc/PID/status",
     },
 }

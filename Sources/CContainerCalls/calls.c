@@ -1,0 +1,20 @@
+#include "CContainerCalls.h"
+
+#ifdef __linux__
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+
+long container_attribute(const char *path, const char *name, void *value, size_t size) {
+    return lgetxattr(path, name, value, size);
+}
+
+int container_set_attribute(const char *path, const char *name, const void *value, size_t size) {
+    return lsetxattr(path, name, value, size, 0);
+}
+
+int container_is_fuse(const char *path) {
+    struct statfs volume;
+    return statfs(path, &volume) == 0 && volume.f_type == FUSE_SUPER_MAGIC;
+}
+#endif

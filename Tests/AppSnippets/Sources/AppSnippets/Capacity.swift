@@ -1,0 +1,50 @@
+import Foundation
+
+// Is there room for a file? Asked before it is saved or fetched.
+
+func checkSpaceBeforeSaving(fileSize: Int64, isEssential: Bool) -> Bool {
+    let homeURL = FileManager.default.homeDirectoryForCurrentUser
+    do {
+        let values = try homeURL.resourceValues(forKeys: [
+            .volumeAvailableCapacityForImportantUsageKey,
+            .volumeAvailableCapacityForOpportunisticUsageKey,
+        ])
+        if isEssential {
+            let importantCapacity = values.volumeAvailableCapacityForImportantUsage ?? 0
+            return fileSize < importantCapacity
+        } else {
+            let opportunisticCapacity = values.volumeAvailableCapacityForOpportunisticUsage ?? 0
+            return fileSize < opportunisticCapacity
+        }
+    } catch {
+        print("Error checking capacity: \(error)")
+        return false
+    }
+}
+
+func shouldDownloadThumbnail(size: Int64) -> Bool {
+    let values = try? FileManager.default.homeDirectoryForCurrentUser
+        .resourceValues(forKeys: [.volumeAvailableCapacityForOpportunisticUsageKey])
+    return size < values?.volumeAvailableCapacityForOpportunisticUsage ?? 0
+}
+
+func canSaveUserDocument(size: Int64) -> Bool {
+    let values = try? FileManager.default.homeDirectoryForCurrentUser
+        .resourceValues(forKeys: [.volumeAvailableCapacityForImportantUsageKey])
+    return size < values?.volumeAvailableCapacityForImportantUsage ?? 0
+}
+
+func downloadOptionalContent(url: URL, size: Int64, to cachesDirectory: URL) throws -> Bool {
+    let homeURL = FileManager.default.homeDirectoryForCurrentUser
+    let values = try homeURL.resourceValues(forKeys: [
+        .volumeAvailableCapacityForOpportunisticUsageKey
+    ])
+    guard let available = values.volumeAvailableCapacityForOpportunisticUsage,
+        size < available
+    else {
+        return false
+    }
+    let data = try Data(contentsOf: url)
+    try data.write(to: cachesDirectory.appendingPathComponent(url.lastPathComponent))
+    return true
+}

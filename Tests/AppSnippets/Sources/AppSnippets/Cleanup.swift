@@ -1,0 +1,45 @@
+import Foundation
+
+// Caches that an app empties itself, the oldest files first, before the system does.
+
+class StorageMonitor {
+    func checkStorageAndCleanup() -> Bool {
+        let homeURL = FileManager.default.homeDirectoryForCurrentUser
+        guard
+            let values = try? homeURL.resourceValues(forKeys: [
+                .volumeAvailableCapacityForOpportunisticUsageKey,
+                .volumeTotalCapacityKey,
+            ])
+        else { return false }
+        let availableSpace = values.volumeAvailableCapacityForOpportunisticUsage ?? 0
+        let totalSpace = values.volumeTotalCapacity ?? 1
+        let percentAvailable = Double(availableSpace) / Double(totalSpace)
+        if percentAvailable < 0.10 {
+            cleanupCaches()
+            return true
+        }
+        return false
+    }
+
+    func cleanupCaches() {
+        let cacheURL = FileManager.default.urls(
+            for: .cachesDirectory,
+            in: .userDomainMask
+        )[0]
+        let fileManager = FileManager.default
+        guard
+            let files = try? fileManager.contentsOfDirectory(
+                at: cacheURL,
+                includingPropertiesForKeys: [.contentModificationDateKey]
+            )
+        else { return }
+        let sortedFiles = files.sorted { url1, url2 in
+            let date1 = (try? url1.resourceValues(forKeys: [.contentModificationDateKey]))?.contentModificationDate
+            let date2 = (try? url2.resourceValues(forKeys: [.contentModificationDateKey]))?.contentModificationDate
+            return (date1 ?? .distantPast) < (date2 ?? .distantPast)
+        }
+        for fileURL in sortedFiles.prefix(1) {
+            try? fileManager.removeItem(at: fileURL)
+        }
+    }
+}
