@@ -69,7 +69,7 @@ struct WhyTests {
             Event(type: .renamed, path: "Documents/\(number)", pid: 1, to: "Documents/\(number + 1)")
         }
         let report = try WhyScenario(name: "", answer: .moved, path: "Documents/0" + deep, events: events).report
-        #expect(report.isFollowed == false && report.moves?.count == 6000 / 401)
+        #expect(report.isFollowed == false && report.moves?.count == 4000 / 401)
     }
 
     /// However many events of other types a name has.

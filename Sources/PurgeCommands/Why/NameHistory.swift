@@ -53,15 +53,20 @@ struct NameHistory {
     private static let most = 1024
     static let mostMoves = 200
     /// So many folders are asked about on the way, since a path may have hundreds of them.
-    private static let mostFolders = 6000
+    private static let mostFolders = 4000
     private static let mostLives = 32
+
+    /// How many lives of a name are looked at: fewer of one that is deep, since each of its folders has lives of its own.
+    private static func lives(of path: String) -> Int {
+        max(4, min(mostLives, mostFolders / (path.pathNames.count + 1)))
+    }
 
     /// Of the latest life of a name that nothing has any more. It is doubtful if an earlier file of the name may have been the
     /// last.
     func fate(of path: String) throws(CommandFailure) -> (fate: NameFate, isDoubtful: Bool) {
         var before = Int64.max
         var likely: NameFate?
-        for _ in 0..<Self.mostLives {
+        for _ in 0..<Self.lives(of: path) {
             guard let ending = try lastEnding(of: path, before: before), likely == nil || !ending.isOfAll else { break }
             let fate = try follow(path, from: ending)
             if ending.above == nil { return (fate, false) }
@@ -96,7 +101,7 @@ struct NameHistory {
     /// `acrossSaves`, what replaced it is not another one.
     func beginning(of path: String, acrossSaves: Bool = false) throws(CommandFailure) -> NameEnding? {
         var before = Int64.max
-        for _ in 0..<Self.mostLives {
+        for _ in 0..<Self.lives(of: path) {
             guard let ending = try lastEnding(of: path, before: before) else { return nil }
             let isSave = acrossSaves && ending.above == nil && ending.event.type == .replaced
             if !isSave, try !isBack(path, from: ending) { return ending }
