@@ -77,14 +77,21 @@ static shim_signals signals_of(const sigset_t *set) {
     return signals;
 }
 
-int shim_spawn_command(const char *name, char *const argv[], char *const envp[], shim_signals mask) {
+int shim_spawn_command(
+    const char *name, char *const argv[], char *const envp[], shim_signals mask, const char *directory) {
     posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t files;
     sigset_t set = set_of(mask);
     int pid = 0, code = posix_spawnattr_init(&attributes);
     if (code) return -code;
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setsigmask(&attributes, &set);
-    code = posix_spawnp(&pid, name, NULL, &attributes, argv, envp);
+    code = posix_spawn_file_actions_init(&files);
+    if (!code) {
+        if (directory) code = posix_spawn_file_actions_addchdir_np(&files, directory);
+        if (!code) code = posix_spawnp(&pid, name, &files, &attributes, argv, envp);
+        posix_spawn_file_actions_destroy(&files);
+    }
     posix_spawnattr_destroy(&attributes);
     return code ? -code : pid;
 }

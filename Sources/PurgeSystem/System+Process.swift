@@ -33,12 +33,14 @@ extension System {
     /// Starts a program, which is looked up in PATH unless its name has a slash, with the signal mask
     /// `mask` and everything else inherited from this process. Returns the pid.
     public static func spawn(
-        _ arguments: [RawText], environment: [RawText], mask: SignalSet
+        _ arguments: [RawText], environment: [RawText], mask: SignalSet, directory: String? = nil
     ) throws(Errno) -> pid_t {
         guard let name = arguments.first else { throw .invalid }
         return try withPointers(arguments) { (arguments) throws(Errno) in
             try withPointers(environment) { (environment) throws(Errno) in
-                try SystemCall.run(.posixSpawn) { shim_spawn_command(name, arguments, environment, mask.rawValue) }
+                try SystemCall.run(.posixSpawn) {
+                    shim_spawn_command(name, arguments, environment, mask.rawValue, directory)
+                }
             }
         }
     }

@@ -42,9 +42,10 @@ extension Mounts {
             }
         }
 
-        /// One that keeps failing ends the mount with an error, and no caller is left waiting.
+        /// One that keeps failing ends the mount with an error, and no caller is left waiting. strace counts for each thread, and
+        /// on a busy machine several share the requests.
         @Test func requestsThatCannotBeReadAnyMore() throws {
-            try withFailing("read:error=EIO:when=500+") { mount in
+            try withFailing("read:error=EIO:when=200+") { mount in
                 let outcome = try run(mount)
                 #expect(outcome.status != 0)
                 let daemon = try #require(mount.daemon)

@@ -214,6 +214,59 @@ extension Mounts {
             }
         }
 
+        @Test func startsInTheContainer() throws {
+            let here = try Program.run(
+                PurgefsBinary.path, "run", "--quiet", "--chdir", "--", "sh", "-c", "pwd; echo $HOME")
+            let lines = try here.succeeded().split(separator: "\n")
+            #expect(lines.count == 2 && lines.first == lines.last)
+            let script = "printf '#!/bin/sh\necho found\n' > prog; chmod +x prog; exec ./prog"
+            let found = try Program.run(PurgefsBinary.path, "run", "--quiet", "--chdir", "--", "sh", "-c", script)
+            #expect(try found.succeeded() == "found\n")
+        }
+
+        /// The status is 123 after the events that were named, and COMMAND's own one if it has failed.
+        @Test(arguments: [
+            ("purged", "true", 123), ("refused", "true", 0), ("refused,purged", "true", 123), ("purged", "exit 7", 7),
+        ]) func failsOnEvents(events: String, last: String, status: Int32) throws {
+            try Scratch.with("run") { scratch in
+                let summary = "\(scratch.path)/summary.json"
+                let script = """
+                    echo off > $PURGEFS_MOUNT/.purgefs/storage.thresholds || exit 3
+                    head -c 900K /dev/zero > ~/Library/Caches/cached || exit 1
+                    sleep 0.05; head -c 900K /dev/zero > ~/Documents/kept || exit 2
+                    \(last)
+                    """
+                let outcome = try Program.run(
+                    PurgefsBinary.path, "run", "--total", "1M", "--fail-on", events,
+                    "--summary",
+                    summary, "--", "sh", "-c", script)
+                #expect(outcome.status == status, "\(outcome)")
+                #expect(
+                    outcome.errors.contains("--fail-on purged: 1 event, the first of Library/Caches/cached")
+                        == events.contains("purged"))
+                let content = try JSONSerialization.jsonObject(with: Data(try Files.content(summary))) as? [String: Any]
+                let purged = content?["purged"] as? [String: Any]
+                #expect(purged?["files"] as? Int == 1 && purged?["bytes"] as? Int == 921_600)
+                #expect((purged?["byReason"] as? [String: Int]) == ["caches": 921_600])
+                #expect(content?["status"] as? Int == (last == "true" ? 0 : 7))
+                #expect((content?["events"] as? [String: Int])?["purge"] == 1)
+                #expect((content?["storage"] as? [String: Any])?["used"] as? Int == 921_600)
+            }
+        }
+
+        @Test func demandsThatCannotBeMet() throws {
+            for (words, status, message) in [
+                (["--fail-on", "purge"], Int32(64), "'purge' is not one of refused, purged"),
+                (["--fail-on", ""], 64, "is not one of"),
+                (["--summary", "/nowhere/s.json"], 125, "mkdir -p /nowhere"),
+                (["--summary", "/tmp"], 125, "Name a file in it: /tmp/summary.json"),
+                (["--summary", "/tmp/same", "--events", "/tmp/same"], 64, "name the same file"),
+            ] {
+                let outcome = try Program.run([PurgefsBinary.path, "run"] + words + ["--", "true"])
+                #expect(outcome.status == status && outcome.errors.contains(message), "\(outcome)")
+            }
+        }
+
         /// It makes folders where the container was while that is being removed.
         @Test func aBackgroundProcessThatGoesOnToMakeFolders() throws {
             try trace { run in

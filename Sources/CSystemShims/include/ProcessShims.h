@@ -12,7 +12,9 @@
 typedef uint64_t shim_signals;
 
 // Returns the pid. `name` is looked up in PATH unless it has a slash. The child's signal mask is `mask`.
-int shim_spawn_command(const char *name, char *const argv[], char *const envp[], shim_signals mask);
+// `directory`: where it starts; NULL for this process's own working directory.
+int shim_spawn_command(
+    const char *name, char *const argv[], char *const envp[], shim_signals mask, const char *directory);
 // Returns the pid of a process in a session of its own, with all signals at their defaults, and nothing open
 // but its standard streams (at /dev/null, except for standard error with `keeps_messages`) and, as
 // descriptor 3, `passed` if that is not -1.

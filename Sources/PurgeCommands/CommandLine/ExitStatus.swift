@@ -3,6 +3,8 @@ enum ExitStatus {
     static let done: Int32 = 0
     static let failed: Int32 = 1
     static let usage: Int32 = 64
+    /// `run`: COMMAND ended with 0, and there were events of `--fail-on`.
+    static let demandFailed: Int32 = 123
     /// `run`: purgefs itself failed; COMMAND cannot be executed; COMMAND was not found.
     static let runFailed: Int32 = 125
     static let notExecutable: Int32 = 126
@@ -14,6 +16,7 @@ enum ExitStatus {
         done: "done",
         failed: "failed; the message says what, on which path, and what to do next",
         usage: "wrong usage",
+        demandFailed: "COMMAND ended with 0, and there were events of --fail-on",
         runFailed: "purgefs failed",
         notExecutable: "COMMAND cannot be executed",
         notFound: "COMMAND was not found",

@@ -50,7 +50,7 @@ struct PlaceChecks {
     }
 
     /// The file of a report. In the container that it is about it would change the numbers that it shows.
-    func check(report: String, of store: String?) throws(CommandFailure) {
+    func check(report: String, of store: String?, _ what: String) throws(CommandFailure) {
         guard let file = try Self.absolute(report) else { return }
         let container = surroundings.container(holding: file).map {
             "the container that is mounted at \($0.mountpoint)"
@@ -61,7 +61,7 @@ struct PlaceChecks {
         }
         guard let holder else { return }
         throw CommandFailure(
-            "cannot write the report", path: report, "the file lies in \(holder)",
+            what, path: report, "the file lies in \(holder)",
             advice: "Name a file outside of every store and container.")
     }
 

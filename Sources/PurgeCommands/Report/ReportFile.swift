@@ -4,23 +4,24 @@ import PurgeSystem
 /// The file that a report is written to. Under its name there is either what was there before or the whole report, whatever
 /// happens meanwhile.
 struct ReportFile {
-    private static let what = "cannot write the report"
-
     /// As it was given.
     let path: String
+    /// What is written, in messages.
+    var kind = "report"
+    private var what: String { "cannot write the \(kind)" }
 
     /// Checks what can be known before the report is made. `store` is that of a run, which need not exist yet.
     func check(store: String? = nil) throws(CommandFailure) {
         guard let name = path.pathNames.last, name != ".", name != "..", path.utf8.last != UInt8(ascii: "/") else {
             throw isDirectory
         }
-        try PlaceChecks(Surroundings(mounts: MountEntry.all())).check(report: path, of: store)
+        try PlaceChecks(Surroundings(mounts: MountEntry.all())).check(report: path, of: store, what)
         do throws(Errno) {
             guard try System.status(ofPath: path.parentPath).st_mode & S_IFMT == S_IFDIR else { throw .notDirectory }
             try System.checkAccess(path.parentPath, W_OK | X_OK)
         } catch .noEntry {
             throw CommandFailure(
-                Self.what, path: path, "there is no directory \(path.parentPath)",
+                what, path: path, "there is no directory \(path.parentPath)",
                 advice: "Make it: mkdir -p \(path.parentPath)")
         } catch { throw failure(error) }
         let status: FileStatus
@@ -37,11 +38,11 @@ struct ReportFile {
         case S_IFDIR: throw isDirectory
         case S_IFLNK:
             throw CommandFailure(
-                Self.what, path: path, "it is a symbolic link, which the report would replace",
+                what, path: path, "it is a symbolic link, which the \(kind) would replace",
                 advice: "Name the file that it leads to, or another.")
         default:
             throw CommandFailure(
-                Self.what, path: path, "it is not a plain file", advice: "Name a new file, or one that may be replaced."
+                what, path: path, "it is not a plain file", advice: "Name a new file, or one that may be replaced."
             )
         }
     }
@@ -50,8 +51,8 @@ struct ReportFile {
         var folder = path
         while folder.utf8.last == UInt8(ascii: "/") { folder.removeLast() }
         return CommandFailure(
-            Self.what, path: path, "it is the name of a directory, and the report is a file",
-            advice: "Name a file in it: \(VisibleText.of(folder))/report.html")
+            what, path: path, "it is the name of a directory, and the \(kind) is a file",
+            advice: "Name a file in it: \(VisibleText.of(folder))/\(kind == "report" ? "report.html" : "summary.json")")
     }
 
     /// Written beside it and then given its name.
@@ -85,5 +86,5 @@ struct ReportFile {
         } catch .noEntry { return nil }
     }
 
-    private func failure(_ error: Errno) -> CommandFailure { CommandFailure(Self.what, path: path, error) }
+    private func failure(_ error: Errno) -> CommandFailure { CommandFailure(what, path: path, error) }
 }

@@ -31,7 +31,7 @@ struct RunSession {
         prepared = try RunPreparation.make(store: invocation.arguments.text(.store))
     }
 
-    func run(record: RunRecord, report: RunReport?) throws(CommandFailure) -> Int32 {
+    func run(record: RunRecord, report: RunReport?, demands: RunDemands) throws(CommandFailure) -> Int32 {
         let daemon: DaemonProcess
         do throws(CommandFailure) {
             daemon = try mount()
@@ -52,11 +52,20 @@ struct RunSession {
         let events = record.end()
         failures += record.failures(isStoreKept: invocation.arguments.has(.store))
         if case .success(let outcome) = result { summarize(outcome, answer ?? nil, events) }
+        let summary = RunSummary(before: outcome(of: result)?.before, after: (answer ?? nil)?.status, events: events)
+        do throws(CommandFailure) {
+            try demands.write(summary, status: outcome(of: result)?.status)
+        } catch { failures.append(error) }
         do throws(CommandFailure) { try write(report, result, daemon) } catch { failures.append(error) }
         do throws(CommandFailure) { try remove(after: result) } catch { failures.append(error) }
         for failure in failures { console.warn(failure.message) }
         let status = try result.get().status
-        return failures.isEmpty ? Self.last(status) : ExitStatus.runFailed
+        guard failures.isEmpty else { return ExitStatus.runFailed }
+        return demands.status(after: Self.last(status), events, console)
+    }
+
+    private func outcome(of result: Result<Outcome, CommandFailure>) -> Outcome? {
+        if case .success(let outcome) = result { outcome } else { nil }
     }
 
     private func write(
@@ -124,7 +133,7 @@ struct RunSession {
         if let signal = System.endSignal() { throw Self.interrupted(by: signal) }
         let command = try RunningCommand.start(
             invocation.rawOperands, environment: RunEnvironment.make(mountpoint: prepared.mountpoint), mask: mask,
-            beside: daemon.pid)
+            directory: invocation.arguments.has(.chdir) ? prepared.mountpoint : nil, beside: daemon.pid)
         let end = try command.wait(signals: Self.blocked, passedOn: Self.passedOn) {
             guard daemon.hasEnded() else { return false }
             console.warn(

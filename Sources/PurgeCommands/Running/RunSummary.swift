@@ -1,8 +1,10 @@
 import PurgeModel
+import PurgeStore
 
 /// What one run did to its container, as text.
 struct RunSummary {
-    let before: StatusReport
+    /// nil if COMMAND was not reached.
+    let before: StatusReport?
     /// nil if the container went away first.
     let after: StatusReport?
     let events: RunTally
@@ -22,12 +24,43 @@ struct RunSummary {
     }
 
     private var refused: Int64 {
-        guard let after else { return events.refusals }
+        guard let after, let before else { return events.refusals }
         return after.counters.refusedWrites - before.counters.refusedWrites
     }
 
     /// `1.2 MiB temporary, 12.0 MiB caches`, in the order of purging.
     private var parts: String {
         events.purged.map { "\($0.bytes.inWords) \($0.reason)" }.joined(separator: ", ")
+    }
+}
+
+// The file of `--summary` (docs/CLI.md).
+extension RunSummary {
+    private struct Document: Encodable {
+        struct Purged: Encodable {
+            var files: Int
+            var bytes: ByteCount
+            var byReason: [String: ByteCount]
+        }
+        var version = 1
+        var status: Int32?
+        var purged: Purged
+        var refusedWrites: Int64
+        var events: [String: Int]
+        var storage: StatusReport.Storage?
+        var pressure: PressureLevel?
+    }
+
+    /// `status` is COMMAND's.
+    func json(status: Int32?) -> String {
+        let document = Document(
+            status: status,
+            purged: .init(
+                files: events.purgedFiles, bytes: events.purgedBytes,
+                byReason: Dictionary(uniqueKeysWithValues: events.purged.map { ($0.reason, $0.bytes) })),
+            refusedWrites: refused,
+            events: Dictionary(uniqueKeysWithValues: events.counts.map { ($0.key.rawValue, $0.value) }),
+            storage: after?.storage, pressure: after?.pressure)
+        return JSONText.encode(document, pretty: true) + "\n"
     }
 }

@@ -12,10 +12,15 @@ struct RunTally: Sendable {
     private(set) var purged: [Purged] = []
     private(set) var refusals: Int64 = 0
     private(set) var hostRefusals = 0
+    /// How many events of each type there were, and of which file the first was.
+    private(set) var counts: [EventType: Int] = [:]
+    private(set) var firstPaths: [EventType: String] = [:]
 
     var purgedBytes: ByteCount { purged.reduce(.zero) { $0 + $1.bytes } }
 
     mutating func add(_ event: Event) {
+        counts[event.type, default: 0] += 1
+        if let path = event.path, firstPaths[event.type] == nil { firstPaths[event.type] = path }
         switch event.type {
         case .purge:
             if event.path != nil { purgedFiles += 1 }

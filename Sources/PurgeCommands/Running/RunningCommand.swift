@@ -10,11 +10,12 @@ struct RunningCommand {
     let daemon: pid_t
 
     static func start(
-        _ words: [RawText], environment: [RawText], mask: SignalSet, beside daemon: pid_t
+        _ words: [RawText], environment: [RawText], mask: SignalSet, directory: String?, beside daemon: pid_t
     ) throws(CommandFailure) -> RunningCommand {
         do throws(Errno) {
             return RunningCommand(
-                pid: try System.spawn(words, environment: environment, mask: mask), daemon: daemon)
+                pid: try System.spawn(words, environment: environment, mask: mask, directory: directory), daemon: daemon
+            )
         } catch {
             throw refusal(error, words.first.map(Places.text) ?? "")
         }

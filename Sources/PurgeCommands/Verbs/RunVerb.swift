@@ -4,6 +4,12 @@ import PurgeSystem
 extension OptionSpec {
     static let store = OptionSpec(
         "store", .directory, "the store; without it, a temporary one that is removed at the end")
+    static let chdir = OptionSpec("chdir", "start COMMAND in the container and not in the working directory")
+    static let failOn = OptionSpec(
+        "fail-on", .text("EVENT[,EVENT...]"),
+        "end with \(ExitStatus.demandFailed) if there were such events: \(RunDemands.words.joined(separator: ", "))")
+    static let summaryFile = OptionSpec(
+        "summary", .file, "at the end, write what the run did to its container to FILE, as JSON")
     static let quiet = OptionSpec("quiet", "print no summary on standard error")
     static let eventsFile = OptionSpec(
         "events", .file, "write the events of this run to FILE, one JSON object per line")
@@ -18,19 +24,21 @@ extension Verb {
         description: [
             "Mounts a store at a path that ends in Containers/Data/Application/UUID, runs COMMAND with that path as "
                 + "its home directory, unmounts when COMMAND has ended, and prints a summary. Nothing is left behind: "
-                + "no mount, no process, no temporary store. The working directory does not change.",
+                + "no mount, no process, no temporary store. Without --chdir the working directory does not change.",
             "SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to COMMAND. If the container goes "
                 + "away while COMMAND runs, COMMAND gets SIGTERM, and SIGKILL 10 seconds later. Processes that COMMAND "
                 + "leaves behind in the container lose it; they are named on standard error.",
         ],
         options: [OptionSpec.store] + OptionSpec.mounting + [
-            OptionSpec.eventsFile, OptionSpec.reportFile, OptionSpec.quiet,
+            OptionSpec.chdir, OptionSpec.failOn, OptionSpec.eventsFile, OptionSpec.summaryFile, OptionSpec.reportFile,
+            OptionSpec.quiet,
         ],
         operands: 1...(.max), endsAtFirstOperand: true,
         sections: [HelpSection(title: "ENVIRONMENT OF COMMAND", lines: RunEnvironment.help)],
         exitStatus: [
             .init("N", "COMMAND ended with N"),
             ExitStatus.signalLine("signal N ended COMMAND, or ended purgefs before COMMAND began"),
+            ExitStatus.line(ExitStatus.demandFailed),
             ExitStatus.line(ExitStatus.runFailed),
             ExitStatus.line(ExitStatus.notExecutable),
             ExitStatus.line(ExitStatus.notFound),
@@ -45,6 +53,7 @@ private enum RunVerb {
         // Checked before anything is created, so that a wrong command line is reported with its own status.
         let request = try invocation.arguments.mountRequest(store: "", mountpoint: "")
         try checkFiles(invocation.arguments)
+        let demands = try RunDemands(invocation.arguments)
         do throws(CommandFailure) {
             try MountChecks.runForCommand(
                 store: invocation.arguments.text(.store), eventsFile: invocation.arguments.text(.eventsFile),
@@ -53,8 +62,9 @@ private enum RunVerb {
                 invocation.arguments.text(.reportFile), store: invocation.arguments.text(.store))
             // The file may be a FIFO that has no reader yet: signals must still end a process that waits for one.
             let record = try RunRecord(path: invocation.arguments.text(.eventsFile))
+            try demands.check(store: invocation.arguments.text(.store))
             let mask = try blockSignals(invocation)
-            return try RunSession(invocation, mask: mask).run(record: record, report: report)
+            return try RunSession(invocation, mask: mask).run(record: record, report: report, demands: demands)
         } catch {
             guard error.status == ExitStatus.failed else { throw error }
             if let signal = System.endSignal() { throw RunSession.interrupted(by: signal) }
@@ -62,14 +72,16 @@ private enum RunVerb {
         }
     }
 
-    /// The report replaces its file at the end, and with it what was written there before.
+    /// The report and the summary replace their files at the end, and with them what was written there before.
     private static func checkFiles(_ arguments: Arguments) throws(CommandFailure) {
-        guard let report = arguments.text(.reportFile) else { return }
-        for option in [OptionSpec.eventsFile, .log] {
-            guard let other = arguments.text(option), Places.areSame(report, other) else { continue }
-            throw .usage(
-                "--report and \(option.text) name the same file, \(VisibleText.of(report)): the report would replace "
-                    + "what is written there; name another file for it")
+        for (file, what) in [(OptionSpec.reportFile, "report"), (.summaryFile, "summary")] {
+            guard let path = arguments.text(file) else { continue }
+            for option in [OptionSpec.eventsFile, .log, .reportFile] where option != file {
+                guard let other = arguments.text(option), Places.areSame(path, other) else { continue }
+                throw .usage(
+                    "\(file.text) and \(option.text) name the same file, \(VisibleText.of(path)): the \(what) would "
+                        + "replace what is written there; name another file for it")
+            }
         }
     }
 
