@@ -60,11 +60,13 @@ else
 	SWIFT=$(SWIFT) Tests/side-by-side
 endif
 
-# Code of apps looks for "/tmp/" in a path, so the mount is not in the usual place.
+# Code of apps looks for "/tmp/" in a path, so the container is not in the usual
+# place, nor beside a clone that is itself below a tmp.
+SNIPPETS_DIR = $(if $(findstring /tmp/,$(CURDIR)/),/dev/shm,$(CURDIR)/.build)
 snippets: build ## build apps written for iOS with ContainerStorage, and run them in a container
 	$(SWIFT) build --package-path Tests/AppSnippets --scratch-path .build/snippets $(STRICT_FLAGS)
 	@for app in AppSnippets ByImport; do \
-		TMPDIR=$(CURDIR)/.build $(BINARY) run --quiet --total 40M --others 10M -- .build/snippets/debug/$$app || exit; done
+		TMPDIR=$(SNIPPETS_DIR) $(BINARY) run --quiet --total 40M --others 10M -- .build/snippets/debug/$$app || exit; done
 
 distro-test: ## the mount tests on Debian 13 with its libfuse 3.17, in a root of its own (as root; FILTER=...)
 	@exec env SWIFT=$(SWIFT) FILTER='$(FILTER)' mount-scripts/distro-test
