@@ -4,12 +4,22 @@ SWIFT  ?= swift
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-# For systemd and mount(8); a distribution sets PREFIX=/usr.
+# For systemd and mount(8); a distribution sets PREFIX=/usr, and ZSHDIR and
+# FISHDIR where it keeps what packages bring.
 BINDIR  = $(PREFIX)/bin
 SBINDIR = $(PREFIX)/sbin
 UNITDIR = $(PREFIX)/lib/systemd/system
 DOCDIR  = $(PREFIX)/share/doc/purgefs
 DATADIR = $(PREFIX)/share/purgefs
+MANDIR  = $(PREFIX)/share/man
+BASHDIR = $(PREFIX)/share/bash-completion/completions
+ZSHDIR  = $(PREFIX)/share/zsh/site-functions
+FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
+# Everything that is installed, for uninstall; each of the folders belongs to purgefs alone.
+INSTALLED_FILES = $(BINDIR)/purgefs $(SBINDIR)/mount.purgefs $(UNITDIR)/purgefs@.service \
+	$(MANDIR)/man1/purgefs.1 $(MANDIR)/man8/mount.purgefs.8 \
+	$(BASHDIR)/purgefs $(ZSHDIR)/_purgefs $(FISHDIR)/purgefs.fish
+INSTALLED_FOLDERS = $(DOCDIR) $(DATADIR)
 
 # Swift's own libraries are linked in, so the binary runs without Swift
 # installed; libfuse3, libsqlite3 and libarchive stay shared.
@@ -108,18 +118,24 @@ install: ## install into PREFIX (/usr/local), after `make build`
 	@test -x $(BINARY) || { echo 'make install: there is no $(BINARY); run `make build` first.' >&2; exit 1; }
 	install -D -m 755 $(BINARY) '$(DESTDIR)$(BINDIR)/purgefs'
 	install -D -m 755 mount-scripts/mount.purgefs '$(DESTDIR)$(SBINDIR)/mount.purgefs'
-	install -d '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(DOCDIR)' '$(DESTDIR)$(DATADIR)'
+	install -d $(foreach dir,$(UNITDIR) $(DOCDIR) $(DATADIR) $(MANDIR)/man1 $(MANDIR)/man8 \
+		$(BASHDIR) $(ZSHDIR) $(FISHDIR),'$(DESTDIR)$(dir)')
 	install -m 644 mount-scripts/purgefs_pytest.py mount-scripts/container.sh '$(DESTDIR)$(DATADIR)'
 	sed 's|@BINDIR@|$(BINDIR)|g; s|@DOCDIR@|$(DOCDIR)|g' mount-scripts/purgefs@.service > '$(DESTDIR)$(UNITDIR)/purgefs@.service'
-	chmod 644 '$(DESTDIR)$(UNITDIR)/purgefs@.service'
+	$(BINARY) generate man > '$(DESTDIR)$(MANDIR)/man1/purgefs.1'
+	echo '.so man1/purgefs.1' > '$(DESTDIR)$(MANDIR)/man8/mount.purgefs.8'
+	$(BINARY) generate bash > '$(DESTDIR)$(BASHDIR)/purgefs'
+	$(BINARY) generate zsh > '$(DESTDIR)$(ZSHDIR)/_purgefs'
+	$(BINARY) generate fish > '$(DESTDIR)$(FISHDIR)/purgefs.fish'
+	chmod 644 $(foreach file,$(wordlist 3,99,$(INSTALLED_FILES)),'$(DESTDIR)$(file)')
 	install -m 644 README.md LICENSE CHANGELOG.md docs/*.md '$(DESTDIR)$(DOCDIR)'
 	@case '$(PREFIX)' in /usr|/|'') ;; *) \
 		echo 'mount(8) looks for its helpers in /sbin only. For `mount -t purgefs` and /etc/fstab:'; \
 		echo '    ln -s $(SBINDIR)/mount.purgefs /sbin/mount.purgefs' ;; esac
 
-uninstall: ## remove what install has installed
-	rm -f '$(DESTDIR)$(BINDIR)/purgefs' '$(DESTDIR)$(SBINDIR)/mount.purgefs' '$(DESTDIR)$(UNITDIR)/purgefs@.service'
-	rm -rf '$(DESTDIR)$(DOCDIR)' '$(DESTDIR)$(DATADIR)'
+uninstall: ## remove what install has installed, with the same PREFIX and DESTDIR
+	rm -f $(foreach file,$(INSTALLED_FILES),'$(DESTDIR)$(file)')
+	rm -rf $(foreach dir,$(INSTALLED_FOLDERS),'$(DESTDIR)$(dir)')
 
 clean: ## remove .build
 	rm -rf .build

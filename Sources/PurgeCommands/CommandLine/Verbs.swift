@@ -4,9 +4,11 @@ enum Verbs {
         .run, .mount, .unmount, .status, .set, .mark, .purge, .policy, .clean, .device, .clock, .app, .events,
         .diagnose, .report, .why, .backup, .check,
     ]
+    /// For purgefs's own use: left out of the help.
+    static let hidden: [Verb] = [.generate]
 
     static func named(_ name: String) throws(CommandFailure) -> Verb {
-        guard let verb = all.first(where: { $0.name == name || $0.aliases.contains(name) }) else {
+        guard let verb = (all + hidden).first(where: { $0.name == name || $0.aliases.contains(name) }) else {
             throw .usage(objection(to: name))
         }
         return verb

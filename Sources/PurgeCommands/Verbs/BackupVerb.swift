@@ -14,7 +14,7 @@ extension Verb {
         synopsis: "(create [TARGET] --output DIR | restore DIR STORE | audit [TARGET]) [--json] [--verbose]",
         description: BackupVerb.description,
         options: [.backupOutput, OptionSpec("json", "print one JSON object"), .verbose],
-        operands: 0...3,
+        operands: 0...3, words: ["create", "restore", "audit"],
         exitStatus: ExitStatus.plain + [
             ExitStatus.signalLine("signal N ended it; only what the message names is left behind")
         ],
@@ -42,16 +42,13 @@ private enum BackupVerb {
     ]
 
     static func run(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
-        let operands = invocation.arguments.operands
-        switch operands.first {
+        guard !invocation.arguments.operands.isEmpty else {
+            throw .usage("say what to do: create, restore or audit")
+        }
+        switch try invocation.word() {
         case "create": try BackupCreateCommand(invocation).run()
         case "restore": try BackupRestoreCommand(invocation).run()
-        case "audit": try BackupAuditCommand(invocation).run()
-        case nil: throw .usage("say what to do: create, restore or audit")
-        case let word?:
-            throw .usage(
-                "'\(word)' is not one of create, restore, audit"
-                    + Suggestion.hint(for: word, among: ["create", "restore", "audit"]))
+        default: try BackupAuditCommand(invocation).run()
         }
         return ExitStatus.done
     }

@@ -1,0 +1,129 @@
+/// Completion for bash: tables as `case` commands, and one function that finds out where the cursor is.
+struct BashCompletion {
+    let verbs: [Verb]
+
+    var text: String {
+        let words = "_purgefs_first_words=\(list(Verbs.firstWords(verbs).map(\.name)))"
+        return ([Self.header, words, ""] + verbTable + optionTable + [Self.function]).joined(separator: "\n")
+    }
+
+    private static let header = #"""
+        # Completion of purgefs for bash, made by `purgefs generate bash` from the table that its help is made from.
+
+        """#
+
+    /// Sets `options`, `words` (of the first operand), `names` (of NAME=VALUE) and `operand` of a verb.
+    private var verbTable: [String] {
+        var lines = ["_purgefs_verb() {", "    options='' words='' names='' operand=nothing", "    case $1 in"]
+        for verb in verbs {
+            lines.append("        \(([verb.name] + verb.aliases).joined(separator: " | ")))")
+            lines.append("            verb=\(verb.name) operand=\(kind(verb.operandCompletion))")
+            lines.append("            options=\(list(verb.shownOptions.map(\.text)))")
+            if !verb.words.isEmpty { lines.append("            words=\(list(verb.words))") }
+            if !verb.settings.isEmpty { lines.append("            names=\(list(verb.settings.map { $0 + "=" }))") }
+            lines.append("            ;;")
+        }
+        return lines + ["        help) words=\(list(verbs.map(\.name))) ;;", "    esac", "}", ""]
+    }
+
+    /// Sets `value` to what an option of a verb takes.
+    private var optionTable: [String] {
+        var places: [String: [String]] = [:]
+        for verb in verbs {
+            for option in verb.shownOptions {
+                guard let completion = option.completion else { continue }
+                let value = (option.isOptional ? "optional " : "") + kind(completion)
+                places[value, default: []].append("'\(verb.name) \(option.text)'")
+            }
+        }
+        var lines = ["_purgefs_option() {", "    case \"$1 $2\" in"]
+        for (value, names) in places.sorted(by: { $0.key < $1.key }) {
+            lines += names.enumerated().map { index, name in
+                "        \(name)" + (index == names.count - 1 ? ") value='\(value)' ;;" : " | \\")
+            }
+        }
+        return lines + ["        *) value=none ;;", "    esac", "}", ""]
+    }
+
+    private func kind(_ completion: Completion) -> String {
+        switch completion {
+        case .nothing: "nothing"
+        case .files: "files"
+        case .directories: "directories"
+        case .command: "command"
+        case .words(let words): "words \(words.joined(separator: " "))"
+        }
+    }
+
+    private func list(_ words: [String]) -> String { "'\(words.joined(separator: " "))'" }
+
+    private static let function = #"""
+        # Offers files, directories, or one of the words that follow `words`.
+        _purgefs_offer() {
+            case $1 in
+                files | directories)
+                    compopt -o filenames 2>/dev/null
+                    mapfile -t COMPREPLY < <(compgen "$([[ $1 == files ]] && echo -f || echo -d)" -- "$cur") ;;
+                words*) mapfile -t COMPREPLY < <(compgen -W "${1#words}" -- "$cur") ;;
+            esac
+        }
+
+        # The command of `purgefs run`, which begins at word $1.
+        _purgefs_command() {
+            if declare -F _command_offset >/dev/null; then
+                _command_offset "$1"
+            elif ((COMP_CWORD == $1)) && [[ $cur != */* ]]; then
+                mapfile -t COMPREPLY < <(compgen -c -- "$cur")
+            else
+                _purgefs_offer files
+            fi
+        }
+
+        _purgefs() {
+            local cur=${COMP_WORDS[COMP_CWORD]} verb='' options='' words='' names='' operand=nothing value=''
+            local pending='' last='' ended=no count=0 word i
+            COMPREPLY=()
+            for ((i = 1; i < COMP_CWORD; i++)); do
+                word=${COMP_WORDS[i]}
+                if [[ -z $verb ]]; then
+                    verb=$word
+                    _purgefs_verb "$word"
+                elif [[ $word == = ]]; then
+                    pending=$last # --name=VALUE and NAME=VALUE are three words here
+                elif [[ -n $pending ]]; then
+                    pending=''
+                elif [[ $ended == no && $word == -- ]]; then
+                    ended=yes
+                elif [[ $ended == no && $word == -?* ]]; then
+                    last=$word
+                    _purgefs_option "$verb" "$word"
+                    case $value in none | optional*) ;; *) pending=$word ;; esac
+                elif [[ $operand == command ]]; then
+                    _purgefs_command "$i"
+                    return
+                else
+                    last=$word
+                    ((count += 1))
+                fi
+            done
+            if [[ $cur == = ]]; then pending=$last cur=''; fi
+            if [[ -z $verb ]]; then
+                _purgefs_offer "words $_purgefs_first_words"
+            elif [[ -n $pending ]]; then
+                _purgefs_option "$verb" "$pending"
+                _purgefs_offer "${value#optional }"
+            elif [[ $ended == no && $cur == -* ]]; then
+                _purgefs_offer "words $options"
+            elif [[ $operand == command ]]; then
+                _purgefs_command "$COMP_CWORD"
+            elif [[ -n $words && $count == 0 ]]; then
+                _purgefs_offer "words $words"
+            else
+                [[ -z $names ]] || _purgefs_offer "words $names"
+                if ((${#COMPREPLY[@]})); then compopt -o nospace 2>/dev/null; else _purgefs_offer "$operand"; fi
+            fi
+        }
+
+        complete -F _purgefs purgefs
+        """#
+}

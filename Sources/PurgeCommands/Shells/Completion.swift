@@ -1,0 +1,63 @@
+/// What a shell offers at one place of the command line.
+enum Completion: Hashable {
+    /// There is a value, and nothing to offer for it.
+    case nothing
+    case files
+    case directories
+    /// One of these words.
+    case words([String])
+    /// A program, and then what that program takes.
+    case command
+}
+
+extension OptionSpec {
+    /// Of its value; nil if it takes none.
+    var completion: Completion? {
+        switch value {
+        case .none: nil
+        case .size, .duration, .text, .number: .nothing
+        case .file: .files
+        case .directory: .directories
+        case .choice(_, let words, _), .optionalChoice(_, let words): .words(words)
+        }
+    }
+
+    /// Whether its value may be omitted, and otherwise must follow `=`.
+    var isOptional: Bool {
+        if case .optionalChoice = value { true } else { false }
+    }
+}
+
+extension Verb {
+    /// Of the operands after the words that say what to do, by their names in the synopsis.
+    var operandCompletion: Completion {
+        if endsAtFirstOperand { return .command }
+        if operands.upperBound == words.count.signum() { return .nothing }
+        return synopsis.contains("PATH") ? .files : .directories
+    }
+
+    /// The options that help shows, and `--help`.
+    var shownOptions: [OptionSpec] {
+        options.filter { !$0.isHidden } + [OptionSpec("help", "show the help of this verb")]
+    }
+}
+
+extension Verbs {
+    /// What may follow `purgefs`, with one line about each.
+    static func firstWords(_ verbs: [Verb]) -> [HelpSection.Line] {
+        verbs.map { .init($0.name, $0.summary) } + [
+            .init("help", "show the help of a verb"), .init("--help", "list the verbs"),
+            .init("--version", "show the version"),
+        ]
+    }
+}
+
+/// Quoting for the three shells.
+enum ShellText {
+    /// One word between single quotes, for bash and zsh.
+    static func quoted(_ text: String) -> String { "'" + text.replacing("'", with: #"'\''"#) + "'" }
+    /// The same for fish.
+    static func fishQuoted(_ text: String) -> String {
+        "'" + text.replacing(#"\"#, with: #"\\"#).replacing("'", with: #"\'"#) + "'"
+    }
+}

@@ -1,0 +1,66 @@
+/// Completion for zsh: for each verb a call of `_arguments`.
+struct ZshCompletion {
+    let verbs: [Verb]
+
+    var text: String {
+        var lines = [Self.header, "_purgefs() {", "  local curcontext=$curcontext state line", "  typeset -A opt_args"]
+        lines += ["  local -a verbs=("]
+        lines += Verbs.firstWords(verbs).map { "    " + ShellText.quoted("\($0.name):\($0.meaning)") }
+        lines += ["  )", "  _arguments -C '1: :->verb' '*:: :->rest' && return", "  case $state in"]
+        lines += ["    verb) _describe -V verb verbs ;;", "    rest)", "      case $words[1] in"]
+        for verb in verbs { lines += branch(verb) }
+        lines += ["        help) _arguments '1:verb:(\(verbs.map(\.name).joined(separator: " ")))' ;;"]
+        return (lines + ["      esac ;;", "  esac", "}", "", "_purgefs \"$@\""]).joined(separator: "\n")
+    }
+
+    private static let header = """
+        #compdef purgefs
+        # Completion of purgefs for zsh, made by `purgefs generate zsh` from the table that its help is made from.
+
+        """
+
+    private func branch(_ verb: Verb) -> [String] {
+        var lines = ["        \(([verb.name] + verb.aliases).joined(separator: "|")))", "          _arguments -s \\"]
+        let specs = (verb.shownOptions.map(spec) + operandSpecs(verb)).map(ShellText.quoted)
+        lines += specs.enumerated().map { index, spec in
+            "            \(spec)" + (index == specs.count - 1 ? " ;;" : " \\")
+        }
+        return lines
+    }
+
+    /// `*--type=[only events of this type]:TYPE:(purge refused)`.
+    private func spec(_ option: OptionSpec) -> String {
+        let help = "[\(escaped(option.help.replacing("[", with: "(").replacing("]", with: ")")))]"
+        guard let completion = option.completion else { return option.text + help }
+        let name = "*" + option.text + (option.isShort ? "+" : option.isOptional ? "=-" : "=")
+        let word = option.synopsis.drop { $0 != " " && $0 != "=" }.dropFirst().filter { !"[]".contains($0) }
+        return name + help + (option.isOptional ? "::" : ":") + escaped(String(word)) + ":" + action(completion)
+    }
+
+    private func operandSpecs(_ verb: Verb) -> [String] {
+        let words = verb.words.isEmpty ? [] : ["1:what to do:(\(verb.words.joined(separator: " ")))"]
+        switch verb.operandCompletion {
+        case .command: return ["(-)1:command: _command_names -e", "*::arguments: _normal"]
+        case .nothing: return words
+        case let completion:
+            guard verb.settings.isEmpty else {
+                let names = verb.settings.map { "\($0)=" }.joined(separator: " ")
+                return ["*: : _alternative \"settings:setting:compadd -S '' -- \(names)\" \"targets:target:_files -/\""]
+            }
+            return words + ["*:\(completion == .files ? "path" : "directory"):\(action(completion))"]
+        }
+    }
+
+    private func action(_ completion: Completion) -> String {
+        switch completion {
+        case .nothing, .command: " "
+        case .files: "_files"
+        case .directories: "_files -/"
+        case .words(let words): "(\(words.joined(separator: " ")))"
+        }
+    }
+
+    private func escaped(_ text: String) -> String {
+        text.replacing(#"\"#, with: #"\\"#).replacing(":", with: #"\:"#)
+    }
+}

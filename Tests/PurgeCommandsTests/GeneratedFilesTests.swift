@@ -1,0 +1,99 @@
+import Testing
+
+@testable import PurgeCommands
+
+/// The manual page and the completions have what the help has.
+struct GeneratedFilesTests {
+    /// The options in a help page, as a reader finds them there.
+    private func options(_ verb: String) -> [String] {
+        Session("help", verb).output.split(separator: "\n").compactMap { line in
+            guard line.hasPrefix("    -") else { return nil }
+            return String(line.dropFirst(4).prefix { $0 == "-" || $0.isLetter || $0.isNumber })
+        }
+    }
+
+    /// What `purgefs generate` prints, from a line with `start` in it to the next one with `end`.
+    private func part(_ what: String, from start: String, to end: String) throws -> String {
+        let session = Session("generate", what)
+        #expect(session.status == 0 && session.messages == "")
+        let lines = session.output.split(separator: "\n", omittingEmptySubsequences: false)
+        let first = try #require(lines.firstIndex { $0.contains(start) }, "\(start) in \(what)")
+        let last = lines[(first + 1)...].firstIndex { $0.contains(end) } ?? lines.endIndex
+        return lines[first..<last].joined(separator: "\n")
+    }
+
+    @Test func helpPagesHaveOptions() {
+        #expect(options("run").contains("--total") && options("run").contains("-o"))
+        #expect(options("mark").count == 9)
+        #expect(options("device") == [])
+    }
+
+    @Test(arguments: Verbs.all.map(\.name)) func manualPage(verb: String) throws {
+        let text = try part("man", from: ".SS \(verb): ", to: ".SS ")
+        for option in options(verb) {
+            let name = "\\fB" + option.replacing("-", with: "\\-") + "\\fR"
+            #expect(text.contains("\n.TP\n" + name), "\(option)")
+        }
+        for example in try #require(Verbs.all.first { $0.name == verb }).examples {
+            #expect(text.contains(Roff.bold(example)), "\(example)")
+        }
+    }
+
+    @Test(arguments: Verbs.all.map(\.name)) func bash(verb: String) throws {
+        let text = try part("bash", from: "verb=\(verb) ", to: ";;")
+        let words = text.split { " '\n".contains($0) }.map(String.init)
+        for option in options(verb) {
+            #expect(words.contains(option) || words.contains("options=" + option), "\(option)")
+        }
+    }
+
+    @Test(arguments: Verbs.all.map(\.name)) func zsh(verb: String) throws {
+        let names = try #require(Verbs.all.first { $0.name == verb }).aliases
+        let text = try part("zsh", from: "        \(([verb] + names).joined(separator: "|")))", to: ";;")
+        for option in options(verb) {
+            let found = ["[", "=[", "=-[", "+["].contains {
+                text.contains("'\(option)\($0)") || text.contains("'*\(option)\($0)")
+            }
+            #expect(found, "\(option)")
+        }
+    }
+
+    @Test(arguments: Verbs.all.map(\.name)) func fish(verb: String) {
+        let lines = Session("generate", "fish").output.split(separator: "\n").filter {
+            $0.contains("'__purgefs_verb \(verb)'") || $0.contains("'__purgefs_verb \(verb) ")
+        }
+        for option in options(verb) {
+            let name = option.hasPrefix("--") ? "-l \(option.dropFirst(2)) " : "-s \(option.dropFirst(1)) "
+            #expect(lines.contains { $0.contains(" \(name)") }, "\(option)")
+        }
+    }
+
+    @Test func allVerbsAreOfferedFirst() throws {
+        let bash = try part("bash", from: "_purgefs_first_words=", to: "_purgefs_verb").split { " '=\n".contains($0) }
+        let zsh = try part("zsh", from: "verbs=(", to: ")")
+        let fish = Session("generate", "fish").output
+        for name in Verbs.all.map(\.name) + ["help", "--help", "--version"] {
+            #expect(bash.contains { $0 == name } && zsh.contains("'\(name):") && fish.contains(" -a \(name) -d "))
+        }
+    }
+
+    /// Nothing in a text is taken for a request of troff, or shown as another character.
+    @Test func troffText() {
+        #expect(Roff.prose("`a-b` isn't ~/.x") == #"\fBa\-b\fR isn\(aqt \(ti/.x"#)
+        #expect(Roff.plain(".TH") == #"\&.TH"#)
+        #expect(Roff.plain(#"'\n"#) == #"\(aq\en"#)
+        #expect(Roff.prose("an odd ` stays") == #"an odd \(ga stays"#)
+        #expect(Roff.synopsis("--total SIZE") == #"\fB\-\-total\fR \fISIZE\fR"#)
+    }
+
+    @Test func shellQuoting() {
+        #expect(ShellText.quoted("it's") == #"'it'\''s'"#)
+        #expect(ShellText.fishQuoted(#"it's \"#) == #"'it\'s \\'"#)
+    }
+
+    @Test func isNotShown() {
+        #expect(!Session("help").output.contains("generate"))
+        #expect(Session("generate").status == 64)
+        #expect(Session("generate", "csh").messages.hasPrefix("purgefs: generate: 'csh' is not man, bash, zsh or fish"))
+    }
+}
