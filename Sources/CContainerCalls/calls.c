@@ -9,6 +9,10 @@ long container_attribute(const char *path, const char *name, void *value, size_t
     return lgetxattr(path, name, value, size);
 }
 
+long container_volume_attribute(const char *path, const char *name, void *value, size_t size) {
+    return getxattr(path, name, value, size);
+}
+
 int container_set_attribute(const char *path, const char *name, const void *value, size_t size) {
     return lsetxattr(path, name, value, size, 0);
 }

@@ -93,6 +93,28 @@ extension URL {
     }
 }
 
+extension NSURL {
+    /// The values of a file or folder, by their keys.
+    /// - Throws: `CocoaError.fileReadNoSuchFile` and its kin.
+    public func resourceValues(forKeys keys: [URLResourceKey]) throws -> [URLResourceKey: Any] {
+        var values = try ContainerVolume.values(of: self, forKeys: keys)
+        if let name = values[.fileProtectionKey] as? String {
+            values[.fileProtectionKey] = URLFileProtection(rawValue: name)
+        }
+        return values
+    }
+    /// Sets a value of a file or folder.
+    /// - Throws: `CocoaError.fileNoSuchFile`, `.fileWriteNoPermission` and their kin.
+    public func setResourceValue(_ value: Any?, forKey key: URLResourceKey) throws {
+        try setResourceValues([key: value as Any])
+    }
+    /// Sets values of a file or folder.
+    /// - Throws: `CocoaError.fileNoSuchFile`, `.fileWriteNoPermission` and their kin.
+    public func setResourceValues(_ keyedValues: [URLResourceKey: Any]) throws {
+        try ContainerVolume.set(keyedValues, of: self)
+    }
+}
+
 extension Data {
     /// Writes the data, to a file of the protection class that the options name, if they name one.
     /// - Throws: `CocoaError.fileWriteOutOfSpace`, `.fileWriteNoPermission` and their kin.

@@ -7,8 +7,8 @@ import PackagePlugin
 struct ContainerStoragePlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         let library = target.recursiveTargetDependencies.first { $0.name == "ContainerStorage" }
-        let sources = library?.sourceModule?.sourceFiles
-        guard let shadows = sources?.first(where: { $0.url.lastPathComponent == "Shadows.swift" })?.url else {
+        let names = library?.sourceModule?.sourceFiles
+        guard let shadows = names?.first(where: { $0.url.lastPathComponent == "Shadows.swift" })?.url else {
             Diagnostics.error(
                 """
                 target \(target.name) uses ContainerStoragePlugin without its library. Add to the dependencies of the target: \
@@ -17,16 +17,38 @@ struct ContainerStoragePlugin: BuildToolPlugin {
             return []
         }
         let generated = context.pluginWorkDirectoryURL.appendingPathComponent("ContainerStorage+Shadows.swift")
-        // Not public: each module that wants them has its own, so what imports an app's module sees Foundation's names once.
+        let sources = target.sourceModule?.sourceFiles(withSuffix: ".swift").map(\.url) ?? []
         return [
             .buildCommand(
                 displayName: "Declaring the names of ContainerStorage in \(target.name)",
-                executable: URL(fileURLWithPath: "/bin/sed"),
-                arguments: [
-                    "-n", "-e", "s/@_exported import/import/", "-e", "s/^\\( *\\)public /\\1/",
-                    "-e", "w \(generated.path)", shadows.path,
-                ],
-                inputFiles: [shadows], outputFiles: [generated])
+                executable: URL(fileURLWithPath: "/bin/sh"),
+                arguments: ["-c", Self.script, "sh", shadows.path, generated.path] + sources.map(\.path),
+                inputFiles: [shadows] + sources, outputFiles: [generated])
         ]
     }
+
+    /// Of `$1`, the names of the library, it makes `$2`, those of the app's module. They are not public there: each module that wants them
+    /// has its own, so what imports an app's module sees Foundation's names once.
+    ///
+    /// On Linux `URLSession` and its kin are in a module of their own, which iOS code does not import. A target that mentions them and
+    /// does not import that gets them too, and only then: it brings libcurl and 30 other libraries. The file changes only if this does,
+    /// because the app is compiled anew after it.
+    private static let script = """
+        shadows=$1 generated=$2
+        shift 2
+        {
+            sed -e 's/@_exported import/import/' -e 's/^\\( *\\)public /\\1/' "$shadows" || exit
+            if grep -qsw 'URLSession\\|URLRequest' "$@" && ! grep -qsw 'import FoundationNetworking' "$@"; then
+                echo '#if canImport(FoundationNetworking)'
+                echo 'import FoundationNetworking'
+                for name in URLSession URLSessionConfiguration URLSessionTask URLSessionDataTask URLSessionDownloadTask \\
+                    URLSessionUploadTask URLSessionDelegate URLSessionTaskDelegate URLSessionDataDelegate \\
+                    URLSessionDownloadDelegate URLRequest URLResponse HTTPURLResponse CachedURLResponse URLCache URLProtocol \\
+                    URLCredential URLAuthenticationChallenge HTTPCookie HTTPCookieStorage; do
+                    echo "typealias $name = FoundationNetworking.$name"
+                done
+                echo '#endif'
+            fi
+        } > "$generated.new" && if cmp -s "$generated.new" "$generated"; then rm "$generated.new"; else mv "$generated.new" "$generated"; fi
+        """
 }

@@ -10,10 +10,15 @@ public enum ContainerVolume {
     /// - Throws: what Foundation throws: `CocoaError.fileReadNoSuchFile` if there is no such file.
     public static func values(of url: URL, forKeys keys: Set<URLResourceKey>) throws -> URLResourceValues {
         let ours = url.isFileURL ? keys.intersection(StoredValues.keys) : []
-        var values = try url.resourceValues(forKeys: keys.subtracting(ours.subtracting(StoredValues.ofPlatform)))
-        guard !ours.isEmpty else { return values }
-        guard let item = ItemAttributes(at: url.path) else { throw ItemFailure.reading(errno, url.path) }
+        guard !ours.isEmpty else { return try url.resourceValues(forKeys: keys) }
+        guard let item = ItemAttributes(at: url.path) else {
+            let failure = ItemFailure.reading(errno, url.path)
+            _ = try url.resourceValues(forKeys: [.fileSizeKey])  // throws what Foundation throws of such a path
+            throw failure
+        }
         let isInContainer = item.isInContainer
+        let answered = isInContainer ? ours : ours.subtracting(StoredValues.ofPlatform)
+        var values = try url.resourceValues(forKeys: keys.subtracting(answered))
         for key in ours {
             if let value = item.value(of: key, isInContainer: isInContainer) {
                 StoredValues.store(value, for: key, in: &values)
@@ -39,6 +44,24 @@ public enum ContainerVolume {
         }
     }
 
+    /// `NSURL.resourceValues(forKeys:)`
+    /// - Throws: as that of `URL`.
+    public static func values(of url: NSURL, forKeys keys: [URLResourceKey]) throws -> [URLResourceKey: Any] {
+        let keys = Set(keys)
+        var all = try url.resourceValues(forKeys: Array(keys.subtracting(StoredValues.keys)))
+        let values = try values(of: url as URL, forKeys: keys.intersection(StoredValues.keys))
+        for (key, value) in StoredValues.all(in: values) { all[key] = value }
+        return all
+    }
+
+    /// `NSURL.setResourceValues(_:)`
+    /// - Throws: as that of `URL`.
+    public static func set(_ keyedValues: [URLResourceKey: Any], of url: NSURL) throws {
+        let (flags, others) = StoredValues.split(keyedValues)
+        try url.setResourceValues(others)
+        var item = url as URL
+        if let flags { try set(flags, of: &item) }
+    }
 }
 
 extension ItemAttributes {
@@ -51,16 +74,11 @@ extension ItemAttributes {
         case StoredValues.available: return capacity("volumeAvailableCapacity").map { Int($0) }
         case StoredValues.important: return capacity("volumeAvailableCapacityForImportantUsage")
         case StoredValues.opportunistic: return capacity("volumeAvailableCapacityForOpportunisticUsage")
-        case StoredValues.isExcludedFromBackup: return isMarked("isExcludedFromBackup")
-        case StoredValues.isPurgeable: return isMarked("isPurgeable")
+        case StoredValues.isExcludedFromBackup: return mark("isExcludedFromBackup")
+        case StoredValues.isPurgeable: return mark("isPurgeable")
         case StoredValues.fileProtection: return flag("fileProtection")
         default: return nil
         }
-    }
-
-    /// A mark reads as `0` or, if it is set, as `1` or an urgency.
-    private func isMarked(_ name: String) -> Bool? {
-        hasFlags ? flag(name).map { $0 != "0" } ?? false : nil
     }
 }
 #endif

@@ -6,45 +6,70 @@ import Glibc
 /// Foundation's.
 public enum ProtectedItems {
     /// `Data.write(to:options:)`. A file that is there keeps its class if the options name none. One that is made has its class before
-    /// it has data; an atomic save gives it to the new file before that has the name.
+    /// it has data; an atomic save gives it to the new file before that has the name. A link is followed, but an atomic save replaces it.
     public static func write(_ data: Data, to url: URL, options: Data.WritingOptions) throws {
-        let plain = options.subtracting(.fileProtectionMask)
-        guard let wanted = name(of: options), url.isFileURL, isInContainer(url.deletingLastPathComponent().path) else {
+        let isAtomic = options.contains(.atomic)
+        guard let wanted = name(of: options), url.isFileURL, isInContainer(url, followingLink: !isAtomic) else {
             return try data.write(to: url, options: options)
         }
-        if options.contains(.atomic) {
-            let folder = url.deletingLastPathComponent()
-            let new = folder.appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
-            try write(data, of: wanted, to: new, options: plain.subtracting(.atomic).union(.withoutOverwriting))
-            guard rename(new.path, url.path) == 0 else {
-                let failure = ItemFailure.writing(errno, url.path)
-                unlink(new.path)
-                throw failure
-            }
+        if isAtomic {
+            try replace(url, by: data, of: wanted)
         } else {
-            try write(data, of: wanted, to: url, options: plain)
+            try write(data, of: wanted, to: url.path, options: options.subtracting(.fileProtectionMask))
         }
     }
 
-    private static func write(_ data: Data, of wanted: String, to url: URL, options: Data.WritingOptions) throws {
-        let isNew = make(url.path)
+    /// An atomic save.
+    private static func replace(_ url: URL, by data: Data, of wanted: String) throws {
+        // Not longer than the name that Foundation gives it: the name of the file may have all the bytes that a name can have.
+        let new = url.deletingLastPathComponent().appendingPathComponent(".dat.nosync\(UUID().uuidString)")
+        try write(data, of: wanted, to: new.path, options: .withoutOverwriting)
+        guard rename(new.path, url.path) == 0 else {
+            let failure = ItemFailure.writing(errno, url.path)
+            unlink(new.path)
+            throw failure
+        }
+    }
+
+    private static func isInContainer(_ url: URL, followingLink: Bool) -> Bool {
+        if followingLink, let item = ItemAttributes(at: url.path) { return item.isInContainer }
+        return ItemAttributes(at: url.deletingLastPathComponent().path)?.isInContainer ?? false
+    }
+
+    private static func write(_ data: Data, of wanted: String, to path: String, options: Data.WritingOptions) throws {
+        let mayExist = !options.contains(.withoutOverwriting)
+        let descriptor = make(path, throughLink: mayExist)
+        guard descriptor >= 0 else {
+            if mayExist { try setClass(wanted, ofItemAtPath: path) }
+            return try data.write(to: URL(fileURLWithPath: path), options: options)
+        }
+        defer { close(descriptor) }
         do {
-            if isNew || !options.contains(.withoutOverwriting) {
-                try setClass(wanted, ofItemAtPath: url.path)
-            }
-            try data.write(to: url, options: isNew ? options.subtracting(.withoutOverwriting) : options)
+            try setClass(wanted, ofItemAtPath: path)
+            // Not by its path: a file of class completeUnlessOpen cannot be opened again while the device is locked.
+            try write(data, to: descriptor, path)
         } catch {
-            if isNew { unlink(url.path) }
+            unlink(target(of: path))
             throw error
         }
     }
 
-    /// Makes an empty file, if there is none.
-    private static func make(_ path: String) -> Bool {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { return false }
-        close(descriptor)
-        return true
+    private static func write(_ data: Data, to descriptor: Int32, _ path: String) throws {
+        try data.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count < 0, errno != EINTR { throw ItemFailure.writing(errno, path) }
+                rest = rest.dropFirst(max(0, count))
+            }
+        }
+    }
+
+    /// The descriptor of a new empty file, or -1 if there is one. Also where a link leads to.
+    private static func make(_ path: String, throughLink: Bool) -> Int32 {
+        var status = stat()
+        let leadsNowhere = throughLink && lstat(path, &status) == 0 && stat(path, &status) != 0 && errno == ENOENT
+        return open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (leadsNowhere ? 0 : O_EXCL), 0o666)
     }
 
     /// `FileManager.attributesOfItem(atPath:)`
@@ -78,22 +103,25 @@ public enum ProtectedItems {
         if isNew, let wanted { try setClass(wanted, ofItemAtPath: path) }
     }
 
-    /// `FileManager.createFile(atPath:contents:attributes:)`
+    /// `FileManager.createFile(atPath:contents:attributes:)`, which saves atomically. The file has its class before it has its name.
     public static func createFile(
         atPath path: String, contents data: Data?, attributes: [FileAttributeKey: Any]?, _ files: FileManager
     ) -> Bool {
         let (wanted, others) = split(attributes)
-        guard files.createFile(atPath: path, contents: data, attributes: others) else { return false }
-        guard let wanted else { return true }
-        do { try setClass(wanted, ofItemAtPath: path) } catch { return false }
-        return true
+        let url = URL(fileURLWithPath: path)
+        guard let wanted, isInContainer(url, followingLink: false) else {
+            return files.createFile(atPath: path, contents: data, attributes: others)
+        }
+        do {
+            try replace(url, by: data ?? Data(), of: wanted)
+            if let others { try files.setAttributes(others, ofItemAtPath: path) }
+            return true
+        } catch {
+            return false
+        }
     }
 
     private static let flagName = "fileProtection"
-
-    private static func isInContainer(_ path: String) -> Bool {
-        ItemAttributes(at: path)?.isInContainer ?? false
-    }
 
     /// The class among attributes, and the others.
     private static func split(
@@ -117,7 +145,16 @@ public enum ProtectedItems {
         }
     }
 
+    /// Where a path leads to by its links; the path itself if that is nowhere.
+    private static func target(of path: String) -> String {
+        guard let real = realpath(path, nil) else { return path }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    /// Of what a link leads to, as with the other attributes.
     private static func setClass(_ name: String, ofItemAtPath path: String) throws {
+        let path = target(of: path)
         guard let item = ItemAttributes(at: path) else { throw ItemFailure.writing(errno, path) }
         if item.hasFlags, item.isInContainer { try item.setFlag(flagName, to: name) }
     }

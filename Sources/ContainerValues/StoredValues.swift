@@ -49,6 +49,19 @@ public enum StoredValues {
         return all
     }
 
+    /// Flags among values, if there are any, and the other values.
+    static func split(_ keyedValues: [URLResourceKey: Any]) -> (
+        flags: URLResourceValues?, others: [URLResourceKey: Any]
+    ) {
+        let marks = keyedValues.filter { flags[$0.key] != nil }
+        guard !marks.isEmpty else { return (nil, keyedValues) }
+        var values = URLResourceValues()
+        for (key, value) in marks {
+            store(value as? Bool ?? (value as? NSNumber)?.boolValue, for: key, in: &values)
+        }
+        return (values, keyedValues.filter { flags[$0.key] == nil })
+    }
+
     /// The flags that were set, by the names of their attributes.
     static func flags(in values: URLResourceValues) -> [String: Bool] {
         var found: [String: Bool] = [:]

@@ -34,7 +34,7 @@ func canSaveUserDocument(size: Int64) -> Bool {
     return size < values?.volumeAvailableCapacityForImportantUsage ?? 0
 }
 
-func downloadOptionalContent(url: URL, size: Int64, to cachesDirectory: URL) throws -> Bool {
+func downloadOptionalContent(url: URL, size: Int64, to cachesDirectory: URL) async throws -> Bool {
     let homeURL = FileManager.default.homeDirectoryForCurrentUser
     let values = try homeURL.resourceValues(forKeys: [
         .volumeAvailableCapacityForOpportunisticUsageKey
@@ -44,7 +44,7 @@ func downloadOptionalContent(url: URL, size: Int64, to cachesDirectory: URL) thr
     else {
         return false
     }
-    let data = try Data(contentsOf: url)
-    try data.write(to: cachesDirectory.appendingPathComponent(url.lastPathComponent))
+    let data = try await URLSession.shared.data(from: url).0
+    try data.write(to: cachesDirectory.appendingPathComponent("optional"))
     return true
 }

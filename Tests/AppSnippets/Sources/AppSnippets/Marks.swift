@@ -21,6 +21,11 @@ func markAsPurgeable(url: URL) throws {
     try url.setResourceValues(resourceValues)
 }
 
+// As code does that is older than Swift 3.
+func markExcludedFromBackup(oldWay url: URL) throws {
+    try (url as NSURL).setResourceValue(true, forKey: .isExcludedFromBackupKey)
+}
+
 func downloadPodcast(url: URL) throws -> URL {
     let appSupportURL = FileManager.default.urls(
         for: .applicationSupportDirectory,
