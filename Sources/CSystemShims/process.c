@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -19,6 +20,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -256,6 +258,23 @@ int shim_end_with_child(shim_signals signals, int child, const char *mountpoint,
 
 int shim_memory_file(const char *name) { return ANSWER(memfd_create(name, MFD_CLOEXEC)); }
 int shim_socketpair(int ends[2]) { return ANSWER(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)); }
+
+int shim_send_datagram(const char *address, const char *text) {
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    size_t length = strlen(address);
+    if (length >= sizeof to.sun_path) return -ENAMETOOLONG;
+    memcpy(to.sun_path, address, length);
+    if (address[0] == '@') to.sun_path[0] = 0; // a zero at the end would be part of an abstract name
+    socklen_t size = offsetof(struct sockaddr_un, sun_path) + length;
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return -errno;
+    struct timeval limit = {.tv_sec = 5};
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    ssize_t result = ANSWER(sendto(fd, text, strlen(text), MSG_NOSIGNAL, (struct sockaddr *)&to, size));
+    close(fd);
+    return result < 0 ? result : 0;
+}
+
 int shim_window_size(int fd, uint16_t *columns, uint16_t *rows) {
     struct winsize size;
     if (ioctl(fd, TIOCGWINSZ, &size) < 0) return -errno;

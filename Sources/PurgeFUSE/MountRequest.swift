@@ -20,6 +20,8 @@ public struct MountRequest: Sendable {
     public var warnsOfSmallDisk = true
     /// Whether a process still waits for the mount to be ready, so that an end now counts as a failure.
     public var isAwaited: @Sendable () -> Bool = { false }
+    /// Called when nothing is served any more, before what is still held is written to the store.
+    public var whenEnding: @Sendable () -> Void = {}
     /// Gets all events of the mount.
     public var eventSink: EventSink?
     /// Whether the mount is read-only; of several options the last counts.

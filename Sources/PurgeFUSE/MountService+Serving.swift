@@ -21,6 +21,7 @@ extension MountService {
             if !isInterrupted { whenReady() }
             if let (recorder, send) = recording { try recorder.start(send) }
             serving.join()
+            request.whenEnding()
         } catch {
             fuse_session_unmount(channel.session)
             throw StoreError("the mount could not be served: \(error)", path: mountpoint, advice: "Mount it again.")

@@ -39,7 +39,7 @@ extension SystemCall {
     /// The calls that pass through `run`, by the name of the system call or the C function.
     public enum Name: String, Sendable, Hashable {
         // Opening and descriptors.
-        case openat, openat2, dup2, fcntl, flock, socketpair
+        case openat, openat2, dup2, fcntl, flock, socketpair, sendto
         case memfdCreate = "memfd_create"
         case closeRange = "close_range"
         // Data.

@@ -76,6 +76,8 @@ void shim_end_thread(void *);
 // An empty file in memory, closed on exec.
 int shim_memory_file(const char *name);
 int shim_socketpair(int ends[2]);
+// One datagram to a socket of AF_UNIX: a path, or an abstract name after @. Waits at most five seconds for room.
+int shim_send_datagram(const char *address, const char *text);
 int shim_dup(int fd);  // closed on exec
 int shim_dup2(int from, int to);
 int shim_close_on_exec(int fd);

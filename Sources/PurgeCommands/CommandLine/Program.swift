@@ -8,7 +8,7 @@ package enum Program {
     /// For main.swift: runs this process's command line and returns its exit status.
     package static func runCommandLine() -> Int32 {
         openStandardDescriptors()
-        return run(System.arguments(), console: .standard())
+        return run(System.arguments(), console: .standard(), serviceManager: .take())
     }
 
     /// Keeps a file that is opened later from becoming standard output by chance: messages would be written into it.
@@ -25,11 +25,11 @@ package enum Program {
     }
 
     /// `words` begins with the program's own name.
-    static func run(_ words: [RawText], console: Console) -> Int32 {
+    static func run(_ words: [RawText], console: Console, serviceManager: ServiceManager? = nil) -> Int32 {
         let texts = words.map(Places.text)
         var verb: Verb?
         do throws(CommandFailure) {
-            let status = try run(words, texts, &verb, console)
+            let status = try run(words, texts, &verb, console, serviceManager)
             try console.flush()
             return status
         } catch {
@@ -38,7 +38,8 @@ package enum Program {
     }
 
     private static func run(
-        _ words: [RawText], _ texts: [String], _ found: inout Verb?, _ console: Console
+        _ words: [RawText], _ texts: [String], _ found: inout Verb?, _ console: Console,
+        _ serviceManager: ServiceManager?
     ) throws(CommandFailure) -> Int32 {
         guard texts.count > 1 else { throw .usage("no verb given") }
         let rest = Array(texts.dropFirst(2))
@@ -58,7 +59,8 @@ package enum Program {
             return try verb.run(
                 Invocation(
                     arguments: arguments, console: console, programName: texts[0],
-                    rawOperands: arguments.positions.map { words[$0 + 2] }, verb: verb))
+                    rawOperands: arguments.positions.map { words[$0 + 2] }, verb: verb,
+                    serviceManager: serviceManager))
         }
         return ExitStatus.done
     }

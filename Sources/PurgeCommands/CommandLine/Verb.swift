@@ -1,3 +1,5 @@
+import PurgeSystem
+
 /// A verb of the command line: everything that parsing and help need, and the code that runs it.
 struct Verb: Sendable {
     let name: String
@@ -64,6 +66,8 @@ struct Invocation {
     /// The operands again, byte for byte, for a command that is handed on.
     let rawOperands: [[CChar]]
     let verb: Verb
+    /// Who waits for this process, if it is a service.
+    let serviceManager: ServiceManager?
 }
 
 extension Invocation {

@@ -27,9 +27,13 @@ struct MountDaemon {
     private let log: FileDescriptor?
     private let diesWithParent: Bool
     private let area: RunArea?
+    private let serviceManager: ServiceManager?
     private let partingWords = PartingWords.make()
 
-    init(_ request: MountRequest, _ arguments: Arguments) throws(CommandFailure) {
+    init(
+        _ request: MountRequest, _ arguments: Arguments, _ serviceManager: ServiceManager?
+    ) throws(CommandFailure) {
+        self.serviceManager = serviceManager
         // The working directory is given up, so that it can be unmounted or removed by others.
         var request = request
         request.storePath = Places.resolvedOrParent(request.storePath) ?? request.storePath
@@ -41,6 +45,7 @@ struct MountDaemon {
         self.request.warnsOfSmallDisk = !diesWithParent
         area = arguments.text(.removeStore).map { RunArea(root: $0) }
         self.request.start = area?.root
+        self.request.whenEnding = { Self.tell(serviceManager, .stopping) }
         do throws(Errno) {
             log = try arguments.text(.log).map { (path) throws(Errno) in
                 try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_APPEND, mode: 0o644)
@@ -67,10 +72,18 @@ struct MountDaemon {
             try MountService.serve(request) {
                 isReady = true
                 becomeReady()
+                Self.tell(serviceManager, .ready)
             }
         }
         if let area, parentIsGone { try area.remove() }
         do throws(StoreError) { try result.get() } catch { throw failure(error, wasReady: isReady) }
+    }
+
+    /// The mount is of use without a service manager too.
+    private static func tell(_ manager: ServiceManager?, _ message: ServiceManager.Message) {
+        do throws(Errno) { try manager?.tell(message) } catch {
+            Console.standard().warn("warning: the service manager cannot be told \(message.rawValue): \(error)")
+        }
     }
 
     private func failure(_ error: StoreError, wasReady: Bool) -> CommandFailure {

@@ -63,5 +63,6 @@ struct ManualPage {
     private static let environment: [HelpSection.Line] = [
         .init("PURGEFS_MOUNT", "the container that a verb without TARGET is about"),
         .init("TMPDIR", "where `purgefs run` makes its temporary store, instead of /tmp and /var/tmp"),
+        .init("NOTIFY_SOCKET", "gets READY=1 and STOPPING=1 from `purgefs mount --foreground`; see sd_notify(3)"),
     ]
 }

@@ -35,7 +35,7 @@ private enum MountVerb {
         let request = try arguments.mountRequest(store: store, mountpoint: mountpoint)
         try MountChecks.run(store: store, mountpoint: mountpoint, allowsOther: request.allowsOther)
         if arguments.has(.foreground) {
-            try MountDaemon(request, arguments).serve()
+            try MountDaemon(request, arguments, invocation.serviceManager).serve()
             return ExitStatus.done
         }
         return try start(invocation, store: store, mountpoint: mountpoint)
