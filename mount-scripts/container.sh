@@ -14,8 +14,20 @@
 CONTAINER=
 CONTAINER_RUN=
 CONTAINER_FILES=
+CONTAINER_FROM=
 
 container_say() { printf 'container.sh: %s\n' "$*" >&2; }
+
+# zsh ends the container with the function that makes it, and other things differ.
+if [ -n "${ZSH_VERSION-}" ]; then
+    container_say 'zsh is not supported: run the test with sh, dash or bash'
+    return 1
+fi
+
+# Without a container the places in it would be those of the machine.
+container_is_there() {
+    [ -n "$CONTAINER" ] || { container_say 'there is no container: container_begin first'; return 1; }
+}
 
 # container_begin [OPTION...]: makes a fresh one and sets CONTAINER.
 container_begin() {
@@ -24,15 +36,18 @@ container_begin() {
         return 1
     fi
     CONTAINER_FILES=$(mktemp -d "${TMPDIR:-/tmp}/purgefs-sh.XXXXXX") || return 1
-    mkfifo "$CONTAINER_FILES/hold" || return 1
+    CONTAINER_FROM=$PWD
+    mkfifo "$CONTAINER_FILES/hold" || { rmdir "$CONTAINER_FILES"; return 1; }
     exec 9<>"$CONTAINER_FILES/hold"
-    # bats waits until its descriptor 3 is closed. $PURGEFS_MOUNT is for the inner shell.
+    # bats waits until its descriptor 3 is closed. A line ends it too: what the test has started may have the pipe open.
+    # $PURGEFS_MOUNT is for the inner shell.
     # shellcheck disable=SC2016
-    "${PURGEFS:-purgefs}" run --quiet "$@" -- sh -c 'printf "%s\n" "$PURGEFS_MOUNT" > "$1"; exec cat > /dev/null' \
+    "${PURGEFS:-purgefs}" run --quiet "$@" -- sh -c 'printf "%s\n" "$PURGEFS_MOUNT" > "$1" || exit; read -r end || :' \
         sh "$CONTAINER_FILES/path" <"$CONTAINER_FILES/hold" >/dev/null 2>"$CONTAINER_FILES/messages" 3>&- 9>&- &
     CONTAINER_RUN=$!
-    # bats has a trap of its own, and calls `teardown`.
-    if [ -z "${BATS_TEST_FILENAME-}" ]; then
+    # bats has a trap of its own, and calls `teardown`. So may the script; dash shows its traps to no subshell.
+    trap >"$CONTAINER_FILES/traps"
+    if [ -z "${BATS_TEST_FILENAME-}" ] && ! grep -q ' EXIT$' "$CONTAINER_FILES/traps"; then
         trap container_end EXIT
         trap 'exit 129' HUP
         trap 'exit 130' INT
@@ -40,7 +55,7 @@ container_begin() {
     fi
     until [ -s "$CONTAINER_FILES/path" ]; do
         if ! kill -0 "$CONTAINER_RUN" 2>/dev/null; then
-            container_say "no container: $(cat "$CONTAINER_FILES/messages")"
+            container_say "no container below ${TMPDIR:-/tmp}: $(cat "$CONTAINER_FILES/messages")"
             container_end >/dev/null 2>&1
             return 1
         fi
@@ -52,6 +67,9 @@ container_begin() {
 # container_end: unmounts it, and removes its store if that is a temporary one.
 container_end() {
     [ -n "$CONTAINER_RUN" ] || return 0
+    # A test that has changed into it must not keep it in use.
+    case $(pwd -P)/ in "$CONTAINER"/*) cd "$CONTAINER_FROM" || : ;; esac
+    echo end >&9
     exec 9>&-
     container_status=0
     wait "$CONTAINER_RUN" || container_status=$?
@@ -64,6 +82,7 @@ container_end() {
 
 # container_run COMMAND [ARG...]: with the variables that point a program into the container, as `purgefs run` sets them.
 container_run() {
+    container_is_there || return 1
     env HOME="$CONTAINER" CFFIXED_USER_HOME="$CONTAINER" TMPDIR="$CONTAINER/tmp" \
         XDG_CACHE_HOME="$CONTAINER/Library/Caches" XDG_DATA_HOME="$CONTAINER/Library/Application Support" \
         XDG_CONFIG_HOME="$CONTAINER/Library/Preferences" PURGEFS_MOUNT="$CONTAINER" "$@" 9>&-
@@ -71,6 +90,7 @@ container_run() {
 
 # container_write FILE COMMAND: one command to a control file.
 container_write() {
+    container_is_there || return 1
     if ! printf '%s\n' "$2" 2>/dev/null >"$CONTAINER/.purgefs/$1"; then
         container_say "$1 has refused $2"
         return 1
@@ -88,13 +108,13 @@ container_set() {
 }
 
 # container_number NAME: prints available, important, opportunistic, used, reclaimable, total, others or pressure.
-container_number() { cat "$CONTAINER/.purgefs/storage.$1"; }
+container_number() { container_is_there && cat "$CONTAINER/.purgefs/storage.$1"; }
 
 # container_room [PLACE]: prints how many bytes a write there (Documents) may take now.
 container_room() {
-    # shellcheck disable=SC2046  # two numbers
-    set -- $(stat -f -c '%a %S' "$CONTAINER/${1:-Documents}")
-    echo $(($1 * $2))
+    container_is_there || return 1
+    container_blocks=$(stat -f -c '%a %S' "$CONTAINER/${1:-Documents}") || return 1
+    echo $((${container_blocks% *} * ${container_blocks#* }))
 }
 
 # container_fill LEAVING [PLACE]: the other apps of the device take all but LEAVING bytes (4096, 64K, 1M, 1G) of what
@@ -122,7 +142,7 @@ container_fill() {
 
 container_bytes() {
     case $1 in
-        *[!0-9]?* | '' | [!0-9]*) set -- x ;;
+        0?* | *[!0-9]?* | '' | [!0-9]*) set -- x ;;
         *K) set -- $((${1%K} << 10)) ;;
         *M) set -- $((${1%M} << 20)) ;;
         *G) set -- $((${1%G} << 30)) ;;
@@ -155,6 +175,7 @@ container_app() { container_write app.state "$1"; }
 
 # container_mark PATH NAME=VALUE...: isPurgeable=low isExcludedFromBackup=1 fileProtection=complete purgeAfter=1w ...
 container_mark() {
+    container_is_there || return 1
     container_marked=$1
     shift
     for container_setting in "$@"; do
@@ -164,10 +185,11 @@ container_mark() {
 }
 
 # container_events [OPTION...]: prints its events; options of `purgefs events`.
-container_events() { "${PURGEFS:-purgefs}" events "$CONTAINER" "$@"; }
+container_events() { container_is_there && "${PURGEFS:-purgefs}" events "$CONTAINER" "$@"; }
 
 # container_expect_purge PATH: waits up to ten seconds until the file was purged.
 container_expect_purge() {
+    container_is_there || return 1
     container_tries=100
     until container_events --json --type purge --path "$1" | grep -q .; do
         if [ $((container_tries -= 1)) = 0 ]; then
@@ -179,7 +201,7 @@ container_expect_purge() {
 }
 
 # container_why PATH: prints what `purgefs why` says about a file.
-container_why() { "${PURGEFS:-purgefs}" why "$CONTAINER/$1" 2>&1; }
+container_why() { container_is_there && "${PURGEFS:-purgefs}" why "$CONTAINER/$1" 2>&1; }
 
 # container_report FILE.html: writes the page of `purgefs report`.
-container_report() { "${PURGEFS:-purgefs}" report "$CONTAINER" --output "$1"; }
+container_report() { container_is_there && "${PURGEFS:-purgefs}" report "$CONTAINER" --output "$1"; }

@@ -58,6 +58,7 @@ class Container:
         self._events = None
         self._seen = []
         self._rest = b""
+        self._from = os.getcwd()
         words = [self.binary, "run", "--quiet"]
         for name in [name for name in options if name in _MOUNT_OPTIONS]:
             value = options.pop(name)
@@ -65,7 +66,7 @@ class Container:
         # Away from the terminal's signals: the tests end it, or the end of the pipe does.
         try:
             self._run = subprocess.Popen(
-                words + ["--", "sh", "-c", 'printf "%s\\n" "$PURGEFS_MOUNT"; exec cat > /dev/null'],
+                words + ["--", "sh", "-c", 'printf "%s\\n" "$PURGEFS_MOUNT"; read -r end || :'],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._messages, start_new_session=True)
         except OSError as error:
             self._messages.close()
@@ -93,11 +94,16 @@ class Container:
         if self._run is None:
             return
         run, self._run = self._run, None
+        self._leave()
         if self._events is not None:
             os.close(self._events)
             self._events = None
         try:
-            run.stdin.close()
+            try:
+                run.stdin.write(b"end\n")  # what the test has forked may have the pipe open too
+                run.stdin.close()
+            except BrokenPipeError:
+                pass
             run.stdout.close()
             status = _wait(run)
             said = self._said()
@@ -107,6 +113,15 @@ class Container:
             raise RuntimeError(f"the container ended with {status}: {said}")
         if said and hasattr(self, "path"):
             raise RuntimeError(f"the container was still in use: {said}")
+
+    def _leave(self):
+        """A test that has changed into the container must not keep it in use, nor leave later tests in a folder that is gone."""
+        try:
+            inside = hasattr(self, "path") and pathlib.Path(os.getcwd()).is_relative_to(os.path.realpath(self.path))
+        except OSError:
+            inside = True
+        if inside:
+            os.chdir(self._from)
 
     def _said(self):
         self._messages.seek(0)
@@ -365,6 +380,8 @@ def container(request, make_container):
     """A fresh container; its options are those of the marker `container` (the nearest wins), and of a parameter."""
     options = {}
     for mark in reversed(list(request.node.iter_markers("container"))):
+        if mark.args:
+            raise TypeError(f"the marker `container` takes options by name, as total=\"64M\", and not {mark.args[0]!r}")
         options.update(mark.kwargs)
     return make_container(**{**options, **getattr(request, "param", {})})
 
@@ -384,7 +401,8 @@ def pytest_runtest_makereport(item, call):
             if folder:
                 os.makedirs(folder, exist_ok=True)
                 suffix = f"-{number}" if len(made) > 1 else ""
-                file = pathlib.Path(folder, re.sub(r"[^\w.-]+", "-", item.nodeid).strip("-") + suffix + ".html")
+                name = re.sub(r"[^\w.-]+", "-", item.nodeid).strip("-").encode()[:200].decode(errors="ignore")
+                file = pathlib.Path(folder, name + suffix + ".html")
                 container.report(file.absolute())
                 report.sections.append(("purgefs report", str(file)))
         except Exception as problem:  # the test's own failure is what counts

@@ -1,6 +1,7 @@
 """How containers of tests end: after a failure, an interrupt and a kill, while they are in use, and many in a row."""
 
 import gc
+import multiprocessing
 import os
 import pathlib
 import signal
@@ -91,6 +92,97 @@ def test_still_in_use():
     with pytest.raises(OSError):
         file.close()
     assert not container.path.exists()
+
+
+def test_directory_in_it(monkeypatch):
+    """A test that has changed into it is no reason to fail, and the next one has a working directory."""
+    before = os.getcwd()
+    with Container(total="64M") as container:
+        monkeypatch.chdir(container.documents)
+    assert os.getcwd() == before
+    with Container(total="64M") as container:
+        os.chdir(container.tmp)
+        subprocess.run([container.binary, "unmount", "--force", str(container.path)], check=True)
+        with pytest.raises(RuntimeError, match="is gone"):
+            container.end()
+    assert os.getcwd() == before
+
+
+def test_forked_process_lives_on():
+    """It has the pipe open; the end does not wait for it."""
+    container = Container(total="64M")
+    child = multiprocessing.get_context("fork").Process(target=signal.pause)
+    child.start()
+    try:
+        os.close(container._events)  # the child's one stays, and is no file of the app
+        container._events = None
+        container.end()
+        assert child.is_alive()
+    finally:
+        child.kill()
+        child.join()
+
+
+def test_marker_by_position(folder):
+    (folder / "test_it.py").write_text(
+        "import pytest\n@pytest.mark.container('64M')\ndef test_it(container): pass\n")
+    outcome = run(folder, sys.executable, "-B", "-m", "pytest", "-p", "purgefs_pytest", "-p", "no:cacheprovider")
+    assert outcome.returncode == 1 and "takes options by name" in outcome.stdout
+
+
+def test_report_of_a_long_name(folder):
+    (folder / "test_it.py").write_text(
+        "import pytest\n@pytest.mark.parametrize('name', ['\u00e9x' * 300])\n"
+        "def test_it(container, name): assert False\n")
+    outcome = run(folder, sys.executable, "-B", "-m", "pytest", "-p", "purgefs_pytest", "-p", "no:cacheprovider",
+                  "--purgefs-reports=reports")
+    assert outcome.returncode == 1 and len(os.listdir(folder / "reports")) == 1
+
+
+def shell(folder, script):
+    return run(folder, "sh", "-c", f". {SCRIPTS}/container.sh\n{script}")
+
+
+def test_shell_with_a_process_in_the_background(folder):
+    script = "container_begin\nsleep 1000 & pid=$!\ncontainer_end; status=$?\nkill $pid && exit $status"
+    assert shell(folder, script).returncode == 0
+
+
+def test_shell_with_a_trap_of_its_own(folder):
+    outcome = shell(folder, "trap 'container_end && echo mine' EXIT\ncontainer_begin\nexit 3")
+    assert (outcome.returncode, outcome.stdout, outcome.stderr) == (3, "mine\n", "")
+
+
+def test_shell_in_a_directory_of_it(folder):
+    outcome = shell(folder, 'container_begin\ncd "$CONTAINER/tmp"\ncontainer_end && pwd')
+    assert (outcome.returncode, outcome.stdout, outcome.stderr) == (0, f"{folder}\n", "")
+
+
+def test_shell_without_a_container(folder):
+    """The places would be those of the machine."""
+    for function in ["run true", "set others=1M", "mark tmp isPurgeable=1", "room", "number used", "events", "why tmp"]:
+        outcome = shell(folder, f"container_{function}")
+        assert (outcome.returncode, outcome.stdout) == (1, ""), function
+        assert "there is no container" in outcome.stderr
+
+
+def test_shell_and_a_place_that_is_not_there(folder):
+    outcome = shell(folder, "set -u\ncontainer_begin\ncontainer_room nowhere || echo refused")
+    assert (outcome.returncode, outcome.stdout) == (0, "refused\n")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="it mounts a full file system")
+def test_shell_on_a_full_disk(folder):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "full", str(folder / "tmp")], check=True)
+    try:
+        with pytest.raises(OSError), open(folder / "tmp/all", "wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+        outcome = shell(folder, "container_begin")
+        assert outcome.returncode == 1 and "no container below" in outcome.stderr
+        assert os.listdir(folder / "tmp") == ["all"]
+    finally:
+        subprocess.run(["umount", str(folder / "tmp")], check=True)
 
 
 def test_no_container(monkeypatch):
