@@ -42,7 +42,7 @@ SOURCES = Sources Tests Package.swift
 export PURGEFS_BINARY = $(BINARY)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test snippets distro-test suites trials build bench ci check lint house format install uninstall clean
+.PHONY: help demo test snippets distro-test suites trials build bench ci check lint house format install uninstall deb tarball package-test clean
 
 help: ## this list
 	@echo 'purgefs: a simulated iOS app container as a FUSE file system'
@@ -136,6 +136,21 @@ install: ## install into PREFIX (/usr/local), after `make build`
 uninstall: ## remove what install has installed, with the same PREFIX and DESTDIR
 	rm -f $(foreach file,$(INSTALLED_FILES),'$(DESTDIR)$(file)')
 	rm -rf $(foreach dir,$(INSTALLED_FOLDERS),'$(DESTDIR)$(dir)')
+
+deb: build ## .build/purgefs_VERSION_ARCH.deb, for this release of Debian or Ubuntu
+	@SWIFT=$(SWIFT) $(DEPS) package
+	@BINARY=$(BINARY) mount-scripts/package deb
+
+# The same build with other libraries, so that only the last step is done again; then back to the usual ones.
+tarball: build ## .build/purgefs-VERSION-linux-ARCH.tar.gz, which needs glibc 2.35 and no other library
+	@SWIFT=$(SWIFT) $(DEPS) package
+	@mount-scripts/package static-libraries .build/static-libraries
+	$(SWIFT) build $(RELEASE_FLAGS) $(STRICT_FLAGS) --pkg-config-path .build/static-libraries
+	@BINARY=$(BINARY) mount-scripts/package tarball
+	$(SWIFT) build $(RELEASE_FLAGS) $(STRICT_FLAGS)
+
+package-test: deb tarball ## install the packages in roots of Debian 12 and 13, use them, and remove them (as root)
+	@exec mount-scripts/package-test
 
 clean: ## remove .build
 	rm -rf .build

@@ -71,12 +71,10 @@ extension Mounts {
         /// `body` gets the helper of mount(8), as that calls it.
         private func withHelper(_ mount: TestMount, _ body: ((String) throws -> Void) throws -> Void) throws {
             let place = "\(mount.scratch)/helper"
-            let script =
-                URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/../../mount-scripts/mount.purgefs"
             try Program.shell(
                 """
                 mkdir -p '\(place)/bin' '\(place)/sbin' && ln -s '\(PurgefsBinary.path)' '\(place)/bin/purgefs' &&
-                cp '\(script)' '\(place)/sbin/mount.purgefs'
+                cp '\(Self.helper)' '\(place)/sbin/mount.purgefs'
                 """
             ).succeeded()
             defer { if MountTable.entry(at: mount.root) != nil { _ = try? PurgefsBinary.run("unmount", mount.root) } }
@@ -84,6 +82,30 @@ extension Mounts {
                 try Program.run("sh", "\(place)/sbin/mount.purgefs", mount.store, mount.root, "-o", options).succeeded()
             }
         }
+
+        /// Each option of `purgefs mount` can be written in a line of fstab.
+        @Test func knowsTheOptionsOfTheVerb() throws {
+            let help = try PurgefsBinary.run("help", "mount").succeeded().split(separator: "\n")
+            let options = help.filter { $0.hasPrefix("    --") && !$0.hasPrefix("    --foreground") }.map {
+                $0.split(separator: " ").prefix(2).map(String.init)
+            }
+            #expect(options.count >= 8)
+            try withMount { mount in
+                for option in options {
+                    let takesValue = option[1].allSatisfy(\.isUppercase)
+                    let name = option[0].dropFirst(2)
+                    for written in [String(name), name.replacing("-", with: "_")] {
+                        let words = ["-f", "-v", "-o", "nofail,\(written)\(takesValue ? "=1M" : ""),noatime"]
+                        let shown = try Program.run(["sh", Self.helper, "s", "m"] + words).errors
+                        #expect(shown.contains(" mount \(option[0])\(takesValue ? " 1M" : "") -o noatime,"), "\(shown)")
+                    }
+                }
+                let remount = try Program.run("sh", Self.helper, mount.store, mount.root, "-o", "remount,ro")
+                #expect(remount.status == 32 && remount.errors.contains("cannot be remounted"))
+            }
+        }
+
+        private static let helper = "\(DocumentedExample.root)/mount-scripts/mount.purgefs"
 
         /// umount(8) returns before the daemon has given back what the mount held.
         @Test func aMountWaitsForADaemonThatIsEnding() throws {
