@@ -122,6 +122,13 @@ extension Device {
 }
 
 extension Capacity {
+    /// What an opportunistic write may take now.
+    // Not inlined, because most writes do not ask for it.
+    @inline(never)
+    public static func opportunistic(on device: borrowing Device) -> ByteCount {
+        Capacity(of: device).available(for: .opportunistic)
+    }
+
     fileprivate init(of device: borrowing Device) {
         let (profile, isRunning) = (device.profile, device.isRunning)
         self.init(

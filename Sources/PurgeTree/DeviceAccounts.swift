@@ -3,7 +3,9 @@ import PurgeModel
 /// The device of a tree. Its ledgers change only with the files: nothing outside of PurgeTree sets them. `change` is for
 /// the settings and the state, and must leave them alone, which no type enforces.
 public struct DeviceAccounts: Sendable {
-    public internal(set) var device: Device
+    public internal(set) var device: Device { didSet { judged = nil } }
+    /// What the last change found, if nothing about the device has changed since the level was brought in line.
+    private var judged: EndOfChange?
 
     init(_ device: Device) { self.device = device }
 
@@ -22,15 +24,20 @@ public struct DeviceAccounts: Sendable {
 
     /// At the end of each change the level is brought in line with free space, if that is known yet.
     public mutating func endChange(judging: Bool) -> EndOfChange {
+        if let judged { return judged }
         let change = judging ? device.judgePressure() : nil
         let isCalm = device.level == .normal && device.reclaiming.isNone
-        return EndOfChange(levelChange: change, levelChanges: device.levelChanges, isCalm: isCalm)
+        let end = EndOfChange(levelChange: change, levelChanges: device.levelChanges, isCalm: isCalm)
+        if judging { judged = EndOfChange(levelChange: nil, levelChanges: end.levelChanges, isCalm: isCalm) }
+        return end
     }
 
     /// Whether a write of this class finds so much room without a purge.
+    // Inlined, since for a call all of this would be copied.
+    @inline(__always)
     public func hasRoom(for need: ByteCount, as class: WriteClass) -> Bool {
         guard need <= device.balance else { return false }
-        return `class` == .important || need <= device.capacity.available(for: .opportunistic)
+        return `class` == .important || need <= Capacity.opportunistic(on: device)
     }
 
     /// A purge takes whole blocks of what the system and other apps can free.

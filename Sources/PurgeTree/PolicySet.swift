@@ -106,7 +106,12 @@ public struct PolicySet: Sendable {
 
     /// At the end of a change: brings what follows from the indexes that have changed in line with them. A file that is
     /// moved, or used, is not listed for a moment, so nothing is concluded before.
+    @inline(__always)
     public mutating func settle() {
+        if !changed.isEmpty { settleChanged() }
+    }
+
+    private mutating func settleChanged() {
         while let index = changed.popLast() {
             index.isChanged = false
             settle(index)

@@ -143,23 +143,23 @@ final class VolumeCore: Sendable {
             state.noteAcquisition(isChange: true)
             let result: Result<Value, Failure>
             do throws(Failure) { result = .success(try body(&state)) } catch { result = .failure(error) }
-            state.endChange(&effects)
+            effects = state.endChange()
             return result
         }
-        carryOut(effects)
+        if !effects.isNone { carryOut(effects) }
         return try result.get()
     }
 
     private func carryOut(_ effects: consuming ChangeEffects) {
-        if !effects.events.isEmpty { events.append(effects.events) }
-        if effects.levelChanged {
+        if let new = effects.events { events.append(new) }
+        if effects.ends.contains(.level) {
             control.levelChanged()
             nameCause()
         }
-        if effects.hasReleased { released.advance() }
-        if effects.hasEndedPurge { purges.advance() }
-        if effects.hasEndedTurn, turnsAreAwaited.load(ordering: .sequentiallyConsistent) > 0 { turns.advance() }
-        if effects.shouldReclaim && !reclaimerIsBusy.load(ordering: .relaxed) { reclaimerGate.advance() }
+        if effects.ends.contains(.hold) { released.advance() }
+        if effects.ends.contains(.purge) { purges.advance() }
+        if effects.ends.contains(.turn), turnsAreAwaited.load(ordering: .sequentiallyConsistent) > 0 { turns.advance() }
+        if effects.shouldReclaim, !reclaimerIsBusy.load(ordering: .relaxed) { reclaimerGate.advance() }
     }
 
     /// The lock state of the device has changed. Under the lock.
@@ -187,12 +187,34 @@ final class VolumeCore: Sendable {
 
 /// What must be done after a change, without the lock.
 struct ChangeEffects: ~Copyable {
-    var events: [Event] = []
-    var levelChanged = false
-    var hasReleased = false
-    var hasEndedPurge = false
-    var hasEndedTurn = false
-    var shouldReclaim = false
+    /// New ones, if there are any.
+    var events: [Event]?
+    var ends: Ends
+    /// The reclaimer may have work.
+    var shouldReclaim: Bool
+
+    init(_ ends: Ends = [], shouldReclaim: Bool = false) { (self.ends, self.shouldReclaim) = (ends, shouldReclaim) }
+
+    mutating func note(_ endings: TreeEndings) {
+        if endings.contains(.hold) { ends.insert(.hold) }
+        if endings.contains(.purge) { ends.insert(.purge) }
+    }
+
+    var isNone: Bool { ends.isEmpty && events == nil && !shouldReclaim }
+
+    /// What has ended, and threads may have waited for.
+    struct Ends: OptionSet {
+        let rawValue: UInt8
+
+        /// The hold on a reclaimable file.
+        static var hold: Ends { Ends(rawValue: 1) }
+        /// The purge of a file, or a whole one.
+        static var purge: Ends { Ends(rawValue: 2) }
+        /// A turn with a file.
+        static var turn: Ends { Ends(rawValue: 4) }
+        /// The time at a level.
+        static var level: Ends { Ends(rawValue: 8) }
+    }
 }
 
 /// A family of operations over the shared core.

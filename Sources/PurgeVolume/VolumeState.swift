@@ -13,8 +13,8 @@ struct VolumeState: ~Copyable, Sendable {
     /// The entries of the store, and the device whose numbers they make.
     var tree: Tree
     private(set) var untoldPurges = UntoldPurges()
-    /// Whether a whole purge, or a turn with a file, has ended in this change.
-    private var (purgeHasEnded, turnHasEnded) = (false, false)
+    /// What has ended in this change, apart from what the tree notes.
+    private var ends: ChangeEffects.Ends = []
     /// Who makes the current change; removed when the change is done.
     var actor: Actor?
     /// Whether the tree and the numbers are complete. Before that, pressure is not judged.
@@ -73,21 +73,20 @@ extension VolumeState {
         #endif
     }
 
-    /// What must be done once the lock is free.
-    mutating func endChange(_ effects: inout ChangeEffects) {
+    /// Returns what must be done once the lock is free. Not inlined, since every change ends with it.
+    @inline(never)
+    mutating func endChange() -> ChangeEffects {
         let end = tree.accounts.endChange(judging: isScanned)
         if let change = end.levelChange { note(change) }
-        effects.levelChanged = end.levelChanges != levelChangesTold
-        levelChangesTold = end.levelChanges
-        let endings = tree.takeEndings()
-        effects.hasReleased = endings.contains(.hold)
-        effects.hasEndedPurge = purgeHasEnded || endings.contains(.purge)
-        effects.hasEndedTurn = turnHasEnded
         tree.policies.settle()
-        effects.shouldReclaim = tree.policies.isPending
+        var effects = ChangeEffects(ends, shouldReclaim: tree.policies.isPending)
+        if end.levelChanges != levelChangesTold { effects.ends.insert(.level) }
+        levelChangesTold = end.levelChanges
+        effects.note(tree.takeEndings())
         if !end.isCalm || reclaimCall.isUnderWay { noteReclaiming(&effects) }
-        (actor, purgeHasEnded, turnHasEnded) = (nil, false, false)
-        if !outbox.isEmpty { swap(&effects.events, &outbox) }
+        (actor, ends) = (nil, [])
+        if !outbox.isEmpty { (effects.events, outbox) = (outbox, []) }
+        return effects
     }
 
     private mutating func noteReclaiming(_ effects: inout ChangeEffects) {
@@ -123,11 +122,11 @@ extension VolumeState {
     /// events.
     mutating func noteEnd(of job: PurgeJob) {
         untoldPurges.finish(job.number)
-        purgeHasEnded = true
+        ends.insert(.purge)
     }
 
     /// Calls that wait for their turn with a file, or for its descriptor to be closed, look again.
-    mutating func noteEndOfTurn() { turnHasEnded = true }
+    mutating func noteEndOfTurn() { ends.insert(.turn) }
 }
 
 extension Event {

@@ -13,7 +13,7 @@ struct Demand {
     var tid: pid_t
 }
 
-/// Blocks that have been charged before they are written.
+/// Blocks that have been charged before they are written. It has no references, so it is cheap to pass on.
 struct Reservation {
     /// The blocks of the demand.
     var blocks: Range<Int64>
@@ -24,20 +24,14 @@ struct Reservation {
     /// Those of the blocks that would be a hole and must be allocated, and the size to restore if that fails.
     var hole: Range<Int64>?
     var sizeBefore: Int64?
-    /// What has to be purged before the call goes on. Rare, so it is kept apart, and a reservation stays cheap to pass on.
-    var purge: PendingPurge?
     /// The last use that the call has noted, and the previous one.
     var use: (now: Instant, before: Instant)?
 }
 
-/// The purge that a reservation waits for.
-final class PendingPurge {
-    let job: PurgeJob
-
-    init?(_ job: PurgeJob?) {
-        guard let job else { return nil }
-        self.job = job
-    }
+/// A reservation, and what has to be purged before the call goes on.
+struct PendingReservation {
+    var reservation: Reservation
+    var purge: PurgeJob?
 }
 
 /// The charge of files: reserved before something is written, and settled after what failed.
@@ -46,14 +40,14 @@ struct ChargedBlocks: VolumeFamily {
 
     /// Charges the new blocks, or as many of the first ones as fit, and chooses in the same step what must be purged
     /// for them. ENOSPC if not even one needed block fits.
-    func reserve(_ demand: Demand, for node: Node, wrote: Bool) throws(Errno) -> Reservation {
+    func reserve(_ demand: Demand, for node: Node, wrote: Bool) throws(Errno) -> PendingReservation {
         if read({ !$0.lingering.isEmpty && !$0.hasRoom(for: node.missing(in: demand.blocks), of: node) }) {
             openFiles.settleMappings()
         }
         let now = clock.now
         policies.settle()
         let reservation = try purger.makingRoom(for: node, tid: demand.tid) {
-            (room, state) throws(Errno) -> Reservation? in
+            (room, state) throws(Errno) -> PendingReservation? in
             let standing = node.standing
             let missing = node.missing(in: demand.blocks)
             let available = state.capacity.available(for: standing.writeClass).wholeBlocks
@@ -74,11 +68,9 @@ struct ChargedBlocks: VolumeFamily {
                 guard state.cover(short, &room) else { return nil }
                 state.charge(node, demand.blocks.lowerBound..<end, by: demand.tid)
             }
-            var reservation = Reservation(
-                blocks: demand.blocks, end: end, sparseSize: node.io?.extents?.size,
-                purge: PendingPurge(room.job))
+            var reservation = Reservation(blocks: demand.blocks, end: end, sparseSize: node.io?.extents?.size)
             if wrote { reservation.use = state.noteWrite(node, at: now) }
-            return reservation
+            return PendingReservation(reservation: reservation, purge: room.job)
         }
         if let reservation { return reservation }
         change { $0.refuse(node, node.missing(in: demand.blocks), demand) }
@@ -132,10 +124,10 @@ struct ChargedBlocks: VolumeFamily {
         }
     }
 
-    /// Carries out the purge that a reservation asks for. EIO if files could not be removed from the store.
-    func carryOut(_ reservation: Reservation, _ debt: inout AnnouncementDebt) throws(Errno) {
-        guard let job = reservation.purge?.job else { return }
-        if purger.carryOut(job, &debt).hasFailed { throw .ioError }
+    /// Carries out the purge that a reservation waits for. EIO if files could not be removed from the store.
+    func carryOut(_ purge: PurgeJob?, _ debt: inout AnnouncementDebt) throws(Errno) {
+        guard let purge else { return }
+        if purger.carryOut(purge, &debt).hasFailed { throw .ioError }
     }
 }
 
@@ -154,6 +146,7 @@ extension VolumeState {
     }
 
     /// Whether this many more blocks fit without a purge.
+    @inline(__always)
     func hasRoom(for blocks: Int64, of node: Node) -> Bool {
         tree.accounts.hasRoom(for: ByteCount(blocks: blocks), as: node.standing.writeClass)
     }

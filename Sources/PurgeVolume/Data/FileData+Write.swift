@@ -126,25 +126,36 @@ extension FileData {
     }
 
     /// Reserves what a write needs: what would be a hole, and room, for which files may have to be purged.
-    private func prepare(_ request: WriteRequest, _ node: Node, _ fd: Int32) throws(Errno) -> Reservation {
+    private func prepare(_ request: WriteRequest, _ node: Node, _ fd: Int32) throws(Errno) -> PendingReservation {
         let hole = try charges.readyForHole(node, fd, before: request.blocks.lowerBound)
         let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound
         let sizeBefore = hole == nil ? nil : try System.status(fd).size
         let demand = Demand(blocks: blocks, takesPart: !request.isMapped && hole == nil, tid: request.tid)
-        var reservation = try charges.reserve(demand, for: node, wrote: true)
-        reservation.hole = hole
-        reservation.sizeBefore = sizeBefore
-        return reservation
+        var prepared = try charges.reserve(demand, for: node, wrote: true)
+        prepared.reservation.hole = hole
+        prepared.reservation.sizeBefore = sizeBefore
+        return prepared
     }
 
     private func writeBlocks(
-        _ handle: Handle, _ request: WriteRequest, _ reserved: consuming Reservation?, _ debt: inout AnnouncementDebt,
+        _ handle: Handle, _ request: WriteRequest, _ reserved: Reservation?, _ debt: inout AnnouncementDebt,
         _ perform: (Int32, Range<Int>) throws(Errno) -> Int
     ) throws(Errno) -> Int {
+        if let reserved { return try write(handle, request, reserved, makingRoom: { () throws(Errno) in }, perform) }
+        let prepared = try prepare(request, handle.node, handle.descriptor)
+        return try write(
+            handle, request, prepared.reservation,
+            makingRoom: { () throws(Errno) in try charges.carryOut(prepared.purge, &debt) }, perform)
+    }
+
+    /// Writes what has been reserved, and returns the reservation if that fails.
+    private func write(
+        _ handle: Handle, _ request: WriteRequest, _ reservation: Reservation,
+        makingRoom: () throws(Errno) -> Void, _ perform: (Int32, Range<Int>) throws(Errno) -> Int
+    ) throws(Errno) -> Int {
         let (node, fd) = (handle.node, handle.descriptor)
-        let reservation = if let reserved { reserved } else { try prepare(request, node, fd) }
         do throws(Errno) {
-            try charges.carryOut(reservation, &debt)
+            try makingRoom()
             if let hole = reservation.hole { try charges.fill(hole, fd) }
             if request.dropsPrivileges { try Privileges.drop(from: fd, tid: request.tid) }
             let granted = Int(min(request.end, ByteCount(blocks: reservation.end).bytes) - request.offset)

@@ -58,10 +58,11 @@ extension FileSpace {
         if wasDense && (zeroes || goesPastEnd) { try charges.makeSparse(node, fd) }
         let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound
         let fresh = read { _ in node.gaps(in: blocks) }
-        let reservation = try charges.reserve(
-            Demand(blocks: blocks, takesPart: false, tid: request.tid), for: node, wrote: false)
+        let purge = try charges.reserve(
+            Demand(blocks: blocks, takesPart: false, tid: request.tid), for: node, wrote: false
+        ).purge
         do throws(Errno) {
-            try charges.carryOut(reservation, &debt)
+            try charges.carryOut(purge, &debt)
             try charges.changeRecord(node, fd) { $0.insert(request.blocks) }
             if let hole { try charges.fill(hole, fd) }
             try allocateBacking(fd, request, size: size, zeroes: zeroes)

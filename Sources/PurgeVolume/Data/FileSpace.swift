@@ -19,10 +19,11 @@ struct FileSpace: VolumeFamily {
             let end = ByteCount(size).blocks
             if let hole = try charges.readyForHole(node, fd, before: end) {
                 // The file is passed through: what would be a hole is allocated, either completely or not at all.
-                let reservation = try charges.reserve(
-                    Demand(blocks: hole, takesPart: false, tid: tid), for: node, wrote: false)
+                let purge = try charges.reserve(
+                    Demand(blocks: hole, takesPart: false, tid: tid), for: node, wrote: false
+                ).purge
                 try grow(node, fd, from: oldSize, to: size) { () throws(Errno) in
-                    try charges.carryOut(reservation, &debt)
+                    try charges.carryOut(purge, &debt)
                     try charges.fill(hole, fd)
                 }
             } else {
