@@ -117,10 +117,26 @@ static ssize_t checked(ssize_t result, uint64_t unique) {
     return result;
 }
 
+// The kernel pins a page for each piece of an answer, so a short answer goes in one piece, which is within one page.
+enum { WHOLE = 256 };
+
+// The length of the answer in one piece, 0 if it is too long for that.
+static size_t joined(const struct iovec *iov, int count, char *whole) {
+    size_t size = 0;
+    for (int i = 0; i < count; i++) {
+        if (iov[i].iov_len > WHOLE - size) return 0;
+        memcpy(whole + size, iov[i].iov_base, iov[i].iov_len);
+        size += iov[i].iov_len;
+    }
+    return size;
+}
+
 ssize_t channel_send(struct iovec *iov, int count) {
     const struct fuse_out_header *header = iov[0].iov_base;
     uint64_t unique = iov[0].iov_len >= sizeof *header ? header->unique : 0;
-    return checked(writev(device, iov, count), unique);
+    char whole[WHOLE] __attribute__((aligned(WHOLE)));
+    size_t size = joined(iov, count, whole);
+    return checked(size ? write(device, whole, size) : writev(device, iov, count), unique);
 }
 
 ssize_t channel_splice(int pipe, off_t *offset, size_t size, unsigned flags, uint64_t unique) {

@@ -53,7 +53,7 @@ ssize_t shim_receive(void *buffer, size_t size) {
 
 void shim_process(struct fuse_session *session, void *buffer, size_t size) {
     struct fuse_buf request = {.size = size, .mem = buffer};
-    wire_serve(buffer);
+    shim_served_ = buffer;
     fuse_session_process_buf(session, &request);
 }
 

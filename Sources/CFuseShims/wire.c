@@ -20,10 +20,7 @@ static void complete_init(struct init_reply *reply) {
     version_complete_init(reply, init.offered, init.offered2);
 }
 
-// The request that this thread serves.
-static _Thread_local uint64_t serving;
-
-void wire_serve(const void *request) { serving = ((const struct fuse_in_header *)request)->unique; }
+_Thread_local const void *shim_served_;
 
 static ssize_t wire_writev(int fd, struct iovec *iov, int count, void *userdata) {
     (void)fd;
@@ -44,7 +41,8 @@ static ssize_t wire_splice_send(
     (void)out;
     (void)out_off;
     (void)userdata;
-    return channel_splice(in, in_off, size, flags, serving);
+    const struct fuse_in_header *request = shim_served_;
+    return channel_splice(in, in_off, size, flags, request ? request->unique : 0);
 }
 
 // libfuse wants these two as well, and calls neither: requests come by channel_receive.

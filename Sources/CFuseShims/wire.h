@@ -19,7 +19,5 @@ struct init_reply {
 int wire_take_over(struct fuse_session *session);
 // Takes note of INIT as the kernel sent it, before libfuse sees it.
 void wire_note_init(const void *request, size_t size);
-// Takes note of the request that this thread is about to serve.
-void wire_serve(const void *request);
 
 #endif

@@ -23,8 +23,10 @@ extension Mounts {
             try Program.run([Program.python, Self.program, mount.root, "8"], timeout: 90)
         }
 
-        /// An answer that cannot be sent is EIO for the caller, and is logged.
-        @Test(arguments: ["writev:error=ENOMEM:when=15+9", "splice:error=ENOMEM:when=2+4"])
+        /// An answer that cannot be sent, be it short, long or data of a file, is EIO for the caller, and is logged.
+        @Test(arguments: [
+            "write:error=ENOMEM:when=15+9", "writev:error=ENOMEM:when=1+2", "splice:error=ENOMEM:when=2+4",
+        ])
         func answersThatCannotBeSent(fault: String) throws {
             try withFailing(fault) { mount in
                 let failed = try run(mount).succeeded().split(separator: "\n").last.flatMap { Int($0) }

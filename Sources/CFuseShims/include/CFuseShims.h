@@ -29,6 +29,10 @@ int shim_failure(void);
 void shim_cut_off(void);
 void shim_process(struct fuse_session *session, void *buffer, size_t size);
 
+// The request that this thread serves, or has served last, as the kernel has sent it. NULL on a thread that serves none.
+extern _Thread_local const void *shim_served_;
+static inline const void *shim_served(void) { return shim_served_; }
+
 // What the kernel has agreed to, once INIT is done.
 struct shim_features {
     int passthrough;  // also 0 once the kernel has refused a backing file for lack of rights

@@ -19,6 +19,9 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
     /// libfuse's own, which is the least that the kernel accepts.
     private static let bufferSize = (1 << 20) + 4096
     private static let headerSize = 40
+    /// fuse_in_header and fuse_write_in.
+    private static let writeHeaderSize = 80
+    private static let pageSize = 4096
     /// Copying this much takes longer than waking another reader.
     private static let largeData = 128 << 10
 
@@ -30,10 +33,17 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
     func prepareThread() { Volume.prepareWorkerThread() }
 
     func makeBuffer() -> UnsafeMutableRawBufferPointer? {
-        UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferSize, alignment: 4096)
+        .allocate(byteCount: Self.pageSize + Self.bufferSize, alignment: Self.pageSize)
+    }
+
+    /// Requests are placed so that the data of a WRITE begins at a page: then each page is copied in one piece, into the
+    /// buffer and from there into the file.
+    private func request(in buffer: UnsafeMutableRawBufferPointer) -> UnsafeMutableRawBufferPointer {
+        UnsafeMutableRawBufferPointer(rebasing: buffer[(Self.pageSize - Self.writeHeaderSize)...])
     }
 
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        let buffer = request(in: buffer)
         do throws(Errno) {
             let count = try channel.receive(into: buffer)
             guard count >= Self.headerSize else { throw .ioError }
@@ -71,7 +81,7 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
     }
 
     func isSlow(_ buffer: UnsafeMutableRawBufferPointer, _ length: Int) -> Bool {
-        let request = RawRequest(buffer)
+        let request = RawRequest(request(in: buffer))
         switch request.opcode {
         case .fsync, .fsyncdir, .fallocate, .copyFileRange, .syncfs: return true
         case .write: return length > Self.largeData
@@ -81,13 +91,13 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
     }
 
     func serve(_ buffer: UnsafeMutableRawBufferPointer, _ length: Int) {
+        let buffer = request(in: buffer)
         let request = RawRequest(buffer)
         switch request.opcode {
         case .temporary: RawRequest.rewrite(buffer, as: .create)
         case .statx: RawRequest.rewrite(buffer, as: .getattr)
         default: break
         }
-        RawRequest.current = request
         if request.usesRoom { server.retries.finishOld(except: request.thread) }
         channel.process(buffer, length)
     }
@@ -172,12 +182,7 @@ struct RawRequest {
     var isStatx: Bool { was(.statx) }
 
     /// The request that this thread serves.
-    static var current: RawRequest {
-        get { RawRequest(pointer: ofThread.pointer) }
-        set { ofThread.pointer = UnsafeMutableRawPointer(mutating: newValue.base) }
-    }
+    static var current: RawRequest { RawRequest(pointer: shim_served()) }
 
-    private init(pointer: UnsafeMutableRawPointer?) { base = UnsafeRawPointer(pointer) }
-
-    private static let ofThread = ThreadLocal()
+    private init(pointer: UnsafeRawPointer?) { base = pointer }
 }

@@ -25,11 +25,12 @@ final class WorkerPool: Sendable {
     private let watchmanSleeps = Atomic<Bool>(false)
     /// 0 while the leader reads, the request's number while it serves one.
     private let serving = Atomic<UInt64>(0)
-    private let source: any RequestSource
+    /// What each thread does.
+    private let life: @Sendable (WorkerPool) -> Void
 
-    init(source: any RequestSource, limit: Int = 48) {
-        self.source = source
+    init(source: some RequestSource, limit: Int = 48) {
         self.limit = limit
+        life = { $0.work(source) }
     }
 
     /// Serves until the source ends.
@@ -49,13 +50,13 @@ final class WorkerPool: Sendable {
     }
 
     private func addWorker() throws(Errno) {
-        let thread = try WorkThread(name: "worker") { [self] in work() }
+        let thread = try WorkThread(name: "worker") { [self] in life(self) }
         state.withLock { $0.threads.append(thread) }
     }
 
     /// The life of a thread: it waits for the lead, reads and serves until it gives up the lead, serves that request,
     /// and starts again.
-    private func work() {
+    private func work(_ source: some RequestSource) {
         source.prepareThread()
         guard let buffer = source.makeBuffer() else { return }
         defer { buffer.deallocate() }
