@@ -6,24 +6,23 @@ import PurgeTree
 /// The attributes of an entry as a caller sees them. Each reply that has attributes gets them from here, so what is true of
 /// all that callers see has one place.
 public struct Attributes: Sendable {
-    public let status: FileStatus
+    public private(set) var status: FileStatus
     /// When the entry was made; nil if that was not asked for, or the store's file system does not keep it.
-    public let birth: Instant?
+    public private(set) var birth: Instant?
     /// The kernel may keep these attributes until it changes them itself.
     public let mayBeCached: Bool
 
     /// Those of an entry of the store, from what its file system says. `st_blocks` x 512 is the charge on every store,
     /// so that du, df and the ledger agree (docs/RULES.md, Charged bytes). Under the lock.
     init(of node: Node, _ status: FileStatus, birth: Instant? = nil, in state: borrowing VolumeState) {
-        var (status, birth) = (status, birth)
-        if !state.device.history.isEmpty { state.device.fileClock.showTimes(&status, &birth, of: node) }
-        status.st_blocks = node.isRegular ? Int(node.blocks * 8) : 0
-        status.st_blksize = 4096
         // When an ordinary user writes, the daemon clears the bits, which the kernel's cache does not see.
         let dropsBits = node.isRegular && status.st_mode & (S_ISUID | S_ISGID) != 0
         // The kernel cannot be told that what has lost its name looks older, unless it is an open file.
         let isFound = !node.isUnlinked || node.opens > 0
         self.init(status, birth: birth, mayBeCached: !dropsBits && !node.isPassed && isFound)
+        if !state.device.history.isEmpty { state.device.fileClock.showTimes(&self.status, &self.birth, of: node) }
+        self.status.st_blocks = node.isRegular ? Int(node.blocks * 8) : 0
+        self.status.st_blksize = 4096
     }
 
     /// Those of a purged entry whose name the announcing thread is about to remove.

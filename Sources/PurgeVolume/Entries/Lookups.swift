@@ -27,8 +27,10 @@ struct Lookups: VolumeFamily {
     func mayCacheAbsence(_ name: CName?, in parent: Node) -> Bool {
         // There are names in it for a moment (PageWaiter).
         guard let name, !parent.isControl else { return false }
-        let key = GhostKey(directory: ObjectIdentifier(parent), name: Name(name))
-        return read { state in state.ghosts[key] == nil }
+        return read { state in
+            state.ghosts.isEmpty
+                || state.ghosts[GhostKey(directory: ObjectIdentifier(parent), name: Name(name))] == nil
+        }
     }
 
     /// nil if the name has moved meanwhile.

@@ -11,8 +11,8 @@ enum Location {
     case itself(FileDescriptor)
     /// A file without a name, through one of its open descriptors.
     case open(Handle)
-    /// What is known about an entry that was removed.
-    case known(FileStatus)
+    /// What is known about an entry that was removed. Indirect, because it is large and rare.
+    indirect case known(FileStatus)
 
     func status() throws(Errno) -> FileStatus {
         switch self {
