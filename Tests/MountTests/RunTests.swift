@@ -254,6 +254,15 @@ extension Mounts {
             }
         }
 
+        /// What other apps have lost is no loss of this one.
+        @Test func doesNotFailOnPurgesOfOthers() throws {
+            let outcome = try Program.run(
+                PurgefsBinary.path, "run", "--total", "10M", "--others", "5M", "--others-purgeable", "5M", "--fail-on",
+                "purged", "--", "sh", "-c", "head -c 8M /dev/zero > ~/Documents/kept")
+            #expect(outcome.status == 0, "\(outcome)")
+            #expect(outcome.errors.contains(" others)") && !outcome.errors.contains("--fail-on"), "\(outcome)")
+        }
+
         @Test func demandsThatCannotBeMet() throws {
             for (words, status, message) in [
                 (["--fail-on", "purge"], Int32(64), "'purge' is not one of refused, purged"),

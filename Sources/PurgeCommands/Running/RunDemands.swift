@@ -37,12 +37,18 @@ struct RunDemands {
 
     /// A COMMAND that has failed keeps its status.
     func status(after status: Int32, _ events: RunTally, _ console: Console) -> Int32 {
-        let found = types.compactMap { word, type in events.counts[type].map { (word: word, type: type, count: $0) } }
+        let found = types.map { (word: $0.word, type: $0.type, count: count(of: $0.type, events)) }
+            .filter { $0.count > 0 }
         if found.isEmpty { return status }
         for (word, type, count) in found {
             let path = events.firstPaths[type].map { ", the first of \(VisibleText.of($0))" } ?? ""
             console.warn("run: --fail-on \(word): \(count) \(count == 1 ? "event" : "events")\(path)")
         }
         return status == ExitStatus.done ? ExitStatus.demandFailed : status
+    }
+
+    /// What other apps have lost is no loss of this one.
+    private func count(of type: EventType, _ events: RunTally) -> Int {
+        type == .purge ? events.purgedFiles : events.counts[type] ?? 0
     }
 }
