@@ -27,6 +27,21 @@ extension Mounts {
             }
         }
 
+        /// The app of `run`, if it is another user's process; the directories above the container and the store stay closed.
+        @Test(arguments: [["--allow-other"], ["-o", "allow_other"], []]) func runForAnotherUser(options: [String])
+            throws
+        {
+            let script = """
+                chmod 777 ~/Documents
+                setpriv --reuid 65534 --clear-groups sh -c 'echo x > ~/Documents/a; ls ~/../../../..; ls ~/../../../../store'
+                stat -c %u ~/Documents/a
+                """
+            let outcome = try Program.run(
+                [PurgefsBinary.path, "run", "--quiet", "--total", "64M"] + options + ["--", "sh", "-c", script],
+                environment: ["TMPDIR": "/var/tmp"])
+            #expect(outcome.output == (options.isEmpty ? "" : "65534\n"), "\(outcome)")
+        }
+
         @Test func accessByMode() throws {
             try withMount(["--total", "64M", "--allow-other"]) { mount in
                 try mount.make("Documents/secret", size: 10)

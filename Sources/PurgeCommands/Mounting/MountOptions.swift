@@ -34,12 +34,19 @@ extension Arguments {
     func mountRequest(store: String, mountpoint: String) throws(CommandFailure) -> MountRequest {
         var request = MountRequest(storePath: store, mountpoint: mountpoint)
         request.settings = try settingsChange()
-        request.options = texts(.mountOptions).flatMap { $0.split(separator: ",").map(String.init) }
-        request.allowsOther = has(.allowOther) || request.options.contains("allow_other")
+        request.options = mountOptions
+        request.allowsOther = allowsOther
         request.options.removeAll { $0 == "allow_other" }
         request.applyAccessTimes()
         return request
     }
+
+    private var mountOptions: [String] {
+        texts(.mountOptions).flatMap { $0.split(separator: ",").map(String.init) }
+    }
+
+    /// Whether other users are let in, by either of two options.
+    var allowsOther: Bool { has(.allowOther) || mountOptions.contains("allow_other") }
 
     private func settingsChange() throws(CommandFailure) -> SettingsChange {
         var change = SettingsChange()

@@ -57,6 +57,17 @@ struct RunArea {
         return path
     }
 
+    /// For a mount that lets other users in: they may pass through the directories above it, and see nothing in them. The
+    /// store has a mode of its own.
+    func admitOthers() throws(CommandFailure) {
+        for count in 0...Self.containers.count {
+            let path = ([root] + Self.containers.prefix(count)).joined(separator: "/")
+            do throws(Errno) {
+                try System.changeMode(at: AT_FDCWD, path, 0o711)
+            } catch { throw CommandFailure("cannot let other users in", path: path, error) }
+        }
+    }
+
     /// How often it is tried: a process that COMMAND has left may make folders there after the unmount.
     private static let attempts = 20
 

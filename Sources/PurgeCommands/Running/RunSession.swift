@@ -97,6 +97,7 @@ struct RunSession {
     }
 
     private func mount() throws(CommandFailure) -> DaemonProcess {
+        if invocation.arguments.allowsOther { try prepared.area.admitOthers() }
         let options =
             [OptionSpec.sendsEvents.text, OptionSpec.diesWithParent.text, OptionSpec.removeStore.text]
             + [prepared.area.root]
