@@ -149,23 +149,7 @@ extension EntryReader {
 
     private static func data(of file: FileDescriptor) throws(Errno) -> (FileStatus, [Range<Int64>]) {
         let status = try System.status(file.raw)
-        return (status, try runs(of: file.raw, size: Int64(status.st_size)))
-    }
-
-    /// Where there is data.
-    private static func runs(of file: Int32, size: Int64) throws(Errno) -> [Range<Int64>] {
-        var runs: [Range<Int64>] = []
-        var offset: Int64 = 0
-        do throws(Errno) {
-            while offset < size {
-                let start = try System.seek(file, offset, System.seekData)
-                let end = min(size, try System.seek(file, start, System.seekHole))
-                guard start < end else { break }
-                runs.append(start..<end)
-                offset = end
-            }
-        } catch .noSuchAddressOrDevice {} catch .invalid { return [0..<size] }
-        return runs
+        return (status, try FileRuns.data(of: file.raw, size: Int64(status.st_size)))
     }
 }
 

@@ -7,6 +7,8 @@ enum SettingsDocument {
     static func settings(from content: [UInt8]) throws(SettingsDamage) -> Device {
         let given = try object(content)
         try checkVersion(of: given)
+        if let settings = whole(given) { return settings.roundedToBlocks }
+        // What is wrong with it is found member by member.
         guard given["containerID"] != nil else { throw .value(name: "containerID", "it is missing") }
         var merged = try value(of: Device(containerID: placeholderID))
         for member in ordered(given, as: merged) {
@@ -72,6 +74,16 @@ enum SettingsDocument {
         case nil: throw .value(name: "version", "it is missing")
         default: throw .value(name: "version", "it is not 1")
         }
+    }
+
+    /// nil if anything is wrong.
+    private static func whole(_ given: JSONValue) -> Device? {
+        do throws(SettingsDamage) {
+            let settings = try decode(given, changing: "")
+            guard try value(of: settings).sorted == given.sorted else { return nil }
+            try validate(settings)
+            return settings
+        } catch { return nil }
     }
 
     /// In the order of declaration, so that a value is checked after those that it depends on.

@@ -30,10 +30,13 @@ extension FileDescriptor {
     }
 
     /// Names of a directory's entries except `.` and `..`, from this descriptor's position on.
-    public func names() throws(Errno) -> [RawText] {
+    public func names() throws(Errno) -> [RawText] { try names { _ in true } }
+
+    /// Those of them that are wanted.
+    public func names(where isWanted: (CName) -> Bool) throws(Errno) -> [RawText] {
         var names: [RawText] = []
         try DirectoryBlock.forEach(of: raw) { _, name in
-            if !DirectoryBlock.isDot(name) { names.append(System.rawText(name)) }
+            if !DirectoryBlock.isDot(name), isWanted(name) { names.append(System.rawText(name)) }
         }
         return names
     }

@@ -12,7 +12,7 @@ struct MountTableTests {
         """
 
     @Test func findsContainers() {
-        let entries = MountEntry.parse(Self.table)
+        let entries = MountEntry.parse(Array(Self.table.utf8))
         #expect(entries.map(\.mountpoint) == ["/", "/mnt/a b", "/mnt/part", "/mnt/other"])
         #expect(entries.map(\.isContainer) == [false, true, false, false])
         #expect(entries[1].source == "/data/st\\re")

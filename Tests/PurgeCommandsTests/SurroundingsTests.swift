@@ -8,18 +8,19 @@ struct SurroundingsTests {
     /// another.
     private static let surroundings = Surroundings(
         mounts: MountEntry.parse(
-            """
-            27 1 254:0 / / rw - ext4 /dev/root rw
-            28 27 254:1 / /srv rw - ext4 /dev/srv rw
-            40 27 254:1 /apps/store /mnt/store rw - ext4 /dev/srv rw
-            41 27 254:1 /apps/store/container /mnt/container rw - ext4 /dev/srv rw
-            42 27 254:1 /apps/store/container/Documents /mnt/a\\040b rw - ext4 /dev/srv rw
-            43 28 0:37 / /srv/app rw - fuse.purgefs /srv/apps/store rw,user_id=0
-            44 27 0:37 /tmp /mnt/part rw - fuse.purgefs /srv/apps/store rw,user_id=0
-            45 27 254:1 /apps /mnt/hidden/apps rw - ext4 /dev/srv rw
-            46 27 0:40 / /mnt/hidden rw - tmpfs none rw
-            47 43 0:41 / /srv/app/tmp/disk rw - tmpfs none rw
-            """))
+            Array(
+                """
+                27 1 254:0 / / rw - ext4 /dev/root rw
+                28 27 254:1 / /srv rw - ext4 /dev/srv rw
+                40 27 254:1 /apps/store /mnt/store rw - ext4 /dev/srv rw
+                41 27 254:1 /apps/store/container /mnt/container rw - ext4 /dev/srv rw
+                42 27 254:1 /apps/store/container/Documents /mnt/a\\040b rw - ext4 /dev/srv rw
+                43 28 0:37 / /srv/app rw - fuse.purgefs /srv/apps/store rw,user_id=0
+                44 27 0:37 /tmp /mnt/part rw - fuse.purgefs /srv/apps/store rw,user_id=0
+                45 27 254:1 /apps /mnt/hidden/apps rw - ext4 /dev/srv rw
+                46 27 0:40 / /mnt/hidden rw - tmpfs none rw
+                47 43 0:41 / /srv/app/tmp/disk rw - tmpfs none rw
+                """.utf8)))
     private static func isStore(_ path: String) -> Bool {
         ["/srv/apps/store", "/mnt/store"].contains(path)
     }

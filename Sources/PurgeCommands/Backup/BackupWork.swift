@@ -52,11 +52,7 @@ struct BackupWork {
 
     /// On standard error, if that is a terminal and it takes more than a second.
     func progress(_ word: String, path: String) -> BackupProgress {
-        guard isatty(STDERR_FILENO) == 1 else { return BackupProgress(path: path) { _ in } }
-        let line = ProgressLine()
-        return BackupProgress(path: path) {
-            line.show("\(word): \($0.entries) entries, \(ByteCount($0.bytes).inWords)")
-        }
+        ProgressLine.progress(word, path: path)
     }
 
     /// Some lines, or all of them with --verbose.
@@ -76,6 +72,15 @@ final class ProgressLine {
         due = System.uptime() + 1_000_000_000
         isShown = true
         write("\r\(text)\u{1B}[K")
+    }
+
+    /// Shown if standard error is a terminal and it takes more than a second.
+    static func progress(_ word: String, path: String) -> BackupProgress {
+        guard isatty(STDERR_FILENO) == 1 else { return BackupProgress(path: path) { _ in } }
+        let line = ProgressLine()
+        return BackupProgress(path: path) {
+            line.show("\(word): \($0.entries) entries, \(ByteCount($0.bytes).inWords)")
+        }
     }
 
     deinit { if isShown { write("\r\u{1B}[K") } }

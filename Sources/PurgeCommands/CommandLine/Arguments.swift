@@ -27,22 +27,24 @@ struct Arguments: Sendable {
             } else if word == "--" {
                 endOfOptions = true
             } else {
-                let following = next + 1 < words.count ? words[next + 1] : nil
-                if try take(word, following: following, verb) { next += 1 }
+                next += try take(word, following: words[(next + 1)...].prefix(2), verb)
             }
             next += 1
         }
         try checkOperands(verb)
     }
 
-    /// Takes one option. Returns whether it has used up the word that follows.
-    private mutating func take(_ word: String, following: String?, _ verb: Verb) throws(CommandFailure) -> Bool {
+    /// Takes one option. Returns how many of the words that follow it has used up.
+    private mutating func take(
+        _ word: String, following words: ArraySlice<String>, _ verb: Verb
+    ) throws(CommandFailure) -> Int {
         let (option, attached) = try Self.option(word, verb)
+        let following = words.first
         switch option.value {
         case .none:
             guard attached == nil else { throw .usage("\(option.text) takes no value") }
             values[option.name, default: []].append("")
-            return false
+            return 0
         case .optionalChoice(_, let words):
             if let attached { try check(attached, option) }
             if attached == nil, let following, words.contains(following) {
@@ -51,7 +53,17 @@ struct Arguments: Sendable {
                         + "write ./\(following))")
             }
             values[option.name, default: []].append(attached ?? "")
-            return false
+            return 0
+        case .moment:
+            // One word with a space in it is the same as two.
+            let given = (attached.map { [$0] } ?? []) + words
+            let parts = given.first?.contains(" ") ?? false ? [given[0]] : Array(given.prefix(2))
+            let value = parts.joined(separator: " ")
+            guard value.contains(" "), !parts.contains("--") else {
+                throw .usage("\(option.synopsis): a word is missing")
+            }
+            values[option.name, default: []].append(value)
+            return parts.count - (attached == nil ? 0 : 1)
         default:
             guard let value = attached ?? following else { throw .usage("\(option.synopsis): the value is missing") }
             guard attached != nil || value != "--" else {
@@ -60,7 +72,7 @@ struct Arguments: Sendable {
             }
             try check(value, option)
             values[option.name, default: []].append(value)
-            return attached == nil
+            return attached == nil ? 1 : 0
         }
     }
 

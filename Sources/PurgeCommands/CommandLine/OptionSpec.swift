@@ -10,6 +10,8 @@ struct OptionSpec: Hashable, Sendable {
         case duration
         case file
         case directory
+        /// Two words: how long after the beginning, and what happens then.
+        case moment
         case text(String)
         case number(String)
         /// One of the words; `others` are accepted too, but not shown.
@@ -55,6 +57,7 @@ struct OptionSpec: Hashable, Sendable {
         case .duration: text + " DURATION"
         case .file: text + " FILE"
         case .directory: text + " DIR"
+        case .moment: text + " DURATION NAME=VALUE"
         case .text(let word), .number(let word), .choice(let word, _, _): text + " " + word
         case .optionalChoice(let word, _): "\(text)[=\(word)]"
         }

@@ -27,7 +27,7 @@ struct MountEntry: Hashable, Sendable {
     static func all(of process: String) -> [MountEntry] {
         do throws(Errno) {
             let table = try FileDescriptor.open("/proc/\(process)/mountinfo", O_RDONLY).readToEnd()
-            return parse(String(decoding: table, as: UTF8.self))
+            return parse(table)
         } catch { return [] }
     }
 
@@ -39,29 +39,36 @@ struct MountEntry: Hashable, Sendable {
     }
 
     /// Lines of proc(5): `36 35 98:0 / /mnt rw,noatime master:1 - fuse.purgefs source options`.
-    static func parse(_ table: String) -> [MountEntry] {
-        table.split(separator: "\n").compactMap { line in
-            let words = line.split(separator: " ")
-            guard words.count > 4, let separator = words.firstIndex(of: "-"), separator + 3 < words.count else {
-                return nil
-            }
+    static func parse(_ table: [UInt8]) -> [MountEntry] {
+        table.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            let words = line.split(separator: UInt8(ascii: " "))
+            guard words.count > 4, let separator = words.firstIndex(of: [UInt8(ascii: "-")]),
+                separator + 3 < words.count
+            else { return nil }
             // A path that is not UTF-8 would become another path as text; purgefs makes no such mounts.
             guard let mountpoint = unescaped(words[4]), let source = unescaped(words[separator + 2]),
                 let root = unescaped(words[3])
             else { return nil }
-            let owner = words[separator + 3].split(separator: ",").first { $0.hasPrefix("user_id=") }
+            let (device, type) = (text(words[2]), text(words[separator + 1]))
             return MountEntry(
-                mountpoint: mountpoint, type: String(words[separator + 1]),
-                source: source, device: String(words[2]), root: root,
-                owner: owner.flatMap { uid_t($0.dropFirst("user_id=".count)) },
-                connection: words[2].hasPrefix("0:") ? Int(words[2].dropFirst(2)) : nil)
+                mountpoint: mountpoint, type: type, source: source, device: device, root: root,
+                owner: type.hasPrefix("fuse") ? owner(text(words[separator + 3])) : nil,
+                connection: device.hasPrefix("0:") ? Int(device.dropFirst(2)) : nil)
         }
     }
 
+    private static func text(_ word: ArraySlice<UInt8>) -> String { String(decoding: word, as: UTF8.self) }
+
+    private static func owner(_ options: String) -> uid_t? {
+        let option = options.split(separator: ",").first { $0.hasPrefix("user_id=") }
+        return option.flatMap { uid_t($0.dropFirst("user_id=".count)) }
+    }
+
     /// `\040` is a space: three octal digits after a backslash.
-    private static func unescaped(_ text: Substring) -> String? {
+    private static func unescaped(_ text: ArraySlice<UInt8>) -> String? {
+        guard text.contains(UInt8(ascii: "\\")) else { return String(path: Array(text)) }
         var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
+        var rest = text
         while let byte = rest.popFirst() {
             let digits = rest.prefix(3)
             if byte == UInt8(ascii: "\\"), digits.count == 3,

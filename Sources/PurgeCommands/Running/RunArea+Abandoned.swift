@@ -11,7 +11,10 @@ extension RunArea {
     static func removeAbandoned(in directory: String) {
         do throws(Errno) {
             let parent = try FileDescriptor.open(directory, O_RDONLY | O_DIRECTORY)
-            for name in try parent.names() where isName(Places.text(name)) {
+            // There may be thousands of others.
+            let beginning = Array(prefix.utf8CString.dropLast())
+            let names = try parent.names { strncmp($0, beginning, beginning.count) == 0 }
+            for name in names where isName(Places.text(name)) {
                 if System.endSignal() != nil { return }
                 let area = RunArea(root: directory + "/" + Places.text(name))
                 do throws(Errno) { try area.removeIfAbandoned(name, in: parent) } catch {}

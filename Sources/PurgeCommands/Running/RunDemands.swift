@@ -12,6 +12,8 @@ struct RunDemands {
     private let types: [(word: String, type: EventType)]
     private let summary: ReportFile?
 
+    var wantSummary: Bool { summary != nil }
+
     init(_ arguments: Arguments) throws(CommandFailure) {
         let words = arguments.text(.failOn)?.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         var types: [(word: String, type: EventType)] = []

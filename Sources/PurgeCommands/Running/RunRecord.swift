@@ -17,6 +17,8 @@ final class RunRecord: Sendable {
     private struct State {
         /// The number of the newest event.
         var last: Int64 = 0
+        /// Whether that is the one with which a container's mount ends.
+        var isUnmounted = false
         /// Events that the daemon could not deliver, and that the journal does not have either.
         var missing: Int64 = 0
         /// What the daemon reports about its own end.
@@ -116,6 +118,7 @@ final class RunRecord: Sendable {
             rest = Array(lines.last ?? [])
             for line in lines.dropLast() { take(line, journal) }
         }
+        if state.withLock({ $0.isUnmounted }) { return }
         // A daemon that was killed may have written a few more events to the journal than it could send.
         for event in journal.events(after: state.withLock { $0.last }) { note(event) }
     }
@@ -125,17 +128,17 @@ final class RunRecord: Sendable {
             guard let failure = Self.decode(DaemonFailure.self, line)?.failure else { return }
             return state.withLock { $0.daemonFailures.append(failure) }
         }
-        if Self.isDropped(line) { return fill(Self.decode(Event.self, line), journal) }
+        if Self.isOf("dropped", line) { return fill(Self.decode(Event.self, line), journal) }
         let digits = line.dropFirst(Self.beginning.count).prefix { (0x30...0x39).contains($0) }
         note(line, digits.reduce(Int64.zero) { $0 &* 10 &+ Int64($1 & 0xF) })
     }
 
-    /// Whether a line stands for events that this record misses.
-    private static func isDropped(_ line: Line) -> Bool {
+    /// Whether a line has this type. `dropped` stands for events that this record misses.
+    private static func isOf(_ type: String, _ line: Line) -> Bool {
         let quote = UInt8(ascii: "\"")
         // The number and the time come before the type.
         let rest = line.dropFirst(beginning.count).drop { $0 != quote }.dropFirst("\"time\":\"".utf8.count)
-        return rest.drop { $0 != quote }.starts(with: "\",\"type\":\"dropped\"".utf8)
+        return rest.drop { $0 != quote }.starts(with: "\",\"type\":\"\(type)\"".utf8)
     }
 
     /// Events that came faster than this thread could receive them: those after the last one that it has, up to the
@@ -156,6 +159,7 @@ final class RunRecord: Sendable {
     private func note(_ line: Line, _ number: Int64) {
         state.withLock { state in
             state.last = number
+            state.isUnmounted = Self.isOf("unmount", line)
             state.lines.append(line)
             if state.lines.count == Self.batch { state.addUp() }
         }

@@ -1,4 +1,5 @@
 import Glibc
+import PurgeBackup
 import PurgeModel
 import PurgeStore
 import PurgeSystem
@@ -17,6 +18,7 @@ struct RunSession {
     private let invocation: Invocation
     private let console: Console
     private let prepared: RunPreparation
+    private let plan: RunningPlan
     /// The signal mask that COMMAND gets.
     private let mask: SignalSet
 
@@ -24,11 +26,14 @@ struct RunSession {
     static func blockSignals() throws(Errno) -> SignalSet { try System.block(blocked) }
 
     /// `mask` is what `blockSignals` has returned.
-    init(_ invocation: Invocation, mask: SignalSet) throws(CommandFailure) {
+    init(
+        _ invocation: Invocation, _ plan: RunPlan, _ origin: CopyOrigin?, mask: SignalSet
+    ) throws(CommandFailure) {
         self.invocation = invocation
         self.mask = mask
         console = invocation.console
-        prepared = try RunPreparation.make(store: invocation.arguments.text(.store))
+        prepared = try RunPreparation.make(store: invocation.arguments.text(.store), copyOf: origin)
+        self.plan = RunningPlan(plan, mountpoint: prepared.mountpoint)
     }
 
     func run(record: RunRecord, report: RunReport?, demands: RunDemands) throws(CommandFailure) -> Int32 {
@@ -46,13 +51,17 @@ struct RunSession {
         }
         // Everything below is done, whatever has happened.
         record.startEnding()
-        let answer = daemon.hasEnded() ? .some(nil) : state()
+        plan.stop()
+        let isWanted = !invocation.arguments.has(.quiet) || demands.wantSummary
+        let answer = daemon.hasEnded() ? .some(nil) : state(isWanted: isWanted)
         let ending = RunEnding(mountpoint: prepared.mountpoint, console: console, isSilent: answer == nil)
         var failures = ending.takeAway(daemon)
+        failures += endPlan()
         let events = record.end()
         failures += record.failures(isStoreKept: invocation.arguments.has(.store))
         if case .success(let outcome) = result { summarize(outcome, answer ?? nil, events) }
-        let summary = RunSummary(before: outcome(of: result)?.before, after: (answer ?? nil)?.status, events: events)
+        let summary = RunSummary(
+            refusedBefore: outcome(of: result)?.refusedBefore, after: (answer ?? nil)?.status, events: events)
         do throws(CommandFailure) {
             try demands.write(summary, status: outcome(of: result)?.status)
         } catch { failures.append(error) }
@@ -62,6 +71,17 @@ struct RunSession {
         let status = try result.get().status
         guard failures.isEmpty else { return ExitStatus.runFailed }
         return demands.status(after: Self.last(status), events, console)
+    }
+
+    /// The daemon has ended, so that nothing waits for it any more.
+    private func endPlan() -> [CommandFailure] {
+        let (failures, unreached) = plan.end()
+        if !unreached.isEmpty {
+            console.warn(
+                "run: COMMAND had ended before this was due: "
+                    + unreached.map { "--at \(VisibleText.of($0))" }.joined(separator: ", "))
+        }
+        return failures
     }
 
     private func outcome(of result: Result<Outcome, CommandFailure>) -> Outcome? {
@@ -124,14 +144,16 @@ struct RunSession {
     private struct Outcome {
         var end: ProcessEnd
         var hasLostContainer: Bool
-        var before: StatusReport
+        /// What the store had counted before.
+        var refusedBefore: Int64
 
         var status: Int32 { hasLostContainer ? ExitStatus.runFailed : end.exitStatus }
     }
 
     private func runCommand(_ daemon: DaemonProcess) throws(CommandFailure) -> Outcome {
-        let before = try launch()
+        let refusedBefore = try launch()
         if let signal = System.endSignal() { throw Self.interrupted(by: signal) }
+        try plan.start()
         let command = try RunningCommand.start(
             invocation.rawOperands, environment: RunEnvironment.make(mountpoint: prepared.mountpoint), mask: mask,
             directory: invocation.arguments.has(.chdir) ? prepared.mountpoint : nil, beside: daemon.pid)
@@ -143,38 +165,41 @@ struct RunSession {
                     + (Store.lastWords(in: prepared.store).map { "\n" + VisibleText.of($0) } ?? ""))
             return true
         }
-        return Outcome(end: end, hasLostContainer: daemon.hasEnded(), before: before)
+        return Outcome(end: end, hasLostContainer: daemon.hasEnded(), refusedBefore: refusedBefore)
     }
 
     /// The state of the container when COMMAND has ended.
     private struct After {
-        var status: StatusReport
+        /// nil if nobody wants to know.
+        var status: StatusReport?
         var hostRefusals: Int
     }
 
     /// nil if the daemon does not answer; the inner value is nil if it has just ended, and the summary is then printed
     /// without it.
-    private func state() -> After?? {
+    private func state(isWanted: Bool) -> After?? {
         let control = MountedControl(place: prepared.mountpoint)
         return answer { () throws(CommandFailure) in
             // What is missing is said by the messages about the end of the daemon.
             do throws(CommandFailure) { try control.tell(.terminate) } catch {}
             return After(
-                status: try control.status(), hostRefusals: try control.stat("host.refused").map { Int($0) } ?? 0)
+                status: isWanted ? try control.status() : nil,
+                hostRefusals: try control.stat("host.refused").map { Int($0) } ?? 0)
         }.map { result in do { return try result.get() } catch { return nil } }
     }
 
-    /// The app runs from here on. Returns the state of the container before.
-    private func launch() throws(CommandFailure) -> StatusReport {
+    /// The app runs from here on. Returns how many writes the store had refused before.
+    private func launch() throws(CommandFailure) -> Int64 {
         let control = MountedControl(place: prepared.mountpoint)
-        let status = { @Sendable () throws(CommandFailure) in try control.status() }
-        let launch = { @Sendable () throws(CommandFailure) -> StatusReport in
-            let before = try status()
+        let refused = { @Sendable () throws(CommandFailure) in try control.stat("refused.writes") ?? 0 }
+        let launch = { @Sendable [plan] () throws(CommandFailure) -> Int64 in
+            let before = try refused()
             try control.tell(.launch)
+            try plan.prepare()
             return before
         }
         // It takes as long as removing what policies of directories do not keep.
-        let result = answer(launch, within: 250) { System.endSignal() == nil && answer(status) != nil }
+        let result = answer(launch, within: 250) { System.endSignal() == nil && answer(refused) != nil }
         if let signal = System.endSignal() { throw Self.interrupted(by: signal) }
         guard let result else {
             throw CommandFailure(
@@ -197,7 +222,7 @@ struct RunSession {
 
     private func summarize(_ outcome: Outcome, _ after: After?, _ events: RunTally) {
         if !invocation.arguments.has(.quiet) {
-            console.warn(RunSummary(before: outcome.before, after: after?.status, events: events).text)
+            console.warn(RunSummary(refusedBefore: outcome.refusedBefore, after: after?.status, events: events).text)
         }
         let refusals = after?.hostRefusals ?? events.hostRefusals
         guard refusals > 0 else { return }

@@ -3,8 +3,8 @@ import PurgeStore
 
 /// What one run did to its container, as text.
 struct RunSummary {
-    /// nil if COMMAND was not reached.
-    let before: StatusReport?
+    /// How many writes the store had refused before COMMAND; nil if that was not reached.
+    let refusedBefore: Int64?
     /// nil if the container went away first.
     let after: StatusReport?
     let events: RunTally
@@ -24,8 +24,8 @@ struct RunSummary {
     }
 
     private var refused: Int64 {
-        guard let after, let before else { return events.refusals }
-        return after.counters.refusedWrites - before.counters.refusedWrites
+        guard let after, let refusedBefore else { return events.refusals }
+        return after.counters.refusedWrites - refusedBefore
     }
 
     /// `1.2 MiB temporary, 12.0 MiB caches`, in the order of purging.

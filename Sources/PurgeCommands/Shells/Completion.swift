@@ -15,7 +15,7 @@ extension OptionSpec {
     var completion: Completion? {
         switch value {
         case .none: nil
-        case .size, .duration, .text, .number: .nothing
+        case .size, .duration, .text, .number, .moment: .nothing
         case .file: .files
         case .directory: .directories
         case .choice(_, let words, _), .optionalChoice(_, let words): .words(words)

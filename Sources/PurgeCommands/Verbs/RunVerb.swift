@@ -1,9 +1,17 @@
 import Glibc
+import PurgeBackup
 import PurgeSystem
 
 extension OptionSpec {
     static let store = OptionSpec(
         "store", .directory, "the store; without it, a temporary one that is removed at the end")
+    static let copyOf = OptionSpec(
+        "copy-of", .directory, "begin with a copy of the store DIR, which is not changed; not with a store that exists")
+    static let seed = OptionSpec(
+        "seed", .directory, "begin with a copy of what is in the directory DIR; not with a store that exists")
+    static let at = OptionSpec(
+        "at", .moment,
+        "so long after COMMAND has begun (0s: before), do what `purgefs set` or a control file would; may be repeated")
     static let chdir = OptionSpec("chdir", "start COMMAND in the container and not in the working directory")
     static let failOn = OptionSpec(
         "fail-on", .text("EVENT[,EVENT...]"),
@@ -29,8 +37,9 @@ extension Verb {
                 + "away while COMMAND runs, COMMAND gets SIGTERM, and SIGKILL 10 seconds later. Processes that COMMAND "
                 + "leaves behind in the container lose it; they are named on standard error.",
         ],
-        options: [OptionSpec.store] + OptionSpec.mounting + [
-            OptionSpec.chdir, OptionSpec.failOn, OptionSpec.eventsFile, OptionSpec.summaryFile, OptionSpec.reportFile,
+        options: [OptionSpec.store, OptionSpec.copyOf, OptionSpec.seed] + OptionSpec.mounting + [
+            OptionSpec.at, OptionSpec.chdir, OptionSpec.failOn, OptionSpec.eventsFile, OptionSpec.summaryFile,
+            OptionSpec.reportFile,
             OptionSpec.quiet,
         ],
         operands: 1...(.max), endsAtFirstOperand: true,
@@ -44,7 +53,10 @@ extension Verb {
             ExitStatus.line(ExitStatus.notFound),
             ExitStatus.line(ExitStatus.usage, "wrong usage (or COMMAND ended with 64)"),
         ],
-        examples: ["purgefs run --total 64M -- sh -c 'df -h ~'"]
+        examples: [
+            "purgefs run --total 64M -- sh -c 'df -h ~'",
+            "purgefs run --seed fixtures --at 2s device.state=lock -- ./MyTests",
+        ]
     ) { (invocation) throws(CommandFailure) in try RunVerb.run(invocation) }
 }
 
@@ -54,6 +66,8 @@ private enum RunVerb {
         let request = try invocation.arguments.mountRequest(store: "", mountpoint: "")
         try checkFiles(invocation.arguments)
         let demands = try RunDemands(invocation.arguments)
+        let plan = try RunPlan(invocation.arguments.texts(.at))
+        let origin = try origin(invocation.arguments)
         do throws(CommandFailure) {
             try MountChecks.runForCommand(
                 store: invocation.arguments.text(.store), eventsFile: invocation.arguments.text(.eventsFile),
@@ -64,11 +78,22 @@ private enum RunVerb {
             let record = try RunRecord(path: invocation.arguments.text(.eventsFile))
             try demands.check(store: invocation.arguments.text(.store))
             let mask = try blockSignals(invocation)
-            return try RunSession(invocation, mask: mask).run(record: record, report: report, demands: demands)
+            return try RunSession(invocation, plan, origin, mask: mask)
+                .run(record: record, report: report, demands: demands)
         } catch {
             guard error.status == ExitStatus.failed else { throw error }
             if let signal = System.endSignal() { throw RunSession.interrupted(by: signal) }
             throw CommandFailure(status: ExitStatus.runFailed, message: error.message)
+        }
+    }
+
+    private static func origin(_ arguments: Arguments) throws(CommandFailure) -> CopyOrigin? {
+        switch (arguments.text(.copyOf), arguments.text(.seed)) {
+        case (let store?, nil): return .store(store)
+        case (nil, let directory?): return .directory(directory)
+        case (_?, _?):
+            throw .usage("--copy-of and --seed: one of them is enough; a store can be made with --seed first")
+        default: return nil
         }
     }
 

@@ -70,8 +70,17 @@ extension JSONValue {
         switch scalar {
         case let value as Bool: self = .bool(value)
         case let value as String: self = .string(value)
-        case let value as any BinaryInteger:
-            self = Int64(exactly: value).map(JSONValue.integer) ?? .number(Double(value))
+        // Each type by itself: asking the runtime for a protocol takes longer than all the rest.
+        case let value as Int64: self = .integer(value)
+        case let value as Int: self = .integer(Int64(value))
+        case let value as Int32: self = .integer(Int64(value))
+        case let value as Int16: self = .integer(Int64(value))
+        case let value as Int8: self = .integer(Int64(value))
+        case let value as UInt64: self = Int64(exactly: value).map(JSONValue.integer) ?? .number(Double(value))
+        case let value as UInt: self = Int64(exactly: value).map(JSONValue.integer) ?? .number(Double(value))
+        case let value as UInt32: self = .integer(Int64(value))
+        case let value as UInt16: self = .integer(Int64(value))
+        case let value as UInt8: self = .integer(Int64(value))
         case let value as Double: self = .number(value)
         case let value as Float: self = .number(Double(value))
         default: return nil

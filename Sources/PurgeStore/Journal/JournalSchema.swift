@@ -96,8 +96,9 @@ enum JournalSchema {
         try database.execute("PRAGMA locking_mode = EXCLUSIVE")
         // Read first: setting the mode would write to a file that may not be ours.
         if try isEmpty(database) {
-            // So that pages can be returned to the disk when the journal is to be smaller.
-            try database.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            // So that pages can be returned to the disk when the journal is to be smaller. It writes the first page, which
+            // need not be on the disk before the tables are.
+            try database.execute("PRAGMA synchronous = OFF; PRAGMA auto_vacuum = INCREMENTAL")
             try database.execute(writing)
             try database.transaction { () throws(DatabaseError) in
                 if try isEmpty(database) { try database.execute(tables) }

@@ -218,8 +218,11 @@ public final class StoreScan: VolumeFamily {
         _ found: Scanned, _ born: Instant, _ written: Instant, journal: Journal.LastUse?
     ) -> Instant {
         let now = clock.now
-        // A record with another birth time, or an older one, is that of a file that had this inode number before.
-        if let journal, journal.lastUse >= born, BirthMark.isSame(journal.birth, found.birth) {
+        // A record with another birth time is that of a file that had this inode number before, and so is an older one
+        // where birth times are not known. A copy of a store has files that were used before they were made.
+        if let journal, BirthMark.isSame(journal.birth, found.birth),
+            journal.lastUse >= born || BirthMark.isKnown(journal.birth, found.birth)
+        {
             // The machine's clock may have been ahead.
             return journal.lastUse.nanoseconds > now.nanoseconds &+ Self.clockError ? now : journal.lastUse
         }

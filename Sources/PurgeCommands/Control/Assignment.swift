@@ -1,0 +1,143 @@
+import PurgeModel
+import PurgeSystem
+import PurgeVolume
+
+extension ControlFile {
+    /// `storage.` may be omitted.
+    init?(settable text: String) {
+        guard let file = Self.settable.first(where: { $0.rawValue == text || $0.rawValue == "storage." + text })
+        else { return nil }
+        self = file
+    }
+
+    /// `NAME=VALUE` of a name and the word after it, if that would be accepted.
+    fileprivate func joined(with word: String?) -> String? {
+        guard let word, ControlFile(settable: String(word.prefix { $0 != "=" })) == nil,
+            objection(to: content(for: word)) == nil
+        else { return nil }
+        return "\(rawValue)=\(word)"
+    }
+
+    /// The message about a name that is not one of these.
+    static func objection(to text: String) -> String {
+        switch ControlFile(rawValue: text) {
+        case .deviceState: return "'\(text)' cannot be set; use 'purgefs device lock', 'unlock' or 'reboot'"
+        case .deviceClock: return "'\(text)' cannot be set; use 'purgefs clock advance DURATION'"
+        case .appState: return "'\(text)' cannot be set; use 'purgefs app launch' and the like"
+        default: break
+        }
+        let names = settable.map(\.rawValue)
+        let near = Suggestion.nearest(to: text, among: names) ?? Suggestion.nearest(to: "storage." + text, among: names)
+        return "'\(text)' cannot be set; "
+            + (near.map { "did you mean '\($0)'?" } ?? "these can: \(names.joined(separator: ", "))")
+    }
+
+    /// Why the control file would refuse `value` as it stands; nil if it would not.
+    fileprivate func objection(to value: String) -> String? {
+        if self == .storageTotal, let objection = SizeText.objection(toDevice: value) {
+            return "'\(value)': \(objection)"
+        }
+        return switch self {
+        case .storageThresholds: ThresholdChange(text: value) == nil ? Self.objection(toThresholds: value) : nil
+        case .storageOthersShare:
+            OthersShare.percent(text: value) == nil ? "'\(value)' is not a whole number from 0 to 100" : nil
+        case .storageProfile: OptionSpec.profile.objection(to: value)
+        case .storagePurgeLatency, .journalAge: OptionSpec.purgeLatency.objection(to: value)
+        case .journalSize where JournalBounds.size(text: value) == nil:
+            SizeText.objection(to: value) ?? "'\(value)' is neither 0 nor from 1M to 1G"
+        default:
+            SizeText.objection(to: value.first == "+" || value.first == "-" ? String(value.dropFirst()) : value)
+        }
+    }
+
+    private static func objection(toThresholds value: String) -> String {
+        let levels = ThresholdLevel.allCases.map(\.rawValue)
+        let unknown = value.split(separator: ",").map { String($0.prefix { $0 != "=" }) }.first { !levels.contains($0) }
+        return "'\(value)' is not LEVEL=LIMIT,... or off (LEVEL: verylow, low, nearlow, desired, each once; "
+            + "LIMIT: 512M, 10.5%)" + (unknown.map { Suggestion.hint(for: $0, among: levels) } ?? "")
+    }
+
+    /// What is written to the control file for `value`: `LEVEL:LIMIT` is another spelling of `LEVEL=LIMIT`.
+    func content(for value: String) -> String {
+        self == .storageThresholds ? value.map { $0 == ":" ? "=" : String($0) }.joined() : value
+    }
+
+    /// Why a well-formed value may have been refused.
+    fileprivate func refusal(_ control: any ControlEndpoint) -> String {
+        func now(_ name: ControlFile) -> String {
+            do throws(Errno) {
+                return String(try control.read(name).split(separator: "\n").joined(separator: ", "))
+            } catch { return "unknown" }
+        }
+        return switch self {
+        case .storageTotal, .storageOthers: "The result must be between 0 and 1 EiB; now it is \(now(self))."
+        case .storageOthersPurgeable:
+            "The result must be between 0 and storage.others, which is \(now(.storageOthers)); now it is \(now(self))."
+        case .storageThresholds:
+            "They must rise in the order verylow, low, nearlow, desired; now they are \(now(self))."
+        default: "Now it is \(now(self))."
+        }
+    }
+}
+
+/// A parsed `NAME=VALUE`.
+struct Assignment {
+    var name: ControlFile
+    var value: String
+    var content: String
+
+    /// The target is the first operand unless that is an assignment: a `/` before the `=` makes it a path.
+    static func split(_ operands: [String]) throws(CommandFailure) -> (target: String?, [Assignment]) {
+        let isTarget = operands.first.map { $0.prefix { $0 != "=" }.contains("/") || !$0.contains("=") } ?? false
+        let rest = isTarget ? operands.dropFirst() : operands[...]
+        guard !rest.isEmpty else { throw .usage("nothing to set: NAME=VALUE is missing") }
+        var assignments: [Assignment] = []
+        for (word, next) in zip(rest, rest.dropFirst().map { Optional($0) } + [nil]) {
+            if let joined = ControlFile(settable: word)?.joined(with: next) {
+                throw .usage("'\(word)' and '\(next ?? "")' must be one word: did you mean '\(joined)'?")
+            }
+            assignments.append(try Assignment(word, after: isTarget ? operands.first : nil))
+        }
+        return (isTarget ? operands.first : nil, assignments)
+    }
+
+    init(_ word: String, after target: String?) throws(CommandFailure) {
+        guard let equals = word.firstIndex(of: "=") else {
+            if let name = ControlFile(settable: word) { throw .usage("\(name.rawValue)=VALUE: the value is missing") }
+            let joined = target.flatMap { ControlFile(settable: $0)?.joined(with: word) }
+            throw .usage("'\(word)' is not NAME=VALUE" + (joined.map { "; did you mean '\($0)'?" } ?? ""))
+        }
+        let text = String(word[..<equals])
+        guard let name = ControlFile(settable: text) else { throw .usage(ControlFile.objection(to: text)) }
+        self.name = name
+        value = String(word[word.index(after: equals)...])
+        content = name.content(for: value)
+        if let objection = name.objection(to: content) { throw .usage("\(name.rawValue): \(objection)") }
+    }
+
+    static func carryOut(_ assignments: [Assignment], on control: any ControlEndpoint) throws(CommandFailure) {
+        for (index, assignment) in assignments.enumerated() {
+            do throws(Errno) {
+                try control.write(assignment.content, to: assignment.name)
+            } catch {
+                let before = assignments[..<index].map { "\($0.name.rawValue)=\($0.value)" }
+                let word = "\(assignment.name.rawValue)=\(assignment.value)"
+                guard error != .ioError else {
+                    throw CommandFailure(
+                        "cannot save \(word)", path: control.place, "\(error)",
+                        advice: control.isMounted
+                            ? "It is in force, but will be lost at the unmount unless a later change can be saved.\n"
+                                + "  Make room on the disk under the store, and set it again."
+                            : "The store is as it was. Make room on the disk under it, and set it again.")
+                }
+                let advice = [
+                    error == .invalid ? assignment.name.refusal(control) : "",
+                    before.isEmpty ? "Nothing was changed." : "Already set: \(before.joined(separator: " ")).",
+                ]
+                throw CommandFailure(
+                    "cannot set \(word)", path: control.place, "\(error)",
+                    advice: advice.filter { !$0.isEmpty }.joined(separator: "\n  "))
+            }
+        }
+    }
+}

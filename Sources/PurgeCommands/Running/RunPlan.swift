@@ -1,0 +1,160 @@
+import PurgeModel
+import PurgeSystem
+import PurgeVolume
+import Synchronization
+
+/// What `--at` says: changes of the device while COMMAND runs.
+struct RunPlan: Sendable {
+    struct Step: Sendable {
+        /// As the user wrote it.
+        let text: String
+        /// Counted from the beginning of COMMAND, in real time.
+        let time: TimeSpan
+        fileprivate let change: Change
+    }
+
+    fileprivate enum Change: Sendable {
+        case assignment(Assignment)
+        case command(ControlFile, String)
+    }
+
+    /// The earliest first; among equal times in the order of the command line.
+    let steps: [Step]
+
+    init(_ texts: [String]) throws(CommandFailure) {
+        var steps: [Step] = []
+        for text in texts { steps.append(try Step(text)) }
+        // Sorting is stable only with the position.
+        self.steps = steps.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
+            .map(\.element)
+    }
+}
+
+extension RunPlan.Step {
+    fileprivate init(_ text: String) throws(CommandFailure) {
+        let duration = text.prefix { $0 != " " }
+        let word = text.dropFirst(duration.count).drop { $0 == " " }
+        guard let time = TimeSpan(purgeLatency: duration) else {
+            throw .usage("--at: " + (DurationText.objection(to: String(duration)) ?? "'\(duration)' is not a duration"))
+        }
+        (self.text, self.time) = (text, time)
+        do throws(CommandFailure) {
+            change = try Self.change(String(word))
+        } catch { throw .usage("--at \(text): \(error.message)") }
+    }
+
+    private static func change(_ word: String) throws(CommandFailure) -> RunPlan.Change {
+        guard let equals = word.firstIndex(of: "="), let file = ControlFile(rawValue: String(word[..<equals])),
+            let objection = objection(to: String(word[word.index(after: equals)...]), for: file)
+        else { return .assignment(try Assignment(word, after: nil)) }
+        guard objection.isEmpty else { throw .usage("\(file.rawValue): \(objection)") }
+        return .command(file, String(word[word.index(after: equals)...]))
+    }
+
+    /// nil for a file that is not for commands; empty if it accepts this one.
+    private static func objection(to command: String, for file: ControlFile) -> String? {
+        switch file {
+        case .deviceState: objection(to: command, words: ["lock", "unlock", "reboot"])
+        case .appState: objection(to: command, words: AppCommand.allCases.map(\.rawValue))
+        case .storagePolicies: objection(to: command, words: ["check", "reset"])
+        case .deviceClock:
+            command.first == "+"
+                ? DurationText.objection(to: String(command.dropFirst())) ?? ""
+                : "'\(command)' is not + and a duration: device.clock=+3d"
+        case .storageReclaim:
+            ReclaimCommand(text: command) == nil
+                ? "'\(command)' is not a size, tmp, caches, purgeable or all" : ""
+        default: nil
+        }
+    }
+
+    private static func objection(to command: String, words: [String]) -> String {
+        words.contains(command)
+            ? ""
+            : "'\(command)' is not one of \(words.joined(separator: ", "))"
+                + Suggestion.hint(for: command, among: words)
+    }
+
+    fileprivate func carryOut(on control: MountedControl) throws(CommandFailure) {
+        switch change {
+        case .assignment(let assignment): try Assignment.carryOut([assignment], on: control)
+        case .command(let file, let command):
+            do throws(Errno) {
+                try control.write(command, to: file)
+            } catch .tryAgain {
+                // Less was purged than was asked for, because there is no more.
+            } catch { throw CommandFailure("cannot write \(file.rawValue)=\(command)", path: control.place, error) }
+        }
+    }
+}
+
+/// A plan that is carried out, on a thread of its own.
+final class RunningPlan: Sendable {
+    private struct State {
+        var isOver = false
+        var reached = 0
+        var failures: [CommandFailure] = []
+    }
+
+    private let steps: [RunPlan.Step]
+    private let control: MountedControl
+    private let state = Mutex(State())
+    private let gate = Gate()
+    private let thread = Mutex<WorkThread?>(nil)
+
+    init(_ plan: RunPlan, mountpoint: String) {
+        steps = plan.steps
+        control = MountedControl(place: mountpoint)
+    }
+
+    /// What is due before COMMAND begins.
+    func prepare() throws(CommandFailure) {
+        for step in steps where step.time.seconds == 0 {
+            try step.carryOut(on: control)
+            state.withLock { $0.reached += 1 }
+        }
+    }
+
+    /// COMMAND begins.
+    func start() throws(CommandFailure) {
+        let began = System.uptime()
+        guard state.withLock({ $0.reached }) < steps.count else { return }
+        do throws(Errno) {
+            let running = try WorkThread(name: "plan") { [self] in run(from: began) }
+            thread.withLock { $0 = running }
+        } catch { throw CommandFailure("cannot carry out --at", path: control.place, error) }
+    }
+
+    /// COMMAND has ended: nothing more is begun.
+    func stop() {
+        state.withLock { $0.isOver = true }
+        gate.advance()
+    }
+
+    /// After `stop`, and when the daemon has ended: returns what went wrong, and the steps that were not due in time.
+    func end() -> (failures: [CommandFailure], unreached: [String]) {
+        thread.withLock { $0 }?.join()
+        return state.withLock { ($0.failures, steps.dropFirst($0.reached).map(\.text)) }
+    }
+
+    private func run(from began: Int64) {
+        for step in steps.dropFirst(state.withLock { $0.reached }) {
+            guard wait(until: began &+ step.time.seconds &* 1_000_000_000) else { return }
+            state.withLock { $0.reached += 1 }
+            do throws(CommandFailure) {
+                try step.carryOut(on: control)
+            } catch { state.withLock { if !$0.isOver { $0.failures.append(error) } } }
+        }
+    }
+
+    /// Returns whether COMMAND still runs then.
+    private func wait(until time: Int64) -> Bool {
+        while true {
+            let seen = gate.generation
+            if state.withLock({ $0.isOver }) { return false }
+            let rest = time - System.uptime()
+            if rest <= 0 { return true }
+            gate.wait(while: seen, milliseconds: min(rest / 1_000_000 + 1, 3_600_000))
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Glibc
+import Support
+import Testing
+
+extension Mounts {
+    /// `purgefs run --at DURATION NAME=VALUE`.
+    @Suite struct RunPlanTests {
+        @Test func changesComeInTheOrderOfTheirTimes() throws {
+            try Scratch.with("plan") { scratch in
+                let events = "\(scratch.path)/events"
+                let script = """
+                    cat $PURGEFS_MOUNT/.purgefs/storage.others $PURGEFS_MOUNT/.purgefs/device.state
+                    until grep -q beforeFirst $PURGEFS_MOUNT/.purgefs/device.state; do sleep 0.02; done
+                    cat $PURGEFS_MOUNT/.purgefs/storage.others; cat $PURGEFS_MOUNT/.purgefs/app.state
+                    """
+                let run = try Program.run(
+                    PurgefsBinary.path, "run", "--total", "64M", "--events", events, "--at", "2s",
+                    "device.state=reboot",
+                    "--at=1s", "others=+8M", "--at", "0s storage.others=8M", "--at", "0", "device.state=lock", "--at",
+                    "1s", "storage.reclaim=1G", "--at", "9w", "device.clock=+3w", "--at", "1h", "total=1G", "--", "sh",
+                    "-c", script)
+                let seen = try run.succeeded().split(separator: "\n")
+                #expect(seen == ["8388608", "locking", "16777216", "terminated"])
+                #expect(
+                    run.errors.contains(
+                        "COMMAND had ended before this was due: --at 1h total=1G, --at 9w device.clock=+3w"))
+                let types = Files.text(events).split(separator: "\n").compactMap { line -> String? in
+                    let event = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                    return event?["type"] as? String
+                }
+                #expect(types.filter { $0 == "capacity" }.count == 2 && types.filter { $0 == "device" }.count == 2)
+            }
+        }
+
+        @Test func wordsThatAreNoPlan() throws {
+            for (words, message) in [
+                (["--at"], "--at DURATION NAME=VALUE: a word is missing"),
+                (["--at", "2s"], "a word is missing"),
+                (["--at", "2s", "--"], "a word is missing"),
+                (["--at", "soon", "total=1G"], "'soon' is not a duration"),
+                (["--at", "2s", "ls"], "'ls' is not NAME=VALUE"),
+                (["--at", "2s", "totl=1G"], "'totl' cannot be set; did you mean 'storage.total'?"),
+                (["--at", "2s", "total=many"], "'many'"),
+                (
+                    ["--at", "2s", "device.state=locked"],
+                    "'locked' is not one of lock, unlock, reboot; did you mean 'lock'?"
+                ),
+                (["--at", "2s", "device.clock=3d"], "is not + and a duration"),
+                (["--at", "2s", "storage.reclaim=some"], "'some' is not a size, tmp, caches, purgeable or all"),
+                (["--at", "2s", "storage.used=4K"], "'storage.used' cannot be set"),
+            ] {
+                let outcome = try Program.run([PurgefsBinary.path, "run"] + words + ["--", "true"])
+                #expect(outcome.status == 64 && outcome.errors.contains(message), "\(words): \(outcome)")
+            }
+        }
+
+        /// COMMAND's status would hide that the test was not what it was meant to be.
+        @Test func aChangeThatIsRefused() throws {
+            for time in ["0s", "1s"] {
+                let outcome = try Program.run(
+                    PurgefsBinary.path, "run", "--total", "64M", "--at", time, "total=-1G", "--", "sleep", "2")
+                #expect(outcome.status == 125, "\(outcome)")
+                #expect(outcome.errors.contains("cannot set storage.total=-1G"), "\(outcome)")
+            }
+        }
+
+        /// A plan never keeps a run from ending.
+        @Test func theDaemonStopsOrDiesMeanwhile() throws {
+            for signal in ["KILL", "STOP"] {
+                let began = Date()
+                let outcome = try Program.run(
+                    PurgefsBinary.path, "run", "--at", "1s", "others=1G", "--at", "1h", "others=2G", "--", "sh", "-c",
+                    """
+                    daemon=$(ps -o pid=,args= --ppid $PPID | grep '[m]ount --foreground' | awk '{print $1}')
+                    test -n "$daemon" && kill -\(signal) $daemon && sleep 2
+                    """, timeout: 60)
+                #expect(outcome.status == 125, "\(signal): \(outcome)")
+                #expect(Date().timeIntervalSince(began) < 40)
+            }
+        }
+    }
+}
