@@ -47,7 +47,7 @@ export PURGEFS_BINARY = $(BINARY)
 help: ## this list
 	@echo 'purgefs: a simulated iOS app container as a FUSE file system'
 	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo 'Settings: PREFIX, DESTDIR (install); FILTER=SuiteOrTest, PURGEFS_TEST_SCALE=0.1 (test);'
 	@echo 'SUITES="fio postgres" (suites); BENCH="purge latency", PURGEFS_BENCH_DIR=DIR (bench).'
@@ -142,7 +142,7 @@ deb: build ## .build/purgefs_VERSION_ARCH.deb, for this release of Debian or Ubu
 	@BINARY=$(BINARY) mount-scripts/package deb
 
 # The same build with other libraries, so that only the last step is done again; then back to the usual ones.
-tarball: build ## .build/purgefs-VERSION-linux-ARCH.tar.gz, which needs glibc 2.35 and no other library
+tarball: build ## .build/purgefs-VERSION-linux-ARCH.tar.gz, which needs glibc 2.35 and libstdc++ alone
 	@SWIFT=$(SWIFT) $(DEPS) package
 	@mount-scripts/package static-libraries .build/static-libraries
 	$(SWIFT) build $(RELEASE_FLAGS) $(STRICT_FLAGS) --pkg-config-path .build/static-libraries
