@@ -42,7 +42,7 @@ SOURCES = Sources Tests Package.swift
 export PURGEFS_BINARY = $(BINARY)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test snippets distro-test suites trials build bench ci check lint house format install uninstall deb tarball package-test clean
+.PHONY: help demo test snippets app-tests distro-test suites trials build bench ci check lint house format install uninstall deb tarball package-test clean
 
 help: ## this list
 	@echo 'purgefs: a simulated iOS app container as a FUSE file system'
@@ -78,6 +78,11 @@ snippets: build ## build apps written for iOS with ContainerStorage, and run the
 	@for app in AppSnippets ByImport; do \
 		TMPDIR=$(SNIPPETS_DIR) $(BINARY) run --quiet --total 40M --others 10M -- .build/snippets/debug/$$app || exit; done
 
+APP_TESTS = --package-path Tests/AppTests --scratch-path .build/app-tests
+app-tests: build ## build tests of an app with ContainerTesting, run them, and look at what they leave behind
+	$(SWIFT) build --build-tests $(APP_TESTS) $(STRICT_FLAGS)
+	@PURGEFS=$(BINARY) Tests/AppTests/check $(SWIFT) test --skip-build $(APP_TESTS)
+
 distro-test: ## the mount tests on Debian 13 with its libfuse 3.17, in a root of its own (as root; FILTER=...)
 	@exec env SWIFT=$(SWIFT) FILTER='$(FILTER)' mount-scripts/distro-test
 
@@ -87,6 +92,7 @@ check: lint house ## quick: format, the shape of the source, and the tests that 
 ci: lint house ## what CI runs: format, the shape of the source, warnings as errors, all tests, the long ones at half their counts
 	PURGEFS_TEST_SCALE=$${PURGEFS_TEST_SCALE:-0.5} $(MAKE) test STRICT=1
 	$(MAKE) snippets STRICT=1
+	$(MAKE) app-tests STRICT=1
 
 lint: ## show what `make format` would change
 	@SWIFT=$(SWIFT) $(DEPS) build

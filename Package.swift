@@ -9,6 +9,7 @@ let package = Package(
         .executable(name: "purgefs", targets: ["purgefs"]),
         .library(name: "ContainerStorage", targets: ["ContainerStorage", "ContainerValues"]),
         .plugin(name: "ContainerStoragePlugin", targets: ["ContainerStoragePlugin"]),
+        .library(name: "ContainerTesting", targets: ["ContainerTesting", "ContainerXCTest"]),
     ],
     targets: [
         .systemLibrary(
@@ -52,8 +53,13 @@ let package = Package(
         .plugin(
             name: "ContainerStoragePlugin", capability: .buildTool(), path: "Sources/ContainerStoragePlugin"),
 
+        .target(name: "ContainerTesting", dependencies: ["CContainerCalls"], swiftSettings: strict),
+        .target(name: "ContainerXCTest", dependencies: ["ContainerTesting"], swiftSettings: strict),
+
         .target(name: "Support", dependencies: ["PurgeSystem"], path: "Tests/Support", swiftSettings: strict),
         .testTarget(name: "SupportTests", dependencies: ["Support"], swiftSettings: strict),
+        .testTarget(
+            name: "ContainerTestingTests", dependencies: ["ContainerTesting", "PurgeModel"], swiftSettings: strict),
         .testTarget(name: "PurgeSystemTests", dependencies: ["PurgeSystem"], swiftSettings: strict),
         .testTarget(name: "PurgeModelTests", dependencies: ["PurgeModel"], swiftSettings: strict),
         .testTarget(

@@ -14,6 +14,7 @@ EXCEPTIONS = {
     },
     "callbacks": {},
     "imports": {
+        "AppTests": "a package of its own, which uses the products of this one as the tests of an app do",
         "AppSnippets": "a package of its own, which uses the products of this one as an app does",
     },
     "proofs": {},

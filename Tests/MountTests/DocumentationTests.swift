@@ -138,7 +138,8 @@ extension Mounts {
         /// Blocks that are not examples say so by their language, and contain none.
         @Test func everyBlockHasALanguage() {
             for example in DocumentedExample.all {
-                #expect(["sh", "console", "python", "text"].contains(example.language), "\(example.description)")
+                let languages = ["sh", "console", "python", "text"] + (example.quoted == nil ? [] : ["swift"])
+                #expect(languages.contains(example.language), "\(example.description)")
                 guard example.language == "text", example.source == nil else { continue }
                 let isCommand = #/(\$|purgefs [a-z]+) .*/#
                 #expect(!example.lines.contains { $0.wholeMatch(of: isCommand) != nil }, "\(example.description)")
@@ -161,6 +162,17 @@ extension Mounts {
                 let usage = try help.succeeded().components(separatedBy: "USAGE\n")[1].components(separatedBy: "\n\n")[
                     0]
                 #expect(Self.usages(example.lines) == Self.usages(usage.components(separatedBy: "\n")))
+            }
+        }
+
+        /// What a page quotes from a file is there, so it is compiled and run.
+        @Test func quotations() throws {
+            let quoting = DocumentedExample.all.filter { $0.quoted != nil }
+            #expect(!quoting.isEmpty)
+            for example in quoting {
+                let file = Files.text("\(DocumentedExample.root)/\(example.quoted ?? "")")
+                let isQuoted = file.contains(example.lines.joined(separator: "\n") + "\n")
+                #expect(isQuoted && example.lines.count > 1, "\(example.description)")
             }
         }
 

@@ -20,9 +20,11 @@ struct DocumentedExample: Sendable, CustomStringConvertible {
     var excuse: String?
     /// The command whose output it must show.
     var source: String?
+    /// The file that it is a part of.
+    var quoted: String?
 
     var description: String { "\(page):\(line)" }
-    var isRun: Bool { excuse == nil && source == nil && language != "text" }
+    var isRun: Bool { excuse == nil && source == nil && quoted == nil && language != "text" }
 
     /// Lines of the form of `$ command`, then what it prints.
     var commands: [String] {
@@ -92,6 +94,7 @@ extension DocumentedExample {
             case "check": checks.append(value)
             case "not run": excuse = value
             case "shown by": source = value
+            case "quoted from": quoted = value
             default: excuse = "an unknown word in the comment above it: \(text)"
             }
         }

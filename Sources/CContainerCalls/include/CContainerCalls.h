@@ -1,4 +1,5 @@
-// Calls that Glibc's module for Swift hides, for ContainerValues, which becomes a part of apps.
+// Calls that Glibc's module for Swift hides, for ContainerValues and ContainerTesting, which become a part of apps and of
+// their tests.
 #ifndef C_CONTAINER_CALLS_H
 #define C_CONTAINER_CALLS_H
 
@@ -19,5 +20,15 @@ int container_set_attribute(const char *path, const char *name, const void *valu
 int container_is_fuse(const char *path);
 
 #pragma clang assume_nonnull end
+
+/// A pipe whose ends no other program inherits: 0, or -1 with errno.
+int container_pipe(int ends[2]);
+
+/// A file without a name, in memory, that no other program inherits; or -1 with errno.
+int container_anonymous_file(void);
+
+/// Starts a program, looked up in PATH, in a session of its own, with the signals that a shell would give it and no
+/// descriptors but these three, in rising order, as its 0, 1 and 2. 0, or an error number.
+int container_spawn(char *const words[], char *const environment[], const int files[3], int *process);
 
 #endif

@@ -1,0 +1,118 @@
+import CContainerCalls
+import Foundation
+import Synchronization
+
+/// A program in a session of its own, away from the terminal's signals. It inherits no descriptor of the tests: a
+/// container of another test would be in use as long as this program runs.
+final class Child: Sendable {
+    let pid: pid_t
+    /// As a shell reports it, once it has ended.
+    private let ending = Mutex<Int32?>(nil)
+
+    /// The three files, opened one after the other, become its standard input, output and error output.
+    init(_ words: [String], environment: [String: String], files: [Descriptor]) throws {
+        let variables = environment.map { "\($0)=\($1)" }
+        let numbers = files.map { $0.with { $0 } }
+        var process: Int32 = 0
+        let code = withCStrings(words) { words in
+            withCStrings(variables) { variables in container_spawn(words, variables, numbers, &process) }
+        }
+        guard code == 0 else { throw ContainerError.noProgram(words[0], String(cString: strerror(code))) }
+        pid = process
+    }
+
+    /// Waits for its end: its status, 128 + N if signal N ended it; nil if it still runs after so long.
+    func wait(_ limit: Duration) -> Int32? {
+        let deadline = ContinuousClock.now + limit
+        var pause: UInt32 = 500
+        while true {
+            if let status = status() { return status }
+            if ContinuousClock.now >= deadline { return nil }
+            usleep(pause)
+            pause = min(pause * 2, 20_000)
+        }
+    }
+
+    /// If it has ended. A child that somebody else has waited for counts as one that ended with 0.
+    private func status() -> Int32? {
+        ending.withLock { ending in
+            if let ending { return ending }
+            var raw: Int32 = 0
+            let waited = waitpid(pid, &raw, WNOHANG)
+            if waited == 0 || (waited == -1 && errno == EINTR) { return nil }
+            let signal = raw & 0x7f
+            ending = waited == -1 ? 0 : signal == 0 ? (raw >> 8) & 0xff : 128 + signal
+            return ending
+        }
+    }
+
+    /// Not if it has been waited for: the number may be another's by now.
+    func signal(_ number: Int32) {
+        ending.withLock { if $0 == nil { kill(pid, number) } }
+    }
+}
+
+/// A descriptor that is closed once, at the latest when nobody has it any more.
+final class Descriptor: Sendable {
+    private let number: Mutex<Int32>
+
+    init(_ number: Int32) { self.number = Mutex(number) }
+    deinit { close() }
+
+    func close() {
+        number.withLock { number in
+            if number >= 0 { _ = Foundation.close(number) }
+            number = -1
+        }
+    }
+
+    /// -1 when it has been closed. The number stays valid as long as `body` runs.
+    func with<R>(_ body: (Int32) throws -> R) rethrows -> R { try number.withLock { try body($0) } }
+
+    /// Its ends: what is written to the second is read from the first.
+    static func pipe() throws -> (read: Descriptor, write: Descriptor) {
+        var ends: [Int32] = [-1, -1]
+        guard container_pipe(&ends) == 0 else { throw ContainerError.failed("making", "a pipe", errno) }
+        return (Descriptor(ends[0]), Descriptor(ends[1]))
+    }
+
+    static func anonymousFile() throws -> Descriptor {
+        let number = container_anonymous_file()
+        guard number >= 0 else { throw ContainerError.failed("making", "a file in memory", errno) }
+        return Descriptor(number)
+    }
+
+    static func open(_ path: String, _ flags: Int32) throws -> Descriptor {
+        let number = Foundation.open(path, flags | O_CLOEXEC)
+        guard number >= 0 else { throw ContainerError.failed("opening", path, errno) }
+        return Descriptor(number)
+    }
+
+    /// All of a file from its beginning.
+    func content() throws -> Data {
+        try with { number in
+            var data = Data()
+            var buffer = [UInt8](repeating: 0, count: 1 << 16)
+            while true {
+                let count = pread(number, &buffer, buffer.count, off_t(data.count))
+                if count < 0, errno == EINTR { continue }
+                guard count >= 0 else { throw ContainerError.failed("reading", "an answer", errno) }
+                if count == 0 { return data }
+                data.append(contentsOf: buffer[..<count])
+            }
+        }
+    }
+
+    /// What is in it, without white space at the ends.
+    func text() -> String {
+        let data = (try? content()) ?? Data()
+        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
+
+/// The texts as `argv` and `envp` are given.
+private func withCStrings<R>(_ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> R) -> R {
+    let copies = texts.map { strdup($0) }
+    defer { copies.forEach { free($0) } }
+    return body(copies + [nil])
+}

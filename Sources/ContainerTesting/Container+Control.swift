@@ -1,0 +1,103 @@
+import CContainerCalls
+import Foundation
+
+extension Container {
+    /// The content of a control file: docs/CONTROL.md.
+    public func read(_ file: String) throws -> String {
+        let text = try control(file, O_RDONLY) { try $0.content() }
+        return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)
+    }
+
+    /// One command to a control file. Throws `refused`.
+    public func write(_ file: String, _ command: String) throws {
+        try control(file, O_WRONLY) { try Self.write(command, to: $0, file) }
+    }
+
+    /// One write is one command.
+    private static func write(_ command: String, to descriptor: Descriptor, _ file: String) throws {
+        let bytes = Array(command.utf8)
+        let code = descriptor.with { number in
+            while true {
+                if Foundation.write(number, bytes, bytes.count) >= 0 { return Int32(0) }
+                if errno != EINTR { return errno }
+            }
+        }
+        if code != 0 { throw ContainerError.refused(file, command, code) }
+    }
+
+    private func control<R>(_ file: String, _ flags: Int32, _ body: (Descriptor) throws -> R) throws -> R {
+        guard !hasEnded else { throw ContainerError.ended(path) }
+        let descriptor = try Descriptor.open("\(path)/.purgefs/\(file)", flags)
+        defer { descriptor.close() }
+        return try body(descriptor)
+    }
+
+    /// What a command to storage.reclaim or storage.plan answers. Throws `purgeIncomplete`.
+    func answer(_ file: String, _ command: String) throws -> [Purged] {
+        try control(file, O_RDWR) { descriptor in
+            var isComplete = true
+            do {
+                try Self.write(command, to: descriptor, file)
+            } catch ContainerError.refused(_, _, EAGAIN) { isComplete = false }
+            let lines = try descriptor.content().split(separator: UInt8(ascii: "\n"))
+            var purged: [Purged] = []
+            var refused: [Refusal] = []
+            for line in lines {
+                if let refusal = try? Lines.decode(Refusal.self, from: line) {
+                    refused.append(refusal)
+                } else {
+                    purged.append(try Lines.decode(Purged.self, from: line))
+                }
+            }
+            if isComplete { return purged }
+            throw ContainerError.purgeIncomplete(
+                command.split(separator: "\0").joined(separator: " "), purged, refused)
+        }
+    }
+
+    /// All of status.json, of one moment.
+    public var status: Status {
+        get throws { try Lines.decode(Status.self, from: Data(read("status.json").utf8)) }
+    }
+
+    /// The numbers of one moment.
+    public var numbers: Numbers {
+        get throws { Numbers(try status) }
+    }
+
+    // MARK: Extended attributes
+
+    /// Sets flags of a file or folder; those that are nil stay as they are. `after`, `limit`, `group` and `tombstone`
+    /// are of folders. docs/XATTRS.md. Throws `failed` with EINVAL, EPERM or ENOENT.
+    public func mark(
+        _ place: some ContainerPath, purgeable: Urgency? = nil, excluded: Bool? = nil,
+        protection: ProtectionClass? = nil, after: Span? = nil, limit: Size? = nil, group: Bool? = nil,
+        tombstone: Bool? = nil
+    ) throws {
+        let values: [(String, String?)] = [
+            ("isPurgeable", purgeable?.rawValue), ("isExcludedFromBackup", excluded.map { $0 ? "1" : "0" }),
+            ("fileProtection", protection?.rawValue), ("purgeAfter", after?.description),
+            ("sizeLimit", limit?.description), ("purgeGroup", group.map { $0 ? "1" : "0" }),
+            ("purgeTombstone", tombstone.map { $0 ? "1" : "0" }),
+        ]
+        guard !hasEnded else { throw ContainerError.ended(path) }
+        let file = try absolute(place)
+        for case (let name, let value?) in values {
+            let bytes = Array(value.utf8)
+            guard container_set_attribute(file, "user.purgefs.\(name)", bytes, bytes.count) == 0 else {
+                throw ContainerError.failed("setting \(name)=\(value)", file, errno)
+            }
+        }
+    }
+
+    /// The attribute `user.purgefs.NAME` of a file, as `tier` or `isPurgeable`: docs/XATTRS.md. Nil if it has none.
+    public func attribute(_ name: String, of place: some ContainerPath) throws -> String? {
+        guard !hasEnded else { throw ContainerError.ended(path) }
+        let file = try absolute(place)
+        var value = [UInt8](repeating: 0, count: 4096)
+        let count = container_attribute(file, "user.purgefs.\(name)", &value, value.count)
+        if count < 0, errno == ENODATA { return nil }
+        guard count >= 0 else { throw ContainerError.failed("reading \(name)", file, errno) }
+        return String(decoding: value[..<count], as: UTF8.self)
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+
+extension Container {
+    /// Changes the device; what is nil stays as it is. Purging that this leads to is done when it returns.
+    /// For the settings of `purgefs set` that are not here, `write("journal.size", "64M")`.
+    public func set(
+        total: Change? = nil, others: Change? = nil, othersPurgeable: Change? = nil, othersShare: Int? = nil,
+        thresholds: Thresholds? = nil, profile: Profile? = nil, purgeLatency: Span? = nil
+    ) throws {
+        let values: [(String, String?)] = [
+            ("total", total?.description), ("others", others?.description),
+            ("others.purgeable", othersPurgeable?.description), ("others.share", othersShare.map(String.init)),
+            ("thresholds", thresholds?.description), ("profile", profile?.rawValue),
+            ("purge.latency", purgeLatency?.description),
+        ]
+        for case (let name, let value?) in values { try write("storage.\(name)", value) }
+    }
+
+    /// How many bytes a write at a place may take now: docs/RULES.md, The number is the truth.
+    public func room(at place: some ContainerPath = "Documents") throws -> Int {
+        guard !hasEnded else { throw ContainerError.ended(path) }
+        let file = try absolute(place)
+        var space = statvfs()
+        while statvfs(file, &space) != 0 {
+            guard errno == EINTR else { throw ContainerError.failed("the room", file, errno) }
+        }
+        return Int(space.f_bavail) * Int(space.f_frsize)
+    }
+
+    /// Lets the other apps of the device take all room but so much of what a write at a place may take; a multiple of
+    /// 4096, in which all room is counted. Purging that this leads to is done when it returns.
+    ///
+    /// What Documents may take includes what purging would free, so `fill(leaving: 0)` means that no purge can help any
+    /// more; `tmp` and `Library/Caches` have less. Throws `cannotLeave`.
+    public func fill(leaving size: Size, at place: some ContainerPath = "Documents") throws {
+        guard let wanted = size.bytes, wanted % 4096 == 0 else {
+            throw ContainerError.cannotLeave(size, "a whole number of 4096 bytes can, as 8192, \"64K\" or \"1M\"")
+        }
+        for _ in 0..<10 {
+            var room = try room(at: place)
+            if room == wanted { return }
+            var storage = try status.storage
+            if room < wanted {  // By how much others are too large cannot be seen where there is no room at all.
+                try set(others: .to(Size(storage.othersPurgeable)))
+                room = try self.room(at: place)
+                storage = try status.storage
+            }
+            if room < wanted {
+                throw ContainerError.cannotLeave(
+                    size, "\(place.containerPath) has \(room) bytes on a device without other apps")
+            }
+            try set(others: .to(Size(storage.others + room - wanted)))
+        }
+        throw ContainerError.cannotLeave(size, "\(try room(at: place)) bytes are left; is something else writing?")
+    }
+
+    /// Locks the device. Unless `waiting` is false, the ten simulated seconds pass in which protected files stay
+    /// readable.
+    public func lock(waiting: Bool = true) throws {
+        try write("device.state", "lock")
+        if waiting, try deviceState == .locking { try advance(.seconds(10)) }
+    }
+
+    public func unlock() throws { try write("device.state", "unlock") }
+
+    /// Afterwards tmp is empty, and the device has not been unlocked yet.
+    public func reboot() throws { try write("device.state", "reboot") }
+
+    public var deviceState: DeviceState {
+        get throws { try status.device.state }
+    }
+
+    /// Lets time pass: all files look that much older. docs/CLOCK.md.
+    public func advance(_ span: Span) throws { try write("device.clock", "+\(span)") }
+
+    /// What happens to the app: `.launch` also checks the policies of its folders.
+    public func app(_ change: AppChange) throws { try write("app.state", change.rawValue) }
+}

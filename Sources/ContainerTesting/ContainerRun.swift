@@ -1,0 +1,89 @@
+import Foundation
+import Synchronization
+
+/// The `purgefs run` that a container belongs to. It ends when the pipe to it is closed, so also when the process of the
+/// tests is killed.
+final class ContainerRun: Sendable {
+    /// Writes the path of the container, and ends when its input does.
+    private static let script = #"printf '%s\0' "$PURGEFS_MOUNT"; exec cat > /dev/null"#
+    /// How long a mount may take, and each step of an end.
+    private static let patience = Duration.seconds(60)
+    private static let endPatience = Duration.seconds(20)
+
+    let path: String
+    private let child: Child
+    private let hold: Descriptor
+    /// What purgefs says.
+    private let messages: Descriptor
+    private let isOver = Mutex(false)
+
+    init(binary: String, options: [String]) throws {
+        let input = try Descriptor.pipe()
+        let output = try Descriptor.pipe()
+        let messages = try Descriptor.anonymousFile()
+        self.messages = messages
+        hold = input.write
+        child = try Child(
+            [binary, "run", "--quiet"] + options + ["--", "sh", "-c", Self.script],
+            environment: ProcessInfo.processInfo.environment, files: [input.read, output.write, messages])
+        input.read.close()
+        output.write.close()
+        guard let path = Self.path(from: output.read) else {
+            hold.close()
+            let status = Self.finish(child)
+            let said = messages.text()
+            throw ContainerError.noContainer(said.isEmpty ? "purgefs run has ended with \(status)" : said)
+        }
+        self.path = path
+    }
+
+    deinit {
+        hold.close()
+        // Its end takes as long as unmounting; somebody must wait for it nevertheless.
+        if !isOver.withLock({ $0 }) { DispatchQueue.global().async { [child] in _ = Self.finish(child) } }
+    }
+
+    /// Waits until it is unmounted and its temporary store is removed. Does nothing if that was done already.
+    func end() throws {
+        let isFirst = isOver.withLock { isOver in
+            defer { isOver = true }
+            return !isOver
+        }
+        guard isFirst else { return }
+        hold.close()
+        let status = Self.finish(child)
+        let said = messages.text()
+        messages.close()
+        if status != 0 { throw ContainerError.endedBadly(status, said) }
+        if !said.isEmpty { throw ContainerError.stillInUse(said) }
+    }
+
+    var hasEnded: Bool { isOver.withLock { $0 } }
+
+    private static func finish(_ child: Child) -> Int32 {
+        for number in [SIGTERM, SIGKILL] {
+            if let status = child.wait(endPatience) { return status }
+            child.signal(number)
+        }
+        return child.wait(endPatience) ?? -1
+    }
+
+    /// Up to the first zero; nil if the writer has ended without one, or is not heard of.
+    private static func path(from pipe: Descriptor) -> String? {
+        let deadline = ContinuousClock.now + patience
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        return pipe.with { number in
+            while true {
+                var ready = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+                let left = (deadline - .now) / .milliseconds(1)
+                guard left > 0 else { return nil }
+                let count = poll(&ready, 1, Int32(left)) > 0 ? read(number, &buffer, buffer.count) : -1
+                if count == 0 { return nil }
+                if count < 0 { continue }
+                bytes += buffer[..<count]
+                if bytes.last == 0 { return String(decoding: bytes.dropLast(), as: UTF8.self) }
+            }
+        }
+    }
+}

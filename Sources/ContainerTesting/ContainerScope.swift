@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+
+/// What happens around the body of a test that has a container.
+enum ContainerScope {
+    /// Performs `body` with `Container.current`, in a test of Swift Testing or elsewhere.
+    static func perform<R>(
+        _ container: Container, isolation: isolated (any Actor)? = #isolation,
+        _ body: (Container) async throws -> R
+    ) async throws -> R {
+        guard let test = Test.current else { return try await performElsewhere(container, body) }
+        let result = Handed<R?>(nil)
+        func watched(_ body: @escaping (Container) async throws -> R) async throws {
+            let body = Handed(body)
+            try await FailureWatch(container).watch(test, Test.Case.current) {
+                try await Container.$current.withValue(container) { result.value = try await body.value(container) }
+            }
+        }
+        try await withoutActuallyEscaping(body, do: watched)
+        guard let value = result.value else { throw CancellationError() }
+        return value
+    }
+
+    private static func performElsewhere<R>(
+        _ container: Container, isolation: isolated (any Actor)? = #isolation,
+        _ body: (Container) async throws -> R
+    ) async throws -> R {
+        do {
+            return try await Container.$current.withValue(container) { try await body(container) }
+        } catch {
+            await Threads.run { ContainerEvidence(of: container).keep(named: container.defaultName) }
+            throw error
+        }
+    }
+}
+
+extension Container {
+    /// Of the files about it, where there is no test with a name.
+    var defaultName: String { "\(ProcessInfo.processInfo.processName)-\(url.lastPathComponent)" }
+}
+
+/// @unchecked: the caller waits while what it has handed on uses the value, so nobody else does.
+private final class Handed<Value>: @unchecked Sendable {
+    var value: Value
+    init(_ value: Value) { self.value = value }
+}

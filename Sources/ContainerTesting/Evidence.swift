@@ -1,0 +1,67 @@
+import Foundation
+
+/// What a failed test leaves behind of its container, gathered before the container ends.
+public struct ContainerEvidence: Sendable {
+    /// JSON lines, as `purgefs events --json` prints them.
+    public let events: String
+    /// The page of `purgefs report`, HTML; nil if it could not be made.
+    public let report: String?
+    /// The last events and the numbers, for people.
+    public let summary: String
+
+    private static let longest = 20
+
+    /// Never throws: the failure of the test is what counts.
+    public init(of container: Container) {
+        events = (try? container.log.text()) ?? ""
+        report = Self.report(of: container)
+        summary = Self.summary(of: container)
+    }
+
+    private static func report(of container: Container) -> String? {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("purgefs-\(UUID()).html")
+        defer { try? FileManager.default.removeItem(at: file) }
+        do {
+            try container.report(to: file)
+            return String(decoding: try Data(contentsOf: file), as: UTF8.self)
+        } catch { return nil }
+    }
+
+    /// A line of numbers, and one for each of the last events.
+    static func summary(of container: Container) -> String {
+        let all = (try? container.log.events()) ?? []
+        var lines = ["the container \(container.path)"]
+        if let numbers = try? container.numbers {
+            lines.append(
+                "total \(numbers.total), others \(numbers.others), used \(numbers.used), available "
+                    + "\(numbers.available), important \(numbers.important), opportunistic \(numbers.opportunistic), "
+                    + "reclaimable \(numbers.reclaimable), pressure \(numbers.pressure)")
+        }
+        lines.append(
+            all.isEmpty
+                ? "no events" : all.count > longest ? "the last \(longest) of \(all.count) events:" : "its events:")
+        return (lines + all.suffix(longest).map(\.line)).joined(separator: "\n")
+    }
+
+    /// Writes both files into the directory that the variable PURGEFS_REPORTS names, and says where. Does nothing
+    /// without it. Where tests are not Swift Testing's, nothing else keeps them.
+    public func keep(named name: String) {
+        guard let folder = ProcessInfo.processInfo.environment["PURGEFS_REPORTS"], !folder.isEmpty else { return }
+        let base = URL(fileURLWithPath: folder, isDirectory: true).appendingPathComponent(Self.fileName(name))
+        do {
+            try FileManager.default.createDirectory(
+                at: base.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(events.utf8).write(to: base.appendingPathExtension("events.jsonl"))
+            if let report { try Data(report.utf8).write(to: base.appendingPathExtension("html")) }
+            Self.say("the events and the report of \(name) are in \(folder)")
+        } catch { Self.say("the events and the report of \(name) cannot be kept: \(error)") }
+    }
+
+    /// `photos/vanish()` becomes `photos-vanish`.
+    static func fileName(_ name: String) -> String {
+        let words = name.split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == "." || $0 == "-") }
+        return String(words.joined(separator: "-").prefix(150))
+    }
+
+    private static func say(_ text: String) { FileHandle.standardError.write(Data("purgefs: \(text)\n".utf8)) }
+}

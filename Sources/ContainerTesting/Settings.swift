@@ -1,0 +1,53 @@
+extension Container {
+    /// The device that a container is on, and its options; what is nil is as `purgefs run` has it.
+    public struct Settings: Hashable, Sendable {
+        /// The size of the device.
+        public var total: Size?
+        /// What the system and other apps use.
+        public var others: Size?
+        /// The part of `others` that can be purged.
+        public var othersPurgeable: Size?
+        public var profile: Profile?
+        /// How long purging in the background lags behind in profile `device`, in real time.
+        public var purgeLatency: Span?
+        /// The class of files that have none of their own.
+        public var protection: ProtectionClass?
+        public var thresholds: Thresholds?
+        /// Further options of `purgefs run`, each word by itself: `["--store", "/var/tmp/kept"]`.
+        public var options: [String]
+
+        public init(
+            total: Size? = nil, others: Size? = nil, othersPurgeable: Size? = nil, profile: Profile? = nil,
+            purgeLatency: Span? = nil, protection: ProtectionClass? = nil, thresholds: Thresholds? = nil,
+            options: [String] = []
+        ) {
+            self.total = total
+            self.others = others
+            self.othersPurgeable = othersPurgeable
+            self.profile = profile
+            self.purgeLatency = purgeLatency
+            self.protection = protection
+            self.thresholds = thresholds
+            self.options = options
+        }
+
+        /// What `nearer` sets wins; the options of both count.
+        public func overridden(by nearer: Settings) -> Settings {
+            Settings(
+                total: nearer.total ?? total, others: nearer.others ?? others,
+                othersPurgeable: nearer.othersPurgeable ?? othersPurgeable, profile: nearer.profile ?? profile,
+                purgeLatency: nearer.purgeLatency ?? purgeLatency, protection: nearer.protection ?? protection,
+                thresholds: nearer.thresholds ?? thresholds, options: options + nearer.options)
+        }
+
+        /// The words for `purgefs run`, which has no option for the thresholds.
+        var words: [String] {
+            let values: [(String, String?)] = [
+                ("--total", total?.description), ("--others", others?.description),
+                ("--others-purgeable", othersPurgeable?.description), ("--profile", profile?.rawValue),
+                ("--purge-latency", purgeLatency?.description), ("--protection", protection?.rawValue),
+            ]
+            return values.flatMap { name, value in value.map { [name, $0] } ?? [] } + options
+        }
+    }
+}

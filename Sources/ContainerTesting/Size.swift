@@ -1,0 +1,85 @@
+extension Container {
+    /// A number of bytes, as a number or in the way in which purgefs writes sizes: `4096`, `"64K"`, `"1.5G"`, `"64MiB"`
+    /// (powers of 1024), `"64GB"` (powers of 1000). docs/RULES.md, Words.
+    ///
+    /// A text that is no size is an error of the call that gets it, not of the literal.
+    public struct Size: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral,
+        ExpressibleByIntegerLiteral
+    {
+        /// As purgefs reads it.
+        public let description: String
+
+        /// So many bytes.
+        public init(_ bytes: Int) { description = "\(bytes)" }
+        /// A text such as `64M`.
+        public init(text: String) { description = text }
+        public init(integerLiteral bytes: Int) { self.init(bytes) }
+        public init(stringLiteral text: String) { self.init(text: text) }
+
+        /// 1024 bytes each.
+        public static func kilobytes(_ count: Int) -> Size { Size(count << 10) }
+        /// 1024^2 bytes each.
+        public static func megabytes(_ count: Int) -> Size { Size(count << 20) }
+        /// 1024^3 bytes each.
+        public static func gigabytes(_ count: Int) -> Size { Size(count << 30) }
+
+        /// The bytes of a whole number with one of the units; nil for anything else, fractions included.
+        var bytes: Int? {
+            let digits = description.prefix { $0.isASCII && $0.isNumber }
+            let units = [
+                "": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "KiB": 1 << 10, "MiB": 1 << 20,
+                "GiB": 1 << 30, "TiB": 1 << 40, "KB": 1000, "MB": 1_000_000, "GB": 1_000_000_000,
+                "TB": 1_000_000_000_000,
+            ]
+            guard let number = Int(digits), let unit = units[String(description.dropFirst(digits.count))] else {
+                return nil
+            }
+            let (product, overflow) = number.multipliedReportingOverflow(by: unit)
+            return overflow ? nil : product
+        }
+    }
+
+    /// What a size of the device becomes: `"64M"` or `.to(size)`; `"+56M"`, `"-1G"`, `.plus(size)` or `.minus(size)`,
+    /// which are relative to what is in force.
+    public struct Change: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral,
+        ExpressibleByIntegerLiteral
+    {
+        /// As purgefs reads it.
+        public let description: String
+
+        public init(integerLiteral bytes: Int) { description = "\(bytes)" }
+        public init(stringLiteral text: String) { description = text }
+        private init(_ sign: String, _ size: Size) { description = sign + size.description }
+
+        public static func to(_ size: Size) -> Change { Change("", size) }
+        public static func plus(_ size: Size) -> Change { Change("+", size) }
+        public static func minus(_ size: Size) -> Change { Change("-", size) }
+    }
+
+    /// A span of simulated time: `"30s"`, `"5m"`, `"2h"`, `"3d"`, `"1w"`, or `.weeks(3)`.
+    public struct Span: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
+        /// As purgefs reads it.
+        public let description: String
+
+        public init(stringLiteral text: String) { description = text }
+        private init(_ count: Int, _ unit: String) { description = "\(count)\(unit)" }
+
+        public static func seconds(_ count: Int) -> Span { Span(count, "s") }
+        public static func minutes(_ count: Int) -> Span { Span(count, "m") }
+        public static func hours(_ count: Int) -> Span { Span(count, "h") }
+        public static func days(_ count: Int) -> Span { Span(count, "d") }
+        public static func weeks(_ count: Int) -> Span { Span(count, "w") }
+    }
+
+    /// The levels of free room: `.off`, or limits in rising order, as `"verylow=5%,low=10%,nearlow=64M,desired=11%"`.
+    /// docs/CONTROL.md, storage.thresholds.
+    public struct Thresholds: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
+        /// As purgefs reads it.
+        public let description: String
+
+        public init(stringLiteral text: String) { description = text }
+
+        /// No purging in the background, and nothing is held back from writes to `tmp` and `Library/Caches`.
+        public static let off: Thresholds = "off"
+    }
+}

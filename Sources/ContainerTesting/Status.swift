@@ -1,0 +1,80 @@
+extension Container {
+    /// The numbers of one moment, in bytes. docs/RULES.md, Capacity.
+    public struct Numbers: Hashable, Sendable {
+        public var total: Int
+        /// What the system and other apps use, and the part of it that can be purged.
+        public var others: Int
+        public var othersPurgeable: Int
+        /// What this container uses.
+        public var used: Int
+        /// Free.
+        public var available: Int
+        /// What a write to a persistent place may take, purging included.
+        public var important: Int
+        /// What a write to `tmp` or `Library/Caches` may take.
+        public var opportunistic: Int
+        /// What purging would free.
+        public var reclaimable: Int
+        public var pressure: Pressure
+    }
+
+    /// `status.json` of the mount: docs/CONTROL.md.
+    public struct Status: Hashable, Codable, Sendable {
+        public struct Storage: Hashable, Codable, Sendable {
+            public var total, others, othersPurgeable, used, available, important, opportunistic, reclaimable: Int
+            /// In percent; nil is 100.
+            public var othersShare: Int?
+        }
+        public struct Amount: Hashable, Codable, Sendable {
+            public var bytes, files: Int
+        }
+        public struct Tiers: Hashable, Codable, Sendable {
+            public var temporary, caches, persistent: Amount
+        }
+        public struct Marked: Hashable, Codable, Sendable {
+            public var purgeable, excludedFromBackup: Amount
+        }
+        public struct Thresholds: Hashable, Codable, Sendable {
+            public var veryLow, low, nearLow, desired: Int
+        }
+        public struct Device: Hashable, Codable, Sendable {
+            public var state: DeviceState
+            /// Seconds ahead of real time.
+            public var clock: Double
+            public var boots: Int
+            /// What was interrupted and is to be finished.
+            public var unfinished: String?
+        }
+        public struct App: Hashable, Codable, Sendable {
+            /// The UUID in the path of the container.
+            public var container: String
+            public var running: Bool
+        }
+        public struct Counters: Hashable, Codable, Sendable {
+            public var purgedFiles, purgedBytes, refusedWrites, protectionDenied: Int
+        }
+
+        public var version: Int
+        public var profile: Profile
+        public var mountpoint, store: String
+        public var storage: Storage
+        public var tiers: Tiers
+        public var marked: Marked
+        public var pressure: Pressure
+        public var purging: Bool
+        public var thresholds: Thresholds
+        public var device: Device
+        public var app: App
+        public var counters: Counters
+    }
+}
+
+extension Container.Numbers {
+    init(_ status: Container.Status) {
+        let storage = status.storage
+        self.init(
+            total: storage.total, others: storage.others, othersPurgeable: storage.othersPurgeable,
+            used: storage.used, available: storage.available, important: storage.important,
+            opportunistic: storage.opportunistic, reclaimable: storage.reclaimable, pressure: status.pressure)
+    }
+}

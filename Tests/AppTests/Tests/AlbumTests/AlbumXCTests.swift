@@ -1,0 +1,28 @@
+import Album
+import ContainerTesting
+import ContainerXCTest
+import XCTest
+
+final class AlbumXCTests: XCTestCase {
+    func testDiskFullInASave() throws {
+        let container = try makeContainer(total: "64M", others: "8M")
+        try container.fill(leaving: "512K")
+        XCTAssertThrowsError(try Album(home: container.url).save(Data(count: 1 << 20), as: "photo"))
+        XCTAssertEqual(try container.events(.refused).map(\.path), ["Documents/photo"])
+    }
+
+    func testWithAwait() async throws {
+        let total = try await withContainer(total: "64M") { container in
+            XCTAssertTrue(Container.current === container)
+            return try container.numbers.total
+        }
+        XCTAssertEqual(total, 64 << 20)
+    }
+
+    func testWithoutAwait() throws {
+        try withContainer(total: "64M") { container in
+            XCTAssertTrue(Container.current === container)
+            XCTAssertEqual(try container.room(), 64 << 20)
+        }
+    }
+}

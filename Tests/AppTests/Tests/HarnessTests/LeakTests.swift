@@ -1,0 +1,72 @@
+import ContainerTesting
+import Foundation
+import Testing
+
+private let count = ProcessInfo.processInfo.environment["HARNESS_COUNT"].flatMap(Int.init) ?? 0
+
+/// Many in a row leave no descriptor, process or memory in the process of the tests. It is in a process of its own if
+/// HARNESS_COUNT says how many.
+@Suite(.serialized, .enabled(if: count > 0)) struct LeakTests {
+    private struct Holdings {
+        var memory: Int
+        var descriptors: Set<String>
+        var children: String
+
+        init() throws {
+            let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+            memory = (pages.count > 1 ? Int(pages[1]) ?? 0 : 0) * 4096
+            descriptors = Set(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))
+            children = try String(contentsOfFile: "/proc/self/task/\(getpid())/children", encoding: .utf8)
+        }
+    }
+
+    @Test func manyInARow() async throws {
+        try await use(count / 4 + 5)
+        let before = try Holdings()
+        try await use(count)
+        let after = try Holdings()
+        print("\(count) in a row: memory \(before.memory) then \(after.memory), descriptors \(after.descriptors.count)")
+        #expect(after.descriptors.count <= before.descriptors.count)
+        #expect(after.children == before.children)
+        #expect(after.memory - before.memory < 4 << 20)
+    }
+
+    /// A lock of a file lasts until its last descriptor is closed, so a copy of it that a program has, if only for the
+    /// moment of its start, is seen by whoever locks the file again.
+    @Test func programsHaveNoFilesOfOthers() async throws {
+        let folder = try Folder()
+        try await withContainer(total: "64M") { container in
+            let file = folder.path + "/lock"
+            let (tries, failures) = try await withThrowingTaskGroup(of: (Int, Int).self) { group in
+                group.addTask {
+                    var tries = 0
+                    var failures = 0
+                    while !Task.isCancelled {
+                        let descriptor = open(file, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+                        tries += 1
+                        if flock(descriptor, LOCK_EX | LOCK_NB) != 0 { failures += 1 }
+                        close(descriptor)
+                    }
+                    return (tries, failures)
+                }
+                for _ in 0..<50 { #expect(try container.run(["true"]).status == 0) }
+                group.cancelAll()
+                return try await group.next() ?? (0, 0)
+            }
+            print("\(tries) locks: \(failures) failures")
+            // Some kernels copy 64 descriptors for the moment of a system call.
+            #expect(tries > 1000 && failures * 200 < tries)
+        }
+    }
+
+    private func use(_ count: Int) async throws {
+        for _ in 0..<count {
+            try await withContainer(total: "64M") { container in
+                try Data(count: 65536).write(to: container.caches.appendingPathComponent("a"))
+                try container.purge(.caches)
+                try container.expectPurge(of: "Library/Caches/a")
+                #expect(try container.run(["true"]).status == 0)
+            }
+        }
+    }
+}

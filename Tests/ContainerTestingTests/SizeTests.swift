@@ -1,0 +1,35 @@
+import Testing
+
+@testable import ContainerTesting
+
+@Suite struct SizeTests {
+    @Test(arguments: [
+        ("4096", 4096), ("64K", 65536), ("1M", 1_048_576), ("2G", 2_147_483_648), ("1T", 1_099_511_627_776),
+        ("64KiB", 65536), ("64KB", 64000), ("5GB", 5_000_000_000), ("0", 0),
+    ])
+    func bytes(text: String, bytes: Int) { #expect(Container.Size(text: text).bytes == bytes) }
+
+    @Test(arguments: ["", "K", "1.5G", "-1", "+1", "1x", "1MB2", "99999999T", "١"])
+    func noBytes(text: String) { #expect(Container.Size(text: text).bytes == nil) }
+
+    @Test func texts() {
+        let sizes: [Container.Size] = [4096, "64M", .kilobytes(3), .megabytes(2), .gigabytes(1), Container.Size(5)]
+        #expect(sizes.map(\.description) == ["4096", "64M", "3072", "2097152", "1073741824", "5"])
+        let changes: [Container.Change] = [4096, "+1G", .to("2M"), .plus("1K"), .minus(512)]
+        #expect(changes.map(\.description) == ["4096", "+1G", "2M", "+1K", "-512"])
+        let spans: [Container.Span] = ["90m", .seconds(1), .minutes(2), .hours(3), .days(4), .weeks(5)]
+        #expect(spans.map(\.description) == ["90m", "1s", "2m", "3h", "4d", "5w"])
+    }
+
+    @Test func settings() {
+        let suite = Container.Settings(
+            total: "64M", others: "8M", protection: .complete, options: ["--state", "locked"])
+        let test = Container.Settings(others: "1M", profile: .device, purgeLatency: .seconds(0), options: ["--debug"])
+        #expect(
+            suite.overridden(by: test).words == [
+                "--total", "64M", "--others", "1M", "--profile", "device", "--purge-latency", "0s", "--protection",
+                "complete", "--state", "locked", "--debug",
+            ])
+        #expect(Container.Settings().words == [])
+    }
+}
