@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int container_pipe(int ends[2]) {
+int container_pipe(int *ends) {
     return pipe2(ends, O_CLOEXEC);
 }
 
@@ -18,7 +18,7 @@ int container_anonymous_file(void) {
 }
 
 /// They are in rising order, so none is overwritten before it is copied.
-static int set_up(posix_spawn_file_actions_t *actions, const int files[3]) {
+static int set_up(posix_spawn_file_actions_t *actions, const int *files) {
     int error = 0;
     for (int number = 0; number < 3 && !error; number++)
         error = posix_spawn_file_actions_adddup2(actions, files[number], number);
@@ -28,7 +28,7 @@ static int set_up(posix_spawn_file_actions_t *actions, const int files[3]) {
     return error;
 }
 
-int container_spawn(char *const words[], char *const environment[], const int files[3], int *process) {
+int container_spawn(char *const *words, char *const *environment, const int *files, int *process) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, all;

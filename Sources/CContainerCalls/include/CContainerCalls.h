@@ -19,16 +19,17 @@ int container_set_attribute(const char *path, const char *name, const void *valu
 /// Whether a path lies on a FUSE file system.
 int container_is_fuse(const char *path);
 
-#pragma clang assume_nonnull end
-
 /// A pipe whose ends no other program inherits: 0, or -1 with errno.
-int container_pipe(int ends[2]);
+int container_pipe(int *ends);
 
 /// A file without a name, in memory, that no other program inherits; or -1 with errno.
 int container_anonymous_file(void);
 
 /// Starts a program, looked up in PATH, in a session of its own, with the signals that a shell would give it and no
 /// descriptors but these three, in rising order, as its 0, 1 and 2. 0, or an error number.
-int container_spawn(char *const words[], char *const environment[], const int files[3], int *process);
+int container_spawn(
+    char *_Nullable const *_Nonnull words, char *_Nullable const *_Nonnull environment, const int *files, int *process);
+
+#pragma clang assume_nonnull end
 
 #endif
