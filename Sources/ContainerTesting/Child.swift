@@ -1,9 +1,9 @@
-import CContainerCalls
+internal import CContainerCalls
 import Foundation
 import Synchronization
 
-/// A program in a session of its own, away from the terminal's signals. It inherits no descriptor of the tests: a
-/// container of another test would be in use as long as this program runs.
+/// A program in a session of its own, away from the terminal's signals. It inherits no descriptor of the tests, not even
+/// for the moment of its start: files of other tests would be in use as long as it has them.
 final class Child: Sendable {
     let pid: pid_t
     /// As a shell reports it, once it has ended.

@@ -1,4 +1,4 @@
-import CContainerCalls
+internal import CContainerCalls
 import Foundation
 
 extension Container {
