@@ -41,7 +41,8 @@ static int copy(pid_t parent, int file, int number, int flags) {
 
 /// The new process, until it becomes the program. It shares the memory, whose thread waits for it, and at first the
 /// descriptors. A copy of them would keep files in use that another thread is just closing, and a purge, which passes
-/// over files in use, would miss them. So it gets a table of its own that has only the first three.
+/// over files in use, would miss them. So it gets a table of its own that has only the first three (the kernel may copy 64 of
+/// them, and closes the others before this call returns).
 static int become(void *data) {
     struct program *program = data;
     pid_t parent = getppid();
