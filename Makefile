@@ -42,7 +42,7 @@ SOURCES = Sources Tests Package.swift
 export PURGEFS_BINARY = $(BINARY)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test snippets app-tests distro-test suites trials build bench ci check lint house format install uninstall deb tarball package-test clean
+.PHONY: help demo test snippets app-tests distro-test suites trials build bench picture ci check lint house format install uninstall deb tarball package-test clean
 
 help: ## this list
 	@echo 'purgefs: a simulated iOS app container as a FUSE file system'
@@ -115,9 +115,12 @@ trials: build ## programs of others in a container that is full, purged or locke
 	@SWIFT=$(SWIFT) $(DEPS) trials
 	@PURGEFS=$(BINARY) Tests/Trials/trials $(TRIALS)
 
-bench: build ## compare with the underlying directory, tmpfs and bindfs (BENCH="files purge latency mount scale memory cpu journal calls")
+bench: build ## compare with the underlying directory, tmpfs and bindfs (BENCH="files purge latency mount start scale memory cpu journal calls")
 	@SWIFT=$(SWIFT) $(DEPS) bench
 	@PURGEFS=$(BINARY) Tests/Benchmarks/bench $(BENCH)
+
+picture: build ## make docs/picture.svg anew, the terminal in README
+	@PURGEFS=$(BINARY) mount-scripts/picture
 
 # Installs what `make build` has built, so that only `make build` needs Swift (`sudo make install`).
 install: ## install into PREFIX (/usr/local), after `make build`
