@@ -90,17 +90,28 @@ public enum ProtectedItems {
         if let wanted { try setClass(wanted, ofItemAtPath: path) }
     }
 
-    /// `FileManager.createDirectory(atPath:withIntermediateDirectories:attributes:)`. A folder that is there already stays as it is.
+    /// `FileManager.createDirectory(atPath:withIntermediateDirectories:attributes:)`. Folders that are there already stay as they are.
     public static func createFolder(
         atPath path: String, withIntermediateDirectories createIntermediates: Bool,
         attributes: [FileAttributeKey: Any]?,
         _ files: FileManager
     ) throws {
         let (wanted, others) = split(attributes)
-        let isNew = ItemAttributes(at: path) == nil
+        let new = wanted == nil ? [] : missing(path)
         try files.createDirectory(
             atPath: path, withIntermediateDirectories: createIntermediates, attributes: others)
-        if isNew, let wanted { try setClass(wanted, ofItemAtPath: path) }
+        for folder in new { try wanted.map { try setClass($0, ofItemAtPath: folder) } }
+    }
+
+    /// A folder and those above it, as far as they are not there yet: all of them get the attributes.
+    private static func missing(_ path: String) -> [String] {
+        var folders: [String] = []
+        var folder = URL(fileURLWithPath: path)
+        while ItemAttributes(at: folder.path) == nil, folder.path != "/" {
+            folders.append(folder.path)
+            folder.deleteLastPathComponent()
+        }
+        return folders
     }
 
     /// `FileManager.createFile(atPath:contents:attributes:)`, which saves atomically. The file has its class before it has its name.

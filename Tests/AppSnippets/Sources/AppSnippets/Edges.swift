@@ -45,6 +45,18 @@ func expectLinksAreFollowed(in documents: URL) throws {
     expect("the longest name", try classes(long), [.complete])
 }
 
+func expectClassesOfFolders(in documents: URL) throws {
+    let (outer, inner) = (documents.appendingPathComponent("outer"), documents.appendingPathComponent("outer/in/ner"))
+    try FileManager.default.createDirectory(
+        at: inner, withIntermediateDirectories: true, attributes: [.protectionKey: FileProtectionType.complete])
+    try FileManager.default.createDirectory(
+        at: inner, withIntermediateDirectories: true,
+        attributes: [.protectionKey: FileProtectionType.completeUnlessOpen])
+    expect(
+        "all that are new", try classes(documents, outer, outer.appendingPathComponent("in"), inner),
+        [nil, .complete, .complete, .complete])
+}
+
 func expectSavesWhileLocked(in documents: URL, _ home: URL) throws {
     let control = home.appendingPathComponent(".purgefs")
     let before = try FileManager.default.contentsOfDirectory(atPath: documents.path).count

@@ -103,6 +103,7 @@ expect(
 try FileManager.default.removeItem(at: documents.appendingPathComponent("large.dat"))
 
 try expectLinksAreFollowed(in: documents)
+try expectClassesOfFolders(in: documents)
 try expectSavesWhileLocked(in: documents, home)
 try expectOldWay(in: documents)
 
