@@ -30,13 +30,17 @@ def main():
 
 
 def fill(name):
-    sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    sender.setblocking(False)
-    try:
-        while True:
-            sender.sendto(b"STATUS=full", name)
-    except BlockingIOError:
-        pass
+    """Until a sender that has sent nothing yet, so that it has room of its own, is refused."""
+    sent = True
+    while sent:
+        sender, sent = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM), False
+        sender.setblocking(False)
+        try:
+            while True:
+                sender.sendto(b"STATUS=full", name)
+                sent = True
+        except BlockingIOError:
+            pass
 
 
 def serve(manager, name):
