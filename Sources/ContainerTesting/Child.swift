@@ -23,13 +23,13 @@ final class Child: Sendable {
 
     /// Waits for its end: its status, 128 + N if signal N ended it; nil if it still runs after so long.
     func wait(_ limit: Duration) -> Int32? {
-        let deadline = ContinuousClock.now + limit
-        var pause: UInt32 = 500
+        let begin = ContinuousClock.now
         while true {
             if let status = status() { return status }
-            if ContinuousClock.now >= deadline { return nil }
-            usleep(pause)
-            pause = min(pause * 2, 20_000)
+            let waited = ContinuousClock.now - begin
+            if waited >= limit { return nil }
+            // An eighth longer than it took, and not many looks at what takes long.
+            usleep(UInt32(min(max(waited / .microseconds(8), 500), 20_000)))
         }
     }
 
