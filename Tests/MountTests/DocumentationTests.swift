@@ -23,11 +23,18 @@ extension Mounts {
                     example.preparation = ["tmp/f", "Library/Caches/thumbnails", "Documents/album"].map {
                         "head -c 2M /dev/zero > app/\($0)"
                     }
-                    example.preparation.append(Self.cleaningList)
+                    example.preparation += [Self.cleaningList, Self.seededTests]
                     try UserShell.with("help") { shell in try Self.run(example, shell) }
                 }
             }
         }
+
+        /// Ends once the device is locked.
+        private static let seededTests = """
+            mkdir -p fixtures/Documents && echo seed > fixtures/Documents/seed
+            printf '#!/bin/sh\\ncd; until grep -q lock .purgefs/device.state; do sleep 0.1; done\\n' > MyTests
+            chmod +x MyTests
+            """
 
         private static let cleaningList = """
             cat > PurgeableCache.plist <<'END'
