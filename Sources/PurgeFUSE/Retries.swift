@@ -83,6 +83,18 @@ final class Retries: Sendable {
         finish { $0.0 != thread && now - ($0.1.keptSince ?? now) > Self.shortPatience }
     }
 
+    /// Whether any call may have something kept.
+    var areSome: Bool { areAny.load(ordering: .acquiring) }
+
+    /// A call has found no room: waits until no other call has a file kept, as long as that is left to it.
+    func awaitOthers(than thread: pid_t) {
+        let end = System.uptime() + Self.shortPatience
+        while retries.withLock({ $0.contains { $0.key != thread && !$0.value.kept.isEmpty } }), System.uptime() < end {
+            usleep(500)
+        }
+        finishOld(except: thread)
+    }
+
     /// A call is about to read how much room there is: files that have lost their names must not count.
     func finishNameless() {
         guard areAny.load(ordering: .acquiring) else { return }
@@ -102,4 +114,13 @@ final class Retries: Sendable {
         }
         for handle in over { volume.close(handle) }
     }
+}
+
+/// For the volume, which is made before there is anything that could be tried again.
+final class RetriesOfMount: Sendable {
+    private let retries = Mutex<Retries?>(nil)
+
+    func begin(_ retries: Retries) { self.retries.withLock { $0 = retries } }
+    var areSome: Bool { retries.withLock { $0 }?.areSome ?? false }
+    func awaitOthers(than thread: pid_t) { retries.withLock { $0 }?.awaitOthers(than: thread) }
 }

@@ -44,6 +44,20 @@ struct ChargedBlocks: VolumeFamily {
         if read({ !$0.lingering.isEmpty && !$0.hasRoom(for: node.missing(in: demand.blocks), of: node) }) {
             openFiles.settleMappings()
         }
+        let isLast = !hooks.areRetries()
+        do throws(Errno) { return try attempt(demand, for: node, wrote: wrote, isLast: isLast) } catch {
+            guard !isLast, error == .deviceFull else { throw error }
+        }
+        // Files that such a call has open are passed over, and that lasts only a moment.
+        hooks.beforeSlowWork()
+        hooks.awaitRetries(demand.tid)
+        return try attempt(demand, for: node, wrote: wrote, isLast: true)
+    }
+
+    /// A lack of room is noted as a refusal only if this is the last attempt.
+    private func attempt(
+        _ demand: Demand, for node: Node, wrote: Bool, isLast: Bool
+    ) throws(Errno) -> PendingReservation {
         let now = clock.now
         policies.settle()
         let reservation = try purger.makingRoom(for: node, tid: demand.tid) {
@@ -59,7 +73,7 @@ struct ChargedBlocks: VolumeFamily {
                     need = node.missing(in: demand.blocks.lowerBound..<end)
                 }
                 if !demand.takesPart || end == demand.blocks.lowerBound {
-                    state.refuse(node, missing, demand)
+                    if isLast { state.refuse(node, missing, demand) }
                     throw .deviceFull
                 }
             }
@@ -73,7 +87,7 @@ struct ChargedBlocks: VolumeFamily {
             return PendingReservation(reservation: reservation, purge: room.job)
         }
         if let reservation { return reservation }
-        change { $0.refuse(node, node.missing(in: demand.blocks), demand) }
+        if isLast { change { $0.refuse(node, node.missing(in: demand.blocks), demand) } }
         throw .deviceFull
     }
 
