@@ -185,6 +185,22 @@ extension Mounts {
             }
         }
 
+        /// A bind mount of the place of the new store in the tree would be copied into itself.
+        @Test func aTreeThatHasTheNewStoreInIt() throws {
+            try Scratch.with("origin") { scratch in
+                let script = """
+                    mkdir -p seed/in place && mount --bind place seed/in
+                    for words in '--store place/new' ''; do
+                        TMPDIR=$PWD/place \(PurgefsBinary.path) run $words --seed seed -- true; echo $?
+                    done; ls place
+                    """
+                let outcome = try Program.run(["unshare", "-m", "sh", "-c", script], in: scratch.path)
+                // Without --store, another directory for temporary files is taken.
+                #expect(outcome.output == "125\n0\n", "\(outcome)")
+                #expect(outcome.errors.contains("the new store would be in what is copied"))
+            }
+        }
+
         /// A store that is mounted, or has work to finish, is not copied half.
         @Test func aStoreThatIsInUse() throws {
             try Scratch.with("origin") { scratch in

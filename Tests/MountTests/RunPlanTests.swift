@@ -33,6 +33,13 @@ extension Mounts {
             }
         }
 
+        /// What is said about the plan is true only of a COMMAND that has begun.
+        @Test func aCommandThatDoesNotBegin() throws {
+            let outcome = try Program.run(
+                PurgefsBinary.path, "run", "--at", "1h", "total=1G", "--", "/nonexistent")
+            #expect(outcome.status == 127 && !outcome.errors.contains("was due"), "\(outcome)")
+        }
+
         @Test func wordsThatAreNoPlan() throws {
             for (words, message) in [
                 (["--at"], "--at DURATION NAME=VALUE: a word is missing"),
@@ -62,6 +69,21 @@ extension Mounts {
                     PurgefsBinary.path, "run", "--total", "64M", "--at", time, "total=-1G", "--", "sleep", "2")
                 #expect(outcome.status == 125, "\(outcome)")
                 #expect(outcome.errors.contains("cannot set storage.total=-1G"), "\(outcome)")
+            }
+        }
+
+        /// The daemon works, though the end of the app waits for the purge.
+        @Test func aPurgeThatOutlastsTheCommand() throws {
+            try Scratch.with("plan") { scratch in
+                let seed = "\(scratch.path)/seed"
+                try Program.run("mkdir", "-p", "\(seed)/tmp").succeeded()
+                for index in 0..<60000 { try Files.write("x", to: "\(seed)/tmp/\(index)") }
+                let outcome = try Program.run(
+                    PurgefsBinary.path, "run", "--seed", seed, "--at", "1s", "storage.reclaim=all", "--at", "2s",
+                    "others=1G", "--at", "1h", "others=2G", "--", "sh", "-c",
+                    "until [ $(ls ~/tmp | wc -l) -lt 59000 ]; do sleep 0.1; done; sleep 1.2")
+                #expect(!outcome.errors.contains("did not answer"), "\(outcome)")
+                #expect(outcome.errors.contains("purged 60000 files"), "\(outcome)")
             }
         }
 

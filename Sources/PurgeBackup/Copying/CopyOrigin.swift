@@ -16,6 +16,12 @@ public enum CopyOrigin: Sendable {
         case .store(let path), .directory(let path): path
         }
     }
+
+    static func refusal(_ store: String) -> StoreError {
+        StoreError(
+            "the new store would be in what is copied", path: store,
+            advice: "Name a directory outside of it: --store DIR, or TMPDIR for a temporary store.")
+    }
 }
 
 /// Makes a new store whose container is a copy (docs/CLI.md, run).
@@ -92,10 +98,7 @@ public struct StoreCopy {
 
     /// A directory in the tree that is copied would be copied into itself without end.
     private func check(below store: String) throws(StoreError) {
-        guard store.isPath(below: try absolute(origin.path, origin.path)) else { return }
-        throw StoreError(
-            "the new store would be in what is copied, \(origin.path)", path: store,
-            advice: "Name a directory outside of it: --store DIR, or TMPDIR for a temporary store.")
+        if store.pathRest(after: try absolute(origin.path, origin.path)) != nil { throw CopyOrigin.refusal(store) }
     }
 
     private func absolute(_ path: String, _ place: String) throws(StoreError) -> String {

@@ -12,6 +12,8 @@ struct TreeCopy {
     private let store: Store
     private let progress: BackupProgress
     private var finder: FolderFinder
+    /// The new store itself, which a bind mount may have in the tree.
+    private let own: FileIdentity?
     /// Files with several names, and where the first of them was copied to.
     private var linked: [FileIdentity: [UInt8]] = [:]
     /// Folders get their attributes, modes and times when everything is in them.
@@ -22,6 +24,11 @@ struct TreeCopy {
     init(_ source: CopySource, to store: Store, _ progress: BackupProgress) {
         (self.source, self.store, self.progress) = (source, store, progress)
         finder = FolderFinder(store.container)
+        own = Self.identity(of: store.directory)
+    }
+
+    private static func identity(of directory: FileDescriptor) -> FileIdentity? {
+        do throws(Errno) { return FileIdentity(try System.status(directory.raw)) } catch { return nil }
     }
 
     mutating func run() throws(StoreError) {
@@ -57,6 +64,7 @@ struct TreeCopy {
         }
         switch entry.kind {
         case S_IFDIR:
+            guard FileIdentity(entry.status) != self.own else { throw CopyOrigin.refusal(store.absolutePath) }
             try making(entry) { (folder, name) throws(Errno) in
                 try System.makeDirectory(at: folder.raw, name, mode: 0o700)
             }

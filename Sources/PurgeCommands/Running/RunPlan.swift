@@ -91,7 +91,11 @@ extension RunPlan.Step {
 /// A plan that is carried out, on a thread of its own.
 final class RunningPlan: Sendable {
     private struct State {
-        var isOver = false
+        /// When COMMAND was about to begin.
+        var began: Int64?
+        var hasBegun = false
+        /// When it had ended.
+        var ended: Int64?
         var reached = 0
         var failures: [CommandFailure] = []
     }
@@ -118,6 +122,7 @@ final class RunningPlan: Sendable {
     /// COMMAND begins.
     func start() throws(CommandFailure) {
         let began = System.uptime()
+        state.withLock { $0.began = began }
         guard state.withLock({ $0.reached }) < steps.count else { return }
         do throws(Errno) {
             let running = try WorkThread(name: "plan") { [self] in run(from: began) }
@@ -125,16 +130,28 @@ final class RunningPlan: Sendable {
         } catch { throw CommandFailure("cannot carry out --at", path: control.place, error) }
     }
 
+    func noteBeginning() { state.withLock { $0.hasBegun = true } }
+
     /// COMMAND has ended: nothing more is begun.
     func stop() {
-        state.withLock { $0.isOver = true }
+        state.withLock { $0.ended = System.uptime() }
         gate.advance()
     }
 
     /// After `stop`, and when the daemon has ended: returns what went wrong, and the steps that were not due in time.
     func end() -> (failures: [CommandFailure], unreached: [String]) {
         thread.withLock { $0 }?.join()
-        return state.withLock { ($0.failures, steps.dropFirst($0.reached).map(\.text)) }
+        return state.withLock { state in
+            guard state.hasBegun, let began = state.began, let ended = state.ended else { return (state.failures, []) }
+            let rest = steps.dropFirst(state.reached)
+            let due = rest.prefix { began &+ $0.time.seconds &* 1_000_000_000 <= ended }
+            let late = due.map { step in
+                CommandFailure(
+                    status: ExitStatus.runFailed,
+                    message: VisibleText.of("run: --at \(step.text) was not done: an earlier change took too long"))
+            }
+            return (state.failures + late, rest.dropFirst(due.count).map(\.text))
+        }
     }
 
     private func run(from began: Int64) {
@@ -143,7 +160,7 @@ final class RunningPlan: Sendable {
             state.withLock { $0.reached += 1 }
             do throws(CommandFailure) {
                 try step.carryOut(on: control)
-            } catch { state.withLock { if !$0.isOver { $0.failures.append(error) } } }
+            } catch { state.withLock { if $0.ended == nil { $0.failures.append(error) } } }
         }
     }
 
@@ -151,7 +168,7 @@ final class RunningPlan: Sendable {
     private func wait(until time: Int64) -> Bool {
         while true {
             let seen = gate.generation
-            if state.withLock({ $0.isOver }) { return false }
+            if state.withLock({ $0.ended != nil }) { return false }
             let rest = time - System.uptime()
             if rest <= 0 { return true }
             gate.wait(while: seen, milliseconds: min(rest / 1_000_000 + 1, 3_600_000))

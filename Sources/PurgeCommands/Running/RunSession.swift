@@ -157,6 +157,7 @@ struct RunSession {
         let command = try RunningCommand.start(
             invocation.rawOperands, environment: RunEnvironment.make(mountpoint: prepared.mountpoint), mask: mask,
             directory: invocation.arguments.has(.chdir) ? prepared.mountpoint : nil, beside: daemon.pid)
+        plan.noteBeginning()
         let end = try command.wait(signals: Self.blocked, passedOn: Self.passedOn) {
             guard daemon.hasEnded() else { return false }
             console.warn(
@@ -179,13 +180,17 @@ struct RunSession {
     /// without it.
     private func state(isWanted: Bool) -> After?? {
         let control = MountedControl(place: prepared.mountpoint)
-        return answer { () throws(CommandFailure) in
+        let state = { @Sendable () throws(CommandFailure) -> After in
             // What is missing is said by the messages about the end of the daemon.
             do throws(CommandFailure) { try control.tell(.terminate) } catch {}
             return After(
                 status: isWanted ? try control.status() : nil,
                 hostRefusals: try control.stat("host.refused").map { Int($0) } ?? 0)
-        }.map { result in do { return try result.get() } catch { return nil } }
+        }
+        let stat = { @Sendable () throws(CommandFailure) in try control.stat("host.refused") }
+        // The end of the app waits for a purge that is under way.
+        return answer(state, isWorking: { answer(stat) != nil })
+            .map { result in do { return try result.get() } catch { return nil } }
     }
 
     /// The app runs from here on. Returns how many writes the store had refused before.
