@@ -137,7 +137,7 @@ install: ## install into PREFIX (/usr/local), after `make build`
 	$(BINARY) generate zsh > '$(DESTDIR)$(ZSHDIR)/_purgefs'
 	$(BINARY) generate fish > '$(DESTDIR)$(FISHDIR)/purgefs.fish'
 	chmod 644 $(foreach file,$(wordlist 3,99,$(INSTALLED_FILES)),'$(DESTDIR)$(file)')
-	install -m 644 README.md LICENSE CHANGELOG.md docs/*.md '$(DESTDIR)$(DOCDIR)'
+	install -m 644 README.md LICENSE CHANGELOG.md docs/*.md docs/picture.svg '$(DESTDIR)$(DOCDIR)'
 	@case '$(PREFIX)' in /usr|/|'') ;; *) \
 		echo 'mount(8) looks for its helpers in /sbin only. For `mount -t purgefs` and /etc/fstab:'; \
 		echo '    ln -s $(SBINDIR)/mount.purgefs /sbin/mount.purgefs' ;; esac
