@@ -10,6 +10,13 @@ extension Mounts {
             "events", "diagnose", "report", "why", "backup", "check",
         ]
 
+        /// Of `run --at`: what `set` sets, and the control files that take commands.
+        private static let changes = [
+            "storage.total=", "storage.others=", "storage.others.purgeable=", "storage.others.share=",
+            "storage.thresholds=", "storage.profile=", "storage.purge.latency=", "journal.size=", "journal.age=",
+            "device.state=", "device.clock=", "app.state=", "storage.policies=", "storage.reclaim=",
+        ]
+
         /// A folder with a few names in it, and the file for `shell`.
         private func with<R>(_ shell: String, _ body: (_ file: String, _ folder: String) throws -> R) throws -> R {
             try Scratch.with("completion") { scratch in
@@ -92,7 +99,31 @@ extension Mounts {
                 (["run", "cat", "--t"], []),
                 (["backup", "a"], ["audit"]),
                 (["nonsense", ""], []),
+                (["set", "storage.profile", "=", "de"], ["device"]),
             ]
+            try compare(expected)
+        }
+
+        /// A word of several, and two words for an option.
+        @Test func bashOffersPlans() throws {
+            try compare([
+                (["run", "--fail-on", "p"], ["purged", "protectionDenied"]),
+                (["run", "--fail-on", "=", "refused,h"], ["refused,hostFull"]),
+                (["run", "--at", ""], []),
+                (["run", "--at", "2s", ""], Self.changes),
+                (["run", "--at", "=", "2s", "device.c"], ["device.clock="]),
+                (["run", "--at", "2s", "device.state", "="], ["lock", "unlock", "reboot"]),
+                (["run", "--at", "2s", "device.state", "=", "u"], ["unlock"]),
+                (["run", "--at", "2s", "device.state", "=", "lock", "--qui"], ["--quiet"]),
+                (["run", "--at", "2s", "device.state", "=", "lock", "--at", "=", "3s", "app.s"], ["app.state="]),
+                (["run", "--at", "2s", "storage.thresholds", "=", "low", ":", "5%", "--qui"], ["--quiet"]),
+                (["run", "--at", "2s device.state=lock", "--qui"], ["--quiet"]),
+                (["run", "--at", "2s", "device.state", "=", "lock", "readlin"], ["readlink"]),
+                (["run", "--at", "2s", "device.state", "=", "lock", "--", "cat", "z"], ["zdir", "zfile"]),
+            ])
+        }
+
+        private func compare(_ expected: [([String], [String])]) throws {
             let answers = try bash(expected.map(\.0))
             for ((words, expected), answer) in zip(expected, answers) {
                 #expect(Set(answer) == Set(expected), "\(words)")
@@ -126,6 +157,16 @@ extension Mounts {
                 ("mark zf", ["zfile"]), ("device u", ["unlock"]), ("device lock z", ["zdir/"]),
                 ("set storage.others.p", ["storage.others.purgeable="]), ("run --store z", ["zdir/"]),
                 ("run --chdir -- readlin", ["readlink"]), ("run cat zf", ["zfile"]),
+                ("run --total 1G readlin", ["readlink"]), ("run cat --total", []), ("run -o ro cat zf", ["zfile"]),
+                ("set storage.prof", ["storage.profile=documented", "storage.profile=device"]),
+                ("run --fail-on p", ["purged", "protectionDenied"]),
+                ("run --fail-on=refused,h", ["--fail-on=refused,hostFull"]), ("run --at ", []),
+                ("run --at 2s device.state=u", ["device.state=unlock"]), ("run --at=2s device.c", ["device.clock="]),
+                ("run --at 2s storage.ot", Set(changes.filter { $0.hasPrefix("storage.ot") })),
+                ("run --at 2s device.state=lock --qui", ["--quiet"]),
+                ("run --at 2s device.state=lock readlin", ["readlink"]),
+                ("run --at 2s device.state=lock --at=3s app.state=launch -- cat zf", ["zfile"]),
+                ("run --at \"2s device.state=lock\" cat zf", ["zfile"]),
             ] as [(String, Set<String>)])
         func fishOffersWhatFits(line: String, expected: Set<String>) throws {
             #expect(try Set(fish("purgefs \(line)")) == expected)
@@ -158,6 +199,13 @@ extension Mounts {
                 ("mark zf", ["zfile"]), ("device ", ["lock", "unlock", "reboot"]), ("device lock z", ["zdir"]),
                 ("set storage.others.p", ["storage.others.purgeable="]), ("set z", ["zdir"]),
                 ("run --store z", ["zdir"]), ("run --chdir readlin", ["readlink"]), ("run -- cat zf", ["zfile"]),
+                ("set storage.prof", ["storage.profile=documented", "storage.profile=device"]),
+                ("run --fail-on p", ["purged", "protectionDenied"]), ("run --fail-on=refused,h", ["hostFull"]),
+                ("run --at 2s device.state=u", ["device.state=unlock"]), ("run --at=2s device.c", ["device.clock="]),
+                ("run --at 2s storage.ot", Set(Self.changes.filter { $0.hasPrefix("storage.ot") })),
+                ("run --at 2s device.state=lock --qui", ["--quiet"]),
+                ("run --at 2s device.state=lock readlin", ["readlink"]),
+                ("run --at 2s device.state=lock --at 3s app.state=launch -- cat zf", ["zfile"]),
             ]
             let answers = try zsh(expected.map { "purgefs \($0.0)" })
             #expect(answers.count == expected.count)

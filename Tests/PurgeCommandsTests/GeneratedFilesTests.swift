@@ -61,6 +61,7 @@ struct GeneratedFilesTests {
     @Test(arguments: Verbs.all.map(\.name)) func fish(verb: String) {
         let lines = Session("generate", "fish").output.split(separator: "\n").filter {
             $0.contains("'__purgefs_verb \(verb)'") || $0.contains("'__purgefs_verb \(verb) ")
+                || $0.contains("'__purgefs_\(verb)_before \(verb)'")
         }
         for option in options(verb) {
             let name = option.hasPrefix("--") ? "-l \(option.dropFirst(2)) " : "-s \(option.dropFirst(1)) "

@@ -11,13 +11,15 @@ struct OptionSpec: Hashable, Sendable {
         case file
         case directory
         /// Two words: how long after the beginning, and what happens then.
-        case moment
+        case moment([Setting])
         case text(String)
         case number(String)
         /// One of the words; `others` are accepted too, but not shown.
         case choice(String, [String], others: [String] = [])
         /// The same, written `--option=WORD` or omitted.
         case optionalChoice(String, [String])
+        /// One or several of the words, separated by commas.
+        case list(String, [String])
     }
 
     /// The name after the two dashes; for an option that has only a short form, its letter.
@@ -44,7 +46,7 @@ struct OptionSpec: Hashable, Sendable {
     /// Whether its value may begin with a dash.
     var isName: Bool {
         switch value {
-        case .file, .directory, .text: true
+        case .file, .directory, .text, .list: true
         default: false
         }
     }
@@ -60,6 +62,7 @@ struct OptionSpec: Hashable, Sendable {
         case .moment: text + " DURATION NAME=VALUE"
         case .text(let word), .number(let word), .choice(let word, _, _): text + " " + word
         case .optionalChoice(let word, _): "\(text)[=\(word)]"
+        case .list(let word, _): "\(text) \(word)[,\(word)...]"
         }
     }
 

@@ -17,7 +17,7 @@ struct Verb: Sendable {
     /// What the first operand may be, of a verb that does one of several things.
     var words: [String] = []
     /// The names that an operand NAME=VALUE may begin with.
-    var settings: [String] = []
+    var settings: [Setting] = []
     /// Whether the first operand ends the options, because what follows belongs to a command.
     var endsAtFirstOperand = false
     /// Whether its operands may be paths that are not UTF-8: the verb works on their bytes.

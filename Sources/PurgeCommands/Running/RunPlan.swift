@@ -54,9 +54,7 @@ extension RunPlan.Step {
     /// nil for a file that is not for commands; empty if it accepts this one.
     private static func objection(to command: String, for file: ControlFile) -> String? {
         switch file {
-        case .deviceState: objection(to: command, words: ["lock", "unlock", "reboot"])
-        case .appState: objection(to: command, words: AppCommand.allCases.map(\.rawValue))
-        case .storagePolicies: objection(to: command, words: ["check", "reset"])
+        case .deviceState, .appState, .storagePolicies: objection(to: command, words: file.words)
         case .deviceClock:
             command.first == "+"
                 ? DurationText.objection(to: String(command.dropFirst())) ?? ""

@@ -20,20 +20,30 @@ struct BashCompletion {
             lines.append("            verb=\(verb.name) operand=\(kind(verb.operandCompletion))")
             lines.append("            options=\(list(verb.shownOptions.map(\.text)))")
             if !verb.words.isEmpty { lines.append("            words=\(list(verb.words))") }
-            if !verb.settings.isEmpty { lines.append("            names=\(list(verb.settings.map { $0 + "=" }))") }
+            if !verb.settings.isEmpty { lines.append("            names=\(list(verb.settings.map { $0.name + "=" }))") }
             lines.append("            ;;")
         }
         return lines + ["        help) words=\(list(verbs.map(\.name))) ;;", "    esac", "}", ""]
     }
 
-    /// Sets `value` to what an option of a verb takes.
+    /// Sets `value` to what an option of a verb takes, or what follows NAME= of a setting. `--option +` is the second
+    /// word of an option that takes two.
     private var optionTable: [String] {
         var places: [String: [String]] = [:]
+        func add(_ value: String, _ verb: Verb, _ place: String) {
+            places[value, default: []].append("'\(verb.name) \(place)'")
+        }
         for verb in verbs {
+            var settings = verb.settings
             for option in verb.shownOptions {
                 guard let completion = option.completion else { continue }
-                let value = (option.isOptional ? "optional " : "") + kind(completion)
-                places[value, default: []].append("'\(verb.name) \(option.text)'")
+                add((option.isOptional ? "optional " : "") + kind(completion), verb, option.text)
+                if option.settings.isEmpty { continue }
+                add("names \(option.settings.map { $0.name + "=" }.joined(separator: " "))", verb, option.text + " +")
+                settings += option.settings
+            }
+            for setting in settings where !setting.words.isEmpty {
+                add(kind(.words(setting.words)), verb, setting.name)
             }
         }
         var lines = ["_purgefs_option() {", "    case \"$1 $2\" in"]
@@ -52,19 +62,28 @@ struct BashCompletion {
         case .directories: "directories"
         case .command: "command"
         case .words(let words): "words \(words.joined(separator: " "))"
+        case .list(let words): "list \(words.joined(separator: " "))"
+        case .moment: "moment"
         }
     }
 
     private func list(_ words: [String]) -> String { "'\(words.joined(separator: " "))'" }
 
     private static let function = #"""
-        # Offers files, directories, or one of the words that follow `words`.
+        # Offers files, directories, or one of the words that follow `words`, `names` or `list`.
         _purgefs_offer() {
+            local before=''
             case $1 in
                 files | directories)
                     compopt -o filenames 2>/dev/null
                     mapfile -t COMPREPLY < <(compgen "$([[ $1 == files ]] && echo -f || echo -d)" -- "$cur") ;;
                 words*) mapfile -t COMPREPLY < <(compgen -W "${1#words}" -- "$cur") ;;
+                names*)
+                    mapfile -t COMPREPLY < <(compgen -W "${1#names}" -- "$cur")
+                    compopt -o nospace 2>/dev/null ;;
+                list*)
+                    if [[ $cur == *,* ]]; then before=${cur%,*},; fi
+                    mapfile -t COMPREPLY < <(compgen -P "$before" -W "${1#list}" -- "${cur##*,}") ;;
             esac
         }
 
@@ -81,17 +100,22 @@ struct BashCompletion {
 
         _purgefs() {
             local cur=${COMP_WORDS[COMP_CWORD]} verb='' options='' words='' names='' operand=nothing value=''
-            local pending='' last='' ended=no count=0 word i
+            local pending='' second='' last='' ended=no count=0 word i
             COMPREPLY=()
             for ((i = 1; i < COMP_CWORD; i++)); do
                 word=${COMP_WORDS[i]}
                 if [[ -z $verb ]]; then
                     verb=$word
                     _purgefs_verb "$word"
-                elif [[ $word == = ]]; then
+                elif [[ $word == [=:] && -n $last ]]; then
                     pending=$last # --name=VALUE and NAME=VALUE are three words here
                 elif [[ -n $pending ]]; then
+                    _purgefs_option "$verb" "$pending"
+                    # Two words, or both in one.
+                    if [[ $value == moment && $word != *' '* ]]; then second=$pending; fi
                     pending=''
+                elif [[ -n $second ]]; then
+                    second='' last=$word
                 elif [[ $ended == no && $word == -- ]]; then
                     ended=yes
                 elif [[ $ended == no && $word == -?* ]]; then
@@ -106,12 +130,15 @@ struct BashCompletion {
                     ((count += 1))
                 fi
             done
-            if [[ $cur == = ]]; then pending=$last cur=''; fi
+            if [[ $cur == [=:] && -n $last ]]; then pending=$last cur=''; fi
             if [[ -z $verb ]]; then
                 _purgefs_offer "words $_purgefs_first_words"
             elif [[ -n $pending ]]; then
                 _purgefs_option "$verb" "$pending"
                 _purgefs_offer "${value#optional }"
+            elif [[ -n $second ]]; then
+                _purgefs_option "$verb" "$second +"
+                _purgefs_offer "$value"
             elif [[ $ended == no && $cur == -* ]]; then
                 _purgefs_offer "words $options"
             elif [[ $operand == command ]]; then
@@ -119,8 +146,8 @@ struct BashCompletion {
             elif [[ -n $words && $count == 0 ]]; then
                 _purgefs_offer "words $words"
             else
-                [[ -z $names ]] || _purgefs_offer "words $names"
-                if ((${#COMPREPLY[@]})); then compopt -o nospace 2>/dev/null; else _purgefs_offer "$operand"; fi
+                if [[ -n $names ]]; then _purgefs_offer "names $names"; fi
+                if ! ((${#COMPREPLY[@]})); then compopt +o nospace 2>/dev/null; _purgefs_offer "$operand"; fi
             fi
         }
 

@@ -6,6 +6,10 @@ enum Completion: Hashable {
     case directories
     /// One of these words.
     case words([String])
+    /// One or several of these words, separated by commas.
+    case list([String])
+    /// A word for which there is nothing to offer, and then NAME=VALUE as a word of its own.
+    case moment([Setting])
     /// A program, and then what that program takes.
     case command
 }
@@ -15,11 +19,18 @@ extension OptionSpec {
     var completion: Completion? {
         switch value {
         case .none: nil
-        case .size, .duration, .text, .number, .moment: .nothing
+        case .size, .duration, .text, .number: .nothing
+        case .moment(let settings): .moment(settings)
+        case .list(_, let words): .list(words)
         case .file: .files
         case .directory: .directories
         case .choice(_, let words, _), .optionalChoice(_, let words): .words(words)
         }
+    }
+
+    /// What may be said in its second word; empty if it takes fewer.
+    var settings: [Setting] {
+        if case .moment(let settings) = value { settings } else { [] }
     }
 
     /// Whether its value may be omitted, and otherwise must follow `=`.

@@ -10,7 +10,7 @@ struct FishCompletion {
             "complete -c purgefs -n \"not __fish_seen_subcommand_from $verbs\" -a \(line.name)"
                 + " -d \(ShellText.fishQuoted(line.meaning))"
         }
-        for verb in verbs { lines += self.lines(of: verb) }
+        for verb in verbs { lines += FishCommand(of: verb).functions + self.lines(of: verb) }
         lines.append(line("help", "-a \(ShellText.fishQuoted(verbs.map(\.name).joined(separator: " ")))"))
         return lines.joined(separator: "\n")
     }
@@ -30,17 +30,25 @@ struct FishCompletion {
             set -l words (commandline -opc)
             not string match -qv -- '-*' $words[3..-1]
         end
+
+        # Several of these words, separated by commas, after what is typed.
+        function __purgefs_list
+            set -l typed (commandline -ct | string replace -r '^--[^=]*=' '')
+            set -l before (string match -r '.*,' -- $typed)
+            printf '%s\n' "$before"$argv
+        end
         """
 
     private func lines(of verb: Verb) -> [String] {
         let names = ([verb.name] + verb.aliases).joined(separator: " ")
-        var lines = verb.shownOptions.map { line(names, self.option($0)) }
-        let words = verb.words + verb.settings.map { $0 + "=" }
+        let condition = verb.operandCompletion == .command ? "__purgefs_\(verb.name)_before" : "__purgefs_verb"
+        var lines = verb.shownOptions.map { line(names, self.option($0), when: condition) }
+        let words = verb.words + verb.settings.flatMap(\.beginnings)
         if !words.isEmpty {
             let list = "-a \(ShellText.fishQuoted(words.joined(separator: " ")))"
             lines.append(line(names, list, when: verb.words.isEmpty ? "__purgefs_verb" : "__purgefs_first"))
         }
-        if let operand = operand(verb.operandCompletion) { lines.append(line(names, operand)) }
+        if let operand = operand(of: verb) { lines.append(line(names, operand)) }
         return lines
     }
 
@@ -58,18 +66,19 @@ struct FishCompletion {
         case .words(let words) where option.isOptional:
             return "\(name) -fa \(ShellText.fishQuoted(words.joined(separator: " "))) \(help)"
         case .words(let words): return "\(name) -xa \(ShellText.fishQuoted(words.joined(separator: " "))) \(help)"
-        case .nothing, .command: return "\(name) -x \(help)"
+        case .list(let words): return "\(name) -xa '(__purgefs_list \(words.joined(separator: " ")))' \(help)"
+        case .nothing, .command, .moment: return "\(name) -x \(help)"
         }
     }
 
     private static let directories = "(__fish_complete_directories)"
 
-    private func operand(_ completion: Completion) -> String? {
-        switch completion {
-        case .nothing, .words: nil
+    private func operand(of verb: Verb) -> String? {
+        switch verb.operandCompletion {
+        case .nothing, .words, .list, .moment: nil
         case .files: "-F"
         case .directories: "-a '\(Self.directories)'"
-        case .command: "-a '(__fish_complete_subcommand --fcs-skip=2)'"
+        case .command: "-a '(__purgefs_\(verb.name)_words)'"
         }
     }
 }

@@ -3,7 +3,8 @@ struct ZshCompletion {
     let verbs: [Verb]
 
     var text: String {
-        var lines = [Self.header, "_purgefs() {", "  local curcontext=$curcontext state line", "  typeset -A opt_args"]
+        var lines = [Self.header] + verbs.flatMap(changes)
+        lines += ["_purgefs() {", "  local curcontext=$curcontext state line", "  typeset -A opt_args"]
         lines += ["  local -a verbs=("]
         lines += Verbs.firstWords(verbs).map { "    " + ShellText.quoted("\($0.name):\($0.meaning)") }
         lines += ["  )", "  _arguments -C '1: :->verb' '*:: :->rest' && return", "  case $state in"]
@@ -21,7 +22,7 @@ struct ZshCompletion {
 
     private func branch(_ verb: Verb) -> [String] {
         var lines = ["        \(([verb.name] + verb.aliases).joined(separator: "|")))", "          _arguments -s \\"]
-        let specs = (verb.shownOptions.map(spec) + operandSpecs(verb)).map(ShellText.quoted)
+        let specs = (verb.shownOptions.map { spec($0, of: verb) } + operandSpecs(verb)).map(ShellText.quoted)
         lines += specs.enumerated().map { index, spec in
             "            \(spec)" + (index == specs.count - 1 ? " ;;" : " \\")
         }
@@ -29,9 +30,12 @@ struct ZshCompletion {
     }
 
     /// `*--type=[only events of this type]:TYPE:(purge refused)`.
-    private func spec(_ option: OptionSpec) -> String {
+    private func spec(_ option: OptionSpec, of verb: Verb) -> String {
         let help = "[\(escaped(option.help.replacing("[", with: "(").replacing("]", with: ")")))]"
         guard let completion = option.completion else { return option.text + help }
+        if case .moment = completion {
+            return "*\(option.text)=\(help):DURATION: :NAME=VALUE:\(function(verb))"
+        }
         let name = "*" + option.text + (option.isShort ? "+" : option.isOptional ? "=-" : "=")
         let word = option.synopsis.drop { $0 != " " && $0 != "=" }.dropFirst().filter { !"[]".contains($0) }
         return name + help + (option.isOptional ? "::" : ":") + escaped(String(word)) + ":" + action(completion)
@@ -44,19 +48,33 @@ struct ZshCompletion {
         case .nothing: return words
         case let completion:
             guard verb.settings.isEmpty else {
-                let names = verb.settings.map { "\($0)=" }.joined(separator: " ")
-                return ["*: : _alternative \"settings:setting:compadd -S '' -- \(names)\" \"targets:target:_files -/\""]
+                return ["*: : _alternative \"settings:setting:\(function(verb))\" \"targets:target:_files -/\""]
             }
             return words + ["*:\(completion == .files ? "path" : "directory"):\(action(completion))"]
         }
     }
 
+    private func function(_ verb: Verb) -> String { "_purgefs_\(verb.name)_settings" }
+
+    /// A function that offers NAME=VALUE, of a verb that takes it as an operand or after a time.
+    private func changes(_ verb: Verb) -> [String] {
+        let settings = verb.settings + verb.shownOptions.flatMap(\.settings)
+        if settings.isEmpty { return [] }
+        let names = settings.filter { $0.words.isEmpty }.flatMap(\.beginnings)
+        let whole = settings.filter { !$0.words.isEmpty }.flatMap(\.beginnings)
+        return [
+            "\(function(verb))() {", "  compadd \"$@\" -S '' -- \(names.joined(separator: " "))",
+            "  compadd \"$@\" -- \(whole.joined(separator: " "))", "}", "",
+        ]
+    }
+
     private func action(_ completion: Completion) -> String {
         switch completion {
-        case .nothing, .command: " "
+        case .nothing, .command, .moment: " "
         case .files: "_files"
         case .directories: "_files -/"
         case .words(let words): "(\(words.joined(separator: " ")))"
+        case .list(let words): "_sequence compadd - \(words.joined(separator: " "))"
         }
     }
 

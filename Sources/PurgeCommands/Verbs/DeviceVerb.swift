@@ -14,7 +14,7 @@ extension Verb {
                 + "before the first unlock. A mounted container stays mounted.",
             HelpText.targetMeaning,
         ],
-        options: [], operands: 1...2, words: ["lock", "unlock", "reboot"],
+        options: [], operands: 1...2, words: ControlFile.deviceState.words,
         exitStatus: ExitStatus.plain,
         examples: ["purgefs device lock ./app", "purgefs device reboot ./app", "purgefs device unlock ./app"]
     ) { (invocation) throws(CommandFailure) in

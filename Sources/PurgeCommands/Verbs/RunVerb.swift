@@ -10,11 +10,11 @@ extension OptionSpec {
     static let seed = OptionSpec(
         "seed", .directory, "begin with a copy of what is in the directory DIR; not with a store that exists")
     static let at = OptionSpec(
-        "at", .moment,
+        "at", .moment(Setting.changes),
         "so long after COMMAND has begun (0s: before), do what `purgefs set` or a control file would; may be repeated")
     static let chdir = OptionSpec("chdir", "start COMMAND in the container and not in the working directory")
     static let failOn = OptionSpec(
-        "fail-on", .text("EVENT[,EVENT...]"),
+        "fail-on", .list("EVENT", RunDemands.words),
         "end with \(ExitStatus.demandFailed) if there were such events: \(RunDemands.words.joined(separator: ", "))")
     static let summaryFile = OptionSpec(
         "summary", .file, "at the end, write what the run did to its container to FILE, as JSON")

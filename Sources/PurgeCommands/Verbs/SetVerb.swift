@@ -12,7 +12,7 @@ extension Verb {
                 + "little room: purging then makes room, and the command returns when that is done.",
             HelpText.targetMeaning,
         ],
-        options: [], operands: 1...(.max), settings: ControlFile.settable.map(\.rawValue),
+        options: [], operands: 1...(.max), settings: Setting.settable,
         sections: [
             HelpSection(
                 title: "NAMES (`storage.` may be omitted)",

@@ -1,0 +1,37 @@
+import PurgeModel
+import PurgeVolume
+
+/// A name that a NAME=VALUE may begin with, and the words that may follow it; none if its values are not words.
+struct Setting: Hashable, Sendable {
+    let name: String
+    var words: [String] = []
+
+    /// `storage.total=`, or `device.state=lock`, `device.state=unlock`: as far as it is known what is typed.
+    var beginnings: [String] { words.isEmpty ? [name + "="] : words.map { "\(name)=\($0)" } }
+}
+
+extension Setting {
+    fileprivate init(_ file: ControlFile) { self.init(name: file.rawValue, words: file.words) }
+
+    /// What `purgefs set` sets.
+    static let settable = ControlFile.settable.map { Setting($0) }
+    /// What `purgefs run --at` does: the same, and the control files for commands.
+    static let changes = settable + ControlFile.commands.map { Setting($0) }
+}
+
+extension ControlFile {
+    /// The files to which a plan of `purgefs run` may write a command.
+    static let commands: [ControlFile] = [.deviceState, .deviceClock, .appState, .storagePolicies, .storageReclaim]
+
+    /// The words that may be written to it; empty if something else may be written.
+    var words: [String] {
+        switch self {
+        case .deviceState: ["lock", "unlock", "reboot"]
+        case .appState: AppCommand.allCases.map(\.rawValue)
+        case .storagePolicies: ["check", "reset"]
+        case .storageReclaim: ["tmp", "caches", "purgeable", "all"]
+        case .storageProfile: Profile.allCases.map(\.rawValue)
+        default: []
+        }
+    }
+}
