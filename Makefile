@@ -127,7 +127,7 @@ install: ## install into PREFIX (/usr/local), after `make build`
 	@test -x $(BINARY) || { echo 'make install: there is no $(BINARY); run `make build` first.' >&2; exit 1; }
 	install -D -m 755 $(BINARY) '$(DESTDIR)$(BINDIR)/purgefs'
 	install -D -m 755 mount-scripts/mount.purgefs '$(DESTDIR)$(SBINDIR)/mount.purgefs'
-	install -d $(foreach dir,$(UNITDIR) $(DOCDIR) $(DATADIR) $(MANDIR)/man1 $(MANDIR)/man8 \
+	install -d $(foreach dir,$(UNITDIR) $(DOCDIR)/docs $(DATADIR) $(MANDIR)/man1 $(MANDIR)/man8 \
 		$(BASHDIR) $(ZSHDIR) $(FISHDIR),'$(DESTDIR)$(dir)')
 	install -m 644 mount-scripts/purgefs_pytest.py mount-scripts/container.sh '$(DESTDIR)$(DATADIR)'
 	sed 's|@BINDIR@|$(BINDIR)|g; s|@DOCDIR@|$(DOCDIR)|g' mount-scripts/purgefs@.service > '$(DESTDIR)$(UNITDIR)/purgefs@.service'
@@ -137,7 +137,8 @@ install: ## install into PREFIX (/usr/local), after `make build`
 	$(BINARY) generate zsh > '$(DESTDIR)$(ZSHDIR)/_purgefs'
 	$(BINARY) generate fish > '$(DESTDIR)$(FISHDIR)/purgefs.fish'
 	chmod 644 $(foreach file,$(wordlist 3,99,$(INSTALLED_FILES)),'$(DESTDIR)$(file)')
-	install -m 644 README.md LICENSE CHANGELOG.md docs/*.md docs/picture.svg '$(DESTDIR)$(DOCDIR)'
+	install -m 644 README.md LICENSE CHANGELOG.md '$(DESTDIR)$(DOCDIR)'
+	install -m 644 docs/*.md docs/picture.svg '$(DESTDIR)$(DOCDIR)/docs'
 	@case '$(PREFIX)' in /usr|/|'') ;; *) \
 		echo 'mount(8) looks for its helpers in /sbin only. For `mount -t purgefs` and /etc/fstab:'; \
 		echo '    ln -s $(SBINDIR)/mount.purgefs /sbin/mount.purgefs' ;; esac

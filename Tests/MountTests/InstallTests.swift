@@ -17,6 +17,54 @@ extension Mounts {
                 .split(separator: "\n").map(String.init).sorted()
         }
 
+        /// Those of the pages lead to files that are installed.
+        private func checkLinks(in folder: String) throws {
+            let pages = ["README.md"] + (try Files.names(in: "\(folder)/docs").map { "docs/\($0)" })
+            #expect(pages.count > 20)
+            for page in pages where page.hasSuffix(".md") {
+                for match in Files.text("\(folder)/\(page)").matches(of: /\]\(([^)#]+)[^)]*\)/) {
+                    let link = String(match.1)
+                    if link.hasPrefix("http") { continue }
+                    let base = page.hasPrefix("docs/") ? "docs/" : ""
+                    #expect(Files.exists("\(folder)/\(base)\(link)"), "\(page): \(link)")
+                }
+            }
+        }
+
+        private func target(_ link: String) throws -> String {
+            try FileManager.default.destinationOfSymbolicLink(atPath: link)
+        }
+
+        /// What is in the tarball, on a system where folders of /usr/local are links.
+        @Test func tarballInstallsThroughLinks() throws {
+            try Scratch.with("tarball") { scratch in
+                let (archive, place) = ("\(scratch.path)/archive", "\(scratch.path)/root")
+                try make("install", "PREFIX=/", into: archive)
+                try Program.run("cp", "\(DocumentedExample.root)/mount-scripts/install-tarball", "\(archive)/install")
+                    .succeeded()
+                try Files.makeDirectory(place)
+                try Program.shell(
+                    "mkdir -p usr/local/bin usr/local/share usr/local/man sbin && ln -s bin usr/local/sbin && "
+                        + "ln -s ../man usr/local/share/man && mkdir usr/local/share/other",
+                    in: place
+                ).succeeded()
+                let environment = ["DESTDIR": place]
+                try Program.run(["\(archive)/install"], in: "/", environment: environment).succeeded()
+                let found = try files(place)
+                for name in [
+                    "755 usr/local/bin/purgefs", "755 usr/local/bin/mount.purgefs", "644 usr/local/man/man1/purgefs.1",
+                    "644 usr/local/share/doc/purgefs/README.md", "644 usr/local/lib/systemd/system/purgefs@.service",
+                ] { #expect(found.contains(name), "\(name)") }
+                #expect(try target("\(place)/sbin/mount.purgefs") == "/usr/local/sbin/mount.purgefs")
+                #expect(try target("\(place)/usr/local/sbin") == "bin")
+
+                try Program.run(["\(archive)/install", "--remove"], in: "/", environment: environment).succeeded()
+                #expect(try files(place).filter { !$0.hasPrefix("777") } == [])
+                #expect(try Files.names(in: "\(place)/sbin") == [] && Files.exists("\(place)/usr/local/share/other"))
+                #expect(try Program.run("\(archive)/install", "nonsense").status == 64)
+            }
+        }
+
         @Test(arguments: ["/usr/local", "/opt/purgefs-1.0"]) func installAndUninstall(prefix: String) throws {
             try Scratch.with("install") { scratch in
                 let place = "\(scratch.path)/root"
@@ -34,7 +82,8 @@ extension Mounts {
                 let others = found.filter { !expected.contains($0) }
                 #expect(
                     others.allSatisfy {
-                        $0.hasPrefix("644 share/doc/purgefs/") && ($0.hasSuffix(".md") || $0.hasSuffix("/picture.svg"))
+                        $0.hasPrefix("644 share/doc/purgefs/docs/")
+                            && ($0.hasSuffix(".md") || $0.hasSuffix("/picture.svg"))
                     }, "\(others)")
 
                 let unit = Files.text("\(place)\(prefix)/lib/systemd/system/purgefs@.service")
@@ -43,6 +92,8 @@ extension Mounts {
                 #expect(man == (try PurgefsBinary.run("generate", "man").succeeded()))
                 #expect(
                     Files.text("\(place)\(prefix)/share/zsh/site-functions/_purgefs").hasPrefix("#compdef purgefs\n"))
+
+                try checkLinks(in: "\(place)\(prefix)/share/doc/purgefs")
 
                 try make("uninstall", "PREFIX=\(prefix)", into: place)
                 #expect(try files(place) == [])
