@@ -29,6 +29,8 @@ INSTALLED_FOLDERS = $(DOCDIR) $(DATADIR)
 # under one lock, and `make test` runs the same code with the checks.
 RELEASE_FLAGS = -c release --static-swift-stdlib --product purgefs \
 	-Xswiftc -cross-module-optimization -Xswiftc -enforce-exclusivity=unchecked
+# The compiler's own libraries are linked in too, except for the tarball: those of Debian 12 need its glibc.
+STATIC_RUNTIME = --pkg-config-path .build/static-runtime
 # STRICT=1 (make ci): warnings are errors, and a target may import only what
 # Package.swift says.
 STRICT ?=
@@ -59,7 +61,8 @@ demo: build ## fill a 64 MiB container with a real program and see what is purge
 
 build: ## build .build/release/purgefs (installs what is missing, on Debian and Ubuntu)
 	@SWIFT=$(SWIFT) $(DEPS) build
-	$(SWIFT) build $(RELEASE_FLAGS) $(STRICT_FLAGS)
+	@mount-scripts/static-runtime .build/static-runtime
+	$(SWIFT) build $(RELEASE_FLAGS) $(STRICT_FLAGS) $(STATIC_RUNTIME)
 
 test: build ## all tests, with real mounts (FILTER=... for some, PURGEFS_TEST_SCALE=0.1 for shorter ones)
 	@SWIFT=$(SWIFT) $(DEPS) test
@@ -157,7 +160,7 @@ tarball: build ## .build/purgefs-VERSION-linux-ARCH.tar.gz, which needs glibc 2.
 	@mount-scripts/package static-libraries .build/static-libraries
 	$(SWIFT) build $(RELEASE_FLAGS) $(STRICT_FLAGS) --pkg-config-path .build/static-libraries
 	@BINARY=$(BINARY) mount-scripts/package tarball
-	$(SWIFT) build $(RELEASE_FLAGS) $(STRICT_FLAGS)
+	$(SWIFT) build $(RELEASE_FLAGS) $(STRICT_FLAGS) $(STATIC_RUNTIME)
 
 package-test: deb tarball ## install the packages in roots of Debian 12 and 13, use them, and remove them (as root)
 	@exec mount-scripts/package-test

@@ -239,6 +239,12 @@ void shim_set_fs_identity(uid_t owner, gid_t group) {
 int shim_private_umask(void) { return ANSWER(unshare(CLONE_FS)); }
 void shim_umask(mode_t mask) { umask(mask); }
 void shim_set_thread_name(const char *name) { prctl(PR_SET_NAME, name); }
+int shim_is_mount_root(const char *path) {
+    struct statx sx;
+    // The file system is not asked: a daemon that has been stopped would never answer.
+    if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &sx) < 0) return -errno;
+    return !(sx.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) || sx.stx_attributes & STATX_ATTR_MOUNT_ROOT;
+}
 int64_t shim_device(int dir, const char *path) {
     struct statx sx;
     if (statx(dir, path, AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &sx) < 0) return -errno;

@@ -14,7 +14,7 @@ public enum EventType: String, CaseIterable, Codable, Sendable {
 
     /// What the app itself does to names: in the journal only, not in the live stream.
     public static let ofApp: Set<EventType> = [.removed, .renamed, .replaced]
-    public var isOfApp: Bool { Self.ofApp.contains(self) }
+    public var isOfApp: Bool { self == .removed || self == .renamed || self == .replaced }
 }
 
 /// The reason of a `renamed` event, if it has one.

@@ -14,6 +14,12 @@ public enum FileProtection: String, CaseIterable, Codable, Sendable {
 
     /// The raw value of URLFileProtection.
     public var appleName: String {
-        "NSFileProtection" + rawValue.prefix(1).uppercased() + rawValue.dropFirst()
+        switch self {
+        case .complete: "NSFileProtectionComplete"
+        case .completeUnlessOpen: "NSFileProtectionCompleteUnlessOpen"
+        case .completeUntilFirstUserAuthentication: "NSFileProtectionCompleteUntilFirstUserAuthentication"
+        case .completeWhenUserInactive: "NSFileProtectionCompleteWhenUserInactive"
+        case .none: "NSFileProtectionNone"
+        }
     }
 }

@@ -46,8 +46,12 @@ struct DeviceFile {
 
     func write(_ settings: Device, durably: Bool = true) throws(StoreError) {
         do {
-            try replace(with: Array((JSONText.encode(settings, pretty: true) + "\n").utf8), durably: durably)
+            try replace(with: Self.content(of: settings), durably: durably)
         } catch { throw .failed("the settings cannot be saved", path: place.pathOf(Self.name), error) }
+    }
+
+    static func content(of settings: Device) -> [UInt8] {
+        Array((JSONText.encode(settings, pretty: true) + "\n").utf8)
     }
 
     private func replace(with content: [UInt8], durably: Bool) throws(Errno) {

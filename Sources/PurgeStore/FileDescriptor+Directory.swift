@@ -18,7 +18,7 @@ extension FileDescriptor {
     /// UTF-8 become U+FFFD.
     func entryNames() throws(Errno) -> [String] {
         try names().map { name in
-            String(decoding: name.dropLast().lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            name.dropLast().withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
         }
     }
 }

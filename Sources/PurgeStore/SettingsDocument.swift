@@ -5,6 +5,7 @@ import PurgeModel
 enum SettingsDocument {
     /// All the settings, or the first reason why they cannot be used.
     static func settings(from content: [UInt8]) throws(SettingsDamage) -> Device {
+        if let settings = asWritten(content) { return settings.roundedToBlocks }
         let given = try object(content)
         try checkVersion(of: given)
         if let settings = whole(given) { return settings.roundedToBlocks }
@@ -49,6 +50,17 @@ enum SettingsDocument {
             lost.append(error)
         }
         return (settings.roundedToBlocks, lost)
+    }
+
+    /// The settings in a file that is byte for byte what purgefs writes; nil for all others.
+    private static func asWritten(_ content: [UInt8]) -> Device? {
+        guard JSONValue.depth(of: content) <= deepest else { return nil }
+        do {
+            let settings = try JSONDecoder().decode(Device.self, from: Data(content))
+            guard DeviceFile.content(of: settings) == content else { return nil }
+            try settings.validate()
+            return settings
+        } catch { return nil }
     }
 
     private static let placeholderID = "00000000-0000-0000-0000-000000000000"
@@ -128,7 +140,7 @@ enum SettingsDocument {
 
     private static func decode(_ value: JSONValue, changing name: String) throws(SettingsDamage) -> Device {
         do {
-            return try JSONDecoder().decode(Device.self, from: Data(value.text().utf8))
+            return try JSONDecoder().decode(Device.self, from: Data(Array(value.text().utf8)))
         } catch { throw .value(name: name, "it cannot be understood") }
     }
 }

@@ -21,6 +21,10 @@ extension System {
     public static func device(at dir: Int32, _ path: CName) throws(Errno) -> Int64 {
         try SystemCall.run(.statx) { shim_device(dir, path) }
     }
+    /// Whether something may be mounted there; never asks a FUSE daemon. false is certain.
+    public static func mayBeMountpoint(_ path: String) -> Bool {
+        do { return try SystemCall.run(.statx) { shim_is_mount_root(path) } != 0 } catch { return true }
+    }
     public static func fileSystemStatus(_ fd: Int32) throws(Errno) -> statvfs {
         var out = statvfs()
         try SystemCall.done(.fstatvfs) { shim_fstatvfs(fd, &out) }

@@ -41,6 +41,8 @@ int shim_fstatat(int dir, const char *name, struct stat *out);
 // Nanoseconds since the epoch; -ENODATA if the file system keeps no birth time.
 int64_t shim_birth_time(int dir, const char *name, int flags);
 // The device of the mount that holds the file; does not ask a FUSE daemon.
+// 1 if something is mounted there, or if this kernel cannot tell.
+int shim_is_mount_root(const char *path);
 int64_t shim_device(int dir, const char *path);
 int shim_fstatvfs(int fd, struct statvfs *out);
 int64_t shim_fs_type(int fd);

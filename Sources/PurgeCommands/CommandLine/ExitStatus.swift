@@ -12,19 +12,22 @@ enum ExitStatus {
     /// Signal N is added to it.
     static let signal: Int32 = 128
 
-    private static let meanings: [Int32: String] = [
-        done: "done",
-        failed: "failed; the message says what, on which path, and what to do next",
-        usage: "wrong usage",
-        demandFailed: "COMMAND ended with 0, and there were events of --fail-on",
-        runFailed: "purgefs failed",
-        notExecutable: "COMMAND cannot be executed",
-        notFound: "COMMAND was not found",
-    ]
+    private static func meaning(of status: Int32) -> String {
+        switch status {
+        case done: "done"
+        case failed: "failed; the message says what, on which path, and what to do next"
+        case usage: "wrong usage"
+        case demandFailed: "COMMAND ended with 0, and there were events of --fail-on"
+        case runFailed: "purgefs failed"
+        case notExecutable: "COMMAND cannot be executed"
+        case notFound: "COMMAND was not found"
+        default: ""
+        }
+    }
 
     /// The line of a help text, with a meaning of its own where a verb has one.
     static func line(_ status: Int32, _ meaning: String? = nil) -> HelpSection.Line {
-        .init("\(status)", meaning ?? meanings[status] ?? "")
+        .init("\(status)", meaning ?? Self.meaning(of: status))
     }
 
     /// The line of what a signal brings about.

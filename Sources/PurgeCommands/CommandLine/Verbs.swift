@@ -1,17 +1,21 @@
 /// The table of verbs, in the order of the help. A new verb is a line here and a file in Verbs/.
 enum Verbs {
-    static let all: [Verb] = [
-        .run, .mount, .unmount, .status, .set, .mark, .purge, .policy, .clean, .device, .clock, .app, .events,
-        .diagnose, .report, .why, .backup, .check,
+    /// A verb is made when it is asked for: to make all of them takes longer than to mount.
+    private static let table: [@Sendable () -> Verb] = [
+        { .run }, { .mount }, { .unmount }, { .status }, { .set }, { .mark }, { .purge }, { .policy }, { .clean },
+        { .device }, { .clock }, { .app }, { .events }, { .diagnose }, { .report }, { .why }, { .backup }, { .check },
     ]
     /// For purgefs's own use: left out of the help.
-    static let hidden: [Verb] = [.generate]
+    private static let hidden: [@Sendable () -> Verb] = [{ .generate }]
+
+    static let all = table.map { $0() }
 
     static func named(_ name: String) throws(CommandFailure) -> Verb {
-        guard let verb = (all + hidden).first(where: { $0.name == name || $0.aliases.contains(name) }) else {
-            throw .usage(objection(to: name))
+        for makeVerb in table + hidden {
+            let verb = makeVerb()
+            if verb.name == name || verb.aliases.contains(name) { return verb }
         }
-        return verb
+        throw .usage(objection(to: name))
     }
 
     private static func objection(to name: String) -> String {

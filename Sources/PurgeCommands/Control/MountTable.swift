@@ -35,7 +35,8 @@ struct MountEntry: Hashable, Sendable {
 
     /// The container that is mounted there and visible, that is, not hidden by a newer mount.
     static func container(at mountpoint: String) -> MountEntry? {
-        all().last { $0.mountpoint.isPath(mountpoint) }.flatMap { $0.isContainer ? $0 : nil }
+        guard System.mayBeMountpoint(mountpoint) else { return nil }
+        return all().last { $0.mountpoint.isPath(mountpoint) }.flatMap { $0.isContainer ? $0 : nil }
     }
 
     /// Lines of proc(5): `36 35 98:0 / /mnt rw,noatime master:1 - fuse.purgefs source options`.

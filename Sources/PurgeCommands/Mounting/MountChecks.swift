@@ -18,9 +18,11 @@ enum MountChecks {
     /// For `purgefs run`, which makes the mount point itself. `store` is the one that the user has named.
     static func runForCommand(store: String?, eventsFile: String?, allowsOther: Bool) throws(CommandFailure) {
         try checkProcess()
-        let places = PlaceChecks(Surroundings(mounts: MountEntry.all()))
-        if let store { try places.check(store: store) }
-        if let eventsFile { try places.check(eventsFile: eventsFile, of: store) }
+        if store != nil || eventsFile != nil {
+            let places = PlaceChecks(Surroundings(mounts: MountEntry.all()))
+            if let store { try places.check(store: store) }
+            if let eventsFile { try places.check(eventsFile: eventsFile, of: store) }
+        }
         try checkDevice()
         try checkRights(allowsOther: allowsOther)
     }

@@ -33,7 +33,13 @@ final class RunRecord: Sendable {
         var ending: Int64?
 
         mutating func addUp() {
-            for line in lines { if let event = RunRecord.decode(Event.self, line) { tally.add(event) } }
+            for line in lines {
+                if let type = RunTally.plainTypes.first(where: { RunRecord.isOf($0.rawValue, line) }) {
+                    tally.count(type)
+                } else if let event = RunRecord.decode(Event.self, line) {
+                    tally.add(event)
+                }
+            }
             lines.removeAll(keepingCapacity: true)
         }
     }

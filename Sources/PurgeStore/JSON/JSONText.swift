@@ -15,7 +15,7 @@ public enum JSONText {
 
     /// Reads what `encode` wrote. Throws DecodingError.
     public static func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
-        try JSONDecoder().decode(type, from: Data(text.utf8))
+        try JSONDecoder().decode(type, from: Data(Array(text.utf8)))
     }
 
     private static func text(_ value: some Encodable, pretty: Bool) -> String {
