@@ -81,7 +81,7 @@ extension Mounts {
                 let outcome = try Program.run(
                     PurgefsBinary.path, "run", "--seed", seed, "--at", "1s", "storage.reclaim=all", "--at", "2s",
                     "others=1G", "--at", "1h", "others=2G", "--", "sh", "-c",
-                    "until [ $(ls ~/tmp | wc -l) -lt 59000 ]; do sleep 0.1; done; sleep 1.2")
+                    "until [ $(ls ~/tmp | wc -l) -lt 59000 ]; do sleep 0.1; done; sleep 1.2", timeout: 240)
                 #expect(!outcome.errors.contains("did not answer"), "\(outcome)")
                 #expect(outcome.errors.contains("purged 60000 files"), "\(outcome)")
             }
