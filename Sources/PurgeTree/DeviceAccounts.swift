@@ -19,7 +19,9 @@ public struct DeviceAccounts: Sendable {
     public mutating func change<Value, Failure: Error>(
         _ body: (inout Device) throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        try body(&device)
+        // A body that throws may have changed the device before, and then the property's observer is not called.
+        defer { judged = nil }
+        return try body(&device)
     }
 
     /// At the end of each change the level is brought in line with free space, if that is known yet.
