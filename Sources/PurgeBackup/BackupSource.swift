@@ -12,18 +12,27 @@ public struct BackupSource: Sendable {
     /// Of a store: what it keeps is translated as a mount of this device would. nil for a mount.
     let device: Device?
     var isInStore: Bool { device != nil }
+    private let mayOpenUp: Bool
 
     /// Through a mount, so that what the device's state forbids is forbidden here.
     public init(mount: String) throws(StoreError) {
         do throws(Errno) {
             root = try FileDescriptor.open(mount, O_RDONLY | O_DIRECTORY)
         } catch { throw .failed("the container cannot be read", path: mount, error) }
-        (path, device) = (mount, nil)
+        (path, device, mayOpenUp) = (mount, nil, true)
+    }
+
+    /// An ordinary directory, in which nothing changes.
+    init(directory: String) throws(StoreError) {
+        do throws(Errno) {
+            root = try FileDescriptor.open(directory, O_RDONLY | O_DIRECTORY)
+        } catch { throw .failed("the directory cannot be read", path: directory, error) }
+        (path, device, mayOpenUp) = (directory, nil, false)
     }
 
     /// In a store whose lock the caller has.
     public init(_ store: Store, _ device: Device) {
-        (root, path, self.device) = (store.container, store.path + "/container", device)
+        (root, path, self.device, mayOpenUp) = (store.container, store.path + "/container", device, true)
     }
 
     func pathOf(_ inner: [UInt8]) -> String { inner.isEmpty ? path : "\(path)/\(PathForm.text(inner))" }
@@ -82,22 +91,77 @@ public struct BackupSource: Sendable {
             return try folder.open(name, flags)
         }
     }
+}
 
-    /// Reads a file. Its owner may have taken the permission away, which is given back for the moment that this takes.
+// An ordinary user may have taken away their own permission to read an entry. It is given back for as long as reading
+// takes: of files anywhere, of folders only in a store, since an app sees those of a mount meanwhile.
+extension BackupSource {
+    /// Runs `body`, which reads an entry by its name, and once more with permission if only that is missing.
     func withAccess<Result>(
         to name: RawText, in folder: FileDescriptor, _ status: FileStatus, _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
+        let mode: mode_t
         do throws(Errno) {
             return try body()
         } catch {
-            guard error == .accessDenied, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
-                throw error
-            }
+            guard error == .accessDenied, let open = openMode(of: status) else { throw error }
+            mode = open
         }
-        let mode = status.st_mode & 0o7777
-        try System.changeMode(at: folder.raw, name, mode | 0o400)
-        // The owner may do that, as the call above has shown.
-        defer { do throws(Errno) { try System.changeMode(at: folder.raw, name, mode) } catch {} }
+        try System.changeMode(at: folder.raw, name, mode)
+        defer { close(name, in: folder, status) }
         return try body()
+    }
+
+    /// An entry of a folder for reading, which can be read until the result is destroyed.
+    func openUp(
+        _ name: RawText, in folder: FileDescriptor, _ status: FileStatus
+    ) throws(Errno) -> OpenedEntry {
+        guard geteuid() != 0, let mode = openMode(of: status), mode != status.st_mode & 0o7777 else {
+            return OpenedEntry(try open(name, in: folder, status))
+        }
+        try System.changeMode(at: folder.raw, name, mode)
+        do throws(Errno) {
+            return OpenedEntry(try open(name, in: folder, status), closesTo: status.st_mode & 0o7777)
+        } catch {
+            close(name, in: folder, status)
+            throw error
+        }
+    }
+
+    /// Whether `openUp` changes its mode.
+    func isClosed(_ status: FileStatus) -> Bool {
+        geteuid() != 0 && openMode(of: status).map { $0 != status.st_mode & 0o7777 } ?? false
+    }
+
+    /// nil for what is not opened up.
+    private func openMode(of status: FileStatus) -> mode_t? {
+        guard status.st_uid == geteuid(), mayOpenUp else { return nil }
+        let mode = status.st_mode & 0o7777
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return mode | S_IRUSR
+        case S_IFDIR where isInStore: return mode | S_IRUSR | S_IXUSR
+        default: return nil
+        }
+    }
+
+    private func close(_ name: RawText, in folder: FileDescriptor, _ status: FileStatus) {
+        // The owner may do that, since the mode could be changed before.
+        do throws(Errno) { try System.changeMode(at: folder.raw, name, status.st_mode & 0o7777) } catch {}
+    }
+}
+
+/// An open entry that gets back its mode when this is destroyed, if it was opened up.
+final class OpenedEntry {
+    let descriptor: FileDescriptor
+    private let mode: mode_t?
+
+    init(_ descriptor: FileDescriptor, closesTo mode: mode_t? = nil) {
+        (self.descriptor, self.mode) = (descriptor, mode)
+    }
+
+    deinit {
+        guard let mode else { return }
+        // The owner may do that, since the mode could be changed before.
+        do throws(Errno) { try System.changeMode(descriptor.raw, mode) } catch {}
     }
 }

@@ -3,6 +3,7 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
+import PurgeVolume
 
 /// Walks a container and adds up what a backup of it would contain.
 public struct ContainerAudit {
@@ -17,7 +18,7 @@ public struct ContainerAudit {
 
     public func run() throws(StoreError) -> BackupAuditReport {
         var audit = BackupAudit()
-        try ContainerWalk(source: source, readsAllFlags: true).run { (entry) throws(StoreError) in
+        try ContainerWalk(source: source, flags: .all).run { (entry) throws(StoreError) in
             try progress.noteEntry()
             audit.add(item(entry))
             return true
@@ -37,13 +38,13 @@ public struct ContainerAudit {
             lastUse: use)
     }
 
-    /// As an app sees it; nil where the file system does not say.
+    /// As an app sees it; nil where the store does not tell.
     private func created(_ entry: WalkedEntry) -> Instant? {
         guard let name = entry.name else { return nil }
         do throws(Errno) {
             guard let device = source.device else { return try Self.creationDate(entry.folder.raw, name) }
-            let birth = FileTime(Instant(nanoseconds: try System.birthTime(at: entry.folder.raw, name)))
-            let shown = device.fileClock.shown(birth)
+            guard let birth = try StoredBirth.of(entry.folder.raw, name) else { return nil }
+            let shown = device.fileClock.shown(FileTime(birth))
             return Instant(seconds: shown.seconds, nanoseconds: shown.nanoseconds)
         } catch { return nil }
     }

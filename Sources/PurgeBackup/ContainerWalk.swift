@@ -21,16 +21,25 @@ struct WalkedEntry {
 /// bytes. What is removed meanwhile is not visited.
 struct ContainerWalk {
     let source: BackupSource
-    /// Whether flags are read where they do not decide anything.
-    var readsAllFlags = false
+    /// Which entries' own flags are read.
+    enum Flags {
+        /// None: every placement is that of an entry without one.
+        case none
+        /// Those that decide whether the entry is in a backup.
+        case deciding
+        case all
+    }
+    var flags = Flags.deciding
 
     /// Returns whether what is in a folder is to be visited.
     typealias Visit = (WalkedEntry) throws(StoreError) -> Bool
 
     private struct Folder {
-        let descriptor: FileDescriptor
+        let opened: OpenedEntry
         let path: [UInt8]
         let placement: BackupPlacement
+
+        var descriptor: FileDescriptor { opened.descriptor }
     }
 
     private struct Level {
@@ -58,13 +67,14 @@ struct ContainerWalk {
         let root = source.root
         let (status, isFlagged, names) = try source.reading([]) { () throws(Errno) in
             (
-                try System.status(root.raw), try VisibleAttributes.isExcludedFromBackup(root.raw, nil),
+                try System.status(root.raw),
+                flags == .none ? false : try VisibleAttributes.isExcludedFromBackup(root.raw, nil),
                 try Self.names(of: root)
             )
         }
         let placement = BackupPlacement.root(isFlagged: isFlagged)
         let entry = WalkedEntry(path: [], folder: root, name: nil, status: status, placement: placement)
-        let folder = Folder(descriptor: root, path: [], placement: placement)
+        let folder = Folder(opened: OpenedEntry(root), path: [], placement: placement)
         return Level(folder: folder, names: try visit(entry) ? names : [])
     }
 
@@ -77,7 +87,7 @@ struct ContainerWalk {
             let kind = status.st_mode & S_IFMT
             let canBeFlagged = kind == S_IFREG || kind == S_IFDIR
             let isFlagged =
-                canBeFlagged && (readsAllFlags || folder.placement.exclusion == nil)
+                canBeFlagged && (flags == .all || flags == .deciding && folder.placement.exclusion == nil)
                 ? try source.withAccess(to: name, in: folder.descriptor, status) { () throws(Errno) in
                     try VisibleAttributes.isExcludedFromBackup(folder.descriptor.raw, name)
                 } : false
@@ -92,10 +102,10 @@ struct ContainerWalk {
     private func descend(_ entry: WalkedEntry) throws(StoreError) -> Level? {
         guard let name = entry.name else { return nil }
         do throws(Errno) {
-            let folder = try source.open(name, in: entry.folder, entry.status)
+            let folder = try source.openUp(name, in: entry.folder, entry.status)
             return Level(
-                folder: Folder(descriptor: folder, path: entry.path, placement: entry.placement),
-                names: try Self.names(of: folder))
+                folder: Folder(opened: folder, path: entry.path, placement: entry.placement),
+                names: try Self.names(of: folder.descriptor))
         } catch .noEntry, .notDirectory, Errno(ELOOP) { return nil } catch {
             throw source.failure("it cannot be read", entry.path, error)
         }

@@ -20,6 +20,19 @@ final class UnfinishedDirectory {
     private let name: String
     private let workName: String
 
+    /// An empty directory.
+    struct Before: Sendable {
+        let owner: uid_t
+        let group: gid_t
+        let mode: mode_t
+
+        init(_ status: FileStatus) {
+            (owner, group, mode) = (status.st_uid, status.st_gid, status.st_mode & 0o7777)
+        }
+    }
+    /// What was there before, if anything.
+    let before: Before?
+
     /// What is made, and what the entries of one are called.
     struct Kind: Sendable {
         var what: String
@@ -37,11 +50,12 @@ final class UnfinishedDirectory {
             parent = try FileDescriptor.open(parentPath, O_RDONLY | O_DIRECTORY)
         } catch { throw .ofBackup("\(kind.what) cannot be made", path: given, error) }
         workName = ".\(name)\(kind.suffix)"
-        try Self.checkPlace(name, in: parent, given, kind)
+        before = try Self.checkPlace(name, in: parent, given, kind)
         descriptor = try Self.make(workName, in: parent, given, kind)
         do throws(StoreError) {
             // Another process may have made the whole of it meanwhile.
-            try Self.checkPlace(name, in: parent, given, kind)
+            _ = try Self.checkPlace(name, in: parent, given, kind)
+            giveToOwner()
         } catch {
             discard()
             throw error
@@ -50,10 +64,12 @@ final class UnfinishedDirectory {
 
     private static func checkPlace(
         _ name: String, in parent: FileDescriptor, _ given: String, _ kind: Kind
-    ) throws(StoreError) {
+    ) throws(StoreError) -> Before? {
         do throws(Errno) {
-            guard try parent.open(name, O_RDONLY | O_DIRECTORY).names().isEmpty else { throw .notEmpty }
-        } catch .noEntry {} catch .notEmpty {
+            let found = try parent.open(name, O_RDONLY | O_DIRECTORY)
+            guard try found.names().isEmpty else { throw .notEmpty }
+            return Before(try System.status(found.raw))
+        } catch .noEntry { return nil } catch .notEmpty {
             throw StoreError(
                 "the directory is not empty", path: given,
                 advice: "Name a new or an empty directory for \(kind.what). Nothing was changed.")
@@ -62,6 +78,13 @@ final class UnfinishedDirectory {
                 "is not a directory", path: given,
                 advice: "Name a new or an empty directory for \(kind.what). Nothing was changed.")
         } catch { throw .ofBackup("\(kind.what) cannot be made", path: given, error) }
+    }
+
+    /// It takes the place of that directory, so it belongs to the same user; it stays that user's alone. If it cannot be
+    /// given away (a user namespace), it is still usable now.
+    private func giveToOwner() {
+        guard geteuid() == 0, let before else { return }
+        do throws(Errno) { try System.changeOwner(descriptor.raw, before.owner, before.group) } catch {}
     }
 
     private static func make(

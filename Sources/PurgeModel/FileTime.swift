@@ -34,13 +34,13 @@ extension FileTime {
 
 // Text: `SECONDS.NANOSECONDS`, always with nine digits after the point.
 extension FileTime {
-    var text: String {
+    public var text: String {
         let digits = String(nanoseconds)
         return "\(seconds)." + String(repeating: "0", count: max(0, 9 - digits.utf8.count)) + digits
     }
 
     /// nil for anything that `text` cannot have made.
-    init?(text: some StringProtocol) {
+    public init?(text: some StringProtocol) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let seconds = Int64(parts[0]), let nanoseconds = Int64(parts[1]),
             (0..<Self.second).contains(nanoseconds)

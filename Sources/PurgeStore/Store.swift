@@ -109,11 +109,11 @@ public final class Store: Sendable {
     /// `StoreBefore.restore(after:)` or `StoreBefore.keep(after:)`, that start can remove what it has made.
     public func leaveMark(of start: String) { StartMark.set(start, on: directory) }
 
-    /// Opens a store only for reading, and takes its lock: nothing in it changes, so it may
-    /// be on a file system that is mounted read-only.
-    public static func openForReading(_ path: String) throws(StoreError) -> Store {
+    /// Opens a store only for reading, and takes its lock: nothing in it changes, so it may be on a file system that is
+    /// mounted read-only. Several processes at the same time can have it `forCopying`, and none can mount it meanwhile.
+    public static func openForReading(_ path: String, forCopying: Bool = false) throws(StoreError) -> Store {
         let place = try StoreDirectory.open(path)
-        try place.lock()
+        try place.lock(forCopying: forCopying)
         let before = try StoreBefore(place)
         try place.refuseForeign(before.names, creating: false)
         return Store(

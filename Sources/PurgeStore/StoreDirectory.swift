@@ -48,16 +48,16 @@ struct StoreDirectory: Sendable {
 
     /// Takes the lock, which lasts as long as `descriptor` does. Waits a little, because a child of the last holder
     /// may have it for a moment between its fork and its exec, and longer for a daemon whose mount is gone, which
-    /// keeps it until it has released what the mount held.
-    func lock() throws(StoreError) {
+    /// keeps it until it has released what the mount held. `forCopying` leaves room for others that only copy the store.
+    func lock(forCopying: Bool = false) throws(StoreError) {
         let began = System.uptime()
         var deadline = began + Self.shortTime
         while true {
             do {
-                return try System.lockExclusively(descriptor.raw)
+                return try forCopying ? System.lockShared(descriptor.raw) : System.lockExclusively(descriptor.raw)
             } catch .tryAgain {
                 let holder = StoreHolder.process(of: descriptor)
-                let isEnding = holder.map { StoreHolder.isEndingDaemon($0, of: absolutePath) } ?? false
+                let isEnding = holder.map { StoreHolder.isEndingDaemon($0.pid, of: absolutePath) } ?? false
                 let now = System.uptime()
                 // It closes /dev/fuse before it releases the store.
                 if isEnding { deadline = min(now + Self.graceTime, began + Self.endingTime) }
@@ -135,8 +135,11 @@ struct StoreDirectory: Sendable {
         }
     }
 
-    private static func busy(_ path: String, holder: Int32?, isEnding: Bool) -> StoreError {
-        let who = holder.map { "process \($0)" } ?? "another process"
+    private static func busy(_ path: String, holder: StoreHolder.Process?, isEnding: Bool) -> StoreError {
+        let who = holder.map { "process \($0.pid)" } ?? "another process"
+        if holder?.isCopying == true {
+            return StoreError("the store is being copied by \(who)", path: path, advice: "Wait until that has ended.")
+        }
         if isEnding {
             return StoreError(
                 "the store is in use by \(who), whose mount is gone; it ends when the last open file is closed",

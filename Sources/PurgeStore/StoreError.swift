@@ -6,6 +6,12 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     /// Whether the failure is that the store cannot be written, so that it may still be read.
     public var isForLackOfWriting = false
 
+    /// Where the same would fail again, if another place may be taken instead.
+    public enum Reach: Sendable {
+        case everywhere, fileSystem, directory
+    }
+    public var reach = Reach.everywhere
+
     public init(_ what: String, path: String, advice: String) {
         self.what = what
         self.path = path

@@ -3,17 +3,21 @@ import PurgeSystem
 
 /// The process that holds the lock of a store, as far as /proc tells.
 enum StoreHolder {
+    struct Process: Hashable {
+        var pid: Int32
+        /// Whether it has the lock together with others that only copy the store.
+        var isCopying: Bool
+    }
+
     /// The process that holds the lock, according to /proc/locks; nil if that does not say (another PID
     /// namespace, a file system with another device number there, or a holder that is gone).
-    static func process(of directory: FileDescriptor) -> Int32? {
+    static func process(of directory: FileDescriptor) -> Process? {
         do {
             let status = try System.status(directory.raw)
             let table = try FileDescriptor.open("/proc/locks", O_RDONLY).readToEnd()
-            guard
-                let pid = process(
-                    device: status.st_dev, inode: status.st_ino, in: String(decoding: table, as: UTF8.self))
-            else { return nil }
-            return FileDescriptor.exists("/proc/\(pid)") ? pid : nil
+            return process(device: status.st_dev, inode: status.st_ino, in: String(decoding: table, as: UTF8.self)) {
+                FileDescriptor.exists("/proc/\($0)")
+            }
         } catch {
             return nil  // the message then says "another process"
         }
@@ -45,17 +49,23 @@ enum StoreHolder {
         return text
     }
 
-    /// Lines of /proc/locks: `1: FLOCK  ADVISORY  WRITE 4242 fe:00:1234567 0 EOF`, the device in hex.
-    static func process(device: dev_t, inode: ino_t, in table: String) -> Int32? {
+    /// Lines of /proc/locks: `1: FLOCK  ADVISORY  WRITE 4242 fe:00:1234567 0 EOF`, the device in hex; READ for a lock that
+    /// is shared.
+    static func process(
+        device: dev_t, inode: ino_t, in table: String, where isThere: (Int32) -> Bool = { _ in true }
+    ) -> Process? {
         let major = (device >> 8) & 0xFFF | (device >> 32) & ~0xFFF
         let minor = device & 0xFF | (device >> 12) & ~0xFF
         for line in table.split(separator: "\n") {
             let words = line.split(separator: " ")
-            guard words.count >= 6, words[1] == "FLOCK", words[3] == "WRITE", let pid = Int32(words[4]), pid > 0
+            guard words.count >= 6, words[1] == "FLOCK", words[3] == "WRITE" || words[3] == "READ",
+                let pid = Int32(words[4]), pid > 0, isThere(pid)
             else { continue }
             let id = words[5].split(separator: ":")
             guard id.count == 3 else { continue }
-            if UInt(id[0], radix: 16) == major && UInt(id[1], radix: 16) == minor && UInt(id[2]) == inode { return pid }
+            if UInt(id[0], radix: 16) == major && UInt(id[1], radix: 16) == minor && UInt(id[2]) == inode {
+                return Process(pid: pid, isCopying: words[3] == "READ")
+            }
         }
         return nil
     }

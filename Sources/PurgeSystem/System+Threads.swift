@@ -6,6 +6,10 @@ extension System {
     public static func lockExclusively(_ fd: Int32) throws(Errno) {
         try SystemCall.done(.flock) { shim_flock(fd, LOCK_EX | LOCK_NB) }
     }
+    /// Several descriptors can have this lock at the same time, but none beside one that is locked exclusively.
+    public static func lockShared(_ fd: Int32) throws(Errno) {
+        try SystemCall.done(.flock) { shim_flock(fd, LOCK_SH | LOCK_NB) }
+    }
     /// Whether the file is open only through this descriptor and its duplicates, and not mapped either. False
     /// if that cannot be determined.
     public static func isOpenNowhereElse(_ fd: Int32) -> Bool {

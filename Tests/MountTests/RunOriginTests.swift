@@ -167,7 +167,7 @@ extension Mounts {
                 ).succeeded()
                 for (words, status, message) in [
                     (["--copy-of", "nowhere"], Int32(125), "there is no store here"),
-                    (["--seed", "nowhere"], 125, "nowhere: the container cannot be read"),
+                    (["--seed", "nowhere"], 125, "nowhere: the directory cannot be read"),
                     (["--copy-of", "plain"], 125, "there is no store here"),
                     (["--seed", "plain", "--store", "kept"], 125, "the directory is not empty"),
                     (["--seed", "plain", "--copy-of", "plain"], 64, "one of them is enough"),

@@ -50,6 +50,12 @@ extension Mounts {
                 (["--at", "2s", "totl=1G"], "'totl' cannot be set; did you mean 'storage.total'?"),
                 (["--at", "2s", "total=many"], "'many'"),
                 (
+                    ["--at", "2s", "xyzzyxyzzy=1"],
+                    "journal.age, storage.reclaim, storage.policies, device.state, device.clock, app.state"
+                ),
+                (["--at", "2s", "reclam=tmp"], "did you mean 'storage.reclaim'?"),
+                (["--at", "2s", "clock=+1d"], "did you mean 'device.clock'?"),
+                (
                     ["--at", "2s", "device.state=locked"],
                     "'locked' is not one of lock, unlock, reboot; did you mean 'lock'?"
                 ),

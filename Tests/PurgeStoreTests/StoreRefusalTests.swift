@@ -63,15 +63,43 @@ struct StoreRefusalTests {
         withExtendedLifetime(holder) {}
     }
 
+    @Test func severalCopyAStoreAndNoneMountsItMeanwhile() throws {
+        do { _ = try Store.open(directory["store"], creating: true) }
+        let first = try Store.openForReading(directory["store"], forCopying: true)
+        do {
+            let second = try Store.openForReading(directory["store"], forCopying: true)
+            withExtendedLifetime(second) {}
+        }
+        let error = try refusal("store")
+        #expect(error.what == "the store is being copied by process \(getpid())")
+        #expect(error.advice == "Wait until that has ended.")
+        withExtendedLifetime(first) {}
+    }
+
+    @Test func aStoreInUseIsNotCopied() throws {
+        let holder = try Store.open(directory["store"], creating: true)
+        let error = try storeError { _ = try Store.openForReading(directory["store"], forCopying: true) }
+        #expect(error.what == "the store is in use by process \(getpid()); one mount at a time can hold it")
+        withExtendedLifetime(holder) {}
+    }
+
     @Test func findsTheHolderInTheKernelsTable() {
         let table = """
             1: POSIX  ADVISORY  WRITE 11 fe:00:77 0 EOF
             2: FLOCK  ADVISORY  WRITE 12 fe:01:77 0 EOF
             2: -> FLOCK  ADVISORY  WRITE 13 fe:00:77 0 EOF
             3: FLOCK  ADVISORY  WRITE 14 fe:00:77 0 EOF
+            4: FLOCK  ADVISORY  READ  15 fe:00:79 0 EOF
+            5: FLOCK  ADVISORY  READ  16 fe:00:79 0 EOF
             """
-        #expect(StoreHolder.process(device: 0xFE00, inode: 77, in: table) == 14)
-        #expect(StoreHolder.process(device: 0xFE00, inode: 78, in: table) == nil)
+        func holder(_ inode: ino_t, where isThere: (Int32) -> Bool = { _ in true }) -> StoreHolder.Process? {
+            StoreHolder.process(device: 0xFE00, inode: inode, in: table, where: isThere)
+        }
+        #expect(holder(77) == StoreHolder.Process(pid: 14, isCopying: false))
+        #expect(holder(79) == StoreHolder.Process(pid: 15, isCopying: true))
+        // One that is gone may have left its lock to a child.
+        #expect(holder(79) { $0 != 15 } == StoreHolder.Process(pid: 16, isCopying: true))
+        #expect(holder(78) == nil)
         #expect(StoreHolder.process(device: 0x10_FE00, inode: 77, in: table) == nil)
     }
 

@@ -7,22 +7,37 @@ import PurgeVolume
 /// The tree that a `TreeCopy` copies: the container of a store, whose attributes are taken as they are stored, or an
 /// ordinary directory, whose attributes are taken as an app would set them.
 struct CopySource {
+    typealias Attribute = VisibleAttributes.Attribute
+
+    private struct Prepared {
+        let store: Store
+        let device: Device
+        let uses: [UInt64: Journal.LastUse]
+        /// Inode numbers of files on other devices are not those of the journal.
+        let ownDevice: dev_t?
+    }
+
     let files: BackupSource
-    private let store: Store?
-    private let uses: [UInt64: Journal.LastUse]
+    private let prepared: Prepared?
+    private let now: Instant
 
     init(_ store: Store, _ device: Device, _ uses: [UInt64: Journal.LastUse]) {
-        (files, self.store, self.uses) = (BackupSource(store, device), store, uses)
+        let status: FileStatus?
+        do throws(Errno) { status = try System.status(store.container.raw) } catch { status = nil }
+        files = BackupSource(store, device)
+        prepared = Prepared(store: store, device: device, uses: uses, ownDevice: status?.st_dev)
+        now = DeviceClock(of: device).now
     }
 
     init(directory: String) throws(StoreError) {
-        files = try BackupSource(mount: directory)
-        (store, uses) = (nil, [:])
+        files = try BackupSource(directory: directory)
+        prepared = nil
+        now = Instant(nanoseconds: System.now())
     }
 
     /// The blocks of a file that are charged though they may be holes; nil for a file without holes.
     func record(of file: FileDescriptor, at path: [UInt8]) throws(StoreError) -> ExtentRecord? {
-        guard let store else { return nil }
+        guard let store = prepared?.store else { return nil }
         do throws(ExtentDamage) { return try store.extentRecord(of: file.raw, nil) } catch {
             throw StoreError(
                 "its record of charged blocks \(error.what)", path: files.pathOf(path),
@@ -30,24 +45,38 @@ struct CopySource {
         }
     }
 
-    func copyAttributes(
-        of directory: Int32, _ name: CName?, to newDirectory: Int32, _ newName: CName?
-    ) throws(Errno) {
-        if store != nil {
-            try VisibleAttributes.copyStored(from: directory, name, to: newDirectory, newName)
-        } else if newName == nil {
-            try VisibleAttributes.copy(from: directory, name, to: newDirectory)
+    /// Those that a copy gets. Special files in an ordinary directory have none that an app could set.
+    func attributes(of directory: Int32, _ name: CName?, isSpecial: Bool = false) throws(Errno) -> [Attribute] {
+        if prepared != nil { return try VisibleAttributes.stored(of: directory, name) }
+        return isSpecial ? [] : try VisibleAttributes.ordinary(of: directory, name)
+    }
+
+    func set(_ attributes: [Attribute], on directory: Int32, _ name: CName? = nil) throws(Errno) {
+        if prepared != nil {
+            try VisibleAttributes.store(attributes, on: directory, name)
+        } else {
+            try VisibleAttributes.set(attributes, on: directory)
         }
     }
 
-    /// When a file was last used; nil if that is not known. Of a file in an ordinary directory, when it was modified, but
+    /// When a file or folder was made. One in an ordinary directory was made when it was modified, if that is earlier: as
+    /// APFS has it, and so that fixtures can be made old with touch(1).
+    func birth(of directory: Int32, _ name: CName?, _ status: FileStatus) throws(Errno) -> Instant {
+        let modified = FileTime(seconds: Int64(status.st_mtim.tv_sec), nanoseconds: Int64(status.st_mtim.tv_nsec))
+        let written = Instant(seconds: modified.seconds, nanoseconds: modified.nanoseconds)
+        let real = Instant(nanoseconds: System.now())
+        guard let born = try StoredBirth.of(directory, name) else { return min(written, real) }
+        return prepared == nil ? min(born, written) : born
+    }
+
+    /// When a file was last used, as a mount would find it. Of a file in an ordinary directory, when it was modified, but
     /// not later than now.
-    func lastUse(of status: FileStatus) -> Instant? {
-        guard store == nil else { return uses[UInt64(status.st_ino)]?.lastUse }
-        let modified = Int64(status.st_mtim.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
-        let now = System.now()
-        guard !modified.overflow, modified.partialValue < now else { return Instant(nanoseconds: now) }
-        return Instant(nanoseconds: modified.partialValue + Int64(status.st_mtim.tv_nsec))
+    func lastUse(of file: Int32, _ status: FileStatus) throws(Errno) -> Instant {
+        guard let prepared else {
+            return min(Instant(seconds: Int64(status.st_mtim.tv_sec), nanoseconds: Int64(status.st_mtim.tv_nsec)), now)
+        }
+        let record = prepared.ownDevice == status.st_dev ? prepared.uses[UInt64(status.st_ino)] : nil
+        return try FileLife(of: file, status, on: prepared.device).lastUse(record, now: now)
     }
 
     /// Times in the future age with the device's clock only if they are remembered beside the file, which a store has
@@ -55,7 +84,7 @@ struct CopySource {
     func setTimes(
         of status: FileStatus, on directory: Int32, _ name: CName?
     ) throws(Errno) {
-        if store == nil {
+        if prepared == nil {
             try VisibleAttributes.setTimes(
                 of: directory, name, access: status.st_atim, modification: status.st_mtim)
         } else if let name {

@@ -174,11 +174,11 @@ extension DiagnosisReader {
         return Self.instant(shown).advanced(by: TimeSpan(seconds: container.status.device.clock))
     }
 
-    /// As an app sees it; nil where the file system does not say.
+    /// As an app sees it; nil where the store does not tell.
     private func created(_ folder: Int32, _ name: RawText) throws(Errno) -> Instant? {
         do throws(Errno) {
             guard container.isInStore else { return try creationDate(folder, name) }
-            return shown(FileTime(Instant(nanoseconds: try System.birthTime(at: folder, name))))
+            return try StoredBirth.of(folder, name).map { shown(FileTime($0)) }
         } catch .noEntry { throw .noEntry } catch { return nil }
     }
 

@@ -46,9 +46,23 @@ extension RunPlan.Step {
     private static func change(_ word: String) throws(CommandFailure) -> RunPlan.Change {
         guard let equals = word.firstIndex(of: "="), let file = ControlFile(rawValue: String(word[..<equals])),
             let objection = objection(to: String(word[word.index(after: equals)...]), for: file)
-        else { return .assignment(try Assignment(word, after: nil)) }
+        else {
+            let name = String(word.prefix { $0 != "=" })
+            if word.contains("="), ControlFile(settable: name) == nil { throw .usage(refusal(of: name)) }
+            return .assignment(try Assignment(word, after: nil))
+        }
         guard objection.isEmpty else { throw .usage("\(file.rawValue): \(objection)") }
         return .command(file, String(word[word.index(after: equals)...]))
+    }
+
+    private static let commands = ControlFile.allCases.filter { objection(to: "", for: $0) != nil }
+
+    /// The message about a name that can neither be set nor gets commands.
+    private static func refusal(of text: String) -> String {
+        let names = (ControlFile.settable + commands).map(\.rawValue)
+        let near = ["", "storage.", "device."].lazy.compactMap { Suggestion.nearest(to: $0 + text, among: names) }.first
+        return "'\(text)' cannot be set; "
+            + (near.map { "did you mean '\($0)'?" } ?? "these can: \(names.joined(separator: ", "))")
     }
 
     /// nil for a file that is not for commands; empty if it accepts this one.
@@ -129,6 +143,9 @@ final class RunningPlan: Sendable {
     }
 
     func noteBeginning() { state.withLock { $0.hasBegun = true } }
+
+    /// Whether COMMAND was started.
+    var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
     /// COMMAND has ended: nothing more is begun.
     func stop() {

@@ -1,3 +1,4 @@
+import Glibc
 import PurgeBackup
 import PurgeModel
 import PurgeStore
@@ -11,18 +12,23 @@ struct RunPreparation {
     /// The last sequence number in the store's journal.
     let lastSequence: Int64
     private let before: StoreBefore
+    /// The store that the user has named, if it was made as a copy.
+    private let copied: NewStore?
+    var isCopied: Bool { copied != nil }
     /// Removes what earlier runs have left, beside this one.
     private let cleaning: WorkThread?
 
     /// The mount has failed: removes what was made for it, including a store that the user has named if it is new.
     func withdraw() throws(CommandFailure) {
         cleaning?.join()
-        before.restore(after: area.root)
+        if let copied { copied.withdraw() } else { before.restore(after: area.root) }
         try area.remove()
     }
 
-    /// The run is over: removes what was made for it, except a store that the user has named.
-    func end() throws(CommandFailure) {
+    /// The run is over: removes what was made for it, except a store that the user has named. A copy that COMMAND has not
+    /// seen is of no use, and in the way of the next attempt.
+    func end(hasRun: Bool) throws(CommandFailure) {
+        if copied != nil, !hasRun { return try withdraw() }
         cleaning?.join()
         before.keep(after: area.root)
         try area.remove()
@@ -31,28 +37,59 @@ struct RunPreparation {
     /// `named` is the store that the user gave. Without one, the first directory for temporary
     /// files that can hold a store is used. With an origin, the store is a new one that begins as a copy of that.
     static func make(store named: String?, copyOf origin: CopyOrigin?) throws(CommandFailure) -> RunPreparation {
-        var refusal: CommandFailure?
-        for directory in RunArea.candidates() {
+        var refusals = Refusals()
+        for directory in RunArea.candidates() where refusals.allow(directory) {
             let area: RunArea
             do throws(CommandFailure) {
                 area = try RunArea.make(in: directory)
             } catch {
-                refusal = refusal ?? error
+                refusals.add(error, in: directory, .directory)
                 continue
             }
+            var copied: NewStore?
             do throws(CommandFailure) {
-                if let origin { try copy(origin, to: named, area) }
-                return try RunPreparation(area, store: named ?? area.store, cleaning: clean(directory))
+                if let origin {
+                    do throws(StoreError) { copied = try copy(origin, to: named, area) } catch {
+                        let failure = CommandFailure("cannot fill the container", error)
+                        if named != nil || error.reach == .everywhere || System.endSignal() != nil { throw failure }
+                        try area.remove()
+                        refusals.add(failure, in: directory, error.reach)
+                        continue
+                    }
+                }
+                return try RunPreparation(
+                    area, store: named ?? area.store, copied: copied, cleaning: clean(directory))
             } catch {
-                refusal = refusal ?? error
+                copied?.withdraw()
                 try area.remove()
-                if named != nil || System.endSignal() != nil { throw error }
+                if named != nil || origin != nil || System.endSignal() != nil { throw error }
+                refusals.add(error, in: directory, .directory)
             }
         }
-        throw refusal
+        throw refusals.first
             ?? CommandFailure(
                 "cannot make a temporary directory", path: "/tmp", "no directory for it is outside of containers",
                 advice: "Set TMPDIR to a directory that can be written.")
+    }
+
+    /// Why directories for temporary files were not fit.
+    private struct Refusals {
+        private(set) var first: CommandFailure?
+        /// File systems that are full, or the like.
+        private var devices: Set<Int64> = []
+
+        mutating func add(_ failure: CommandFailure, in directory: String, _ reach: StoreError.Reach) {
+            first = first ?? failure
+            if reach == .fileSystem, let device = Self.device(of: directory) { devices.insert(device) }
+        }
+
+        func allow(_ directory: String) -> Bool {
+            devices.isEmpty || Self.device(of: directory).map { !devices.contains($0) } ?? true
+        }
+
+        private static func device(of directory: String) -> Int64? {
+            do throws(Errno) { return try System.device(at: AT_FDCWD, directory) } catch { return nil }
+        }
     }
 
     /// There may be thousands of other files in the directory, and what is there to remove may be large.
@@ -65,19 +102,26 @@ struct RunPreparation {
         }
     }
 
-    /// A temporary store that is not complete is removed with the directory of the run.
+    /// A temporary store that is not complete is removed with the directory of the run. Returns one that was named.
     private static func copy(
         _ origin: CopyOrigin, to named: String?, _ area: RunArea
-    ) throws(CommandFailure) {
+    ) throws(StoreError) -> NewStore? {
         let copy = StoreCopy(of: origin, ProgressLine.progress("copying", path: area.root))
-        do throws(StoreError) {
-            if let named { return try copy.make(at: named) }
-            try copy.fill(temporary: try Store.open(area.store, creating: true, start: area.root))
-        } catch { throw CommandFailure("cannot fill the container", error) }
+        if let named { return try copy.make(at: named, start: area.root) }
+        let store: Store
+        do throws(StoreError) { store = try Store.open(area.store, creating: true, start: area.root) } catch {
+            var failure = error
+            failure.reach = .directory
+            throw failure
+        }
+        try copy.fill(temporary: store)
+        return nil
     }
 
     /// The path of the mount point contains the container's UUID, so the store is made first.
-    private init(_ area: RunArea, store path: String, cleaning: WorkThread?) throws(CommandFailure) {
+    private init(
+        _ area: RunArea, store path: String, copied: NewStore?, cleaning: WorkThread?
+    ) throws(CommandFailure) {
         let container: String
         do throws(StoreError) {
             let store = try Store.open(path, creating: true, start: area.root)
@@ -91,12 +135,13 @@ struct RunPreparation {
             store.leaveMark(of: area.root)
         } catch { throw CommandFailure("cannot open the store", error) }
         self.area = area
+        self.copied = copied
         self.cleaning = cleaning
         store = path
         do throws(CommandFailure) {
             mountpoint = try area.makeMountpoint(container: container)
         } catch {
-            before.restore(after: area.root)
+            if copied == nil { before.restore(after: area.root) }
             throw error
         }
     }

@@ -58,7 +58,7 @@ struct RunSession {
         var failures = ending.takeAway(daemon)
         failures += endPlan()
         let events = record.end()
-        failures += record.failures(isStoreKept: invocation.arguments.has(.store))
+        failures += record.failures(isStoreKept: isStoreKept)
         if case .success(let outcome) = result { summarize(outcome, answer ?? nil, events) }
         let summary = RunSummary(
             refusedBefore: outcome(of: result)?.refusedBefore, after: (answer ?? nil)?.status, events: events)
@@ -72,6 +72,9 @@ struct RunSession {
         guard failures.isEmpty else { return ExitStatus.runFailed }
         return demands.status(after: Self.last(status), events, console)
     }
+
+    /// A copy that COMMAND has not seen goes with the run.
+    private var isStoreKept: Bool { invocation.arguments.has(.store) && (plan.hasBegun || !prepared.isCopied) }
 
     /// The daemon has ended, so that nothing waits for it any more.
     private func endPlan() -> [CommandFailure] {
@@ -99,7 +102,7 @@ struct RunSession {
         case .failure(let failure): ending = "did not run: \(failure.message)"
         }
         try report?.write(
-            store: prepared.store, isKept: invocation.arguments.has(.store),
+            store: prepared.store, isKept: isStoreKept,
             program: invocation.arguments.operands.first ?? "", ending: ending)
     }
 
@@ -107,7 +110,7 @@ struct RunSession {
     /// is new.
     private func remove(after result: Result<Outcome, CommandFailure>) throws(CommandFailure) {
         if case .failure(let failure) = result, failure.status > ExitStatus.signal { return try prepared.withdraw() }
-        try prepared.end()
+        try prepared.end(hasRun: plan.hasBegun)
     }
 
     /// COMMAND's status, unless a signal arrived during the cleanup.

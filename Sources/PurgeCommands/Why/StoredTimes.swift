@@ -1,15 +1,17 @@
 import Glibc
 import PurgeModel
 import PurgeSystem
+import PurgeVolume
 
 /// When a file of a store was made and written, by the clock of the host: the device's clock changes nothing in a store.
 enum StoredTimes {
-    /// Since when at least there is such a file: a copy of a store has later birth times, and a file that was unpacked an
-    /// earlier mtime. nil if that is not known.
+    /// Since when at least there is such a file: a copy of a store that another program has made has later birth times, and
+    /// a file that was unpacked an earlier mtime. nil if that is not known.
     static func since(_ path: String) -> String? {
         do throws(Errno) {
             let name = path.utf8.map(CChar.init(bitPattern:)) + [0]
-            let made = Instant(nanoseconds: try System.birthTime(at: AT_FDCWD, name))
+            let file = try FileDescriptor.open(path, System.openPath | O_NOFOLLOW)
+            guard let made = try StoredBirth.of(file.raw, nil) else { return nil }
             return try min(made, written(name)).iso8601
         } catch { return nil }
     }

@@ -16,12 +16,13 @@ struct StoredAttributes {
     var hasUnknownProtection = false
     var hasExtents = false
     var times: SetTimes?
+    var born: Instant?
 
     init() {}
 
     private static let attributes = Dictionary(
         uniqueKeysWithValues: StorageAttribute.allCases.map { ($0.storeKey, $0) })
-    private static let keys = Array(attributes.keys) + [ExtentRecord.key, SetTimes.key]
+    private static let keys = Array(attributes.keys) + [ExtentRecord.key, SetTimes.key, StoredBirth.key]
 
     /// One listxattr, and one getxattr for a mark. If there are more names than the kernel lists (64 KiB), each of ours
     /// is read by itself.
@@ -39,6 +40,8 @@ struct StoredAttributes {
             } else if key == SetTimes.key {
                 guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }
                 times = SetTimes(text: String(decoding: value, as: UTF8.self))
+            } else if key == StoredBirth.key {
+                born = try StoredAttributes.value(of: directory, name, key).flatMap(StoredBirth.instant)
             }
         }
     }

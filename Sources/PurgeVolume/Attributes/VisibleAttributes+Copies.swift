@@ -5,40 +5,53 @@ import PurgeSystem
 import PurgeTree
 
 extension VisibleAttributes {
-    /// Gives an entry of a new store the attributes that an entry of another store has, as they are stored. The record of
-    /// charged blocks is left out, because it may name a file of that store. As with `cp -a`, attributes that only the
-    /// system understands are set where that is possible.
-    package static func copyStored(
-        from directory: Int32, _ name: CName?, to newDirectory: Int32, _ newName: CName?
-    ) throws(Errno) {
+    /// The attributes of an entry of a store, as they are stored. The record of charged blocks is left out, because it may
+    /// name a file of that store.
+    package static func stored(of directory: Int32, _ name: CName?) throws(Errno) -> [Attribute] {
+        var found: [Attribute] = []
         for stored in try StoredAttributes.names(of: directory, name) where stored.text != ExtentRecord.key {
-            try stored.withCName { (key) throws(Errno) in
-                guard let value = try StoredAttributes.value(of: directory, name, key) else { return }
-                do throws(Errno) {
-                    try value.withUnsafeBytes { bytes in
-                        Result { () throws(Errno) in try System.setAttribute(at: newDirectory, newName, key, bytes) }
+            let value = try stored.withCName { (key) throws(Errno) in
+                try StoredAttributes.value(of: directory, name, key)
+            }
+            if let value { found.append(Attribute(name: Array(stored.utf8), value: value)) }
+        }
+        return found
+    }
+
+    /// Gives them to an entry of a new store. As with `cp -a`, attributes that only the system understands are set where
+    /// that is possible.
+    package static func store(
+        _ attributes: [Attribute], on directory: Int32, _ name: CName?
+    ) throws(Errno) {
+        for attribute in attributes {
+            let key = Name(utf8: attribute.name)
+            do throws(Errno) {
+                try key.withCName { (key) throws(Errno) in
+                    try attribute.value.withUnsafeBytes { bytes in
+                        Result { () throws(Errno) in try System.setAttribute(at: directory, name, key, bytes) }
                     }.get()
-                } catch {
-                    guard isOfSystem(stored), [.notPermitted, .notSupported, .accessDenied].contains(error) else {
-                        throw error
-                    }
                 }
+            } catch { if !mayBeLeftOut(key, error) { throw error } }
+        }
+    }
+
+    /// The attributes of an entry of an ordinary directory, which are those that an app would set. When it was made is no
+    /// attribute of it.
+    package static func ordinary(of directory: Int32, _ name: CName?) throws(Errno) -> [Attribute] {
+        try all(of: directory, name, inStore: false).filter { $0.name != Array(StoredBirth.key.utf8) }
+    }
+
+    /// Gives them to a file or folder of a new store. EINVAL for one that apps cannot set like that.
+    package static func set(_ attributes: [Attribute], on file: Int32) throws(Errno) {
+        for attribute in attributes {
+            do throws(Errno) { try set(attribute, on: file) } catch {
+                if !mayBeLeftOut(Name(utf8: attribute.name), error) { throw error }
             }
         }
     }
 
-    /// The same for an entry of an ordinary directory, whose attributes are those that an app would set. EINVAL for one
-    /// that apps cannot set like that.
-    package static func copy(
-        from directory: Int32, _ name: CName?, to newDirectory: Int32
-    ) throws(Errno) {
-        for attribute in try all(of: directory, name, inStore: false) {
-            do throws(Errno) { try set(attribute, on: newDirectory) } catch {
-                guard isOfSystem(Name(utf8: attribute.name)),
-                    [.notPermitted, .notSupported, .accessDenied].contains(error)
-                else { throw error }
-            }
-        }
+    private static func mayBeLeftOut(_ name: Name, _ error: Errno) -> Bool {
+        isOfSystem(name) && [.notPermitted, .notSupported, .accessDenied].contains(error)
     }
 
     private static func isOfSystem(_ name: Name) -> Bool {

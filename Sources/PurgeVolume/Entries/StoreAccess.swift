@@ -24,14 +24,9 @@ enum Location {
         }
     }
 
-    /// nil if the store's file system does not keep it.
+    /// nil if the store does not tell.
     func birth() throws(Errno) -> Instant? {
-        try with { (directory, name) throws(Errno) in
-            do throws(Errno) {
-                if let name { return Instant(nanoseconds: try System.birthTime(at: directory, name)) }
-                return Instant(nanoseconds: try System.birthTime(at: directory, ""))
-            } catch .noData { return nil }
-        }
+        try with { (directory, name) throws(Errno) in try StoredBirth.of(directory, name) }
     }
 
     /// For calls that take a descriptor and perhaps a name in it.

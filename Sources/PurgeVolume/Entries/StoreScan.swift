@@ -154,10 +154,10 @@ public final class StoreScan: VolumeFamily {
         var facts = EntryFacts(found.attributes)
         try charge(node, &facts, found, in: descriptor.raw)
         if let link { linked.found[link] = (node, Int(found.status.st_nlink)) }
-        let (born, written) = read { state in deviceTimes(of: found, in: state) }
-        facts.creation = born ?? written
-        facts.lastUse = lastUse(
-            found, born ?? .distantPast, written, journal: node.flags.contains(.onOtherDevice) ? nil : uses[inode])
+        let life = FileLife(
+            found.status, birth: found.birth, found.attributes, on: read { state in state.device.fileClock })
+        facts.creation = life.born ?? life.written
+        facts.lastUse = life.lastUse(node.flags.contains(.onOtherDevice) ? nil : uses[inode], now: clock.now)
         let known = facts
         change { state in state.tree.insert(node, in: directory, known) }
         return node
@@ -209,36 +209,6 @@ public final class StoreScan: VolumeFamily {
             try store.setExtentRecord(&record, of: file.raw, nil)
         }
         node.ensuredIO.extents = StoredExtents(record: record, size: size)
-    }
-
-    /// A day, in nanoseconds: if the clock was corrected since the last mount, the order of uses is kept.
-    private static let clockError: Int64 = 86_400_000_000_000
-
-    private func lastUse(
-        _ found: Scanned, _ born: Instant, _ written: Instant, journal: Journal.LastUse?
-    ) -> Instant {
-        let now = clock.now
-        // A record with another birth time is that of a file that had this inode number before, and so is an older one
-        // where birth times are not known. A copy of a store has files that were used before they were made.
-        if let journal, BirthMark.isSame(journal.birth, found.birth),
-            journal.lastUse >= born || BirthMark.isKnown(journal.birth, found.birth)
-        {
-            // The machine's clock may have been ahead.
-            return journal.lastUse.nanoseconds > now.nanoseconds &+ Self.clockError ? now : journal.lastUse
-        }
-        // An app may have set mtime to any time; data cannot have been written in the future.
-        return max(born, min(written, now))
-    }
-
-    /// When it was made, if its file system keeps that, and modified, by the device's clock.
-    private func deviceTimes(
-        of found: Scanned, in state: borrowing VolumeState
-    ) -> (born: Instant?, written: Instant) {
-        let clock = state.device.fileClock
-        let modified = clock.shown(
-            FileTime(found.status.st_mtim), .modification, of: found.attributes.times ?? SetTimes())
-        let birth = found.birth.map { FileTime(Instant(nanoseconds: $0)) }
-        return (birth.map(clock.time(of:)), clock.time(shownAs: modified))
     }
 }
 

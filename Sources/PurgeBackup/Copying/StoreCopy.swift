@@ -1,0 +1,136 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeVolume
+
+/// Makes a new store whose container is a copy (docs/CLI.md, run).
+public struct StoreCopy {
+    private static let kind = UnfinishedDirectory.Kind(
+        what: "the store", suffix: ".unfinished-copy", isOurs: StoreAtRest.isOwnName)
+
+    private let origin: CopyOrigin
+    private let progress: BackupProgress
+
+    /// `progress` ends the work when a signal has told this process to end.
+    public init(of origin: CopyOrigin, _ progress: BackupProgress) {
+        (self.origin, self.progress) = (origin, progress)
+    }
+
+    /// `path` must not exist, or be an empty directory. Until the copy is complete there is nothing there. The store has
+    /// the mark of `start`, which can remove it as long as no other process has had it.
+    public func make(at path: String, start: String) throws(StoreError) -> NewStore {
+        try check(below: try absolute(path, path.parentPath))
+        let unfinished = try UnfinishedDirectory(for: path, Self.kind)
+        do throws(StoreError) {
+            let store = try Store.make(in: unfinished.descriptor, path: unfinished.workPath)
+            try fill(store)
+            do throws(Errno) { try System.syncFileSystem(store.directory.raw) } catch {
+                throw .failed("the store cannot be made", path: path, error)
+            }
+            try progress.step()
+            store.leaveMark(of: start)
+            try unfinished.publish("the store")
+            return NewStore(unfinished, start: start)
+        } catch {
+            unfinished.discard()
+            throw error
+        }
+    }
+
+    /// Fills a store that was just made, and that the caller removes if this fails.
+    public func fill(temporary store: Store) throws(StoreError) {
+        try check(below: store.absolutePath)
+        try fill(store)
+    }
+
+    private func fill(_ store: Store) throws(StoreError) {
+        switch origin {
+        case .store(let path): try fill(store, fromStore: path)
+        case .directory(let path):
+            var copy = TreeCopy(try CopySource(directory: path), to: store, progress)
+            try copy.run()
+            try saving { () throws(StoreError) in try save(copy.uses, in: store) }
+        }
+    }
+
+    /// Container and device. The journal is a new one: only the order of purging is kept.
+    private func fill(_ store: Store, fromStore path: String) throws(StoreError) {
+        let prepared = try Store.openForReading(path, forCopying: true)
+        let device = try prepared.loadSettings()
+        if let work = device.unfinished {
+            throw StoreError(
+                "\(work.text) was interrupted, and some of its files are still to be removed", path: path,
+                advice: "The next mount finishes it: mount the store, and try again.")
+        }
+        let source = CopySource(
+            prepared, device, try JournalReader(storePath: prepared.absolutePath).lastUses())
+        try CopyLock(source: source, progress: progress).take()
+        var copy = TreeCopy(source, to: store, progress)
+        try copy.run()
+        var copied = device.asSaved
+        copied.containerID = Device.fresh().containerID
+        try saving { () throws(StoreError) in
+            try save(copy.uses, in: store)
+            try store.saveSettings(copied)
+        }
+    }
+
+    private func saving(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        do throws(StoreError) { try body() } catch {
+            var failure = error
+            failure.reach = .fileSystem
+            throw failure
+        }
+    }
+
+    private func save(_ uses: [Journal.LastUse], in store: Store) throws(StoreError) {
+        if uses.isEmpty { return }
+        let journal = try Journal.open(in: store)
+        defer { journal.close() }
+        try journal.saveLastUses(uses)
+    }
+
+    /// A directory in the tree that is copied would be copied into itself without end.
+    private func check(below store: String) throws(StoreError) {
+        if store.pathRest(after: try absolute(origin.path, origin.path)) != nil { throw CopyOrigin.refusal(store) }
+    }
+
+    private func absolute(_ path: String, _ place: String) throws(StoreError) -> String {
+        do throws(Errno) { return try System.resolvedOrParent(path) } catch {
+            throw .failed("it cannot be found", path: place, error)
+        }
+    }
+}
+
+/// A store that was just made, complete and under its own name.
+public struct NewStore: Sendable {
+    private let path: String
+    private let start: String
+    /// The mode of the empty directory that was there before; nil if there was none.
+    private let modeBefore: mode_t?
+
+    init(_ made: UnfinishedDirectory, start: String) {
+        (path, self.start, modeBefore) = (made.path, start, made.before?.mode)
+    }
+
+    /// For a start that has failed: removes the store, unless another process has it, or has had it.
+    public func withdraw() {
+        do throws(Errno) {
+            let parent = try FileDescriptor.open(path.parentPath, O_RDONLY | O_DIRECTORY)
+            guard let name = path.pathNames.last else { return }
+            let store = try parent.open(name, O_RDONLY | O_DIRECTORY)
+            try System.lockExclusively(store.raw)
+            guard try StoreAtRest.takeMark(of: start, from: store) else { return }
+            guard let modeBefore else { return try TreeRemoval.run(name, in: parent) }
+            for entry in try store.open(".", O_RDONLY | O_DIRECTORY).names() {
+                let text = String(decoding: entry.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                guard StoreAtRest.isOwnName(text) else { continue }
+                do throws(Errno) { try System.unlink(at: store.raw, entry) } catch .isDirectory {
+                    try TreeRemoval.run(text, in: store)
+                }
+            }
+            try System.changeMode(store.raw, modeBefore)
+        } catch {}
+    }
+}
