@@ -192,6 +192,23 @@ extension Mounts {
             }
         }
 
+        /// The daemon ends a little after its mount has gone away, and the command ends meanwhile.
+        @Test func aDaemonKilledAtTheLastMoment() throws {
+            let script = """
+                for each in $(cat /proc/$PPID/task/$PPID/children); do [ $each = $$ ] || kill -KILL $each; done
+                $1 exit 0
+                """
+            let late = #"while [ -e "$PURGEFS_MOUNT/.purgefs/status.json" ]; do :; done;"#
+            for number in 0..<20 {
+                let run = try PurgefsBinary.run(
+                    "run", "--quiet", "--total", "64M", "--", "sh", "-c",
+                    script.replacingOccurrences(of: "$1", with: number % 2 == 0 ? "" : late))
+                #expect(run.status == 125, "\(run)")
+                #expect(run.errors.contains("the container is gone"), "\(run)")
+                #expect(run.errors.contains("its daemon was killed by signal 9\n"), "\(run)")
+            }
+        }
+
         @Test func killOfTheCommandFromOutside() throws {
             try trace { trace in
                 try trace.start("echo $$ > $OUT/pid.part; mv $OUT/pid.part $OUT/pid; exec sleep 1000")

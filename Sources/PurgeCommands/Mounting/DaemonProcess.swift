@@ -91,6 +91,11 @@ final class DaemonProcess {
         return end != nil
     }
 
+    /// Not if it has obeyed a signal that told it to end.
+    var wasKilled: Bool {
+        if case .killed(let signal) = end { signal != SIGTERM } else { false }
+    }
+
     var endInWords: String {
         switch end {
         case .exited(let status): "ended with status \(status)"

@@ -13,6 +13,9 @@ struct RunEnding {
     /// Whether the daemon did not answer when COMMAND had ended; it then gets less time to end.
     let isSilent: Bool
 
+    /// Whether nobody has unmounted it. The mount of a daemon that was killed stays.
+    var isMounted: Bool { Unmounting(mountpoint: mountpoint).isMounted }
+
     /// Returns what went wrong; the mount and the daemon are gone nevertheless.
     func takeAway(_ daemon: DaemonProcess) -> [CommandFailure] {
         let mount = Unmounting(mountpoint: mountpoint)

@@ -44,7 +44,7 @@ struct RunSession {
             try prepared.withdraw()
             throw error
         }
-        let result = Result { () throws(CommandFailure) in
+        var result = Result { () throws(CommandFailure) in
             try record.begin(
                 daemon.line, after: prepared.lastSequence, store: prepared.store, mountpoint: prepared.mountpoint)
             return try runCommand(daemon)
@@ -55,7 +55,9 @@ struct RunSession {
         let isWanted = !invocation.arguments.has(.quiet) || demands.wantSummary
         let answer = daemon.hasEnded() ? .some(nil) : state(isWanted: isWanted)
         let ending = RunEnding(mountpoint: prepared.mountpoint, console: console, isSilent: answer == nil)
+        let wasThere = ending.isMounted && !daemon.hasEnded()
         var failures = ending.takeAway(daemon)
+        if failures.isEmpty, !wasThere || daemon.wasKilled { noteLoss(of: daemon, in: &result) }
         failures += endPlan()
         let events = record.end()
         failures += record.failures(isStoreKept: isStoreKept)
@@ -75,6 +77,19 @@ struct RunSession {
 
     /// A copy that COMMAND has not seen goes with the run.
     private var isStoreKept: Bool { invocation.arguments.has(.store) && (plan.hasBegun || !prepared.isCopied) }
+
+    /// A daemon that is killed answers nothing some time before it has ended, and COMMAND may have ended in between.
+    private func noteLoss(of daemon: DaemonProcess, in result: inout Result<Outcome, CommandFailure>) {
+        guard case .success(var outcome) = result, !outcome.hasLostContainer else { return }
+        outcome.hasLostContainer = true
+        result = .success(outcome)
+        console.warn(messageOfLoss(daemon, "With --log FILE the daemon's messages are kept."))
+    }
+
+    private func messageOfLoss(_ daemon: DaemonProcess, _ advice: String) -> String {
+        "run: the container is gone: \(VisibleText.of(prepared.mountpoint)): its daemon \(daemon.endInWords)\n  \(advice)"
+            + (Store.lastWords(in: prepared.store).map { "\n" + VisibleText.of($0) } ?? "")
+    }
 
     /// The daemon has ended, so that nothing waits for it any more.
     private func endPlan() -> [CommandFailure] {
@@ -161,15 +176,15 @@ struct RunSession {
             invocation.rawOperands, environment: RunEnvironment.make(mountpoint: prepared.mountpoint), mask: mask,
             directory: invocation.arguments.has(.chdir) ? prepared.mountpoint : nil, beside: daemon.pid)
         plan.noteBeginning()
+        var isLost = false
         let end = try command.wait(signals: Self.blocked, passedOn: Self.passedOn) {
             guard daemon.hasEnded() else { return false }
+            isLost = true
             console.warn(
-                "run: the container is gone: \(VisibleText.of(prepared.mountpoint)): its daemon \(daemon.endInWords)\n"
-                    + "  COMMAND is told to end. With --log FILE the daemon's messages are kept."
-                    + (Store.lastWords(in: prepared.store).map { "\n" + VisibleText.of($0) } ?? ""))
+                messageOfLoss(daemon, "COMMAND is told to end. With --log FILE the daemon's messages are kept."))
             return true
         }
-        return Outcome(end: end, hasLostContainer: daemon.hasEnded(), refusedBefore: refusedBefore)
+        return Outcome(end: end, hasLostContainer: isLost, refusedBefore: refusedBefore)
     }
 
     /// The state of the container when COMMAND has ended.
