@@ -35,9 +35,23 @@ public struct URLFileProtection: RawRepresentable, Hashable, Sendable {
     public static var completeUntilFirstUserAuthentication: URLFileProtection {
         URLFileProtection(rawValue: "NSFileProtectionCompleteUntilFirstUserAuthentication")
     }
-    /// While the user is active.
+    /// While the device is unlocked, as `complete`: nobody is known to be active or inactive here.
     public static var completeWhenUserInactive: URLFileProtection {
         URLFileProtection(rawValue: "NSFileProtectionCompleteWhenUserInactive")
+    }
+}
+
+extension FileProtectionType {
+    /// While the device is unlocked, as `complete`: nobody is known to be active or inactive here.
+    public static var completeWhenUserInactive: FileProtectionType {
+        FileProtectionType(rawValue: "NSFileProtectionCompleteWhenUserInactive")
+    }
+}
+
+extension Data.WritingOptions {
+    /// Of the class `completeWhenUserInactive`.
+    public static var completeFileProtectionWhenUserInactive: Data.WritingOptions {
+        Data.WritingOptions(rawValue: 0x5000_0000)
     }
 }
 

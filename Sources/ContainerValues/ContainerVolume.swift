@@ -54,13 +54,15 @@ public enum ContainerVolume {
         return all
     }
 
-    /// `NSURL.setResourceValues(_:)`
+    /// `NSURL.setResourceValues(_:)`, with which alone iOS sets a protection class by resource values.
     /// - Throws: as that of `URL`.
     public static func set(_ keyedValues: [URLResourceKey: Any], of url: NSURL) throws {
-        let (flags, others) = StoredValues.split(keyedValues)
+        let name = StoredValues.className(in: keyedValues)
+        let (flags, others) = StoredValues.split(keyedValues.filter { $0.key != StoredValues.fileProtection })
         try url.setResourceValues(others)
         var item = url as URL
         if let flags { try set(flags, of: &item) }
+        if let name, item.isFileURL { try ProtectedItems.setClass(name, ofItemAtPath: item.path) }
     }
 }
 

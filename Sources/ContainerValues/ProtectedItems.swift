@@ -164,7 +164,7 @@ public enum ProtectedItems {
     }
 
     /// Of what a link leads to, as with the other attributes.
-    private static func setClass(_ name: String, ofItemAtPath path: String) throws {
+    static func setClass(_ name: String, ofItemAtPath path: String) throws {
         let path = target(of: path)
         guard let item = ItemAttributes(at: path) else { throw ItemFailure.writing(errno, path) }
         if item.hasFlags, item.isInContainer { try item.setFlag(flagName, to: name) }

@@ -49,6 +49,13 @@ public enum StoredValues {
         return all
     }
 
+    /// The class among values, as a name.
+    static func className(in keyedValues: [URLResourceKey: Any]) -> String? {
+        let value = keyedValues[fileProtection]
+        // FileProtectionType, or URLFileProtection, which each module with the plugin declares itself.
+        return (value as? any RawRepresentable<String>)?.rawValue ?? value as? String
+    }
+
     /// Flags among values, if there are any, and the other values.
     static func split(_ keyedValues: [URLResourceKey: Any]) -> (
         flags: URLResourceValues?, others: [URLResourceKey: Any]

@@ -106,6 +106,10 @@ try expectLinksAreFollowed(in: documents)
 try expectClassesOfFolders(in: documents)
 try expectSavesWhileLocked(in: documents, home)
 try expectOldWay(in: documents)
+try expectClassesInTheOldWay(in: documents)
+try expectInactiveIsKept(in: documents, home)
+try expectLinksKeepTheirClass(in: documents)
+try expectFoldersWhileLocked(in: documents, home)
 
 // Off the container: what Linux has, and nothing where it has nothing.
 func expectOutside(_ outside: URL) throws {
