@@ -69,12 +69,20 @@ container_end() {
     [ -n "$CONTAINER_RUN" ] || return 0
     # A test that has changed into it must not keep it in use.
     case $(pwd -P)/ in "$CONTAINER"/*) cd "$CONTAINER_FROM" || : ;; esac
+    container_is_gone=
+    [ -z "$CONTAINER" ] || timeout 5 cat "$CONTAINER/.purgefs/status.json" >/dev/null 2>&1 || container_is_gone=$?
     echo end >&9
     exec 9>&-
     container_status=0
     wait "$CONTAINER_RUN" || container_status=$?
     container_messages=$(cat "$CONTAINER_FILES/messages" 2>/dev/null)
     rm -rf "$CONTAINER_FILES"
+    # One that does not answer in time (124) is there; `purgefs run` says that it does not answer.
+    case $container_is_gone in
+        '' | 124) ;;
+        *) [ "$container_status" != 0 ] || container_status=1
+           container_say "the container was gone before its end, because its daemon was killed or it was unmounted: $CONTAINER" ;;
+    esac
     CONTAINER='' CONTAINER_RUN='' CONTAINER_FILES=''
     [ -z "$container_messages" ] || container_say "$container_messages"
     # Other messages, such as that others leave no room, may be what the test wants.
@@ -189,17 +197,53 @@ container_mark() {
 # container_events [OPTION...]: prints its events; options of `purgefs events`.
 container_events() { container_is_there && "${PURGEFS:-purgefs}" events "$CONTAINER" "$@"; }
 
-# container_expect_purge PATH: waits up to ten seconds until the file was purged.
+# container_position: prints the number of the newest event.
+container_position() {
+    container_is_there || return 1
+    container_newest=$(container_events --json --all --tail 1) || return 1
+    echo "$container_newest" | container_numbers
+}
+
+# The numbers of events in JSON.
+container_numbers() { sed -n 's/^{"seq":\([0-9]*\),.*/\1/p'; }
+
+# container_expect_purge [--after POSITION] PATH [COMMAND...]: waits up to ten seconds until the file was purged. That is a
+# purge since the last call that has found one of this path, or since POSITION, or since COMMAND has begun, which is
+# performed first.
 container_expect_purge() {
     container_is_there || return 1
+    container_after=
+    if [ "$1" = --after ]; then container_after=$2; shift 2; fi
+    container_name=${1#"$CONTAINER"/}
+    shift
+    if [ $# -gt 0 ]; then
+        container_after=$(container_position) || return 1
+        "$@" || return 1
+    fi
+    : "${container_after:=$(container_found "$container_name")}"
     container_tries=100
-    until container_events --json --type purge --path "$1" | grep -q .; do
+    while :; do
+        container_newest=$(container_events --json --type purge --path "$container_name" --tail 1) || return 1
+        container_newest=$(echo "$container_newest" | container_numbers)
+        [ "${container_newest:-0}" -le "$container_after" ] || break
         if [ $((container_tries -= 1)) = 0 ]; then
-            container_say "$1 was not purged. $(container_why "$1")"
+            [ -z "$container_newest" ] || container_newest=" Its last purge, event $container_newest, does not count: it is \
+not after event $container_after."
+            container_say "$container_name was not purged.$container_newest $(container_why "$container_name")"
             return 1
         fi
         sleep 0.1
     done
+    echo "$container_newest $container_name" >>"$CONTAINER_FILES/found"
+}
+
+# The newest purge of a path that container_expect_purge has found, or 0.
+container_found() {
+    container_number_found=0
+    [ ! -e "$CONTAINER_FILES/found" ] || while read -r container_number_read container_name_read; do
+        [ "$container_name_read" != "$1" ] || container_number_found=$container_number_read
+    done <"$CONTAINER_FILES/found"
+    echo "$container_number_found"
 }
 
 # container_why PATH: prints what `purgefs why` says about a file.

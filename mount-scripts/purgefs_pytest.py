@@ -23,6 +23,7 @@ import re
 import select
 import subprocess
 import tempfile
+import threading
 import time
 import warnings
 
@@ -58,6 +59,7 @@ class Container:
         self._messages = tempfile.TemporaryFile("w+", errors="replace")
         self._events = None
         self._seen = []
+        self._found = {}  # the newest purge of a path that expect_purge has returned
         self._rest = b""
         self._from = os.getcwd()
         words = [self.binary, "run", "--quiet"]
@@ -96,6 +98,7 @@ class Container:
             return
         run, self._run = self._run, None
         self._leave()
+        is_there = not hasattr(self, "path") or self._is_there()
         if self._events is not None:
             os.close(self._events)
             self._events = None
@@ -112,10 +115,30 @@ class Container:
             self._messages.close()
         if status != 0 and hasattr(self, "path"):
             raise RuntimeError(f"the container ended with {status}: {said}")
+        if not is_there:
+            raise RuntimeError("the container was gone before its end, because its daemon was killed or it was unmounted: "
+                               f"{self.path} {said}")
         if "still in use" in said and hasattr(self, "path"):
             raise RuntimeError(f"the container was still in use: {said}")
         if said and hasattr(self, "path"):
             warnings.warn(said)  # such as that others leave no room, which a test may want
+
+    def _is_there(self):
+        """Not if its daemon was killed, or somebody has unmounted it. One that does not answer is there; `purgefs run` says
+        that it does not answer.
+        """
+        answers = []
+
+        def ask():
+            try:
+                answers.append(bool(self.read("status.json")))
+            except OSError:
+                answers.append(False)
+
+        asking = threading.Thread(target=ask, daemon=True)
+        asking.start()
+        asking.join(5)
+        return answers != [False]
 
     def _leave(self):
         """A test that has changed into the container must not keep it in use, nor leave later tests in a folder that is gone."""
@@ -285,8 +308,11 @@ class Container:
 
     # What has happened
 
-    def events(self, type=None, path=None):
-        """The events since the container was made, oldest first, as dictionaries; those of a type or a path only."""
+    def events(self, type=None, path=None, after=0):
+        """The events since the container was made, oldest first, as dictionaries; those of a type, at a path or after a
+        `position` only. One of type `dropped` says how many before it were lost; that can only be if the journal is off
+        or too short.
+        """
         while self._events is not None:
             try:
                 piece = os.read(self._events, 1 << 20)
@@ -295,20 +321,63 @@ class Container:
             if not piece:
                 break
             *lines, self._rest = (self._rest + piece).split(b"\n")
-            self._seen += [json.loads(line) for line in lines if line]
+            for line in lines:
+                self._see(json.loads(line))
         name = None if path is None else self._name(path)
-        return [event for event in self._seen
-                if type in (None, event["type"]) and name in (None, event.get("path"))]
+        return [event for event in self._seen if event["seq"] > after
+                and type in (None, event["type"]) and name in (None, event.get("path"))]
 
-    def expect_purge(self, path, within=10):
-        """That the file was purged, perhaps only soon; returns its event."""
+    def _see(self, event):
+        """Events that came faster than they were read are in the journal; a record about those that are not stays."""
+        if event["type"] == "dropped":
+            last = self._seen[-1]["seq"] if self._seen else 0
+            missed = _missed(event)
+            journal = self.run(self.binary, "events", str(self.path), "--json", check=True).stdout.splitlines()
+            found = [line for line in map(json.loads, journal)
+                     if last < line["seq"] <= event["seq"] and line["type"] != "dropped"][-missed:]
+            self._seen += found
+            if len(found) >= missed:
+                return
+            event["reason"] = f"{missed - len(found)} events"
+        self._seen.append(event)
+
+    @property
+    def position(self):
+        """The number of the newest event, to ask later for what has come after it."""
+        events = self.events()
+        return events[-1]["seq"] if events else 0
+
+    def expect_purge(self, path, within=10, *, after=None, during=None):
+        """That the file was purged, perhaps only soon; returns its event.
+
+        That is a purge since the last call that has returned one of this path, or since `after`, a `position`, or
+        since `during`, a function that is called here, has begun.
+        """
+        name = self._name(path)
+        if during is not None:
+            after = self.position
+            during()
+        elif after is None:
+            after = self._found.get(name, 0)
         deadline = time.monotonic() + within
-        while not (found := self.events("purge", path)):
+        while not (found := self.events("purge", path, after)):
             left = deadline - time.monotonic()
             if left <= 0:
-                raise AssertionError(f"{self._name(path)} was not purged. {self.why(path)}")
+                raise AssertionError(self._why_not(name, after))
             select.select([self._events], [], [], left)
+        self._found[name] = max(self._found.get(name, 0), found[-1]["seq"])
         return found[-1]
+
+    def _why_not(self, name, after):
+        why = self.why(name)
+        missed = sum(_missed(event) for event in self.events("dropped", after=after))
+        if missed:
+            return (f"whether {name} was purged cannot be told: {missed} events came too fast, and the journal does not "
+                    f"have them either. {why}")
+        older = self.events("purge", name)
+        if older:
+            why = f"Its last purge, event {older[-1]['seq']}, does not count: it is not after event {after}. {why}"
+        return f"{name} was not purged. {why}"
 
     def why(self, path):
         """What `purgefs why` says about a file."""
@@ -333,6 +402,12 @@ def _wait(run):
         except subprocess.TimeoutExpired:
             step()
     return run.wait(20)
+
+
+def _missed(event):
+    """How many events one of type `dropped` stands for."""
+    number = event.get("reason", "").split(" ")[0]
+    return int(number) if number.isdigit() else 0
 
 
 def _bytes(size):

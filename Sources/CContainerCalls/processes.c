@@ -13,10 +13,30 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 int container_pipe(int *ends) {
     return pipe2(ends, O_CLOEXEC);
+}
+
+long container_write(int file, const void *bytes, size_t size) {
+    sigset_t broken, before, waiting;
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    sigemptyset(&waiting);
+    sigpending(&waiting);
+    pthread_sigmask(SIG_BLOCK, &broken, &before);
+    long written = write(file, bytes, size);
+    int error = errno;
+    // The signal is for this thread; one that has waited before stays.
+    if (written < 0 && error == EPIPE && !sigismember(&waiting, SIGPIPE)) {
+        const struct timespec none = {0, 0};
+        while (sigtimedwait(&broken, NULL, &none) < 0 && errno == EINTR) {}
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return written;
 }
 
 int container_anonymous_file(void) {

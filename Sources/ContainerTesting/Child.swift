@@ -11,13 +11,16 @@ final class Child: Sendable {
 
     /// The three files, opened one after the other, become its standard input, output and error output.
     init(_ words: [String], environment: [String: String], files: [Descriptor]) throws {
+        guard words.first?.isEmpty == false else {
+            throw ContainerError.cannotRun(words, "the name of a program is the first word")
+        }
         let variables = environment.map { "\($0)=\($1)" }
         let numbers = files.map { $0.with { $0 } }
         var process: Int32 = 0
         let code = withCStrings(words) { words in
             withCStrings(variables) { variables in container_spawn(words, variables, numbers, &process) }
         }
-        guard code == 0 else { throw ContainerError.noProgram(words[0], String(cString: strerror(code))) }
+        guard code == 0 else { throw ContainerError.cannotRun(words, String(cString: strerror(code))) }
         pid = process
     }
 
@@ -28,13 +31,28 @@ final class Child: Sendable {
             if let status = status() { return status }
             let waited = ContinuousClock.now - begin
             if waited >= limit { return nil }
-            // An eighth longer than it took, and not many looks at what takes long.
-            usleep(UInt32(min(max(waited / .microseconds(8), 500), 20_000)))
+            usleep(UInt32(Self.pause(after: waited) / .microseconds(1)))
         }
     }
 
+    /// The same without a thread that waits. Throws `CancellationError`.
+    func ending(within limit: Duration) async throws -> Int32? {
+        let begin = ContinuousClock.now
+        while true {
+            if let status = status() { return status }
+            let waited = ContinuousClock.now - begin
+            if waited >= limit { return nil }
+            try await Task.sleep(for: Self.pause(after: waited))
+        }
+    }
+
+    /// An eighth longer than it took, and not many looks at what takes long.
+    private static func pause(after waited: Duration) -> Duration {
+        min(max(waited / 8, .microseconds(500)), .milliseconds(20))
+    }
+
     /// If it has ended. A child that somebody else has waited for counts as one that ended with 0.
-    private func status() -> Int32? {
+    func status() -> Int32? {
         ending.withLock { ending in
             if let ending { return ending }
             var raw: Int32 = 0
@@ -49,6 +67,17 @@ final class Child: Sendable {
     /// Not if it has been waited for: the number may be another's by now.
     func signal(_ number: Int32) {
         ending.withLock { if $0 == nil { kill(pid, number) } }
+    }
+
+    /// Ends it and what it has started, as far as that is in its process group still.
+    func endGroup() {
+        for (number, patience) in [(SIGTERM, Duration.seconds(2)), (SIGKILL, .seconds(20))] {
+            ending.withLock { if $0 == nil { kill(-pid, number) } }
+            if wait(patience) != nil { break }
+        }
+        // The group has its number as long as anybody is in it.
+        let deadline = ContinuousClock.now + .seconds(1)
+        while kill(-pid, SIGKILL) == 0, ContinuousClock.now < deadline { usleep(1000) }
     }
 }
 
@@ -86,6 +115,12 @@ final class Descriptor: Sendable {
         let number = Foundation.open(path, flags | O_CLOEXEC)
         guard number >= 0 else { throw ContainerError.failed("opening", path, errno) }
         return Descriptor(number)
+    }
+
+    /// Nothing happens where nobody reads it.
+    func send(_ text: String) {
+        let bytes = Array(text.utf8)
+        with { number in if number >= 0 { _ = container_write(number, bytes, bytes.count) } }
     }
 
     /// All of a file from its beginning.

@@ -39,19 +39,9 @@ extension Container {
             do {
                 try Self.write(command, to: descriptor, file)
             } catch ContainerError.refused(_, _, EAGAIN) { isComplete = false }
-            let lines = try descriptor.content().split(separator: UInt8(ascii: "\n"))
-            var purged: [Purged] = []
-            var refused: [Refusal] = []
-            for line in lines {
-                if let refusal = try? Lines.decode(Refusal.self, from: line) {
-                    refused.append(refusal)
-                } else {
-                    purged.append(try Lines.decode(Purged.self, from: line))
-                }
-            }
-            if isComplete { return purged }
-            throw ContainerError.purgeIncomplete(
-                command.split(separator: "\0").joined(separator: " "), purged, refused)
+            let answer = try PurgeAnswer(descriptor.content())
+            if !isComplete { try answer.fail(command) }
+            return answer.purged
         }
     }
 
@@ -99,5 +89,24 @@ extension Container {
         if count < 0, errno == ENODATA { return nil }
         guard count >= 0 else { throw ContainerError.failed("reading \(name)", file, errno) }
         return String(decoding: value[..<count], as: UTF8.self)
+    }
+}
+
+private struct PurgeAnswer {
+    var purged: [Container.Purged] = []
+    var refused: [Container.Refusal] = []
+
+    init(_ text: Data) throws {
+        for line in text.split(separator: UInt8(ascii: "\n")) {
+            if let refusal = try? Lines.decode(Container.Refusal.self, from: line) {
+                refused.append(refusal)
+            } else {
+                purged.append(try Lines.decode(Container.Purged.self, from: line))
+            }
+        }
+    }
+
+    func fail(_ command: String) throws -> Never {
+        throw ContainerError.purgeIncomplete(command.split(separator: "\0").joined(separator: " "), purged, refused)
     }
 }

@@ -33,25 +33,7 @@ extension Container {
     /// What Documents may take includes what purging would free, so `fill(leaving: 0)` means that no purge can help any
     /// more; `tmp` and `Library/Caches` have less. Throws `cannotLeave`.
     public func fill(leaving size: Size, at place: some ContainerPath = "Documents") throws {
-        guard let wanted = size.bytes, wanted % 4096 == 0 else {
-            throw ContainerError.cannotLeave(size, "a whole number of 4096 bytes can, as 8192, \"64K\" or \"1M\"")
-        }
-        for _ in 0..<10 {
-            var room = try room(at: place)
-            if room == wanted { return }
-            var storage = try status.storage
-            if room < wanted {  // By how much others are too large cannot be seen where there is no room at all.
-                try set(others: .to(Size(storage.othersPurgeable)))
-                room = try self.room(at: place)
-                storage = try status.storage
-            }
-            if room < wanted {
-                throw ContainerError.cannotLeave(
-                    size, "\(place.containerPath) has \(room) bytes on a device without other apps")
-            }
-            try set(others: .to(Size(storage.others + room - wanted)))
-        }
-        throw ContainerError.cannotLeave(size, "\(try room(at: place)) bytes are left; is something else writing?")
+        try Filling(container: self, place: place.containerPath, size: size).perform()
     }
 
     /// Locks the device. Unless `waiting` is false, the ten simulated seconds pass in which protected files stay
@@ -75,4 +57,33 @@ extension Container {
 
     /// What happens to the app: `.launch` also checks the policies of its folders.
     public func app(_ change: AppChange) throws { try write("app.state", change.rawValue) }
+}
+
+private struct Filling {
+    let container: Container
+    let place: String
+    let size: Container.Size
+
+    func perform() throws {
+        guard let wanted = size.bytes, wanted % 4096 == 0 else {
+            throw ContainerError.cannotLeave(size, "a whole number of 4096 bytes can, as 8192, \"64K\" or \"1M\"")
+        }
+        for _ in 0..<10 {
+            var room = try container.room(at: place)
+            if room == wanted { return }
+            var storage = try container.status.storage
+            if room < wanted {  // By how much others are too large cannot be seen where there is no room at all.
+                try container.set(others: .to(Container.Size(storage.othersPurgeable)))
+                room = try container.room(at: place)
+                storage = try container.status.storage
+            }
+            if room < wanted {
+                throw ContainerError.cannotLeave(
+                    size, "\(place) has \(room) bytes on a device without other apps")
+            }
+            try container.set(others: .to(Container.Size(storage.others + room - wanted)))
+        }
+        throw ContainerError.cannotLeave(
+            size, "\(try container.room(at: place)) bytes are left; is something else writing?")
+    }
 }

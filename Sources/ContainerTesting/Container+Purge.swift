@@ -36,31 +36,6 @@ extension Container {
         try answer("storage.reclaim", try (["paths"] + paths.map { try name(of: $0) }).map { $0 + "\0" }.joined())
     }
 
-    // MARK: What has happened
-
-    /// The events since the container was made, oldest first; those of a type or a path only. docs/CONTROL.md, events.
-    public func events(_ type: EventType? = nil) throws -> [Event] {
-        try log.events().filter { type == nil || $0.type == type }
-    }
-
-    public func events(_ type: EventType? = nil, at place: some ContainerPath) throws -> [Event] {
-        let name = try name(of: place)
-        return try events(type).filter { $0.path == name }
-    }
-
-    /// Waits until the file was purged, which may be done in the background, and returns the event. Throws `notPurged`,
-    /// with what `purgefs why` says.
-    @discardableResult
-    public func expectPurge(of place: some ContainerPath, within limit: Duration = .seconds(10)) throws -> Event {
-        let deadline = ContinuousClock.now + limit
-        while true {
-            if let event = try events(.purge, at: place).last { return event }
-            let left = (deadline - .now) / .milliseconds(1)
-            guard left > 0, !hasEnded else { throw ContainerError.notPurged(try name(of: place), try why(place)) }
-            log.wait(Int32(min(left.rounded(.up), 100)))
-        }
-    }
-
     /// What `purgefs why` says about a file, whether it is there or gone.
     public func why(_ place: some ContainerPath) throws -> String {
         let outcome = try run([binary, "why", try absolute(place)])
@@ -73,29 +48,4 @@ extension Container {
         let outcome = try run([binary, "report", path, "--output", file.path])
         guard outcome.status == 0 else { throw ContainerError.verbFailed("purgefs report", outcome.errors) }
     }
-
-    /// How a program has ended.
-    public struct Outcome: Hashable, Sendable {
-        /// 128 + N if signal N ended it.
-        public var status: Int32
-        public var output, errors: String
-    }
-
-    /// Runs a program, looked up in PATH, whose HOME and TMPDIR are in the container, and waits for its end. Its input
-    /// is empty. Throws `noProgram`.
-    public func run(_ words: [String], environment: [String: String] = [:]) throws -> Outcome {
-        guard !hasEnded else { throw ContainerError.ended(path) }
-        let input = try Descriptor.open("/dev/null", O_RDONLY)
-        let output = try Descriptor.anonymousFile()
-        let errors = try Descriptor.anonymousFile()
-        let child = try Child(
-            words, environment: self.environment.merging(environment) { $1 }, files: [input, output, errors])
-        var status: Int32?
-        while status == nil { status = child.wait(.seconds(60)) }
-        return Outcome(status: status ?? 0, output: output.wholeText(), errors: errors.wholeText())
-    }
-}
-
-extension Descriptor {
-    fileprivate func wholeText() -> String { String(decoding: (try? content()) ?? Data(), as: UTF8.self) }
 }

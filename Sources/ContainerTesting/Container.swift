@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A mounted container of purgefs, on a simulated device of its own. docs/HARNESSES.md has examples.
 ///
@@ -20,6 +21,8 @@ public final class Container: Sendable {
     public let binary: String
     let log: EventLog
     private let running: ContainerRun
+    /// Whether a program was run in it, which may have left others.
+    let hasRun = Mutex(false)
 
     /// Mounts a new one. Throws `noProgram`, `noContainer` with what purgefs says, or `refused` for thresholds.
     ///
@@ -30,7 +33,8 @@ public final class Container: Sendable {
         running = try ContainerRun(binary: binary, options: settings.words)
         path = running.path
         url = URL(fileURLWithPath: path, isDirectory: true)
-        log = try EventLog(path: path + "/.purgefs/events")
+        log = try EventLog(
+            path: path + "/.purgefs/events", journal: EventJournal(container: path, binary: binary).lines)
         do {
             if let thresholds = settings.thresholds { try set(thresholds: thresholds) }
         } catch {
@@ -41,10 +45,12 @@ public final class Container: Sendable {
 
     /// Unmounts it and removes its store, unless that is one of its own (option `--store`). May be called twice.
     ///
-    /// Throws `stillInUse`, with the processes that have files of it open; it is unmounted nevertheless.
+    /// Throws `stillInUse`, with the processes that have files of it open; it is unmounted nevertheless. Throws `lost` or
+    /// `endedBadly` if it was gone before. What `run` has left running is killed.
     public func end() throws {
         _ = try? log.events()
         log.close()
+        defer { if hasRun.withLock({ $0 }) { LeftProcesses.kill(in: path) } }
         try running.end()
     }
 
@@ -93,7 +99,10 @@ extension URL: ContainerPath {
     public var containerPath: String { path }
 }
 
-extension Container {
+/// Paths as a container sees them.
+struct ContainerPlaces {
+    let path: String
+
     /// Relative to the container, as events and control files name it. Throws `outside`.
     func name(of place: some ContainerPath) throws -> String {
         let text = place.containerPath
@@ -108,17 +117,21 @@ extension Container {
         return components.joined(separator: "/")
     }
 
-    private func relative(_ text: String) throws -> Substring {
-        guard text.hasPrefix("/") else { return text[...] }
-        for root in [path, url.resolvingSymlinksInPath().path] where text == root || text.hasPrefix(root + "/") {
-            return text.dropFirst(root.count)
-        }
-        throw ContainerError.outside(text)
-    }
-
     /// The same as an absolute path.
     func absolute(_ place: some ContainerPath) throws -> String {
         let name = try name(of: place)
         return name.isEmpty ? path : path + "/" + name
     }
+
+    private func relative(_ text: String) throws -> Substring {
+        guard text.hasPrefix("/") else { return text[...] }
+        for root in [path, URL(fileURLWithPath: path).resolvingSymlinksInPath().path]
+        where text == root || text.hasPrefix(root + "/") { return text.dropFirst(root.count) }
+        throw ContainerError.outside(text)
+    }
+}
+
+extension Container {
+    func name(of place: some ContainerPath) throws -> String { try ContainerPlaces(path: path).name(of: place) }
+    func absolute(_ place: some ContainerPath) throws -> String { try ContainerPlaces(path: path).absolute(place) }
 }

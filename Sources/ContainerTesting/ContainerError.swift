@@ -4,6 +4,10 @@ import Foundation
 public enum ContainerError: Error, Hashable, Sendable {
     /// The program cannot be started: its name, and the system's reason.
     case noProgram(String, String)
+    /// A program cannot be run in the container: its words, and why.
+    case cannotRun([String], String)
+    /// A program in the container had not ended after so long, and was killed; what it had written until then.
+    case tookTooLong([String], Duration, Container.Outcome)
     /// There is no container; what purgefs says.
     case noContainer(String)
     /// It has ended, so nothing can be asked of it any more.
@@ -12,6 +16,8 @@ public enum ContainerError: Error, Hashable, Sendable {
     case stillInUse(String)
     /// `purgefs run` has ended with this status, and has said this.
     case endedBadly(Int32, String)
+    /// The container went away before its end: its daemon was killed, or it was unmounted. What purgefs says.
+    case lost(String, String)
     /// A control file has refused a command: file, command, errno.
     case refused(String, String, Int32)
     /// A call on a path of the container has failed: what, path, errno.
@@ -20,6 +26,8 @@ public enum ContainerError: Error, Hashable, Sendable {
     case purgeIncomplete(String, [Container.Purged], [Container.Refusal])
     /// A file was not purged in time; what `purgefs why` says about it.
     case notPurged(String, String)
+    /// So many events came too fast and are lost, so whether a file was purged cannot be told; what `purgefs why` says.
+    case eventsMissed(String, Int, String)
     /// So much room cannot be left, and why.
     case cannotLeave(Container.Size, String)
     /// This path is not in the container.
@@ -38,11 +46,18 @@ extension ContainerError: CustomStringConvertible, LocalizedError {
         case .noProgram(let name, let reason):
             "\(name) cannot be run (\(reason)). The variable PURGEFS names the binary of purgefs; without it, purgefs "
                 + "must be in PATH: `make build` and `make install` in a clone"
+        case .cannotRun(let words, let reason): "run(\(words)): it cannot be run: \(reason)"
+        case .tookTooLong(let words, let limit, let outcome):
+            "run(\(words)) had not ended after \(limit), and was killed; give it more time with `timeLimit:`. Its output: "
+                + "\(outcome.output.suffix(1000)); its errors: \(outcome.errors.suffix(1000))"
         case .noContainer(let said): "there is no container: \(said)"
         case .ended(let path): "the container has ended, and so has every use of it: \(path)"
         case .stillInUse(let said):
             "the container was still in use at its end; close all files of it before the test ends: \(said)"
         case .endedBadly(let status, let said): "the container ended with status \(status): \(said)"
+        case .lost(let path, let said):
+            "the container was gone before its end, because its daemon was killed or it was unmounted: \(path)"
+                + (said.isEmpty ? "" : "; \(said)")
         case .refused(let file, let command, let code):
             "\(file) has refused \(command.debugDescription): \(Self.text(of: code)); docs/CONTROL.md has its values"
         case .failed(let what, let path, let code): "\(what) of \(path): \(Self.text(of: code))"
@@ -50,6 +65,9 @@ extension ContainerError: CustomStringConvertible, LocalizedError {
             "purging \(command.debugDescription) freed \(purged.reduce(0) { $0 + $1.bytes }) bytes only"
                 + refused.map { "\n\($0.path): \($0.refused)" }.joined()
         case .notPurged(let path, let why): "\(path) was not purged. \(why)"
+        case .eventsMissed(let path, let count, let why):
+            "whether \(path) was purged cannot be told: \(count) events came too fast, and the journal does not have "
+                + "them either. \(why)"
         case .cannotLeave(let size, let why): "\(size) cannot be left: \(why)"
         case .outside(let path): "\(path) is not in the container"
         case .verbFailed(let words, let said): "\(words) has failed: \(said)"

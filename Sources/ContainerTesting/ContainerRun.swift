@@ -4,8 +4,21 @@ import Synchronization
 /// The `purgefs run` that a container belongs to. It ends when the pipe to it is closed, so also when the process of the
 /// tests is killed.
 final class ContainerRun: Sendable {
-    /// Writes the path of the container, and ends when its input does.
-    private static let script = #"printf '%s\0' "$PURGEFS_MOUNT"; exec cat > /dev/null"#
+    /// Writes the path of the container, and ends when it is told to. If its input ends before, so have the tests: what they
+    /// have started in the container ends then too.
+    private static let script = #"""
+        printf '%s\0' "$PURGEFS_MOUNT"
+        read -r end && exit
+        # One that is killed may just have started another.
+        for round in 1 2 3 4 5 6 7 8 9; do
+            found=
+            for file in $(grep -lszxF "PURGEFS_MOUNT=$PURGEFS_MOUNT" /proc/[0-9]*/environ); do
+                file=${file#/proc/}
+                [ "${file%/environ}" = $$ ] || ! kill -s KILL "${file%/environ}" || found=yes
+            done 2>/dev/null
+            [ "$found" ] || exit
+        done
+        """#
     /// How long a mount may take, and each step of an end.
     private static let patience = Duration.seconds(60)
     private static let endPatience = Duration.seconds(20)
@@ -23,9 +36,11 @@ final class ContainerRun: Sendable {
         let messages = try Descriptor.anonymousFile()
         self.messages = messages
         hold = input.write
-        child = try Child(
-            [binary, "run", "--quiet"] + options + ["--", "sh", "-c", Self.script],
-            environment: ProcessInfo.processInfo.environment, files: [input.read, output.write, messages])
+        do {
+            child = try Child(
+                [binary, "run", "--quiet"] + options + ["--", "sh", "-c", Self.script],
+                environment: ProcessInfo.processInfo.environment, files: [input.read, output.write, messages])
+        } catch ContainerError.cannotRun(_, let reason) { throw ContainerError.noProgram(binary, reason) }
         input.read.close()
         output.write.close()
         guard let path = Self.path(from: output.read) else {
@@ -44,22 +59,41 @@ final class ContainerRun: Sendable {
     }
 
     /// Waits until it is unmounted and its temporary store is removed. Does nothing if that was done already.
+    ///
+    /// Throws `endedBadly`, `lost` or `stillInUse`.
     func end() throws {
         let isFirst = isOver.withLock { isOver in
             defer { isOver = true }
             return !isOver
         }
         guard isFirst else { return }
+        let isThere = isThere
+        hold.send("end\n")
         hold.close()
         let status = Self.finish(child)
         let said = messages.text()
         messages.close()
         if status != 0 { throw ContainerError.endedBadly(status, said) }
+        if !isThere { throw ContainerError.lost(path, said) }
         // Other messages, such as that others leave no room, may be what the test wants.
         if said.contains("still in use") { throw ContainerError.stillInUse(said) }
     }
 
     var hasEnded: Bool { isOver.withLock { $0 } }
+
+    /// False if its daemon was killed, or somebody has unmounted it. A daemon that does not answer is there; `purgefs run` says
+    /// that it does not.
+    private var isThere: Bool {
+        let answer = Mutex<Bool?>(nil)
+        let isAnswered = DispatchSemaphore(value: 0)
+        Thread.detachNewThread { [path] in
+            let status = try? Descriptor.open(path + "/.purgefs/status.json", O_RDONLY).content()
+            answer.withLock { $0 = status?.isEmpty == false }
+            isAnswered.signal()
+        }
+        _ = isAnswered.wait(timeout: .now() + 5)
+        return answer.withLock { $0 } ?? true
+    }
 
     private static func finish(_ child: Child) -> Int32 {
         for number in [SIGTERM, SIGKILL] {

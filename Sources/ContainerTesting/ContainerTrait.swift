@@ -40,6 +40,9 @@ extension Trait where Self == ContainerTrait {
                 purgeLatency: purgeLatency, protection: protection, thresholds: thresholds, options: options))
     }
 
+    /// A fresh container for each test, with nothing set.
+    public static var container: Self { .container() }
+
     /// The same with settings made before.
     public static func container(_ settings: Container.Settings) -> Self { ContainerTrait(settings: settings) }
 }

@@ -19,7 +19,7 @@ final class FailureWatch: Sendable {
             try await issues.provideScope(for: test, testCase: testCase, performing: body)
             result = .success(())
         } catch {
-            noticedEnd(test)
+            try await noticedEnd(test, testCase, error)
             result = .failure(error)
         }
         if hasFailed.withLock({ $0 }) || Task.isCancelled { await attach(test) }
@@ -28,10 +28,22 @@ final class FailureWatch: Sendable {
 
     /// The issue of an error that ends a test is made outside of our scope, so what belongs to it is a warning of its own.
     /// A test that is cancelled, by itself or because its time is over, gets none.
-    private func noticedEnd(_ test: Test) {
+    private func noticedEnd(_ test: Test, _ testCase: Test.Case?, _ error: any Error) async throws {
+        guard try await !isKnown(error, test, testCase) else { return }
         guard isFirstFailure(), !Task.isCancelled, !container.hasEnded else { return }
         Issue.record(
             "\(ContainerEvidence.summary(of: container))", severity: .warning, sourceLocation: test.sourceLocation)
+    }
+
+    /// Whether a `withKnownIssue` around the container waits for this error: an issue that nobody hears of shows it.
+    private func isKnown(_ error: any Error, _ test: Test, _ testCase: Test.Case?) async throws -> Bool {
+        let isKnown = Mutex(false)
+        let probe: IssueHandlingTrait = .compactMapIssues { issue in
+            isKnown.withLock { $0 = !issue.isFailure }
+            return nil
+        }
+        try await probe.provideScope(for: test, testCase: testCase) { Issue.record(error) }
+        return isKnown.withLock { $0 }
     }
 
     private func isFirstFailure() -> Bool {

@@ -16,12 +16,29 @@ extension Container {
         public init(integerLiteral bytes: Int) { self.init(bytes) }
         public init(stringLiteral text: String) { self.init(text: text) }
 
-        /// 1024 bytes each.
-        public static func kilobytes(_ count: Int) -> Size { Size(count << 10) }
-        /// 1024^2 bytes each.
-        public static func megabytes(_ count: Int) -> Size { Size(count << 20) }
-        /// 1024^3 bytes each.
-        public static func gigabytes(_ count: Int) -> Size { Size(count << 30) }
+        /// 1024 bytes each, as `"64K"`.
+        public static func kibibytes(_ count: Int) -> Size { Size(text: "\(count)K") }
+        /// 1024^2 bytes each, as `"64M"`.
+        public static func mebibytes(_ count: Int) -> Size { Size(text: "\(count)M") }
+        /// 1024^3 bytes each, as `"64G"`.
+        public static func gibibytes(_ count: Int) -> Size { Size(text: "\(count)G") }
+
+        @available(*, deprecated, renamed: "kibibytes", message: "these are 1024 bytes each, and no kilobytes")
+        public static func kilobytes(_ count: Int) -> Size { kibibytes(count) }
+        @available(*, deprecated, renamed: "mebibytes", message: "these are 1024^2 bytes each, and no megabytes")
+        public static func megabytes(_ count: Int) -> Size { mebibytes(count) }
+        @available(*, deprecated, renamed: "gibibytes", message: "these are 1024^3 bytes each, and no gigabytes")
+        public static func gigabytes(_ count: Int) -> Size { gibibytes(count) }
+
+        /// `"64M"`, `"65536K"` and `.mebibytes(64)` are the same.
+        public static func == (one: Size, other: Size) -> Bool {
+            guard let bytes = one.bytes else { return one.description == other.description }
+            return bytes == other.bytes
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            if let bytes { hasher.combine(bytes) } else { hasher.combine(description) }
+        }
 
         /// The bytes of a whole number with one of the units; nil for anything else, fractions included.
         var bytes: Int? {

@@ -1,7 +1,7 @@
 import Testing
 
 /// Performs `body` with a fresh container, which ends with it, and is `Container.current` meanwhile. Calls may be nested,
-/// and any number of them run at once. What is left out is as `purgefs run` has it: 64 GiB, no other apps. `options` are
+/// and up to a hundred of them run at once; others wait. What is left out is as `purgefs run` has it: 64 GiB, no other apps. `options` are
 /// further ones of `purgefs run`.
 ///
 /// If a test of Swift Testing fails in `body`, its first failure gets the numbers and the last events of the container as
@@ -25,6 +25,15 @@ public func withContainer<R>(
 /// The same with settings made before.
 @discardableResult
 public func withContainer<R>(
+    _ settings: Container.Settings, isolation: isolated (any Actor)? = #isolation,
+    _ body: (Container) async throws -> R
+) async throws -> R {
+    // One who has a container already must not wait for one who waits for him.
+    if Container.current != nil { return try await perform(settings, body) }
+    return try await Permits.shared.perform { try await perform(settings, body) }
+}
+
+private func perform<R>(
     _ settings: Container.Settings, isolation: isolated (any Actor)? = #isolation,
     _ body: (Container) async throws -> R
 ) async throws -> R {

@@ -13,12 +13,19 @@ import Testing
     func noBytes(text: String) { #expect(Container.Size(text: text).bytes == nil) }
 
     @Test func texts() {
-        let sizes: [Container.Size] = [4096, "64M", .kilobytes(3), .megabytes(2), .gigabytes(1), Container.Size(5)]
-        #expect(sizes.map(\.description) == ["4096", "64M", "3072", "2097152", "1073741824", "5"])
+        let sizes: [Container.Size] = [4096, "64M", .kibibytes(3), .mebibytes(2), .gibibytes(1), Container.Size(5)]
+        #expect(sizes.map(\.description) == ["4096", "64M", "3K", "2M", "1G", "5"])
         let changes: [Container.Change] = [4096, "+1G", .to("2M"), .plus("1K"), .minus(512)]
         #expect(changes.map(\.description) == ["4096", "+1G", "2M", "+1K", "-512"])
         let spans: [Container.Span] = ["90m", .seconds(1), .minutes(2), .hours(3), .days(4), .weeks(5)]
         #expect(spans.map(\.description) == ["90m", "1s", "2m", "3h", "4d", "5w"])
+    }
+
+    @Test func sameSizes() {
+        let sizes: Set<Container.Size> = ["64M", .mebibytes(64), Container.Size(67_108_864), "65536K", "64MiB"]
+        #expect(sizes.count == 1)
+        #expect(Container.Size("64M") != "64MB" && Container.Size("1.5M") != "1572864")
+        #expect(Container.Size("1.5M") == "1.5M")
     }
 
     @Test func settings() {

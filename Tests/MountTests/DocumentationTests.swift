@@ -178,8 +178,10 @@ extension Mounts {
             #expect(!quoting.isEmpty)
             for example in quoting {
                 let file = Files.text("\(DocumentedExample.root)/\(example.quoted ?? "")")
-                let isQuoted = file.contains(example.lines.joined(separator: "\n") + "\n")
-                #expect(isQuoted && example.lines.count > 1, "\(example.description)")
+                let quotation = example.lines.joined(separator: "\n") + "\n"
+                #expect(file.contains(quotation) && example.lines.count > 1, "\(example.description)")
+                let braces = "{}".map { brace in quotation.count { $0 == brace } }
+                #expect(braces.first == braces.last, "not whole: \(example.description)")
             }
         }
 

@@ -22,6 +22,9 @@ int container_is_fuse(const char *path);
 /// A pipe whose ends no other program inherits: 0, or -1 with errno.
 int container_pipe(int *ends);
 
+/// write(2) to a pipe, without SIGPIPE where nobody reads it: the bytes written, or -1 with errno.
+long container_write(int file, const void *bytes, size_t size);
+
 /// A file without a name, in memory, that no other program inherits; or -1 with errno.
 int container_anonymous_file(void);
 

@@ -49,6 +49,23 @@ $CONTAINER/tmp:"
     container_end
 }
 
+# Each purge answers one call.
+purge_again() {
+    begin
+    echo x >"$CONTAINER/Library/Caches/photo"
+    container_purge caches
+    container_expect_purge Library/Caches/photo
+    echo x >"$CONTAINER/Library/Caches/photo"
+    position=$(container_position)
+    (container_expect_purge Library/Caches/photo true) 2>"$CONTAINER/tmp/said" && failed 'an old purge'
+    grep -q 'does not count' "$CONTAINER/tmp/said"
+    container_expect_purge "$CONTAINER/Library/Caches/photo" container_purge caches
+    container_expect_purge --after "$position" Library/Caches/photo
+    same "$(container_events --json --type purge | wc -l)" 2
+    same "$(grep -c . "$CONTAINER_FILES/found")" 3
+    container_end
+}
+
 lock() {
     begin
     echo key >"$CONTAINER/Documents/secret"
@@ -100,8 +117,9 @@ for round in $(seq "${2:-1}"); do
     fill_and_no_space
     fill_of_caches
     purge
+    purge_again
     lock
     weeks_later
 done
 programs_and_mistakes
-echo "$((round * 5)) passed"
+echo "$((round * 6)) passed"

@@ -94,6 +94,66 @@ def test_still_in_use():
     assert not container.path.exists()
 
 
+def daemon(container):
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            words = pathlib.Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if b"--foreground" in words and os.fsencode(container.path) in words:
+            return int(name)
+    raise AssertionError("no daemon")
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_daemon_killed(number):
+    """The end of the daemon is a little later than that of its mount; the container's end comes before or after it."""
+    container = Container(total="64M")
+    os.kill(daemon(container), signal.SIGKILL)
+    if number % 2:
+        with pytest.raises(OSError):
+            while True:
+                container.read("status.json")
+    with pytest.raises(RuntimeError, match="gone|ended with 125"):
+        container.end()
+
+
+def without_status(folder):
+    """A `purgefs run` whose status and messages say nothing."""
+    binary = folder / "purgefs"
+    binary.write_text(f'#!/bin/sh\n"{os.environ["PURGEFS"]}" "$@" 2>/dev/null\nexit 0\n')
+    binary.chmod(0o755)
+    return str(binary)
+
+
+def test_daemon_killed_and_no_status(folder, monkeypatch):
+    monkeypatch.setenv("PURGEFS", without_status(folder))
+    with Container(total="64M"):
+        pass
+    container = Container(total="64M")
+    os.kill(daemon(container), signal.SIGKILL)
+    with pytest.raises(OSError):
+        while True:
+            container.read("status.json")
+    with pytest.raises(RuntimeError, match="the container was gone before its end"):
+        container.end()
+
+
+def test_daemon_killed_in_shell(folder):
+    """With and without the status of `purgefs run`."""
+    for binary in [os.environ["PURGEFS"], without_status(folder)]:
+        script = f"""
+            PURGEFS={binary}
+            container_begin
+            for each in $(grep -l -- --foreground /proc/[0-9]*/cmdline 2>/dev/null); do
+                if grep -q "$CONTAINER" $each 2>/dev/null; then each=${{each#/proc/}}; kill -KILL "${{each%/cmdline}}"; fi
+            done
+            while [ -e "$CONTAINER/.purgefs/status.json" ]; do :; done
+            container_end || echo failed"""
+        outcome = shell(folder, script)
+        assert outcome.stdout == "failed\n" and "gone before its end" in outcome.stderr, outcome
+
+
 def test_directory_in_it(monkeypatch):
     """A test that has changed into it is no reason to fail, and the next one has a working directory."""
     before = os.getcwd()

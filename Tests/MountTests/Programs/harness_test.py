@@ -41,6 +41,49 @@ def test_purge(container):
     assert "purged" in container.why("Library/Caches/thumbnail")
 
 
+def test_a_purge_answers_one_call(container):
+    photo = container.caches / "photo"
+    photo.write_bytes(bytes(4096))
+    container.purge("caches")
+    container.expect_purge(photo)
+    photo.write_bytes(bytes(4096))                  # the app fetches it again
+    with pytest.raises(AssertionError, match="does not count"):
+        container.expect_purge(photo, within=0)
+    position = container.position
+    with pytest.raises(AssertionError, match="does not count"):
+        container.expect_purge(photo, within=0, during=lambda: None)
+    assert container.expect_purge(photo, during=lambda: container.purge("caches"))["seq"] > position
+    assert container.expect_purge(photo, after=position)["seq"] > position
+    assert len(container.events("purge", photo)) == 2 and len(container.events("purge", photo, position)) == 1
+    with pytest.raises(AssertionError, match="not after event"):
+        container.expect_purge(photo, within=0, after=container.position)
+
+
+def purge_many(container):
+    for number in range(6000):
+        (container.caches / f"thumbnail-{number}").write_bytes(b"x")
+    container.events()
+    container.purge("caches")
+
+
+@pytest.mark.container(total="1G", thresholds="off")
+def test_more_events_than_a_reader_is_told(container):
+    purge_many(container)
+    assert container.events("dropped") == []
+    numbers = [event["seq"] for event in container.events("purge")]
+    assert len(numbers) == 6000 and numbers == sorted(set(numbers))
+    container.expect_purge("Library/Caches/thumbnail-0", within=0)
+
+
+@pytest.mark.container(total="1G", thresholds="off", journal_size=0)
+def test_events_that_are_lost(container):
+    purge_many(container)
+    missed = sum(int(event["reason"].split(" ")[0]) for event in container.events("dropped"))
+    assert missed > 0 and len(container.events("purge")) + missed == 6000
+    with pytest.raises(AssertionError, match=f"cannot be told: {missed} events"):
+        container.expect_purge("Library/Caches/thumbnail-0", within=0)
+
+
 def test_lock(container):
     secret = container.documents / "secret"
     secret.write_text("key")

@@ -10,19 +10,4 @@ final class AlbumXCTests: XCTestCase {
         XCTAssertThrowsError(try Album(home: container.url).save(Data(count: 1 << 20), as: "photo"))
         XCTAssertEqual(try container.events(.refused).map(\.path), ["Documents/photo"])
     }
-
-    func testWithAwait() async throws {
-        let total = try await withContainer(total: "64M") { container in
-            XCTAssertTrue(Container.current === container)
-            return try container.numbers.total
-        }
-        XCTAssertEqual(total, 64 << 20)
-    }
-
-    func testWithoutAwait() throws {
-        try withContainer(total: "64M") { container in
-            XCTAssertTrue(Container.current === container)
-            XCTAssertEqual(try container.room(), 64 << 20)
-        }
-    }
 }

@@ -56,6 +56,12 @@ struct Failure: Error {}
 
     @Test(.container(total: "much")) func noContainer() {}
 
+    @Test func knownError() async throws {
+        await withKnownIssue {
+            try await withContainer(total: "32M") { _ in throw Failure() }
+        }
+    }
+
     @Test func known() throws {
         _ = try begin()
         withKnownIssue { #expect(Bool(false)) }

@@ -9,7 +9,7 @@ import Testing
         try await withThrowingTaskGroup(of: String.self) { group in
             for number in 0..<20 {
                 group.addTask {
-                    try await withContainer(total: .megabytes(64 + number)) { container in
+                    try await withContainer(total: .mebibytes(64 + number)) { container in
                         try Data("\(number)".utf8).write(to: container.documents.appendingPathComponent("a"))
                         await barrier.wait()
                         #expect(try container.numbers.total == (64 + number) << 20)

@@ -17,7 +17,7 @@ struct HarnessTests {
         try write(1_048_576, to: "Documents/fits")
         #expect(try code { try write(1, to: "Documents/more") } == ENOSPC)
         #expect(try container.events(.refused).map(\.path) == ["Documents/more"])
-        try container.fill(leaving: .megabytes(2))
+        try container.fill(leaving: .mebibytes(2))
         #expect(try container.room() == 2_097_152)
     }
 
@@ -102,6 +102,12 @@ struct HarnessTests {
             try container.expectPurge(of: "Documents/keep", within: .zero)
         }
         #expect(error?.description.hasPrefix("Documents/keep was not purged. ") == true)
+        #expect(throws: ContainerError.cannotRun([], "the name of a program is the first word")) {
+            try container.run([])
+        }
+        #expect(throws: ContainerError.cannotRun(["/no/such"], "No such file or directory")) {
+            try container.run(["/no/such"])
+        }
     }
 }
 

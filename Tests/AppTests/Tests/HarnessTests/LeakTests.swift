@@ -49,7 +49,7 @@ private let count = ProcessInfo.processInfo.environment["HARNESS_COUNT"].flatMap
                     }
                     return (tries, failures)
                 }
-                for _ in 0..<50 { #expect(try container.run(["true"]).status == 0) }
+                for _ in 0..<50 { #expect(try await container.run(["true"]).status == 0) }
                 group.cancelAll()
                 return try await group.next() ?? (0, 0)
             }
@@ -64,8 +64,8 @@ private let count = ProcessInfo.processInfo.environment["HARNESS_COUNT"].flatMap
             try await withContainer(total: "64M") { container in
                 try Data(count: 65536).write(to: container.caches.appendingPathComponent("a"))
                 try container.purge(.caches)
-                try container.expectPurge(of: "Library/Caches/a")
-                #expect(try container.run(["true"]).status == 0)
+                try await container.expectPurge(of: "Library/Caches/a")
+                #expect(try await container.run(["true"]).status == 0)
             }
         }
     }

@@ -1,0 +1,122 @@
+import Foundation
+
+extension Container {
+    /// The events since the container was made, oldest first; those of a type, after a `position` or at a path only.
+    /// docs/CONTROL.md, events. An event of type `dropped` says how many before it were lost; that can only be if the journal
+    /// is off or too short.
+    public func events(_ type: EventType? = nil, after position: Int = 0) throws -> [Event] {
+        try log.events().filter { (type == nil || $0.type == type) && $0.seq > position }
+    }
+
+    public func events(
+        _ type: EventType? = nil, at place: some ContainerPath, after position: Int = 0
+    ) throws -> [Event] {
+        let name = try name(of: place)
+        return try events(type, after: position).filter { $0.path == name }
+    }
+
+    /// The number of the newest event, to ask later for what has come after it.
+    public var position: Int {
+        get throws { try log.events().last?.seq ?? 0 }
+    }
+
+    // MARK: Purges
+
+    /// That the file was purged, since the last call that has found a purge of it, or else since the container was made; or
+    /// since `position`. Waits, because purging may be done in the background, and returns the event.
+    ///
+    /// If the file was purged before what the test is about, say which purge is meant: with `position`, or with the other
+    /// `expectPurge`, which performs an action.
+    ///
+    /// Throws `notPurged` with what `purgefs why` says, or `eventsMissed`.
+    @discardableResult
+    public func expectPurge(
+        of place: some ContainerPath, after position: Int? = nil, within limit: Duration = .seconds(10)
+    ) throws -> Event {
+        try PurgeSearch(self, place, after: position).find(within: limit)
+    }
+
+    /// The same in a test with `async`: no thread waits meanwhile.
+    @discardableResult
+    public func expectPurge(
+        of place: some ContainerPath, after position: Int? = nil, within limit: Duration = .seconds(10)
+    ) async throws -> Event {
+        try await PurgeSearch(self, place, after: position).found(within: limit)
+    }
+
+    /// That `action` leads to a purge of the file: earlier ones do not count.
+    @discardableResult
+    public func expectPurge(
+        of place: some ContainerPath, within limit: Duration = .seconds(10), during action: () throws -> Void
+    ) throws -> Event {
+        let before = try position
+        try action()
+        return try expectPurge(of: place, after: before, within: limit)
+    }
+
+    /// The same in a test with `async`: no thread waits meanwhile.
+    @discardableResult
+    public func expectPurge(
+        of place: some ContainerPath, within limit: Duration = .seconds(10),
+        isolation: isolated (any Actor)? = #isolation, during action: () async throws -> Void
+    ) async throws -> Event {
+        let before = try position
+        try await action()
+        return try await expectPurge(of: try name(of: place), after: before, within: limit)
+    }
+}
+
+/// Purges of a file that an `expectPurge` looks for.
+private struct PurgeSearch: Sendable {
+    let container: Container
+    let name: String
+    let position: Int
+
+    init(_ container: Container, _ place: some ContainerPath, after position: Int?) throws {
+        self.container = container
+        name = try container.name(of: place)
+        self.position = position ?? container.log.position(ofPurge: name)
+    }
+
+    func find(within limit: Duration) throws -> Container.Event {
+        let deadline = ContinuousClock.now + limit
+        while true {
+            if let event = try find() { return event }
+            let left = (deadline - .now) / .milliseconds(1)
+            guard left > 0, !container.hasEnded else { throw try failure() }
+            container.log.wait(Int32(min(left.rounded(.up), 100)))
+        }
+    }
+
+    func found(within limit: Duration) async throws -> Container.Event {
+        let deadline = ContinuousClock.now + limit
+        while true {
+            if let event = try find() { return event }
+            guard ContinuousClock.now < deadline, !container.hasEnded else {
+                throw try await Threads.run { try failure() }
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    /// The newest one; later searches begin after it.
+    private func find() throws -> Container.Event? {
+        guard let event = try container.events(.purge, at: name, after: position).last else { return nil }
+        container.log.note(purge: event.seq, of: name)
+        return event
+    }
+
+    private func failure() throws -> ContainerError {
+        let why = try container.why(name)
+        let missed = try container.events(.dropped, after: position).reduce(0) { $0 + $1.missed }
+        if missed > 0 { return .eventsMissed(name, missed, why) }
+        guard let older = try container.events(.purge, at: name).last else { return .notPurged(name, why) }
+        return .notPurged(
+            name, "Its last purge, event \(older.seq), does not count: it is not after event \(position). \(why)")
+    }
+}
+
+extension Container.Event {
+    /// How many events one of type `dropped` stands for.
+    var missed: Int { reason.flatMap { Int($0.prefix { $0 != " " }) } ?? 0 }
+}

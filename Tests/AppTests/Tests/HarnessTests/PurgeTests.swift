@@ -1,0 +1,115 @@
+import ContainerTesting
+import Foundation
+import Testing
+
+/// Which purge `expectPurge` is content with, and what happens if there are more events than a reader is told.
+@Suite(.container) struct PurgeTests {
+    let container: Container
+    private let file: URL
+
+    init() throws {
+        container = try #require(Container.current)
+        file = container.caches.appendingPathComponent("photo")
+    }
+
+    private func keep() throws { try Data(count: 4096).write(to: file) }
+
+    private func isMissed(after position: Int? = nil) -> Bool {
+        do {
+            try container.expectPurge(of: file, after: position, within: .zero)
+            return false
+        } catch ContainerError.notPurged { return true } catch { return false }
+    }
+
+    @Test func aPurgeAnswersOneCall() throws {
+        try keep()
+        try container.purge(.caches)
+        try container.expectPurge(of: file)
+        try keep()  // the app fetches it again
+        #expect(isMissed())
+        try container.purge(.caches)
+        try container.expectPurge(of: file)
+        #expect(isMissed())
+    }
+
+    @Test func purgesAfterAPosition() throws {
+        try keep()
+        try container.purge(.caches)
+        let position = try container.position
+        #expect(isMissed(after: position))
+        #expect(try container.events(.purge, after: position) == [])
+        let error = #expect(throws: ContainerError.self) {
+            try container.expectPurge(of: file, after: position, within: .zero)
+        }
+        #expect(error?.description.contains("does not count: it is not after event \(position)") == true)
+        try keep()
+        try container.purge(.caches)
+        #expect(try container.expectPurge(of: file, after: position).seq > position)
+    }
+
+    @Test func purgesDuringAnAction() throws {
+        try keep()
+        try container.purge(.caches)
+        try keep()
+        #expect(throws: ContainerError.self) { try container.expectPurge(of: file, within: .zero) {} }
+        try container.expectPurge(of: file) { try container.purge(.caches) }
+    }
+
+    /// No thread waits: those of the pool of concurrency are needed by the tasks that purge.
+    @Test func manyWaitAtOnce() async throws {
+        let files = (0..<64).map { container.caches.appendingPathComponent("\($0)") }
+        for file in files { try Data(count: 1).write(to: file) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for file in files {
+                group.addTask {
+                    try await container.expectPurge(of: file, within: .seconds(60)) {
+                        try await Task.sleep(for: .milliseconds(1))
+                        Task { try container.purge(paths: [file]) }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try container.events(.purge).count == 64)
+    }
+
+    /// The mount keeps one MiB of events for those who have not read them yet.
+    @Test(.container(total: "1G", thresholds: .off)) func moreEventsThanAReaderIsTold() throws {
+        let count = try purgeMany()
+        #expect(try container.events(.dropped) == [])
+        let numbers = try container.events(.purge).map(\.seq)
+        #expect(numbers.count == count && numbers == numbers.sorted() && Set(numbers).count == count)
+        try container.expectPurge(of: "Library/Caches/thumbnail-0", within: .zero)
+    }
+
+    @Test(.container(total: "1G", thresholds: .off)) func eventsThatAreLost() throws {
+        try container.write("journal.size", "0")
+        let count = try purgeMany()
+        let told = try container.events(.purge).count
+        let missed = try container.events(.dropped).compactMap { $0.reason?.split(separator: " ").first }.compactMap {
+            Int($0)
+        }
+        #expect(missed.reduce(told, +) == count)
+        let error = #expect(throws: ContainerError.self) {
+            try container.expectPurge(of: "Library/Caches/thumbnail-0", within: .zero)
+        }
+        guard case .eventsMissed("Library/Caches/thumbnail-0", let number, _) = error else {
+            return #expect(error == nil)
+        }
+        #expect(number == missed.reduce(0, +))
+        #expect(error?.description.contains("was not purged") == false)
+    }
+
+    private func purgeMany() throws -> Int {
+        let count = 6000
+        for number in 0..<count {
+            let file = open(
+                container.path + "/Library/Caches/thumbnail-\(number)", O_CREAT | O_WRONLY | O_CLOEXEC, 0o644)
+            _ = write(file, "x", 1)
+            close(file)
+        }
+        _ = try container.events()
+        try container.purge(.caches)
+        return count
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ContainerTesting
+
+@Suite struct PermitsTests {
+    @Test func counts() {
+        #expect(Permits.count(descriptors: 1024) == 96)
+        #expect(Permits.count(descriptors: 1 << 20) == 100)
+        #expect(Permits.count(descriptors: 128) == 12)
+        #expect(Permits.count(descriptors: 3) == 1)
+    }
+
+    @Test func notMoreAtOnce() async throws {
+        let permits = Permits(3)
+        let counts = Mutex((now: 0, most: 0, all: 0))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<100 {
+                group.addTask {
+                    try await permits.perform {
+                        counts.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1), $0.all + 1) }
+                        await Task.yield()
+                        counts.withLock { $0.now -= 1 }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(counts.withLock { $0 } == (0, counts.withLock { $0.most }, 100))
+        #expect((1...3).contains(counts.withLock { $0.most }))
+    }
+
+    /// One that is cancelled while it waits takes nothing, and nobody's turn is lost by it.
+    @Test func cancelled() async throws {
+        let permits = Permits(1)
+        try await permits.perform {
+            let waiting = Task { try await permits.perform {} }
+            let other = Task { try await permits.perform { 1 } }
+            waiting.cancel()
+            await #expect(throws: CancellationError.self) { try await waiting.value }
+            other.cancel()
+            await #expect(throws: CancellationError.self) { try await other.value }
+        }
+        #expect(try await permits.perform { 2 } == 2)
+    }
+}
