@@ -12,23 +12,31 @@ import Testing
         #expect(Permits.count(descriptors: 3) == 1)
     }
 
+    private final class Counts: Sendable {
+        private let state = Mutex((now: 0, most: 0, all: 0))
+
+        func begin() { state.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1), $0.all + 1) } }
+        func end() { state.withLock { $0.now -= 1 } }
+        var all: [Int] { state.withLock { [$0.now, $0.most, $0.all] } }
+    }
+
     @Test func notMoreAtOnce() async throws {
         let permits = Permits(3)
-        let counts = Mutex((now: 0, most: 0, all: 0))
+        let counts = Counts()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<100 {
                 group.addTask {
                     try await permits.perform {
-                        counts.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1), $0.all + 1) }
+                        counts.begin()
                         await Task.yield()
-                        counts.withLock { $0.now -= 1 }
+                        counts.end()
                     }
                 }
             }
             try await group.waitForAll()
         }
-        #expect(counts.withLock { $0 } == (0, counts.withLock { $0.most }, 100))
-        #expect((1...3).contains(counts.withLock { $0.most }))
+        let all = counts.all
+        #expect(all[0] == 0 && (1...3).contains(all[1]) && all[2] == 100)
     }
 
     /// One that is cancelled while it waits takes nothing, and nobody's turn is lost by it.
