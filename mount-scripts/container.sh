@@ -222,9 +222,10 @@ container_expect_purge() {
     fi
     : "${container_after:=$(container_found "$container_name")}"
     container_tries=100
+    container_newest=
     while :; do
-        container_newest=$(container_events --json --type purge --path "$container_name" --tail 1) || return 1
-        container_newest=$(echo "$container_newest" | container_numbers)
+        container_told=$(container_events --json --type purge --path "$container_name" --tail 1 | container_numbers)
+        container_newest=${container_told:-$container_newest}
         [ "${container_newest:-0}" -le "$container_after" ] || break
         if [ $((container_tries -= 1)) = 0 ]; then
             [ -z "$container_newest" ] || container_newest=" Its last purge, event $container_newest, does not count: it is \

@@ -58,7 +58,7 @@ purge_again() {
     echo x >"$CONTAINER/Library/Caches/photo"
     position=$(container_position)
     (container_expect_purge Library/Caches/photo true) 2>"$CONTAINER/tmp/said" && failed 'an old purge'
-    grep -q 'does not count' "$CONTAINER/tmp/said"
+    grep -q 'does not count' "$CONTAINER/tmp/said" || failed "$(cat "$CONTAINER/tmp/said")"
     container_expect_purge "$CONTAINER/Library/Caches/photo" container_purge caches
     container_expect_purge --after "$position" Library/Caches/photo
     same "$(container_events --json --type purge | wc -l)" 2
