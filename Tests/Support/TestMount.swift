@@ -67,7 +67,7 @@ public final class TestMount: Sendable {
         if (try? eventually(within: 1, "a quick end", { daemon.status() != nil })) == nil {
             MountTable.removeCopies(of: root)
         }
-        let status = try daemon.wait(within: 30)
+        let status = try daemon.wait(within: 60)
         let log = daemon.errors
         forgetDaemon()
         guard status == 0 else { throw TestFailure("the daemon ended with \(status):\n\(log)") }
@@ -77,7 +77,7 @@ public final class TestMount: Sendable {
 
     /// For tests that have removed the mount of a daemon that goes on by itself.
     public func awaitDaemonEnd(_ daemon: ChildProcess) throws {
-        try daemon.wait(within: 30)
+        try daemon.wait(within: 60)
         forgetDaemon()
     }
 
@@ -90,7 +90,7 @@ public final class TestMount: Sendable {
     public func crash() throws {
         guard let daemon else { return }
         daemon.signal(SIGKILL)
-        try daemon.wait(within: 30)
+        try daemon.wait(within: 60)
         try removeRemains()
         forgetDaemon()
     }
