@@ -33,6 +33,32 @@ struct JournalReaderTests {
         #expect(try JournalReader(storePath: directory["s"]).events() == Self.events)
     }
 
+    /// What it left half done is rolled back, though the reader was there before.
+    @Test func aWriterIsKilledBetweenTwoReads() throws {
+        let journal = try Journal.open(in: store)
+        try journal.append(Self.events)
+        journal.close()
+        let reader = try JournalReader(storePath: directory["s"])
+        #expect(try reader.events() == Self.events)
+        let files = ["journal.sqlite", "journal.sqlite-journal"].map { directory["s/" + $0] }
+        do {
+            let writer = try Database(path: files[0], flags: 2)  // SQLITE_OPEN_READWRITE
+            try writer.execute(
+                """
+                PRAGMA journal_mode = PERSIST; PRAGMA cache_size = 1; BEGIN IMMEDIATE; DELETE FROM events; \
+                CREATE TABLE filler AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) \
+                SELECT randomblob(1000) FROM n
+                """)
+            let halfDone = try files.map { try FileDescriptor.open($0, O_RDONLY).readToEnd() }
+            try writer.execute("ROLLBACK")
+            for (file, content) in zip(files, halfDone) {
+                try FileDescriptor.open(file, O_WRONLY).writeAll(content)
+            }
+        }
+        #expect(try reader.events() == Self.events)
+        #expect(try reader.lastSequence() == 5)
+    }
+
     @Test func chooses() throws {
         let journal = try Journal.open(in: store)
         try journal.append(Self.events)

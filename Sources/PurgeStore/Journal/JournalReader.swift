@@ -32,7 +32,7 @@ public final class JournalReader {
     private static let page = 1000
 
     /// nil if the store has no journal yet.
-    private let database: Database?
+    private var database: Database?
     private let place: StoreDirectory
 
     /// Takes no lock. Throws if there is no store.
@@ -108,8 +108,16 @@ public final class JournalReader {
         _ body: (Database) throws(DatabaseError) -> Result
     ) throws(StoreError) -> Result? {
         guard let database else { return nil }
-        do {
-            return try body(database)
+        do throws(DatabaseError) {
+            do throws(DatabaseError) {
+                return try body(database)
+            } catch {
+                // Between two reads a writer was killed. Or it has just begun: to a connection that only reads, its rollback
+                // journal looks the same, and another one waits for the lock that shows the difference.
+                guard error.code == SQLITE_READONLY, let opened = try Self.open(in: place) else { throw error }
+                self.database = opened
+                return try body(opened)
+            }
         } catch { throw error.error(path: place.pathOf(JournalSchema.fileName), store: place.path) }
     }
 }
