@@ -62,6 +62,8 @@ container_begin() {
         sleep 0.01
     done
     CONTAINER=$(cat "$CONTAINER_FILES/path")
+    : >"$CONTAINER_FILES/found"
+    container_first=$(container_position) # a store of before has older purges
 }
 
 # container_end: unmounts it, and removes its store if that is a temporary one.
@@ -213,18 +215,24 @@ container_numbers() { sed -n 's/^{"seq":\([0-9]*\),.*/\1/p'; }
 container_expect_purge() {
     container_is_there || return 1
     container_after=
-    if [ "$1" = --after ]; then container_after=$2; shift 2; fi
-    container_name=${1#"$CONTAINER"/}
-    shift
-    if [ $# -gt 0 ]; then
-        container_after=$(container_position) || return 1
-        "$@" || return 1
+    if [ "$1" = --after ]; then
+        case $2 in '' | *[!0-9]*) container_say "'$2' is no position: container_position prints one"; return 1 ;; esac
+        container_after=$2
+        shift 2
     fi
+    if [ $# -gt 1 ]; then
+        set -- "$(container_position)" "$@"
+        container_perform "$@" || return 1
+        container_after=$1 # COMMAND may have waited for another purge
+        shift
+    fi
+    container_name=${1#"$CONTAINER"/}
+    container_glob=$(printf '%s\n' "$container_name" | sed 's/[][*?\\]/\\&/g')
     : "${container_after:=$(container_found "$container_name")}"
     container_tries=100
     container_newest=
     while :; do
-        container_told=$(container_events --json --type purge --path "$container_name" --tail 1 | container_numbers)
+        container_told=$(container_events --json --type purge --path "$container_glob" --tail 1 | container_numbers)
         container_newest=${container_told:-$container_newest}
         [ "${container_newest:-0}" -le "$container_after" ] || break
         if [ $((container_tries -= 1)) = 0 ]; then
@@ -235,16 +243,15 @@ not after event $container_after."
         fi
         sleep 0.1
     done
-    echo "$container_newest $container_name" >>"$CONTAINER_FILES/found"
+    echo "$container_newest $(printf %s "$container_name" | cksum)" >>"$CONTAINER_FILES/found"
 }
+
+container_perform() { shift 2; "$@"; }
 
 # The newest purge of a path that container_expect_purge has found, or 0.
 container_found() {
-    container_number_found=0
-    [ ! -e "$CONTAINER_FILES/found" ] || while read -r container_number_read container_name_read; do
-        [ "$container_name_read" != "$1" ] || container_number_found=$container_number_read
-    done <"$CONTAINER_FILES/found"
-    echo "$container_number_found"
+    awk -v key="$(printf %s "$1" | cksum)" -v newest="${container_first:-0}" '
+        $2 " " $3 == key { newest = $1 } END { print newest }' "$CONTAINER_FILES/found"
 }
 
 # container_why PATH: prints what `purgefs why` says about a file.

@@ -33,6 +33,13 @@ public final class Gate: @unchecked Sendable {
         return count
     }
 
+    /// For a loop that waits until something is over; nil when it is. If that is announced after this look, the wait for
+    /// the returned generation ends at once.
+    public func generation(unless isOver: () -> Bool) -> UInt64? {
+        let seen = generation
+        return isOver() ? nil : seen
+    }
+
     public func advance() {
         pthread_mutex_lock(mutex)
         count &+= 1

@@ -156,6 +156,40 @@ extension Mounts {
             }
         }
 
+        @Test func aMountedContainerAsSeed() throws {
+            try withMount { mount in
+                try Program.run(
+                    "sh", "-ec", "mkdir \(mount.path("Documents/d")); echo x > \(mount.path("Documents/d/f"))"
+                )
+                .succeeded()
+                for (seed, file) in [(mount.path("Documents"), "d/f"), (mount.root, "Documents/d/f")] {
+                    let outcome = try Program.run(
+                        PurgefsBinary.path, "run", "--quiet", "--seed", seed, "--", "sh", "-c", "cat ~/\(file)")
+                    #expect(try outcome.succeeded() == "x\n")
+                }
+            }
+        }
+
+        /// A store that is of no use is removed, but nothing that somebody has put into it.
+        @Test func whatSomebodyPutsIntoANewStore() throws {
+            try Scratch.with("origin") { scratch in
+                let outcome = try Program.run(
+                    [
+                        "sh", "-c",
+                        """
+                        mkdir seed; echo x > seed/x
+                        for each in 1 2 3 4 5; do
+                            timeout 5 sh -c 'until [ -d new/container ]; do :; done; echo my > new/notes.txt' &
+                            \(PurgefsBinary.path) run --quiet --seed seed --store new --at 0s total=-1G -- true
+                            wait
+                            [ ! -e new/notes.txt ] || exec cat new/notes.txt
+                        done
+                        """,
+                    ], in: scratch.path)
+                #expect(outcome.output == "my\n", "\(outcome)")
+            }
+        }
+
         @Test func whatCannotBeCopied() throws {
             try Scratch.with("origin") { scratch in
                 let place = scratch.path

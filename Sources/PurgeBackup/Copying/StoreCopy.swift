@@ -121,10 +121,16 @@ public struct NewStore: Sendable {
             guard let name = path.pathNames.last else { return }
             let store = try parent.open(name, O_RDONLY | O_DIRECTORY)
             try System.lockExclusively(store.raw)
-            guard try StoreAtRest.takeMark(of: start, from: store) else { return }
+            // If somebody has put something into it, or another directory in its place, everything stays.
+            guard
+                try store.open(".", O_RDONLY | O_DIRECTORY).names().allSatisfy({ StoreAtRest.isOwnName(Self.text($0)) }
+                ),
+                FileIdentity(try System.status(at: parent.raw, name)) == FileIdentity(try System.status(store.raw)),
+                try StoreAtRest.takeMark(of: start, from: store)
+            else { return }
             guard let modeBefore else { return try TreeRemoval.run(name, in: parent) }
             for entry in try store.open(".", O_RDONLY | O_DIRECTORY).names() {
-                let text = String(decoding: entry.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                let text = Self.text(entry)
                 guard StoreAtRest.isOwnName(text) else { continue }
                 do throws(Errno) { try System.unlink(at: store.raw, entry) } catch .isDirectory {
                     try TreeRemoval.run(text, in: store)
@@ -132,5 +138,9 @@ public struct NewStore: Sendable {
             }
             try System.changeMode(store.raw, modeBefore)
         } catch {}
+    }
+
+    private static func text(_ name: RawText) -> String {
+        String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

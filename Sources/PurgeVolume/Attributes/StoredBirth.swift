@@ -47,6 +47,7 @@ public enum StoredBirth {
     private static func recorded(of directory: Int32, _ name: CName?) throws(Errno) -> Instant? {
         do throws(Errno) {
             return try StoredAttributes.value(of: directory, name, key).flatMap(instant)
-        } catch .notSupported, .notPermitted, .accessDenied { return nil }
+            // EINVAL: the file is in a container, where no program can read it.
+        } catch .notSupported, .notPermitted, .accessDenied, .invalid { return nil }
     }
 }

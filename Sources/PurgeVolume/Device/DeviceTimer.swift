@@ -8,8 +8,7 @@ struct DeviceTimer: VolumeFamily {
 
     /// The body of its thread.
     func run() {
-        while !isEnding {
-            let seen = core.deviceGate.generation
+        while let seen = core.deviceGate.generation(unless: { isEnding }) {
             if isDue { proceed() }
             core.deviceSettled.advance()
             wait(while: seen, until: read { $0.device.nextDue }, atMost: DeviceLock.lockingTime.seconds * 1000)
@@ -20,8 +19,7 @@ struct DeviceTimer: VolumeFamily {
     /// The body of the thread that has what is in `tmp` looked at for its age when a day has begun. That takes as long as there
     /// are files, and nothing waits for it.
     func runAgeing() {
-        while !isEnding {
-            let seen = core.deviceGate.generation
+        while let seen = core.deviceGate.generation(unless: { isEnding }) {
             age()
             wait(while: seen, until: read { $0.device.ageing.next }, atMost: 600_000)
         }
@@ -52,8 +50,7 @@ struct DeviceTimer: VolumeFamily {
     private func awaitTimer() {
         guard isDue else { return }
         guard core.deviceTimerRuns.load(ordering: .sequentiallyConsistent) else { return proceed() }
-        while !isEnding {
-            let seen = core.deviceSettled.generation
+        while let seen = core.deviceSettled.generation(unless: { isEnding }) {
             guard isDue else { return }
             core.deviceGate.advance()
             core.deviceSettled.wait(while: seen)

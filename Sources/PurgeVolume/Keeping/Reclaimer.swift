@@ -8,8 +8,7 @@ struct Reclaimer: VolumeFamily {
 
     /// The body of its thread.
     func run() {
-        while !isEnding {
-            let seen = core.reclaimerGate.generation
+        while let seen = core.reclaimerGate.generation(unless: { isEnding }) {
             core.reclaimerIsBusy.store(true, ordering: .sequentiallyConsistent)
             while !isEnding, purgeOnce() {}
             core.reclaimerIsBusy.store(false, ordering: .sequentiallyConsistent)
@@ -87,8 +86,7 @@ struct Reclaimer: VolumeFamily {
     /// Waits for a moment at which nothing more has to be chosen, and then for what had been chosen by then.
     private func awaitEnd(_ isChosen: (borrowing VolumeState) -> Bool) {
         guard core.reclaimerRuns.load(ordering: .sequentiallyConsistent) else { return }
-        while !isEnding {
-            let seen = core.purges.generation
+        while let seen = core.purges.generation(unless: { isEnding }) {
             if let last = read({ isChosen($0) ? $0.untoldPurges.last : nil }) {
                 awaitPurges(upTo: last)
                 // What could not be removed may have to be made up for.
@@ -102,8 +100,7 @@ struct Reclaimer: VolumeFamily {
     /// Returns when these are over, and what the reclaiming thread has purged is announced.
     private func awaitPurges(upTo last: UInt64) {
         let rounds = core.reclaimerRounds.load(ordering: .sequentiallyConsistent)
-        while !isEnding {
-            let seen = core.purges.generation
+        while let seen = core.purges.generation(unless: { isEnding }) {
             let isPast =
                 !core.reclaimerIsBusy.load(ordering: .sequentiallyConsistent)
                 || core.reclaimerRounds.load(ordering: .sequentiallyConsistent) != rounds

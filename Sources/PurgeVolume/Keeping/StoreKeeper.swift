@@ -60,8 +60,7 @@ final class StoreKeeper: VolumeFamily {
         var saved = System.uptime()
         var sampled = saved
         takeSample(always: true)
-        while !core.isEnding.load(ordering: .acquiring) {
-            let seen = wake.generation
+        while let seen = wake.generation(unless: { core.isEnding.load(ordering: .acquiring) }) {
             let began = System.uptime()
             if began - sampled >= Self.timeBetweenSamples {
                 sampled = began

@@ -1,0 +1,19 @@
+import PurgeSystem
+import Testing
+
+struct GateTests {
+    /// What ends between the look at it and the wait is announced to a loop that is not waiting yet.
+    @Test func anEndBetweenLookAndWait() throws {
+        let gate = Gate()
+        var isOver = false
+        let seen = gate.generation {
+            defer {
+                isOver = true
+                gate.advance()
+            }
+            return isOver
+        }
+        #expect(gate.wait(while: try #require(seen), milliseconds: 10_000))
+        #expect(gate.generation { isOver } == nil)
+    }
+}
