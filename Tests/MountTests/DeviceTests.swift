@@ -154,6 +154,9 @@ extension Mounts {
                 let inner = try DirectoryWatch(mount.path("tmp/d"))
                 let program = try Program.start(["sleep", "1000"], in: mount.path("tmp/d"))
                 defer { program.signal(SIGKILL) }
+                try eventually("its working directory") {
+                    try Files.names(in: "/proc/\(program.pid)/cwd") == ["open"]
+                }
                 try mount.write("reboot", to: "device.state")
                 watch.collect()
                 inner.collect()

@@ -255,6 +255,7 @@ extension Mounts {
                 trap './purgefs unmount --force mountpoint' EXIT
                 echo x > mountpoint/tmp/f; echo x > mountpoint/tmp/g
                 sleep 100 < mountpoint/tmp/f & user=$!
+                until [ "$(cat /proc/$user/comm)" = sleep ]; do sleep 0.01; done
                 ./purgefs purge mountpoint/tmp/f mountpoint/tmp/g && exit 9
                 kill $user; wait $user || true
                 echo user $user
