@@ -136,9 +136,8 @@ final class UnfinishedDirectory {
         do throws(Errno) {
             guard let found = try locked(name, in: parent) else { return }
             defer { withExtendedLifetime(found) {} }  // it has the lock
-            let names = try found.open(".", O_RDONLY | O_DIRECTORY).names()
-            let texts = names.map { String(decoding: $0.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self) }
-            guard texts.allSatisfy({ kind.isOurs($0) || TreeRemoval.isOwnName($0) }) else { throw .exists }
+            let names = try found.open(".", O_RDONLY | O_DIRECTORY).entryNames()
+            guard names.allSatisfy({ kind.isOurs($0) || TreeRemoval.isOwnName($0) }) else { throw .exists }
             try TreeRemoval.run(name, in: parent)
         } catch .tryAgain { throw inUse(given, kind) } catch .exists, .notDirectory, Errno(ELOOP) {
             throw StoreError(

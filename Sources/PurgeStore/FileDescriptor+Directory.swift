@@ -16,7 +16,7 @@ extension FileDescriptor {
 
     /// Names of all entries except `.` and `..`, from this descriptor's position on; bytes that are not
     /// UTF-8 become U+FFFD.
-    func entryNames() throws(Errno) -> [String] {
+    package func entryNames() throws(Errno) -> [String] {
         try names().map { name in
             name.dropLast().withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
         }

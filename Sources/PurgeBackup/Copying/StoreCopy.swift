@@ -122,25 +122,18 @@ public struct NewStore: Sendable {
             let store = try parent.open(name, O_RDONLY | O_DIRECTORY)
             try System.lockExclusively(store.raw)
             // If somebody has put something into it, or another directory in its place, everything stays.
-            guard
-                try store.open(".", O_RDONLY | O_DIRECTORY).names().allSatisfy({ StoreAtRest.isOwnName(Self.text($0)) }
-                ),
+            let entries = try store.open(".", O_RDONLY | O_DIRECTORY).entryNames()
+            guard entries.allSatisfy(StoreAtRest.isOwnName),
                 FileIdentity(try System.status(at: parent.raw, name)) == FileIdentity(try System.status(store.raw)),
                 try StoreAtRest.takeMark(of: start, from: store)
             else { return }
             guard let modeBefore else { return try TreeRemoval.run(name, in: parent) }
-            for entry in try store.open(".", O_RDONLY | O_DIRECTORY).names() {
-                let text = Self.text(entry)
-                guard StoreAtRest.isOwnName(text) else { continue }
+            for entry in entries {
                 do throws(Errno) { try System.unlink(at: store.raw, entry) } catch .isDirectory {
-                    try TreeRemoval.run(text, in: store)
+                    try TreeRemoval.run(entry, in: store)
                 }
             }
             try System.changeMode(store.raw, modeBefore)
         } catch {}
-    }
-
-    private static func text(_ name: RawText) -> String {
-        String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

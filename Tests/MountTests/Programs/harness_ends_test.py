@@ -105,15 +105,19 @@ def daemon(container):
     raise AssertionError("no daemon")
 
 
+def await_loss(container):
+    with pytest.raises(OSError):
+        while True:
+            container.read("status.json")
+
+
 @pytest.mark.parametrize("number", range(10))
 def test_daemon_killed(number):
     """The end of the daemon is a little later than that of its mount; the container's end comes before or after it."""
     container = Container(total="64M")
     os.kill(daemon(container), signal.SIGKILL)
     if number % 2:
-        with pytest.raises(OSError):
-            while True:
-                container.read("status.json")
+        await_loss(container)
     with pytest.raises(RuntimeError, match="gone|ended with 125"):
         container.end()
 
@@ -132,9 +136,7 @@ def test_daemon_killed_and_no_status(folder, monkeypatch):
         pass
     container = Container(total="64M")
     os.kill(daemon(container), signal.SIGKILL)
-    with pytest.raises(OSError):
-        while True:
-            container.read("status.json")
+    await_loss(container)
     with pytest.raises(RuntimeError, match="the container was gone before its end"):
         container.end()
 
