@@ -70,7 +70,10 @@ struct EntryRestorer {
     }
 
     private static func failure(_ record: EntryRecord, _ error: Errno) -> StoreError {
-        var failure = StoreError.ofBackup("it cannot be restored", path: record.place, error)
+        let what = "it cannot be restored"
+        var failure =
+            error == Ownership.unmapped
+            ? Ownership.failure(what, path: record.place) : StoreError.ofBackup(what, path: record.place, error)
         failure.advice += " Nothing was restored."
         return failure
     }
@@ -125,7 +128,7 @@ extension EntryRestorer {
             try Self.making(record) { () throws(Errno) in
                 guard !record.link.isEmpty, !record.link.contains(0) else { throw .invalid }
                 try System.makeSymbolicLink(to: PathForm.raw(record.link), at: folder.raw, name)
-                if geteuid() == 0 { try System.changeOwner(at: folder.raw, name, record.owner, record.group) }
+                try Ownership.give(folder.raw, name, record.owner, record.group)
                 try VisibleAttributes.setTimes(
                     of: folder.raw, name, access: Self.accessed(record), modification: record.modified)
             }
@@ -254,7 +257,7 @@ extension EntryRestorer {
     /// that is possible.
     private func setOwnerAndAttributes(_ record: EntryRecord, of file: FileDescriptor) throws(StoreError) {
         try Self.making(record) { () throws(Errno) in
-            if geteuid() == 0 { try System.changeOwner(file.raw, record.owner, record.group) }
+            try Ownership.give(file.raw, nil, record.owner, record.group)
         }
         for attribute in record.attributes {
             do throws(Errno) {

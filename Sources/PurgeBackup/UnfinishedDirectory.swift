@@ -40,7 +40,7 @@ final class UnfinishedDirectory {
         var isOurs: @Sendable (String) -> Bool
     }
 
-    /// `given` must not exist, or be an empty directory.
+    /// `given` must not exist, or be an empty directory that is not the current one.
     init(for given: String, _ kind: Kind) throws(StoreError) {
         do throws(Errno) {
             path = try System.resolvedOrParent(given)
@@ -68,16 +68,30 @@ final class UnfinishedDirectory {
         do throws(Errno) {
             let found = try parent.open(name, O_RDONLY | O_DIRECTORY)
             guard try found.names().isEmpty else { throw .notEmpty }
-            return Before(try System.status(found.raw))
+            let status = try System.status(found.raw)
+            guard !isCurrent(status) else { throw .busy }
+            return Before(status)
         } catch .noEntry { return nil } catch .notEmpty {
             throw StoreError(
                 "the directory is not empty", path: given,
                 advice: "Name a new or an empty directory for \(kind.what). Nothing was changed.")
+        } catch .busy {
+            throw StoreError(
+                "is the current directory, and \(kind.what) would take its place", path: given,
+                advice: "Name it from another directory (cd ..), so that no shell is left in one that is gone. "
+                    + "Nothing was changed.")
         } catch .notDirectory {
             throw StoreError(
                 "is not a directory", path: given,
                 advice: "Name a new or an empty directory for \(kind.what). Nothing was changed.")
         } catch { throw .ofBackup("\(kind.what) cannot be made", path: given, error) }
+    }
+
+    /// Whether it is the working directory of this process, and so most likely of the shell that has called it.
+    private static func isCurrent(_ status: FileStatus) -> Bool {
+        do throws(Errno) {
+            return FileIdentity(try System.status(at: AT_FDCWD, ".")) == FileIdentity(status)
+        } catch { return false }
     }
 
     /// It takes the place of that directory, so it belongs to the same user; it stays that user's alone. If it cannot be

@@ -219,6 +219,54 @@ extension Mounts {
             }
         }
 
+        /// It would be replaced, and the shell left in a directory that is gone.
+        @Test func theCurrentDirectoryAsStore() throws {
+            try Scratch.with("origin") { scratch in
+                let script = """
+                    mkdir seed here; echo x > seed/x; cd here
+                    for words in '--store .' '--store ../here' "--store $PWD"; do
+                        $P run --quiet $words --seed ../seed -- true; echo $? $(ls -A) $(ls -A ..)
+                    done
+                    cd ..; $P run --quiet --store here --seed seed -- true; echo $? $(ls here/container)
+                    $P backup create here --output saved > /dev/null; mkdir empty; cd empty
+                    $P backup restore ../saved . > /dev/null; echo $? $(ls -A)
+                    """
+                let outcome = try Program.run(
+                    ["sh", "-c", script], in: scratch.path, environment: ["P": PurgefsBinary.path])
+                #expect(
+                    outcome.output == String(repeating: "125 here seed\n", count: 3)
+                        + "0 Documents Library tmp x\n1\n", "\(outcome)")
+                let refusals = outcome.errors.components(
+                    separatedBy: "is the current directory, and the store would take its place")
+                #expect(refusals.count == 5, "\(outcome)")
+            }
+        }
+
+        /// In a user namespace, files of users that are not mapped into it belong to nobody who could be given anything.
+        @Test func anOwnerWhoIsNotMapped() throws {
+            try Scratch.with("origin") { scratch in
+                let script = """
+                    mkdir seed; echo x > seed/x; chown 5:5 seed/x
+                    unshare -Urm $P run --seed seed -- true; echo $?
+                    rm seed/x; ln -s nowhere seed/x; chown -h 5:5 seed/x
+                    unshare -Urm $P run --seed seed -- true; echo $?
+                    $P run --quiet --store store --seed seed -- sh -c 'echo x > ~/Documents/x; chown 5:5 ~/Documents/x'
+                    $P backup create store --output saved > /dev/null
+                    unshare -Ur $P backup restore saved restored; echo $?
+                    unshare -Ur chown 0:0 seed; setfattr -n user.purgefs.isPurgeable -v perhaps seed
+                    rm seed/x; unshare -Urm $P run --seed seed -- true; echo $?
+                    """
+                let outcome = try Program.run(
+                    ["sh", "-c", script], in: scratch.path, environment: ["P": PurgefsBinary.path])
+                #expect(outcome.output == "125\n125\n1\n125\n", "\(outcome)")
+                let parts = outcome.errors.components(
+                    separatedBy: "its owner or group is not mapped into this user namespace")
+                #expect(parts.count == 4, "\(outcome)")
+                #expect(parts.dropLast().allSatisfy { !$0.contains("extended attribute") }, "\(outcome)")
+                #expect(parts.last?.contains("It has an extended attribute that no app can set") == true, "\(outcome)")
+            }
+        }
+
         /// A bind mount of the place of the new store in the tree would be copied into itself.
         @Test func aTreeThatHasTheNewStoreInIt() throws {
             try Scratch.with("origin") { scratch in

@@ -41,7 +41,7 @@ extension TreeCopy {
             )
         }
         do throws(Errno) {
-            if geteuid() == 0 { try System.changeOwner(made.raw, status.st_uid, status.st_gid) }
+            try Ownership.give(made.raw, nil, status.st_uid, status.st_gid)
             try source.set(attributes, on: made.raw)
             try StoredBirth.record(birth, of: made.raw, nil)
             try source.setTimes(of: status, on: made.raw, nil)

@@ -97,7 +97,7 @@ struct TreeCopy {
             } else {
                 try System.makeNode(at: folder, newName, mode: status.st_mode, device: status.st_rdev)
             }
-            if geteuid() == 0 { try System.changeOwner(at: folder, newName, status.st_uid, status.st_gid) }
+            try Ownership.give(folder, newName, status.st_uid, status.st_gid)
             if entry.kind != S_IFLNK { try System.changeMode(at: folder, newName, status.st_mode & 0o7777) }
             try source.set(attributes, on: folder, newName)
             try source.setTimes(of: status, on: folder, newName)
@@ -124,7 +124,7 @@ struct TreeCopy {
             let status = folder.status
             do throws(Errno) {
                 let made = try finder.folder(at: folder.path)
-                if geteuid() == 0 { try System.changeOwner(made.raw, status.st_uid, status.st_gid) }
+                try Ownership.give(made.raw, nil, status.st_uid, status.st_gid)
                 try source.set(folder.attributes, on: made.raw)
                 try StoredBirth.record(folder.birth, of: made.raw, nil)
                 try System.changeMode(made.raw, status.st_mode & 0o7777)
@@ -168,8 +168,9 @@ extension TreeCopy {
 
     /// The copy.
     func unwritable(_ path: [UInt8], _ error: Errno, kind: mode_t = S_IFREG) -> StoreError {
-        var failure = StoreError.ofBackup(
-            "it cannot be copied to \(store.absolutePath)", path: source.files.pathOf(path), error)
+        let what = "it cannot be copied to \(store.absolutePath)"
+        if error == Ownership.unmapped { return Ownership.failure(what, path: source.files.pathOf(path)) }
+        var failure = StoreError.ofBackup(what, path: source.files.pathOf(path), error)
         failure.reach = .fileSystem
         if error == .invalid {
             failure.advice = "It has an extended attribute that no app can set like that: getfattr -d -m user.purgefs"
