@@ -53,10 +53,10 @@ struct RunSession {
         record.startEnding()
         plan.stop()
         let isWanted = !invocation.arguments.has(.quiet) || demands.wantSummary
-        let answer = daemon.hasEnded() ? .some(nil) : state(isWanted: isWanted)
+        let (answer, covers) = lastState(of: daemon, isWanted: isWanted)
         let ending = RunEnding(mountpoint: prepared.mountpoint, console: console, isSilent: answer == nil)
         let wasThere = ending.isMounted && !daemon.hasEnded()
-        var failures = ending.takeAway(daemon)
+        var failures = covers + ending.takeAway(daemon)
         if failures.isEmpty, !wasThere || daemon.wasKilled { noteLoss(of: daemon, in: &result) }
         failures += endPlan()
         let events = record.end()
@@ -73,6 +73,16 @@ struct RunSession {
         let status = try result.get().status
         guard failures.isEmpty else { return ExitStatus.runFailed }
         return demands.status(after: Self.last(status), events, console)
+    }
+
+    /// The state after COMMAND, which may have mounted something over the container: that is taken away first.
+    private func lastState(of daemon: DaemonProcess, isWanted: Bool) -> (answer: After??, failures: [CommandFailure]) {
+        let answer = daemon.hasEnded() ? .some(nil) : state(isWanted: isWanted)
+        guard case .some(.none) = answer else { return (answer, []) }
+        let cover = RunCover(area: prepared.area, mountpoint: prepared.mountpoint, console: console)
+        guard cover.exists else { return (answer, []) }
+        let failures = cover.takeAway()
+        return (daemon.hasEnded() ? answer : state(isWanted: isWanted), failures)
     }
 
     /// A copy that COMMAND has not seen goes with the run.
