@@ -206,6 +206,10 @@ extension Mounts {
                 ("run --at 2s device.state=lock --qui", ["--quiet"]),
                 ("run --at 2s device.state=lock readlin", ["readlink"]),
                 ("run --at 2s device.state=lock --at 3s app.state=launch -- cat zf", ["zfile"]),
+                ("run --at '2s device.state=lock' --qui", ["--quiet"]),
+                ("run --at='2s device.state=lock' readlin", ["readlink"]),
+                ("run --at \"2s device.state=lock\" --at 3s app.state=u", ["app.state=update"]),
+                ("run --at 2s\\ device.state=lock cat zf", ["zfile"]),
             ]
             let answers = try zsh(expected.map { "purgefs \($0.0)" })
             #expect(answers.count == expected.count)

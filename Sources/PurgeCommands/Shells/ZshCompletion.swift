@@ -3,7 +3,7 @@ struct ZshCompletion {
     let verbs: [Verb]
 
     var text: String {
-        var lines = [Self.header] + verbs.flatMap(changes)
+        var lines = [Self.header] + verbs.flatMap(changes) + verbs.flatMap(splitting)
         lines += ["_purgefs() {", "  local curcontext=$curcontext state line", "  typeset -A opt_args"]
         lines += ["  local -a verbs=("]
         lines += Verbs.firstWords(verbs).map { "    " + ShellText.quoted("\($0.name):\($0.meaning)") }
@@ -21,7 +21,9 @@ struct ZshCompletion {
         """
 
     private func branch(_ verb: Verb) -> [String] {
-        var lines = ["        \(([verb.name] + verb.aliases).joined(separator: "|")))", "          _arguments -s \\"]
+        var lines = ["        \(([verb.name] + verb.aliases).joined(separator: "|")))"]
+        if !moments(verb).isEmpty { lines.append("          \(splitter(verb))") }
+        lines.append("          _arguments -s \\")
         let specs = (verb.shownOptions.map { spec($0, of: verb) } + operandSpecs(verb)).map(ShellText.quoted)
         lines += specs.enumerated().map { index, spec in
             "            \(spec)" + (index == specs.count - 1 ? " ;;" : " \\")
@@ -65,6 +67,41 @@ struct ZshCompletion {
         return [
             "\(function(verb))() {", "  compadd \"$@\" -S '' -- \(names.joined(separator: " "))",
             "  compadd \"$@\" -- \(whole.joined(separator: " "))", "}", "",
+        ]
+    }
+
+    /// The options that take a time and a change, as two words or as one.
+    private func moments(_ verb: Verb) -> [OptionSpec] {
+        verb.shownOptions.filter { option in
+            if case .moment = option.completion { true } else { false }
+        }
+    }
+
+    private func splitter(_ verb: Verb) -> String { "_purgefs_\(verb.name)_words" }
+
+    /// A function that makes two words of such a one, since `_arguments` knows a fixed number of them.
+    private func splitting(_ verb: Verb) -> [String] {
+        let names = moments(verb).map(\.text)
+        if names.isEmpty { return [] }
+        let conditions = names.map { "$words[at] == \($0)=* || $words[at-1] == \($0)" }.joined(separator: " || ")
+        return [
+            "\(splitter(verb))() {",
+            """
+              local -i at=2
+              local word
+              while ((at < CURRENT)) && [[ $words[at] != -- ]]; do
+                word=
+                [[ \(conditions) ]] && word=${(Q)words[at]}
+                if [[ $word == *\\ * ]]; then
+                  words=("${(@)words[1,at-1]}" "${(q)word%% *}" "${(q)word#* }" "${(@)words[at+1,-1]}")
+                  ((CURRENT += 1, at += 1))
+                  compstate[restore]= # the caller is to see these words
+                fi
+                ((at += 1))
+              done
+            }
+
+            """,
         ]
     }
 
