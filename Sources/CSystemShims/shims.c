@@ -241,7 +241,7 @@ void shim_umask(mode_t mask) { umask(mask); }
 void shim_set_thread_name(const char *name) { prctl(PR_SET_NAME, name); }
 int shim_is_mount_root(const char *path) {
     struct statx sx;
-    // The file system is not asked: a daemon that has been stopped would never answer.
+    // The file system is not asked for attributes: a daemon that has been stopped would never answer.
     if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &sx) < 0) return -errno;
     return !(sx.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) || sx.stx_attributes & STATX_ATTR_MOUNT_ROOT;
 }

@@ -17,11 +17,13 @@ extension System {
     public static func birthTime(at dir: Int32, _ name: CName) throws(Errno) -> Int64 {
         try SystemCall.run(.statx) { shim_birth_time(dir, name, 0) }
     }
-    /// The device of the mount that holds the file; never asks a FUSE daemon.
+    /// The device of the mount that holds the file. The file system is not asked for attributes, so for a mount point its
+    /// daemon is not asked at all; for a name in a FUSE mount it is, if the kernel has not cached the way to it.
     public static func device(at dir: Int32, _ path: CName) throws(Errno) -> Int64 {
         try SystemCall.run(.statx) { shim_device(dir, path) }
     }
-    /// Whether something may be mounted there; never asks a FUSE daemon. false is certain.
+    /// Whether something may be mounted there; false is certain. As with `device`, no daemon is asked about its own mount
+    /// point, but it may be about a name in its mount.
     public static func mayBeMountpoint(_ path: String) -> Bool {
         do { return try SystemCall.run(.statx) { shim_is_mount_root(path) } != 0 } catch { return true }
     }
