@@ -73,6 +73,7 @@ container_end() {
     case $(pwd -P)/ in "$CONTAINER"/*) cd "$CONTAINER_FROM" || : ;; esac
     container_is_gone=
     [ -z "$CONTAINER" ] || timeout 5 cat "$CONTAINER/.purgefs/status.json" >/dev/null 2>&1 || container_is_gone=$?
+    kill -CONT "$CONTAINER_RUN" 2>/dev/null || : # in case that it was stopped
     echo end >&9
     exec 9>&-
     container_status=0
@@ -221,7 +222,8 @@ container_expect_purge() {
         shift 2
     fi
     if [ $# -gt 1 ]; then
-        set -- "$(container_position)" "$@"
+        container_after=$(container_position) || return 1
+        set -- "$container_after" "$@"
         container_perform "$@" || return 1
         container_after=$1 # COMMAND may have waited for another purge
         shift
@@ -232,9 +234,17 @@ container_expect_purge() {
     container_tries=100
     container_newest=
     while :; do
-        container_told=$(container_events --json --type purge --path "$container_glob" --tail 1 | container_numbers)
+        if ! container_told=$(container_events --json --type purge --path "$container_glob" --tail 1 2>&1); then
+            container_say "whether $container_name was purged cannot be told: $container_told"
+            return 1
+        fi
+        container_told=$(printf '%s\n' "$container_told" | container_numbers)
         container_newest=${container_told:-$container_newest}
         [ "${container_newest:-0}" -le "$container_after" ] || break
+        if [ "$(timeout 5 cat "$CONTAINER/.purgefs/journal.size" 2>/dev/null)" = 0 ]; then
+            container_say "whether $container_name was purged cannot be told: the journal is off (journal.size=0)"
+            return 1
+        fi
         if [ $((container_tries -= 1)) = 0 ]; then
             [ -z "$container_newest" ] || container_newest=" Its last purge, event $container_newest, does not count: it is \
 not after event $container_after."

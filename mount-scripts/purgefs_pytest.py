@@ -20,7 +20,7 @@ import json
 import os
 import pathlib
 import re
-import select
+import signal
 import subprocess
 import tempfile
 import threading
@@ -61,6 +61,8 @@ class Container:
         self._seen = []
         self._found = {}  # the newest purge of a path that expect_purge has returned
         self._rest = b""
+        self._reading = threading.Lock()
+        self._is_over = False  # whether no event can come any more
         self._from = os.getcwd()
         words = [self.binary, "run", "--quiet"]
         for name in [name for name in options if name in _MOUNT_OPTIONS]:
@@ -98,6 +100,7 @@ class Container:
             return
         run, self._run = self._run, None
         self._leave()
+        run.send_signal(signal.SIGCONT)  # in case that it was stopped
         is_there = not hasattr(self, "path") or self._is_there()
         if self._events is not None:
             os.close(self._events)
@@ -115,7 +118,7 @@ class Container:
             self._messages.close()
         if status != 0 and hasattr(self, "path"):
             raise RuntimeError(f"the container ended with {status}: {said}")
-        if not is_there:
+        if is_there is False:
             raise RuntimeError("the container was gone before its end, because its daemon was killed or it was unmounted: "
                                f"{self.path} {said}")
         if "still in use" in said and hasattr(self, "path"):
@@ -124,21 +127,30 @@ class Container:
             warnings.warn(said)  # such as that others leave no room, which a test may want
 
     def _is_there(self):
-        """Not if its daemon was killed, or somebody has unmounted it. One that does not answer is there; `purgefs run` says
-        that it does not answer.
-        """
-        answers = []
-
+        """False if its daemon was killed, or somebody has unmounted it; None if the daemon does not answer."""
         def ask():
             try:
-                answers.append(bool(self.read("status.json")))
+                return bool((self.path / ".purgefs/status.json").read_bytes())
             except OSError:
-                answers.append(False)
+                return False
+        return _Question(ask).answer(5)
 
-        asking = threading.Thread(target=ask, daemon=True)
-        asking.start()
-        asking.join(5)
-        return answers != [False]
+    def _ask(self, work):
+        """What `work` returns. A call into the mount returns only when the daemon does, so this raises if that is stopped."""
+        question = _Question(work)
+        for _ in range(60):
+            question.answer(1)
+            if not question.is_alive():
+                if question.problem:
+                    raise question.problem
+                return question.answer(0)
+            if self._is_there() is None:
+                break
+        raise RuntimeError(f"the daemon of the container does not answer (was it stopped?): {self.path}")
+
+    def _check(self):
+        if self._run is None:
+            raise RuntimeError(f"the container has ended, and so has every use of it: {getattr(self, 'path', '')}")
 
     def _leave(self):
         """A test that has changed into the container must not keep it in use, nor leave later tests in a folder that is gone."""
@@ -170,17 +182,21 @@ class Container:
 
     def run(self, *words, **options):
         """subprocess.run in this environment, with the output as text."""
-        return subprocess.run(words, **{"env": self.environment, "capture_output": True, "text": True, **options})
+        self._check()
+        options = {"env": self.environment, "capture_output": True, "text": True, **options}
+        if options["text"]:
+            options.setdefault("errors", "surrogateescape")  # as names of files have it
+        return subprocess.run(words, **options)
 
     # Control files
 
     def read(self, name):
         """The content of a control file."""
-        return (self.path / ".purgefs" / name).read_text().rstrip("\n")
+        return self._control(name).read_text().rstrip("\n")
 
     def write(self, name, command):
         """One command to a control file."""
-        file = os.open(self.path / ".purgefs" / name, os.O_WRONLY)
+        file = os.open(self._control(name), os.O_WRONLY)
         try:
             os.write(file, os.fsencode(str(command)))
         except OSError as error:
@@ -195,7 +211,7 @@ class Container:
         for name, value in values.items():
             file = name.replace("_", ".")
             file = file if file.startswith("journal.") else "storage." + file
-            if not os.path.exists(self.path / ".purgefs" / file):
+            if not os.path.exists(self._control(file)):
                 raise TypeError(f"a container has no {name}")
             self.write(file, value)
 
@@ -249,7 +265,7 @@ class Container:
         return self._answer("storage.plan", str(what))
 
     def _answer(self, name, command):
-        file = os.open(self.path / ".purgefs" / name, os.O_RDWR)
+        file = os.open(self._control(name), os.O_RDWR)
         try:
             complete = True
             try:
@@ -311,21 +327,28 @@ class Container:
     def events(self, type=None, path=None, after=0):
         """The events since the container was made, oldest first, as dictionaries; those of a type, at a path or after a
         `position` only. One of type `dropped` says how many before it were lost; that can only be if the journal is off
-        or too short.
+        or too short. After the end, they are those until then.
         """
+        with self._reading:
+            self._read_events()
+        name = None if path is None else _shown(self._name(path))
+        return [event for event in self._seen if event["seq"] > after
+                and type in (None, event["type"]) and name in (None, event.get("path"))]
+
+    def _read_events(self):
         while self._events is not None:
             try:
                 piece = os.read(self._events, 1 << 20)
             except BlockingIOError:
                 break
+            except OSError:  # its daemon was killed
+                piece = b""
             if not piece:
+                self._is_over = True
                 break
             *lines, self._rest = (self._rest + piece).split(b"\n")
             for line in lines:
                 self._see(json.loads(line))
-        name = None if path is None else self._name(path)
-        return [event for event in self._seen if event["seq"] > after
-                and type in (None, event["type"]) and name in (None, event.get("path"))]
 
     def _see(self, event):
         """Events that came faster than they were read are in the journal; a record about those that are not stays."""
@@ -351,48 +374,84 @@ class Container:
         """That the file was purged, perhaps only soon; returns its event.
 
         That is a purge since the last call that has returned one of this path, or since `after`, a `position`, or
-        since `during`, a function that is called here, has begun.
+        since `during`, a function that is called here, has begun. Raises RuntimeError if the daemon is gone or does not answer.
         """
         name = self._name(path)
         if during is not None:
+            if after is not None:
+                raise TypeError("during= and after= exclude each other: either says which purges count")
             after = self.position
             during()
         elif after is None:
             after = self._found.get(name, 0)
-        deadline = time.monotonic() + within
-        while not (found := self.events("purge", path, after)):
-            left = deadline - time.monotonic()
-            if left <= 0:
+        begin = time.monotonic()
+        while not (found := self._ask(lambda: self.events("purge", path, after))):
+            self._check()
+            if self._is_over:
+                raise RuntimeError(f"the container is gone, because its daemon was killed or it was unmounted: {self.path}")
+            waited = time.monotonic() - begin
+            if waited >= within:
                 raise AssertionError(self._why_not(name, after))
-            select.select([self._events], [], [], left)
+            time.sleep(min(max(waited / 8, 0.001), 0.02))
         self._found[name] = max(self._found.get(name, 0), found[-1]["seq"])
         return found[-1]
 
     def _why_not(self, name, after):
         why = self.why(name)
+        name = _shown(name)
         missed = sum(_missed(event) for event in self.events("dropped", after=after))
         if missed:
             return (f"whether {name} was purged cannot be told: {missed} events came too fast, and the journal does not "
                     f"have them either. {why}")
-        older = self.events("purge", name)
+        older = [event for event in self.events("purge") if event.get("path") == name]
         if older:
             why = f"Its last purge, event {older[-1]['seq']}, does not count: it is not after event {after}. {why}"
         return f"{name} was not purged. {why}"
 
     def why(self, path):
         """What `purgefs why` says about a file."""
-        outcome = self.run(self.binary, "why", str(self._inside(path)))
+        outcome = self.run(self.binary, "why", str(self._inside(path)), errors="replace")
         return (outcome.stdout or outcome.stderr).strip()
 
     def report(self, file):
         """Writes the page of `purgefs report`."""
         self.run(self.binary, "report", str(self.path), "--output", str(file), check=True)
 
+    def _control(self, name):
+        self._check()
+        return self.path / ".purgefs" / name
+
     def _inside(self, path):
-        return self.path / path
+        self._check()
+        return self.path / os.fsdecode(path)
 
     def _name(self, path):
-        return os.path.relpath(self._inside(path), self.path)
+        return os.path.relpath(self.path / os.fsdecode(path), self.path)
+
+
+class _Question(threading.Thread):
+    """Work on a thread of its own, which goes on by itself if nobody waits for it any more."""
+
+    def __init__(self, work):
+        super().__init__(daemon=True)
+        self._work, self._result, self.problem = work, None, None
+        self.start()
+
+    def run(self):
+        try:
+            self._result = self._work()
+        except BaseException as problem:
+            self.problem = problem
+
+    def answer(self, seconds):
+        """None if there is none in time."""
+        self.join(seconds)
+        return self._result
+
+
+def _shown(name):
+    """As events have it: what is not UTF-8 is U+FFFD there."""
+    return os.fsencode(name).decode(errors="replace")
 
 
 def _wait(run):
@@ -472,16 +531,19 @@ def pytest_runtest_makereport(item, call):
     made = item.stash.get(_KEY, [])
     for number, container in enumerate(made):
         try:
-            lines = [json.dumps(event) for event in container.events()]
-            report.sections.append((f"purgefs events of {container.path}", "\n".join(lines) or "none"))
-            report.sections.append(("purgefs numbers", str(container.numbers)))
+            try:
+                container._ask(container.events)
+            finally:
+                lines = [json.dumps(event) for event in container._seen]
+                report.sections.append((f"purgefs events of {container.path}", "\n".join(lines) or "none"))
+            report.sections.append(("purgefs numbers", str(container._ask(lambda: container.numbers))))
             folder = item.config.getoption("--purgefs-reports")
             if folder:
                 os.makedirs(folder, exist_ok=True)
                 suffix = f"-{number}" if len(made) > 1 else ""
                 name = re.sub(r"[^\w.-]+", "-", item.nodeid).strip("-").encode()[:200].decode(errors="ignore")
                 file = pathlib.Path(folder, name + suffix + ".html")
-                container.report(file.absolute())
+                container._ask(lambda: container.report(file.absolute()))
                 report.sections.append(("purgefs report", str(file)))
         except Exception as problem:  # the test's own failure is what counts
-            report.sections.append(("purgefs", f"its events cannot be read: {problem}"))
+            report.sections.append(("purgefs", f"not all of it can be shown: {problem}"))

@@ -31,7 +31,7 @@ final class Child: Sendable {
             if let status = status() { return status }
             let waited = ContinuousClock.now - begin
             if waited >= limit { return nil }
-            usleep(UInt32(Self.pause(after: waited) / .microseconds(1)))
+            usleep(UInt32(Pause.after(waited) / .microseconds(1)))
         }
     }
 
@@ -42,13 +42,8 @@ final class Child: Sendable {
             if let status = status() { return status }
             let waited = ContinuousClock.now - begin
             if waited >= limit { return nil }
-            try await Task.sleep(for: Self.pause(after: waited))
+            try await Task.sleep(for: Pause.after(waited))
         }
-    }
-
-    /// An eighth longer than it took, and not many looks at what takes long.
-    private static func pause(after waited: Duration) -> Duration {
-        min(max(waited / 8, .microseconds(500)), .milliseconds(20))
     }
 
     /// If it has ended. A child that somebody else has waited for counts as one that ended with 0.
@@ -71,14 +66,36 @@ final class Child: Sendable {
 
     /// Ends it and what it has started, as far as that is in its process group still.
     func endGroup() {
-        for (number, patience) in [(SIGTERM, Duration.seconds(2)), (SIGKILL, .seconds(20))] {
-            ending.withLock { if $0 == nil { kill(-pid, number) } }
-            if wait(patience) != nil { break }
-        }
-        // The group has its number as long as anybody is in it.
-        let deadline = ContinuousClock.now + .seconds(1)
-        while kill(-pid, SIGKILL) == 0, ContinuousClock.now < deadline { usleep(1000) }
+        signalGroup(SIGTERM)
+        let deadline = ContinuousClock.now + .seconds(2)
+        while isRunning, ContinuousClock.now < deadline { usleep(1000) }
+        signalGroup(SIGKILL)
+        _ = wait(.seconds(20))
+        let end = ContinuousClock.now + .seconds(1)
+        while hasGroup, ContinuousClock.now < end { usleep(1000) }
     }
+
+    /// Not if it has been waited for. Until then the group has its number, even if all of it have ended.
+    private func signalGroup(_ number: Int32) {
+        ending.withLock { if $0 == nil { kill(-pid, number) } }
+    }
+
+    /// Does not wait for it: it keeps its number.
+    private var isRunning: Bool {
+        ending.withLock { ending in
+            var information = siginfo_t()
+            return ending == nil && waitid(P_PID, id_t(pid), &information, WEXITED | WNOHANG | WNOWAIT) == 0
+                && information.si_signo == 0
+        }
+    }
+
+    /// Once it has been waited for: whether processes that it has started are in its group still.
+    var hasGroup: Bool { kill(-pid, 0) == 0 }
+}
+
+/// Between two looks at something that is waited for: an eighth of the time so far, and not many looks at what takes long.
+enum Pause {
+    static func after(_ waited: Duration) -> Duration { min(max(waited / 8, .microseconds(500)), .milliseconds(20)) }
 }
 
 /// A descriptor that is closed once, at the latest when nobody has it any more.

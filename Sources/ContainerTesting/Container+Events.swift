@@ -28,7 +28,7 @@ extension Container {
     /// If the file was purged before what the test is about, say which purge is meant: with `position`, or with the other
     /// `expectPurge`, which performs an action.
     ///
-    /// Throws `notPurged` with what `purgefs why` says, or `eventsMissed`.
+    /// Throws `notPurged` with what `purgefs why` says, `eventsMissed`, `lost` or `silent`.
     @discardableResult
     public func expectPurge(
         of place: some ContainerPath, after position: Int? = nil, within limit: Duration = .seconds(10)
@@ -79,31 +79,48 @@ private struct PurgeSearch: Sendable {
     }
 
     func find(within limit: Duration) throws -> Container.Event {
-        let deadline = ContinuousClock.now + limit
+        let begin = ContinuousClock.now
+        var seen = 0
         while true {
-            if let event = try find() { return event }
-            let left = (deadline - .now) / .milliseconds(1)
-            guard left > 0, !container.hasEnded else { throw try failure() }
-            container.log.wait(Int32(min(left.rounded(.up), 100)))
+            let step = try look(after: seen, isLast: ContinuousClock.now - begin >= limit)
+            if let event = step.found { return event }
+            seen = step.seen
+            usleep(UInt32(Pause.after(ContinuousClock.now - begin) / .microseconds(1)))
         }
     }
 
     func found(within limit: Duration) async throws -> Container.Event {
-        let deadline = ContinuousClock.now + limit
+        let begin = ContinuousClock.now
+        var seen = 0
         while true {
-            if let event = try find() { return event }
-            guard ContinuousClock.now < deadline, !container.hasEnded else {
-                throw try await Threads.run { try failure() }
+            let step = try await Threads.run { [seen] in
+                try look(after: seen, isLast: ContinuousClock.now - begin >= limit)
             }
-            try await Task.sleep(for: .milliseconds(10))
+            if let event = step.found { return event }
+            seen = step.seen
+            try await Task.sleep(for: Pause.after(ContinuousClock.now - begin))
         }
     }
 
-    /// The newest one; later searches begin after it.
-    private func find() throws -> Container.Event? {
-        guard let event = try container.events(.purge, at: name, after: position).last else { return nil }
-        container.log.note(purge: event.seq, of: name)
-        return event
+    /// The newest one that is not among the first `seen` events, and how many these are by now. Later searches begin after it.
+    /// Throws if it was the last look, or if there is nothing to wait for.
+    private func look(after seen: Int, isLast: Bool) throws -> (found: Container.Event?, seen: Int) {
+        let log = container.log
+        guard let reading = container.running.asking({ Result { try log.events() } }) else {
+            throw ContainerError.silent(container.path)
+        }
+        let events = try reading.get()
+        let found = events[min(seen, events.count)...].last {
+            $0.type == .purge && $0.seq > position && $0.path == name
+        }
+        if let found {
+            log.note(purge: found.seq, of: name)
+        } else if log.isOver, !container.hasEnded {
+            throw container.running.loss
+        } else if isLast || container.hasEnded {
+            throw try failure()
+        }
+        return (found, events.count)
     }
 
     private func failure() throws -> ContainerError {

@@ -10,7 +10,7 @@ extension Container {
 
     /// Runs a program, looked up in PATH, whose HOME and TMPDIR are in the container, and waits for its end. Its input
     /// is empty. It is killed, with what is left of its process group, when its time is over; what it leaves running
-    /// ends with the container.
+    /// ends with the container, as far as that has its environment or is in its process group.
     ///
     /// Throws `cannotRun`, or `tookTooLong` with what it had written.
     public func run(
@@ -30,6 +30,7 @@ extension Container {
 
 private struct RunningProgram: Sendable {
     private let words: [String]
+    private let container: Container
     private let child: Child
     private let output, errors: Descriptor
 
@@ -37,9 +38,10 @@ private struct RunningProgram: Sendable {
         guard !container.hasEnded else { throw ContainerError.ended(container.path) }
         let input = try Descriptor.open("/dev/null", O_RDONLY)
         self.words = words
+        self.container = container
         output = try Descriptor.anonymousFile()
         errors = try Descriptor.anonymousFile()
-        container.hasRun.withLock { $0 = true }
+        container.left.withLock { $0.isPossible = true }
         child = try Child(
             words, environment: container.environment.merging(environment) { $1 }, files: [input, output, errors])
     }
@@ -66,7 +68,8 @@ private struct RunningProgram: Sendable {
     }
 
     private func outcome(_ status: Int32) -> Container.Outcome {
-        Container.Outcome(status: status, output: output.wholeText(), errors: errors.wholeText())
+        if child.hasGroup { container.left.withLock { _ = $0.groups.insert(child.pid) } }
+        return Container.Outcome(status: status, output: output.wholeText(), errors: errors.wholeText())
     }
 }
 
@@ -75,15 +78,23 @@ extension Descriptor {
 }
 
 /// What programs in a container have left running.
-enum LeftProcesses {
-    /// Kills all whose environment leads into this container.
-    static func kill(in container: String) {
+struct LeftProcesses {
+    /// Whether any program was run.
+    var isPossible = false
+    /// Process groups of programs that have ended, in which others run on. They need not have the environment.
+    var groups: Set<pid_t> = []
+
+    /// Kills all in these groups, and all whose environment leads into this container.
+    func kill(in container: String) {
+        guard isPossible else { return }
+        // A group has its number as long as anybody is in it. Once it is a process's again, that one is a stranger.
+        for group in groups where getpgid(group) == -1 { Foundation.kill(-group, SIGKILL) }
         // One that is killed may just have started another.
         for _ in 0..<10 where !killAll(of: Data("PURGEFS_MOUNT=\(container)\0".utf8)) { return }
     }
 
     /// False if there was none.
-    private static func killAll(of variable: Data) -> Bool {
+    private func killAll(of variable: Data) -> Bool {
         var found = false
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {
             guard let pid = pid_t(name), pid != getpid(),

@@ -20,9 +20,9 @@ public final class Container: Sendable {
     /// The binary of purgefs: what the variable PURGEFS names, or else the one in PATH.
     public let binary: String
     let log: EventLog
-    private let running: ContainerRun
-    /// Whether a program was run in it, which may have left others.
-    let hasRun = Mutex(false)
+    let running: ContainerRun
+    /// What `run` has left running.
+    let left = Mutex(LeftProcesses())
 
     /// Mounts a new one. Throws `noProgram`, `noContainer` with what purgefs says, or `refused` for thresholds.
     ///
@@ -46,12 +46,15 @@ public final class Container: Sendable {
     /// Unmounts it and removes its store, unless that is one of its own (option `--store`). May be called twice.
     ///
     /// Throws `stillInUse`, with the processes that have files of it open; it is unmounted nevertheless. Throws `lost` or
-    /// `endedBadly` if it was gone before. What `run` has left running is killed.
+    /// `endedBadly` if it was gone before. What `run` has left running is killed, and so is a daemon that does not answer:
+    /// `endedBadly` says so.
     public func end() throws {
-        _ = try? log.events()
-        log.close()
-        defer { if hasRun.withLock({ $0 }) { LeftProcesses.kill(in: path) } }
-        try running.end()
+        let isRead: Void? = running.asking { [log] in
+            _ = try? log.events()
+            log.close()
+        }
+        defer { left.withLock { $0.kill(in: path) } }
+        try running.end(isAnswering: isRead != nil)
     }
 
     public var hasEnded: Bool { running.hasEnded }

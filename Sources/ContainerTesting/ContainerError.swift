@@ -18,6 +18,8 @@ public enum ContainerError: Error, Hashable, Sendable {
     case endedBadly(Int32, String)
     /// The container went away before its end: its daemon was killed, or it was unmounted. What purgefs says.
     case lost(String, String)
+    /// The daemon of the container does not answer.
+    case silent(String)
     /// A control file has refused a command: file, command, errno.
     case refused(String, String, Int32)
     /// A call on a path of the container has failed: what, path, errno.
@@ -58,6 +60,7 @@ extension ContainerError: CustomStringConvertible, LocalizedError {
         case .lost(let path, let said):
             "the container was gone before its end, because its daemon was killed or it was unmounted: \(path)"
                 + (said.isEmpty ? "" : "; \(said)")
+        case .silent(let path): "the daemon of the container does not answer (was it stopped?): \(path)"
         case .refused(let file, let command, let code):
             "\(file) has refused \(command.debugDescription): \(Self.text(of: code)); docs/CONTROL.md has its values"
         case .failed(let what, let path, let code): "\(what) of \(path): \(Self.text(of: code))"

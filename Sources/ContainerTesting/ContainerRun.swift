@@ -61,38 +61,44 @@ final class ContainerRun: Sendable {
     /// Waits until it is unmounted and its temporary store is removed. Does nothing if that was done already.
     ///
     /// Throws `endedBadly`, `lost` or `stillInUse`.
-    func end() throws {
+    func end(isAnswering: Bool) throws {
         let isFirst = isOver.withLock { isOver in
             defer { isOver = true }
             return !isOver
         }
         guard isFirst else { return }
-        let isThere = isThere
+        let isThere = isAnswering ? isThere : nil
         hold.send("end\n")
         hold.close()
+        child.signal(SIGCONT)  // in case that it was stopped
         let status = Self.finish(child)
-        let said = messages.text()
+        let said = said
         messages.close()
         if status != 0 { throw ContainerError.endedBadly(status, said) }
-        if !isThere { throw ContainerError.lost(path, said) }
+        if isThere == false { throw ContainerError.lost(path, said) }
         // Other messages, such as that others leave no room, may be what the test wants.
         if said.contains("still in use") { throw ContainerError.stillInUse(said) }
     }
 
     var hasEnded: Bool { isOver.withLock { $0 } }
 
-    /// False if its daemon was killed, or somebody has unmounted it. A daemon that does not answer is there; `purgefs run` says
-    /// that it does not.
-    private var isThere: Bool {
-        let answer = Mutex<Bool?>(nil)
-        let isAnswered = DispatchSemaphore(value: 0)
-        Thread.detachNewThread { [path] in
+    var said: String { messages.text() }
+
+    /// Performs what calls into the mount. A call does not return while the daemon is stopped: nil if the daemon does not answer.
+    func asking<R: Sendable>(_ work: @escaping @Sendable () -> R) -> R? {
+        let deadline = ContinuousClock.now + .seconds(60)
+        return Threads.run(within: .seconds(1), while: { ContinuousClock.now < deadline && isThere != nil }, work)
+    }
+
+    /// What a verb throws that finds nobody there.
+    var loss: ContainerError { .lost(path, said) }
+
+    /// False if its daemon was killed, or somebody has unmounted it; nil if the daemon does not answer.
+    var isThere: Bool? {
+        Threads.run(within: .seconds(5)) { [path] in
             let status = try? Descriptor.open(path + "/.purgefs/status.json", O_RDONLY).content()
-            answer.withLock { $0 = status?.isEmpty == false }
-            isAnswered.signal()
+            return status?.isEmpty == false
         }
-        _ = isAnswered.wait(timeout: .now() + 5)
-        return answer.withLock { $0 } ?? true
     }
 
     private static func finish(_ child: Child) -> Int32 {

@@ -3,17 +3,20 @@ import Synchronization
 
 /// The events since a container was made: what its control file `events` has told so far.
 final class EventLog: Sendable {
-    private struct Read {
+    private struct Known {
         var lines: [Data] = []
         var events: [Container.Event] = []
-        /// The beginning of a line whose end has not been read.
-        var rest = Data()
+        /// Whether nothing comes any more.
+        var isOver = false
         /// The newest purge of a file that a test has found.
         var found: [String: Int] = [:]
     }
 
     private let file: Descriptor
-    private let log = Mutex(Read())
+    /// The beginning of a line whose end has not been read. Locked as long as somebody reads, which is for ever if the
+    /// daemon is stopped; what is known is not.
+    private let rest = Mutex(Data())
+    private let known = Mutex(Known())
 
     /// The lines of all events in the journal.
     private let journal: @Sendable () throws -> [Data]
@@ -25,76 +28,77 @@ final class EventLog: Sendable {
 
     func close() { file.close() }
 
-    /// As JSON lines, as purgefs has written them.
-    func text() throws -> String {
-        try log.withLock { log in
-            try read(into: &log)
-            return log.lines.map { String(decoding: $0, as: UTF8.self) + "\n" }.joined()
-        }
-    }
-
     /// All events so far, oldest first.
     func events() throws -> [Container.Event] {
-        try log.withLock { log in
-            try read(into: &log)
-            while log.events.count < log.lines.count {
-                log.events.append(try Lines.decode(Container.Event.self, from: log.lines[log.events.count]))
+        try rest.withLock { try read(&$0) }
+        return try eventsRead()
+    }
+
+    /// Those that were read, without a look at the mount.
+    func eventsRead() throws -> [Container.Event] {
+        try known.withLock { known in
+            while known.events.count < known.lines.count {
+                known.events.append(try Lines.decode(Container.Event.self, from: known.lines[known.events.count]))
             }
-            return log.events
+            return known.events
         }
     }
 
-    /// Waits until there are more events, or for so many milliseconds.
-    func wait(_ milliseconds: Int32) {
-        file.with { number in
-            var ready = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
-            poll(&ready, 1, milliseconds)
-        }
+    /// The same as JSON lines, as purgefs has written them.
+    var textRead: String {
+        known.withLock { $0.lines }.map { String(decoding: $0, as: UTF8.self) + "\n" }.joined()
     }
+
+    /// Whether the container had gone away when the file was read last.
+    var isOver: Bool { known.withLock { $0.isOver } }
 
     // MARK: Purges that were found
 
     /// Up to this event, purges of a file were found by a test; 0 if none were.
-    func position(ofPurge name: String) -> Int { log.withLock { $0.found[name] ?? 0 } }
+    func position(ofPurge name: String) -> Int { known.withLock { $0.found[name] ?? 0 } }
 
-    func note(purge number: Int, of name: String) { log.withLock { $0.found[name] = max($0.found[name] ?? 0, number) } }
+    func note(purge number: Int, of name: String) {
+        known.withLock { $0.found[name] = max($0.found[name] ?? 0, number) }
+    }
 
     // MARK: Reading
 
-    /// Never waits. Nothing comes any more when the file is closed, or when the container has gone away.
-    private func read(into log: inout Read) throws {
+    /// Waits for nothing but the daemon's answer.
+    private func read(_ rest: inout Data) throws {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        file.with { number in
+        let isOver = file.with { number in
             while number >= 0 {
                 let count = Foundation.read(number, &buffer, buffer.count)
                 if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return }
-                log.rest.append(contentsOf: buffer[..<count])
+                guard count > 0 else { return count == 0 || errno != EAGAIN }
+                rest.append(contentsOf: buffer[..<count])
             }
+            return false
         }
-        let lines = log.rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        log.rest = Data(lines.last ?? Data())
+        let lines = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        rest = Data(lines.last ?? Data())
         for line in lines.dropLast() {
-            if line.range(of: Self.dropped) == nil { log.lines.append(Data(line)) } else { try fill(Data(line), &log) }
+            let more = line.range(of: Self.dropped) == nil ? [Data(line)] : try fill(Data(line))
+            known.withLock { $0.lines += more }
         }
+        known.withLock { $0.isOver = isOver }
     }
 
     /// Events that came faster than they were read are in the journal; a record about those that are not even there stays.
-    private func fill(_ line: Data, _ log: inout Read) throws {
+    private func fill(_ line: Data) throws -> [Data] {
         let record = try Lines.decode(Container.Event.self, from: line)
-        guard record.type == .dropped else { return log.lines.append(line) }
-        let last = try log.lines.last.map { try Lines.decode(Numbered.self, from: $0).seq } ?? 0
+        guard record.type == .dropped else { return [line] }
+        let last = try known.withLock { $0.lines.last }.map { try Lines.decode(Numbered.self, from: $0).seq } ?? 0
         // A store that was there before has older events too.
         let found = try journal().filter { line in
             let event = try Lines.decode(Numbered.self, from: line)
             return event.seq > last && event.seq <= record.seq && event.type != .dropped
         }.suffix(record.missed)
-        log.lines += found
-        guard found.count < record.missed else { return }
+        guard found.count < record.missed else { return Array(found) }
         let text = String(decoding: line, as: UTF8.self)
         let left = text.replacingOccurrences(
             of: "\"\(record.missed) event", with: "\"\(record.missed - found.count) event")
-        log.lines.append(Data(left.utf8))
+        return found + [Data(left.utf8)]
     }
 
     private static let dropped = Data("\"dropped\"".utf8)

@@ -13,9 +13,18 @@ public struct ContainerEvidence: Sendable {
 
     /// Never throws: the failure of the test is what counts.
     public init(of container: Container) {
-        events = (try? container.log.text()) ?? ""
-        report = Self.report(of: container)
-        summary = Self.summary(of: container)
+        let numbers = Self.numbers(of: container)
+        events = container.log.textRead
+        report = numbers == nil ? nil : Self.report(of: container)
+        summary = Self.summary(of: container, numbers)
+    }
+
+    /// Reads its events too; nil if its daemon does not answer, and the inner value is nil if there are none any more.
+    private static func numbers(of container: Container) -> Container.Numbers?? {
+        container.running.asking {
+            _ = try? container.log.events()
+            return try? container.numbers
+        }
     }
 
     private static func report(of container: Container) -> String? {
@@ -28,10 +37,13 @@ public struct ContainerEvidence: Sendable {
     }
 
     /// A line of numbers, and one for each of the last events.
-    static func summary(of container: Container) -> String {
-        let all = (try? container.log.events()) ?? []
+    static func summary(of container: Container) -> String { summary(of: container, numbers(of: container)) }
+
+    private static func summary(of container: Container, _ numbers: Container.Numbers??) -> String {
+        let all = (try? container.log.eventsRead()) ?? []
         var lines = ["the container \(container.path)"]
-        if let numbers = try? container.numbers {
+        if numbers == nil { lines.append("its daemon does not answer (was it stopped?)") }
+        if let numbers, let numbers {
             lines.append(
                 "total \(numbers.total), others \(numbers.others), used \(numbers.used), available "
                     + "\(numbers.available), important \(numbers.important), opportunistic \(numbers.opportunistic), "

@@ -1,8 +1,10 @@
 import Testing
 
 /// Performs `body` with a fresh container, which ends with it, and is `Container.current` meanwhile. Calls may be nested,
-/// and up to a hundred of them run at once; others wait. What is left out is as `purgefs run` has it: 64 GiB, no other apps. `options` are
-/// further ones of `purgefs run`.
+/// and up to a hundred of them run at once; others wait. A `Task.detached` in `body` does not know that there is a container
+/// already: a call there waits too, and for ever if all who have one wait for such tasks.
+///
+/// What is left out is as `purgefs run` has it: 64 GiB, no other apps. `options` are further ones of `purgefs run`.
 ///
 /// If a test of Swift Testing fails in `body`, its first failure gets the numbers and the last events of the container as
 /// a comment, and it gets the events and the page of `purgefs report` as attachments. Anywhere else, if `body` throws,

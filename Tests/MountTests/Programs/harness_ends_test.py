@@ -4,6 +4,7 @@ import gc
 import multiprocessing
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 from purgefs_pytest import Container
 
+PROGRAMS = str(pathlib.Path(__file__).parent)
 SCRIPTS = str(pathlib.Path(sys.modules[Container.__module__].__file__).parent)
 
 
@@ -122,6 +124,82 @@ def test_daemon_killed(number):
         container.end()
 
 
+def parent(process):
+    return int(pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+@pytest.mark.parametrize("with_its_run", [False, True])
+def test_daemon_stopped(with_its_run):
+    """The end kills it."""
+    container = Container(total="64M")
+    stopped = daemon(container)
+    if with_its_run:
+        os.kill(parent(stopped), signal.SIGSTOP)
+    os.kill(stopped, signal.SIGSTOP)
+    with pytest.raises(RuntimeError, match="does not answer"):
+        container.expect_purge("tmp/a")
+    with pytest.raises(RuntimeError, match="did not answer .was it stopped.. and was killed"):
+        container.end()
+    assert not container.path.exists()
+
+
+def test_failure_with_a_daemon_stopped(folder):
+    body = ["(container.tmp / 'a').touch()", "container.purge('tmp')", "container.expect_purge('tmp/a')",
+            f"import sys; sys.path.insert(0, {PROGRAMS!r}); from harness_ends_test import daemon",
+            "os.kill(daemon(container), signal.SIGSTOP)", "assert False"]
+    outcome = run_test(folder, body, "--purgefs-reports=reports")
+    assert outcome.returncode == 1 and "1 failed, 1 error" in outcome.stdout
+    assert '"type": "purge", "path": "tmp/a"' in outcome.stdout
+    assert "not all of it can be shown: the daemon of the container does not answer" in outcome.stdout
+    assert "did not answer (was it stopped?) and was killed" in outcome.stdout
+
+
+def test_daemon_killed_while_a_purge_is_expected():
+    container = Container(total="64M")
+    with pytest.raises(RuntimeError, match="the container is gone"):
+        container.expect_purge("tmp/a", 60, during=lambda: os.kill(daemon(container), signal.SIGKILL))
+    with pytest.raises(RuntimeError, match="gone|ended with 125"):
+        container.end()
+
+
+def test_verbs_after_the_end():
+    with Container(total="64M") as container:
+        (container.tmp / "a").touch()
+        container.purge("tmp")
+        container.events()
+    verbs = [
+        lambda: container.read("status.json"), lambda: container.write("device.state", "lock"), lambda: container.numbers,
+        lambda: container.set(total="1G"), lambda: container.room(), lambda: container.fill(), lambda: container.lock(),
+        lambda: container.purge("all"), lambda: container.purge_paths("tmp/b"), lambda: container.plan("all"),
+        lambda: container.mark("tmp", excluded=True), lambda: container.attribute("tmp", "tier"),
+        lambda: container.expect_purge("tmp/b"), lambda: container.why("tmp/a"), lambda: container.report("page.html"),
+        lambda: container.run("true"),
+    ]
+    for verb in verbs:
+        with pytest.raises(RuntimeError, match="the container has ended, and so has every use of it: /"):
+            verb()
+    assert [event["path"] for event in container.events("purge")] == ["tmp/a"]
+    assert container.expect_purge("tmp/a")["path"] == "tmp/a"
+
+
+def test_descriptors_above_1023():
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, before[1]), before[1]))
+    files = []
+    try:
+        files = [os.open("/dev/null", os.O_RDONLY) for _ in range(1100)]
+        with Container(total="64M") as container:
+            assert container._events > 1023
+            (container.tmp / "a").touch()
+            with pytest.raises(AssertionError, match="tmp/a was not purged"):
+                container.expect_purge("tmp/a", within=0.01)
+            container.expect_purge("tmp/a", during=lambda: container.purge("tmp"))
+    finally:
+        for file in files:
+            os.close(file)
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
 def without_status(folder):
     """A `purgefs run` whose status and messages say nothing."""
     binary = folder / "purgefs"
@@ -139,6 +217,39 @@ def test_daemon_killed_and_no_status(folder, monkeypatch):
     await_loss(container)
     with pytest.raises(RuntimeError, match="the container was gone before its end"):
         container.end()
+
+
+FIND_DAEMON = """
+    for each in $(grep -l -- --foreground /proc/[0-9]*/cmdline 2>/dev/null); do
+        if grep -q "$CONTAINER" $each 2>/dev/null; then each=${each#/proc/}; daemon=${each%/cmdline}; fi
+    done
+"""
+
+
+def test_daemon_stopped_in_shell(folder):
+    script = "container_begin\n" + FIND_DAEMON + """
+        kill -STOP "$CONTAINER_RUN" "$daemon"
+        container_end || echo failed"""
+    outcome = shell(folder, script)
+    assert outcome.stdout == "failed\n" and "did not answer (was it stopped?) and was killed" in outcome.stderr, outcome
+
+
+def test_expected_purges_that_a_shell_cannot_see(folder):
+    script = "container_begin\n" + FIND_DAEMON + """
+        container_set journal.size=0
+        echo x >"$CONTAINER/tmp/a"
+        container_expect_purge tmp/a container_purge tmp || echo off
+        container_set journal.size=64M
+        kill -KILL "$daemon"
+        while [ -e "$CONTAINER/.purgefs/status.json" ]; do :; done
+        container_expect_purge tmp/a || echo gone
+        container_expect_purge tmp/a echo performed || echo gone
+        container_end 2>/dev/null || echo failed"""
+    outcome = shell(folder, script)
+    assert outcome.stdout == "off\ngone\ngone\nfailed\n", outcome
+    assert "tmp/a was purged cannot be told: the journal is off (journal.size=0)" in outcome.stderr
+    assert outcome.stderr.count("tmp/a was purged cannot be told: purgefs: no container: ") == 1
+    assert outcome.stderr.count("no container") == 2 and "was not purged" not in outcome.stderr
 
 
 def test_daemon_killed_in_shell(folder):

@@ -59,6 +59,22 @@ def test_a_purge_answers_one_call(container):
         container.expect_purge(photo, within=0, after=container.position)
 
 
+def test_a_name_that_is_not_utf_8(container):
+    """In events it has U+FFFD."""
+    for path in [b"tmp/a\xff\xc3b", os.fsdecode(b"tmp/a\xff\xc3b"), container.tmp / os.fsdecode(b"a\xff\xc3b")]:
+        (container.tmp / os.fsdecode(b"a\xff\xc3b")).write_bytes(b"x")
+        container.mark(path, purgeable="low")
+        assert container.attribute(path, "tier") == "temporary" and container.room(path) > 0
+        with pytest.raises(AssertionError, match="a\ufffd\ufffdb was not purged"):
+            container.expect_purge(path, within=0)
+        assert len(container.purge_paths(path)) == 1
+        event = container.expect_purge(path)
+        assert event["path"] == "tmp/a\ufffd\ufffdb" and event in container.events("purge", path)
+        assert "was purged" in container.why(path)
+    assert container.run("printf", r"a\377").stdout == os.fsdecode(b"a\xff")
+    assert container.run("printf", r"a\377", text=False).stdout == b"a\xff"
+
+
 def purge_many(container):
     for number in range(6000):
         (container.caches / f"thumbnail-{number}").write_bytes(b"x")
@@ -136,6 +152,8 @@ def test_programs_and_mistakes(container):
     with pytest.raises(AssertionError, match="keep was not purged"):
         (container.documents / "keep").touch()
         container.expect_purge("Documents/keep", within=0)
+    with pytest.raises(TypeError, match="exclude each other"):
+        container.expect_purge("Documents/keep", within=0, after=0, during=lambda: None)
 
 
 @pytest.mark.parametrize("number", range(20))

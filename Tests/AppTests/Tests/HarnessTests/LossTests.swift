@@ -34,6 +34,51 @@ import Testing
         }
     }
 
+    /// The end kills it.
+    @Test(arguments: [false, true]) func daemonStopped(withItsRun: Bool) async throws {
+        let error = await #expect(throws: ContainerError.self) {
+            try await withContainer(total: "64M") { container in
+                let daemon = try daemon(of: container)
+                if withItsRun { kill(try parent(of: daemon), SIGSTOP) }
+                kill(daemon, SIGSTOP)
+            }
+        }
+        guard case .endedBadly(125, let said) = error else { return #expect(error == nil) }
+        #expect(said.contains("the daemon did not answer (was it stopped?) and was killed: "))
+    }
+
+    /// What was seen of it before is there.
+    @Test func evidenceOfOneThatDoesNotAnswer() async throws {
+        let container = try Container(Container.Settings(total: "64M"))
+        try Data(count: 1).write(to: container.tmp.appendingPathComponent("a"))
+        try container.purge(.tmp)
+        try await container.expectPurge(of: "tmp/a")
+        kill(try daemon(of: container), SIGSTOP)
+        let evidence = ContainerEvidence(of: container)
+        #expect(evidence.report == nil && evidence.events.contains(#""type":"purge","path":"tmp/a""#))
+        #expect(evidence.summary.contains("its daemon does not answer") && evidence.summary.contains("purge, tmp/a"))
+        #expect(errorWithoutAwait(container) == .silent(container.path))
+        await #expect(throws: ContainerError.silent(container.path)) { try await container.expectPurge(of: "tmp/a") }
+        #expect(throws: ContainerError.self) { try container.end() }
+    }
+
+    @Test func goneWhileAPurgeIsExpected() async throws {
+        let container = try Container(Container.Settings(total: "64M"))
+        try killDaemon(of: container, isGone: true)
+        let error = errorWithoutAwait(container)
+        let other = await #expect(throws: ContainerError.self) {
+            try await container.expectPurge(of: "tmp/a", within: .seconds(20))
+        }
+        for case let error? in [error, other] {
+            guard case .lost(container.path, _) = error else { throw error }
+        }
+        #expect(throws: ContainerError.self) { try container.end() }
+    }
+
+    private func errorWithoutAwait(_ container: Container) -> ContainerError? {
+        #expect(throws: ContainerError.self) { try container.expectPurge(of: "tmp/a", within: .seconds(20)) }
+    }
+
     @Test func unmounted() throws {
         #expect(throws: ContainerError.self) {
             try withContainer { container in
@@ -45,11 +90,22 @@ import Testing
 
 /// Kills it, and waits until that is seen.
 private func killDaemon(of container: Container, isGone: Bool) throws {
-    let names = try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { Int($0) != nil }
-    for name in names {
-        let data = FileManager.default.contents(atPath: "/proc/\(name)/cmdline") ?? Data()
-        let words = String(decoding: data, as: UTF8.self).split(separator: "\0")
-        if words.contains("--foreground"), words.last == container.path[...] { kill(pid_t(name) ?? 0, SIGKILL) }
-    }
+    kill(try daemon(of: container), SIGKILL)
     while isGone, (try? container.status) != nil { usleep(1000) }
+}
+
+private func daemon(of container: Container) throws -> pid_t {
+    let processes = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { pid_t($0) }
+    return try #require(
+        processes.first { process in
+            let data = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
+            let words = String(decoding: data, as: UTF8.self).split(separator: "\0")
+            return words.contains("--foreground") && words.last == container.path[...]
+        })
+}
+
+private func parent(of process: pid_t) throws -> pid_t {
+    let lines = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8).split(separator: "\n")
+    let line = lines.first { $0.hasPrefix("PPid:") }
+    return try #require(line.flatMap { pid_t($0.dropFirst(5).trimmingCharacters(in: .whitespaces)) })
 }

@@ -51,6 +51,32 @@ import Testing
         #expect(running(in: container) == [])
     }
 
+    /// Also those whose environment says nothing, in the program's process group.
+    @Test func whatHasNoEnvironment() async throws {
+        let pid = try await withContainer(total: "64M") { container in
+            let outcome = try await container.run(["sh", "-c", "cd /; env -i sleep 1000 >/dev/null & echo $!"])
+            let pid = try #require(pid_t(outcome.output.dropLast()))
+            #expect(kill(pid, 0) == 0)
+            let script = "cd /; (trap '' TERM; env -i sleep 1000) & echo $!; sleep 1000"
+            let error = await #expect(throws: ContainerError.self) {
+                try await container.run(["sh", "-c", script], timeLimit: .milliseconds(300))
+            }
+            guard case .tookTooLong(_, _, let cut) = error else { throw CancellationError() }
+            try await ends(try #require(pid_t(cut.output.dropLast())))
+            return pid
+        }
+        try await ends(pid)
+    }
+
+    /// Nobody may have waited for it yet.
+    private func ends(_ process: pid_t) async throws {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while FileManager.default.contents(atPath: "/proc/\(process)/cmdline")?.isEmpty == false {
+            try #require(ContinuousClock.now < deadline)
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
     @Test func endOfTheProcess() async throws {
         let folder = try Folder()
         let path = folder.path
