@@ -28,17 +28,51 @@
 #define ANSWER(call) ({ __typeof__(call) r_ = (call); r_ < 0 ? -errno : r_; })
 #define LAST_SIGNAL 64
 #define PASSED_DESCRIPTOR 3
+#define SHOWN_LENGTH 4096  // of a command line that is longer than the first one: get_mm_proctitle in the kernel
 
 extern char **environ;
 char **shim_environment(void) { return environ; }
 
+static sigset_t set_of(shim_signals signals) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (int n = 1; n <= LAST_SIGNAL; n++)
+        if (signals & (1ULL << (n - 1))) sigaddset(&set, n);
+    return set;
+}
+
+static shim_signals signals_of(const sigset_t *set) {
+    shim_signals signals = 0;
+    for (int n = 1; n <= LAST_SIGNAL; n++)
+        if (sigismember(set, n) == 1) signals |= 1ULL << (n - 1);
+    return signals;
+}
+
+static shim_signals ignored_signals(void) {
+    shim_signals ignored = 0;
+    for (int n = 1; n <= LAST_SIGNAL; n++) {
+        struct sigaction action;
+        // The numbers that the C library reserves for itself can neither be queried nor ignored.
+        if (sigaction(n, NULL, &action) == 0 && action.sa_handler == SIG_IGN) ignored |= 1ULL << (n - 1);
+    }
+    return ignored;
+}
+
+// Set before main, when there is one thread.
+static shim_signals ignored_at_start;
 // Swift makes its copy from /proc/self/cmdline, which may not be there. Set before main, when there is one thread.
 static int argument_count;
 static char **arguments;
+// Where the texts of both end, which the kernel puts side by side. Set before main, when there is one thread.
+static char *texts_end;
 __attribute__((constructor)) static void keep_arguments(int count, char **words, char **environment) {
-    (void)environment;
     argument_count = count;
     arguments = words;
+    char *end = words[0];
+    for (; *words && *words == end; words++) end += strlen(end) + 1;
+    for (; *environment && *environment == end; environment++) end += strlen(end) + 1;
+    texts_end = end;
+    ignored_at_start = ignored_signals();
 }
 int shim_arguments(char ***words) {
     *words = arguments;
@@ -62,21 +96,6 @@ int shim_owns_mounts(void) {
     if (owner >= 0) close(owner);
     // With EPERM the owner is a parent of our user namespace.
     return owner >= 0 || code != EPERM;
-}
-
-static sigset_t set_of(shim_signals signals) {
-    sigset_t set;
-    sigemptyset(&set);
-    for (int n = 1; n <= LAST_SIGNAL; n++)
-        if (signals & (1ULL << (n - 1))) sigaddset(&set, n);
-    return set;
-}
-
-static shim_signals signals_of(const sigset_t *set) {
-    shim_signals signals = 0;
-    for (int n = 1; n <= LAST_SIGNAL; n++)
-        if (sigismember(set, n) == 1) signals |= 1ULL << (n - 1);
-    return signals;
 }
 
 int shim_spawn_command(
@@ -155,6 +174,62 @@ int shim_spawn_detached(
     return code ? -code : pid;
 }
 
+static int has_one_thread(void) {
+    struct stat tasks;
+    if (stat("/proc/self/task", &tasks) < 0) return 0;
+    return tasks.st_nlink == 3;  // itself, its parent's entry, and one for each thread
+}
+
+int shim_may_fork_as(size_t length) {
+    return argument_count > 0 && length < SHOWN_LENGTH && length < (size_t)(texts_end - arguments[0]) && has_one_thread();
+}
+
+// The kernel shows what is in the memory of the words, and beyond it up to a NUL if the last byte of the words is none.
+static void show_command_line(const char *text, size_t length) {
+    for (char **entry = environ; *entry; entry++) {
+        if (*entry < arguments[0] || *entry >= texts_end) continue;
+        char *copy = strdup(*entry);
+        if (!copy) return;
+        *entry = copy;
+    }
+    char *words_end = arguments[argument_count - 1] + strlen(arguments[argument_count - 1]) + 1;
+    if (arguments[0] + length < words_end) memset(arguments[0], 0, words_end - arguments[0]);
+    memcpy(arguments[0], text, length + 1);
+    argument_count = 0;
+}
+
+static int open_null_as(int descriptor, int flags) {
+    int opened = open("/dev/null", flags);
+    if (opened < 0) return -1;
+    if (opened == descriptor) return 0;
+    int copied = dup2(opened, descriptor);
+    close(opened);
+    return copied < 0 ? -1 : 0;
+}
+
+int shim_fork_detached(int passed, const char *text, size_t length) {
+    sigset_t all, before;
+    sigfillset(&all);
+    // A signal in the copy must not run a handler of its original, nor be lost.
+    if (sigprocmask(SIG_SETMASK, &all, &before) < 0) return -errno;
+    int pid = fork(), code = errno;
+    if (pid) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        return pid < 0 ? -code : pid;
+    }
+    for (int n = 1; n <= LAST_SIGNAL; n++) signal(n, SIG_DFL);  // fails for those that have no other action
+    ignored_at_start = 0;
+    setsid();
+    if (passed == PASSED_DESCRIPTOR ? fcntl(passed, F_SETFD, 0) < 0 : dup2(passed, PASSED_DESCRIPTOR) < 0) _exit(125);
+    if (open_null_as(0, O_RDONLY) < 0 || open_null_as(1, O_WRONLY) < 0) _exit(125);
+    close_range(PASSED_DESCRIPTOR + 1, ~0U, 0);
+    show_command_line(text, length);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    return 0;
+}
+
 int shim_ended_child(void) {
     siginfo_t info = {.si_pid = 0};
     if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0) return errno == ECHILD ? 0 : -errno;
@@ -176,14 +251,7 @@ int shim_set_mask(shim_signals signals) {
 static int dispose(int number, void (*handler)(int)) { return signal(number, handler) == SIG_ERR ? -errno : 0; }
 int shim_default_signal(int number) { return dispose(number, SIG_DFL); }
 int shim_ignore_signal(int number) { return dispose(number, SIG_IGN); }
-shim_signals shim_without_ignored(shim_signals signals) {
-    for (int n = 1; n <= LAST_SIGNAL; n++) {
-        struct sigaction action;
-        // The numbers that the C library reserves for itself can neither be queried nor ignored.
-        if (sigaction(n, NULL, &action) == 0 && action.sa_handler == SIG_IGN) signals &= ~(1ULL << (n - 1));
-    }
-    return signals;
-}
+shim_signals shim_without_ignored(shim_signals signals) { return signals & ~ignored_at_start; }
 
 int shim_wait_signal(shim_signals signals, int milliseconds, int *by_kernel) {
     sigset_t set = set_of(signals);

@@ -7,7 +7,7 @@ public struct SignalSet: OptionSet, Sendable {
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// The signals that tell this process to end.
-    public static let ending = SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT).withoutIgnored
+    public static var ending: SignalSet { SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT).withoutIgnored }
 
     /// The signals of the set that this process was not started to ignore (by `nohup`, or in the background of a
     /// script). While it is blocked, an ignored signal waits to be fetched like any other.

@@ -63,6 +63,18 @@ extension System {
         }
     }
 
+    /// Makes a copy of this process, in the state in which `spawnDetached` starts a program. In /proc and ps `words`
+    /// are its command line, with blanks between them. Returns its pid, and 0 in the copy, which must end by `exit`: the
+    /// objects of its original that hold descriptors are there, but the descriptors are closed. Returns nil if this process
+    /// cannot be copied because it has several threads, or the memory of its own command line and its environment has no
+    /// room for `words`.
+    public static func forkDetached(showing words: [String], passing: Int32) throws(Errno) -> pid_t? {
+        let text = words.joined(separator: " ")
+        let length = text.utf8.count
+        guard shim_may_fork_as(length) == 1 else { return nil }
+        return try SystemCall.run(.fork) { shim_fork_detached(passing, text, length) }
+    }
+
     /// Starts a program in a process group of its own, with signals at their defaults, nothing to read on standard input,
     /// and its output on standard error. Returns the pid, which is also the number of the group.
     public static func spawnGroup(

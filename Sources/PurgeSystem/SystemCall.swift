@@ -54,6 +54,7 @@ extension SystemCall {
         case realpath, chdir, umount2
         // Processes, threads and signals.
         case posixSpawn = "posix_spawn"
+        case fork
         case pidfdOpen = "pidfd_open"
         case waitpid, waitid, kill, sigaction, sigprocmask, sigtimedwait, poll, prctl, unshare, setrlimit
     }

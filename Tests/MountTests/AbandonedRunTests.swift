@@ -19,6 +19,8 @@ extension Mounts {
             try eventually("the command runs") { Files.exists("\(scratch)/ready") }
             let all = try Files.names(in: "/proc").compactMap { pid_t($0) }.filter { pid in
                 Files.text("/proc/\(pid)/environ").contains(token)
+                    || Files.commandLine(of: "\(pid)").contains(" mount --foreground ")
+                        && Files.commandLine(of: "\(pid)").contains("\(scratch)/tmp")
             }
             for pid in all { kill(pid, SIGSTOP) }
             for pid in all { kill(pid, SIGKILL) }

@@ -166,8 +166,8 @@ extension Mounts {
 
         private func daemon(of mount: TestMount) throws -> pid_t? {
             try Files.names(in: "/proc").compactMap { pid_t($0) }.first {
-                let words = Files.text("/proc/\($0)/cmdline")
-                return words.contains("--foreground") && words.hasSuffix("\(mount.store)\0\(mount.root)\0")
+                let words = Files.commandLine(of: "\($0)")
+                return words.contains(" --foreground ") && words.hasSuffix(" \(mount.store) \(mount.root)")
             }
         }
     }

@@ -44,7 +44,7 @@ extension Mounts {
         private func daemon(of mount: TestMount) throws -> pid_t {
             let pids = try Files.names(in: "/proc").compactMap { pid_t($0) }
             return try #require(
-                pids.first { Files.text("/proc/\($0)/cmdline").hasSuffix("\(mount.store)\0\(mount.root)\0") })
+                pids.first { Files.commandLine(of: "\($0)").hasSuffix(" \(mount.store) \(mount.root)") })
         }
     }
 }

@@ -180,7 +180,7 @@ extension Mounts {
                 try trace.start("echo > $OUT/ready; while [ ! -e $OUT/go ]; do sleep 0.05; done")
                 try trace.waitForNote("ready")
                 let daemons = try trace.processes().filter { name in
-                    Files.text("/proc/\(name)/cmdline").contains("\0mount\0--foreground\0")
+                    Files.commandLine(of: name).contains(" mount --foreground ")
                 }
                 let daemon = try #require(daemons.compactMap { pid_t($0) }.first)
                 kill(daemon, SIGSTOP)

@@ -13,7 +13,7 @@ extension Mounts {
                 try PurgefsBinary.run("mount", "--total", "64M", mount.store, mount.root).succeeded()
                 let pids = try Files.names(in: "/proc").compactMap { pid_t($0) }
                 let daemon = try #require(
-                    pids.first { Files.text("/proc/\($0)/cmdline").hasSuffix("\(mount.store)\0\(mount.root)\0") })
+                    pids.first { Files.commandLine(of: "\($0)").hasSuffix(" \(mount.store) \(mount.root)") })
                 try body(mount, daemon)
                 #expect(MountTable.entry(at: mount.root) == nil)
                 try eventually("the end of the daemon") { !Files.exists("/proc/\(daemon)") }

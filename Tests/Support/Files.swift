@@ -92,6 +92,10 @@ public enum Files {
     public static func text(_ path: String) -> String {
         String(decoding: (try? content(path)) ?? [], as: UTF8.self)
     }
+    /// The words of a process's command line with blanks between them, empty if there is no such process.
+    public static func commandLine(of pid: String) -> String {
+        text("/proc/\(pid)/cmdline").split(separator: "\0").joined(separator: " ")
+    }
     /// Makes or replaces a file outside of a mount.
     public static func write(_ text: String, to path: String) throws(Errno) {
         let file = try OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC)

@@ -20,6 +20,11 @@ int shim_spawn_command(
 // descriptor 3, `passed` if that is not -1.
 int shim_spawn_detached(
     const char *path, char *const argv[], char *const envp[], int passed, int keeps_messages);
+// Whether this process has one thread, so that it can be copied, and room for a command line of so many bytes.
+int shim_may_fork_as(size_t length);
+// As shim_spawn_detached, but the new process is a copy of this one, in which it returns 0; /proc shows `text` as its
+// command line.
+int shim_fork_detached(int passed, const char *text, size_t length);
 // Returns the pid of a process in a group of its own, with all signals at their defaults, nothing to read, and its
 // output on standard error.
 int shim_spawn_group(const char *path, char *const argv[], char *const envp[]);
@@ -43,7 +48,7 @@ int shim_block_signals(shim_signals set, shim_signals *old);
 int shim_set_mask(shim_signals set);
 int shim_default_signal(int signal);
 int shim_ignore_signal(int signal);
-// The signals of the set that this process does not ignore.
+// The signals of the set that this process was not started to ignore.
 shim_signals shim_without_ignored(shim_signals set);
 // The next signal of the set, 0 if none arrived in time (-1: wait for ever). `by_kernel` says
 // whether the kernel sent it, as it does for a terminal, and not a process.

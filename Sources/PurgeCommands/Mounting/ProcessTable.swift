@@ -113,8 +113,9 @@ enum ProcessTable {
         return text.count > 60 ? text.prefix(57) + "..." : text
     }
 
+    /// A daemon that is a copy of the process that started it has blanks between the words.
     private static func words(of pid: pid_t) -> [Substring] {
-        (content("/proc/\(pid)/cmdline") ?? "").split(separator: "\0")
+        (content("/proc/\(pid)/cmdline") ?? "").split { $0 == "\0" || $0 == " " }
     }
 
     private static func pids() -> [pid_t] { entries("/proc").compactMap { pid_t($0) } }

@@ -15,12 +15,12 @@ struct RunPreparation {
     /// The store that the user has named, if it was made as a copy.
     private let copied: NewStore?
     var isCopied: Bool { copied != nil }
-    /// Removes what earlier runs have left, beside this one.
-    private let cleaning: WorkThread?
+    /// Of what earlier runs have left.
+    let cleaning: RunCleaning
 
     /// The mount has failed: removes what was made for it, including a store that the user has named if it is new.
     func withdraw() throws(CommandFailure) {
-        cleaning?.join()
+        cleaning.join()
         if let copied { copied.withdraw() } else { before.restore(after: area.root) }
         try area.remove()
     }
@@ -29,7 +29,7 @@ struct RunPreparation {
     /// seen is of no use, and in the way of the next attempt.
     func end(hasRun: Bool) throws(CommandFailure) {
         if copied != nil, !hasRun { return try withdraw() }
-        cleaning?.join()
+        cleaning.join()
         before.keep(after: area.root)
         try area.remove()
     }
@@ -58,7 +58,7 @@ struct RunPreparation {
                     }
                 }
                 return try RunPreparation(
-                    area, store: named ?? area.store, copied: copied, cleaning: clean(directory))
+                    area, store: named ?? area.store, copied: copied, cleaning: RunCleaning(directory))
             } catch {
                 copied?.withdraw()
                 try area.remove()
@@ -92,16 +92,6 @@ struct RunPreparation {
         }
     }
 
-    /// There may be thousands of other files in the directory, and what is there to remove may be large.
-    private static func clean(_ directory: String) -> WorkThread? {
-        do throws(Errno) {
-            return try WorkThread(name: "cleaning") { RunArea.removeAbandoned(in: directory) }
-        } catch {
-            RunArea.removeAbandoned(in: directory)
-            return nil
-        }
-    }
-
     /// A temporary store that is not complete is removed with the directory of the run. Returns one that was named.
     private static func copy(
         _ origin: CopyOrigin, to named: String?, _ area: RunArea
@@ -120,7 +110,7 @@ struct RunPreparation {
 
     /// The path of the mount point contains the container's UUID, so the store is made first.
     private init(
-        _ area: RunArea, store path: String, copied: NewStore?, cleaning: WorkThread?
+        _ area: RunArea, store path: String, copied: NewStore?, cleaning: RunCleaning
     ) throws(CommandFailure) {
         let container: String
         do throws(StoreError) {

@@ -153,6 +153,7 @@ struct RunSession {
         let daemon = try DaemonProcess.start(
             programName: invocation.programName, options: options, store: prepared.store,
             mountpoint: prepared.mountpoint)
+        prepared.cleaning.begin()
         if let signal = try daemon.waitForWord(orOneOf: Self.interrupting) {
             daemon.requestEnd()
             _ = daemon.waitForEnd(milliseconds: 10_000)

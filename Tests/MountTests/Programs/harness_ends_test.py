@@ -99,7 +99,7 @@ def test_still_in_use():
 def daemon(container):
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
-            words = pathlib.Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0")
+            words = pathlib.Path(f"/proc/{name}/cmdline").read_bytes().replace(b"\0", b" ").split(b" ")
         except OSError:
             continue
         if b"--foreground" in words and os.fsencode(container.path) in words:

@@ -99,7 +99,7 @@ private func daemon(of container: Container) throws -> pid_t {
     return try #require(
         processes.first { process in
             let data = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
-            let words = String(decoding: data, as: UTF8.self).split(separator: "\0")
+            let words = String(decoding: data, as: UTF8.self).split { $0 == "\0" || $0 == " " }
             return words.contains("--foreground") && words.last == container.path[...]
         })
 }
