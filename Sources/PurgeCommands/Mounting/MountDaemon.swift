@@ -43,7 +43,9 @@ struct MountDaemon {
         diesWithParent = arguments.has(.diesWithParent)
         // `run` itself reports a full disk, once there is one.
         self.request.warnsOfSmallDisk = !diesWithParent
-        area = arguments.text(.removeStore).map { RunArea(root: $0) }
+        area = arguments.text(.removeStore).map { [mountpoint = request.mountpoint] root in
+            RunArea(root: root, mountpoint: mountpoint)
+        }
         self.request.start = area?.root
         self.request.whenEnding = { Self.tell(serviceManager, .stopping) }
         do throws(Errno) {

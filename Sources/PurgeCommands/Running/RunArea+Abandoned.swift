@@ -24,9 +24,7 @@ extension RunArea {
 
     private func removeIfAbandoned(_ name: RawText, in parent: FileDescriptor) throws(Errno) {
         let opened = try parent.open(name, O_RDONLY | O_DIRECTORY)  // not through a symbolic link
-        let status = try System.status(opened.raw)
-        let changed = Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec)
-        guard status.st_uid == geteuid(), System.now() - changed > Self.least, try Self.isOwn(opened) else { return }
+        guard try Self.isOld(opened), try Self.isOwn(opened) else { return }
         try System.lockExclusively(opened.raw)  // fails while the run lasts
         do throws(Errno) {
             let store = try opened.open("store", O_RDONLY | O_DIRECTORY)
@@ -39,6 +37,15 @@ extension RunArea {
             _ = Unmounting(mountpoint: mount.mountpoint).attempt(detaching: true)
         }
         do throws(CommandFailure) { try remove() } catch {}
+    }
+}
+
+extension RunArea {
+    /// Whether it is a directory of this user that a run would have locked by now.
+    static func isOld(_ directory: FileDescriptor) throws(Errno) -> Bool {
+        let status = try System.status(directory.raw)
+        let changed = Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec)
+        return status.st_uid == geteuid() && System.now() - changed > least
     }
 }
 

@@ -2,40 +2,48 @@ import Glibc
 import PurgeStore
 import PurgeSystem
 
-/// The temporary directory of one `purgefs run`: the mount point, and the store if none was named. `run`
-/// removes it; if `run` was killed its daemon does, and if both were killed, the next `run`.
+/// The temporary directories of one `purgefs run`: that of the store, if none was named, and that of the mount point, which
+/// is the same one unless there is a better place for it. `run` removes them; if `run` was killed its daemon does, and if
+/// both were killed, the next `run`.
 struct RunArea {
     static let prefix = "purgefs-run."
     static let containers = ["Containers", "Data", "Application"]
 
     /// Absolute.
     let root: String
-    /// Locked for as long as the run lasts, so that no other run takes it for abandoned.
-    private var directory: FileDescriptor?
+    /// The directory above the mount point, absolute.
+    private(set) var mountRoot: String
+    /// Locked for as long as the run lasts, so that no other run takes them for abandoned.
+    private var directories: [FileDescriptor] = []
 
-    init(root: String) { self.root = root }
+    init(root: String) { (self.root, mountRoot) = (root, root) }
+
+    /// That of another process, which has made this mount point.
+    init(root: String, mountpoint: String) {
+        self.root = root
+        mountRoot = (Self.containers + [""]).reduce(mountpoint) { path, _ in path.parentPath }
+    }
 
     var store: String { root + "/store" }
-    func mountpoint(container: String) -> String { ([root] + Self.containers + [container]).joined(separator: "/") }
 
     /// Directories that are fit for temporary files, the best first. One inside a container or a store is
     /// not, because files there may be purged.
-    static func candidates() -> [String] {
+    static func candidates(_ surroundings: Surroundings) -> [String] {
         let named = getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? ""
-        let surroundings = Surroundings(mounts: MountEntry.all())
         return [named, "/tmp", "/var/tmp"].filter { !$0.isEmpty }.compactMap(Places.resolved).filter { path in
             surroundings.container(holding: path) == nil && surroundings.store(holding: path) == nil
         }
     }
 
-    /// A new directory that only this user can access.
-    static func make(in directory: String) throws(CommandFailure) -> RunArea {
+    /// A new directory that only this user can access, and another one for the mount point in the first of `places` where
+    /// one can be made.
+    static func make(in directory: String, mountingIn places: [String] = []) throws(CommandFailure) -> RunArea {
         do throws(Errno) {
             var area = RunArea(root: try System.makeTemporaryDirectory(prefix: "\(directory)/\(prefix)"))
-            let opened = try FileDescriptor.open(area.root, O_RDONLY | O_DIRECTORY)
-            try System.lockExclusively(opened.raw)
-            area.directory = opened
+            let opened = try locked(area.root)
+            area.directories = [opened]
             markAsOwn(opened)
+            for place in places where area.mountRoot == area.root { area.mount(in: place) }
             return area
         } catch {
             throw CommandFailure(
@@ -44,8 +52,42 @@ struct RunArea {
         }
     }
 
+    private static func locked(_ path: String) throws(Errno) -> FileDescriptor {
+        let opened = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
+        try System.lockExclusively(opened.raw)
+        return opened
+    }
+
+    /// Does nothing where that is not possible, as in a system container whose /run is read-only or full.
+    private mutating func mount(in place: String) {
+        do throws(Errno) {
+            let path = try System.makeTemporaryDirectory(prefix: "\(place)/\(Self.mountPrefix)")
+            do throws(Errno) {
+                let opened = try Self.locked(path)
+                try Self.makeContainers(in: path)
+                directories.append(opened)
+                mountRoot = path
+            } catch { try Self.removeContainers(from: path) }
+        } catch {}
+    }
+
+    private static func makeContainers(in path: String) throws(Errno) {
+        for count in 1...containers.count {
+            let folder = ([path] + containers.prefix(count)).joined(separator: "/")
+            try System.makeDirectory(at: AT_FDCWD, folder, mode: 0o700)
+        }
+    }
+
+    /// Removes them if they are empty, and then the directory too.
+    static func removeContainers(from path: String) throws(Errno) {
+        for count in (0...containers.count).reversed() {
+            let folder = ([path] + containers.prefix(count)).joined(separator: "/")
+            try removeDirectory(Array(folder.utf8CString), in: nil)
+        }
+    }
+
     func makeMountpoint(container: String) throws(CommandFailure) -> String {
-        var path = root
+        var path = mountRoot
         for name in Self.containers + [container] {
             path += "/" + name
             do throws(Errno) {
@@ -61,7 +103,7 @@ struct RunArea {
     /// store has a mode of its own.
     func admitOthers() throws(CommandFailure) {
         for count in 0...Self.containers.count {
-            let path = ([root] + Self.containers.prefix(count)).joined(separator: "/")
+            let path = ([mountRoot] + Self.containers.prefix(count)).joined(separator: "/")
             do throws(Errno) {
                 try System.changeMode(at: AT_FDCWD, path, 0o711)
             } catch { throw CommandFailure("cannot let other users in", path: path, error) }
@@ -74,35 +116,37 @@ struct RunArea {
     /// Removes everything in it, including the store; does nothing if it is gone already. Whatever is still mounted there
     /// is left alone.
     func remove() throws(CommandFailure) {
-        guard root.split(separator: "/").last?.hasPrefix(Self.prefix) == true else {
-            throw CommandFailure("will not remove", path: root, "`purgefs run` did not make it", advice: "")
+        for (path, prefix) in [(root, Self.prefix), (mountRoot, mountRoot == root ? Self.prefix : Self.mountPrefix)] {
+            guard path.split(separator: "/").last?.hasPrefix(prefix) != true else { continue }
+            throw CommandFailure("will not remove", path: path, "`purgefs run` did not make it", advice: "")
         }
         do throws(Errno) {
-            guard let area = try Self.open(root) else { return }
+            let area = try Self.open(root)
             for attempt in 1...Self.attempts {
                 do throws(Errno) {
                     try removeMountpoint()
-                    try TreeRemoval.run("store", in: area)
-                    return try Self.removeDirectory(Array(root.utf8CString), in: nil)
+                    if let area { try TreeRemoval.run("store", in: area) }
+                    for path in [mountRoot, root] { try Self.removeDirectory(Array(path.utf8CString), in: nil) }
+                    return
                 } catch .notEmpty {
                     // Nothing is mounted there.
-                    try TreeRemoval.run("store", in: area)
+                    if let area { try TreeRemoval.run("store", in: area) }
                     if attempt == Self.attempts { throw .notEmpty }
                 }
             }
         } catch {
             throw CommandFailure(
                 "cannot remove the temporary directory", path: root, "\(error)",
-                advice: "Remove it by hand: rm -rf \(root)")
+                advice: "Remove it by hand: rm -rf \(root)" + (mountRoot == root ? "" : " \(mountRoot)"))
         }
     }
 
     private func removeMountpoint() throws(Errno) {
-        if let data = try Self.open(([root] + Self.containers).joined(separator: "/")) {
+        if let data = try Self.open(([mountRoot] + Self.containers).joined(separator: "/")) {
             for name in try data.names() { try Self.remove(name, in: data) }
         }
         for count in (1...Self.containers.count).reversed() {
-            let path = ([root] + Self.containers.prefix(count)).joined(separator: "/")
+            let path = ([mountRoot] + Self.containers.prefix(count)).joined(separator: "/")
             try Self.removeDirectory(Array(path.utf8CString), in: nil)
         }
     }
@@ -126,7 +170,7 @@ struct RunArea {
         } catch .noEntry { return nil }
     }
 
-    private static func removeDirectory(_ name: RawText, in directory: FileDescriptor?) throws(Errno) {
+    static func removeDirectory(_ name: RawText, in directory: FileDescriptor?) throws(Errno) {
         do throws(Errno) {
             try System.removeDirectory(at: directory?.raw ?? AT_FDCWD, name)
         } catch .noEntry {}

@@ -14,7 +14,7 @@ struct RunCover {
         let container = all.firstIndex { $0.isContainer && $0.mountpoint.isPath(mountpoint) }
         return all.dropFirst(container.map { $0 + 1 } ?? 0).filter { mount in
             let place = mount.mountpoint
-            return place.isPath(area.root) || place.isPath(below: area.root) && mountpoint.pathRest(after: place) != nil
+            return mountpoint.pathRest(after: place) != nil && place.pathRest(after: area.mountRoot) != nil
         }
     }
 

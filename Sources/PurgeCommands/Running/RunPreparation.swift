@@ -36,12 +36,17 @@ struct RunPreparation {
 
     /// `named` is the store that the user gave. Without one, the first directory for temporary
     /// files that can hold a store is used. With an origin, the store is a new one that begins as a copy of that.
-    static func make(store named: String?, copyOf origin: CopyOrigin?) throws(CommandFailure) -> RunPreparation {
+    static func make(
+        store named: String?, copyOf origin: CopyOrigin?, allowsOther: Bool
+    ) throws(CommandFailure) -> RunPreparation {
         var refusals = Refusals()
-        for directory in RunArea.candidates() where refusals.allow(directory) {
+        let surroundings = Surroundings(mounts: MountEntry.all())
+        let places = RunArea.mountPlaces(surroundings)
+        let mountPlaces = RunArea.mayChoosePlace(allowsOther: allowsOther) ? places : []
+        for directory in RunArea.candidates(surroundings) where refusals.allow(directory) {
             let area: RunArea
             do throws(CommandFailure) {
-                area = try RunArea.make(in: directory)
+                area = try RunArea.make(in: directory, mountingIn: mountPlaces)
             } catch {
                 refusals.add(error, in: directory, .directory)
                 continue
@@ -58,7 +63,7 @@ struct RunPreparation {
                     }
                 }
                 return try RunPreparation(
-                    area, store: named ?? area.store, copied: copied, cleaning: RunCleaning(directory))
+                    area, store: named ?? area.store, copied: copied, cleaning: RunCleaning(directory, mounts: places))
             } catch {
                 copied?.withdraw()
                 try area.remove()

@@ -32,7 +32,9 @@ struct RunSession {
         self.invocation = invocation
         self.mask = mask
         console = invocation.console
-        prepared = try RunPreparation.make(store: invocation.arguments.text(.store), copyOf: origin)
+        prepared = try RunPreparation.make(
+            store: invocation.arguments.text(.store), copyOf: origin,
+            allowsOther: invocation.arguments.allowsOther)
         self.plan = RunningPlan(plan, mountpoint: prepared.mountpoint)
     }
 

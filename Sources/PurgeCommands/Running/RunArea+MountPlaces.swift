@@ -1,0 +1,68 @@
+import Glibc
+import PurgeSystem
+
+// Code of apps takes a file for temporary whose path has /tmp/ in it, so the mount point has another place than the store
+// where there is one that this user alone can write.
+extension RunArea {
+    static let mountPrefix = "purgefs."
+    /// In bytes. The address of a Unix socket has room for 107; above a longer place, a container would leave programs
+    /// that make sockets less than the name of one.
+    private static let longestPlace = 16
+
+    /// Whether the user leaves the place of the mount point to this program. Through their owner's directory other users
+    /// cannot pass, but through that of root they can.
+    static func mayChoosePlace(allowsOther: Bool) -> Bool {
+        if getenv("TMPDIR").map({ $0.pointee != 0 }) ?? false { return false }
+        return geteuid() == 0 || !allowsOther
+    }
+
+    /// Where a mount point may be made, or earlier runs may have made theirs.
+    static func mountPlaces(_ surroundings: Surroundings) -> [String] {
+        let runtime = getenv("XDG_RUNTIME_DIR").flatMap { String(validatingCString: $0) } ?? ""
+        let place = geteuid() == 0 ? "/run" : runtime
+        guard place.utf8.first == UInt8(ascii: "/"), let path = Places.resolved(place),
+            path.utf8.count <= longestPlace, !"\(path)/".contains("/tmp/"), isOwn(path),
+            surroundings.container(holding: path) == nil, surroundings.store(holding: path) == nil
+        else { return [] }
+        return [path]
+    }
+
+    /// Whether no other user can put something there.
+    private static func isOwn(_ path: String) -> Bool {
+        do throws(Errno) {
+            let status = try System.status(ofPath: path)
+            return status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid() && status.st_mode & 0o022 == 0
+        } catch { return false }
+    }
+
+    /// Removes the mount points there of earlier runs that were killed together with their daemons, and nothing that is not
+    /// empty.
+    static func removeAbandonedMounts(in place: String) {
+        do throws(Errno) {
+            let parent = try FileDescriptor.open(place, O_RDONLY | O_DIRECTORY)
+            let beginning = Array(mountPrefix.utf8CString.dropLast())
+            for name in try parent.names(where: { strncmp($0, beginning, beginning.count) == 0 }) {
+                if System.endSignal() != nil { return }
+                guard Places.text(name).utf8.count == mountPrefix.utf8.count + 6 else { continue }
+                do throws(Errno) {
+                    try removeIfAbandoned(parent.open(name, O_RDONLY | O_DIRECTORY), "\(place)/\(Places.text(name))")
+                } catch {}
+            }
+        } catch {}
+    }
+
+    private static func removeIfAbandoned(_ opened: FileDescriptor, _ path: String) throws(Errno) {
+        guard try isOld(opened) else { return }
+        try System.lockExclusively(opened.raw)  // fails while the run lasts
+        for mount in MountEntry.containers() where mount.mountpoint.isPath(below: path) {
+            guard Places.isDead(mount.mountpoint) else { return }
+            _ = Unmounting(mountpoint: mount.mountpoint).attempt(detaching: true)
+        }
+        let folder = ([path] + containers).joined(separator: "/")
+        do throws(Errno) {
+            let data = try FileDescriptor.open(folder, O_RDONLY | O_DIRECTORY)
+            for name in try data.names() { try removeDirectory(name, in: data) }
+        } catch .noEntry {}
+        try removeContainers(from: path)
+    }
+}

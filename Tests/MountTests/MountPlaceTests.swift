@@ -1,0 +1,125 @@
+import Foundation
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+extension Mounts {
+    /// Where `purgefs run` makes its mount point.
+    @Suite struct MountPlaceTests {
+        private static let home = ["--quiet", "--", "sh", "-c", "echo \"$HOME\""]
+
+        private func run(_ environment: [String], _ before: [String] = [], _ options: [String] = []) throws -> String {
+            let words = before + ["env"] + environment + [PurgefsBinary.path, "run"] + options + Self.home
+            return try Scratch.with("place") { scratch in
+                try Program.run(words, in: scratch.path).succeeded().trimmingCharacters(in: .newlines)
+            }
+        }
+
+        /// Begins the command line of an ordinary user who may mount, and let others in.
+        private static let user = [
+            "unshare", "-m", "sh", "-ec",
+            """
+            mknod -m 666 fuse c 10 229; mount --bind fuse /dev/fuse
+            echo user_allow_other > conf; mount --bind conf /etc/fuse.conf
+            exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+            """, "sh",
+        ]
+
+        /// The directory that the run has made, which is gone when it has ended.
+        private func made(_ home: String) throws -> String {
+            let parts = home.split(separator: "/")
+            let above = "/" + parts.dropLast(4).joined(separator: "/")
+            #expect(parts.suffix(4).prefix(3) == ["Containers", "Data", "Application"], "\(home)")
+            #expect(!Files.exists(above))
+            return above
+        }
+
+        @Test func ofRoot() throws {
+            let place = try made(run(["-u", "TMPDIR"]))
+            #expect(place.wholeMatch(of: /\/run\/purgefs\.[A-Za-z0-9]{6}/) != nil, "\(place)")
+            let open = try made(run(["-u", "TMPDIR"], [], ["--allow-other"]))
+            #expect(open.hasPrefix("/run/purgefs."), "\(open)")
+        }
+
+        @Test func namedByTheUser() throws {
+            try Scratch.with("place") { scratch in
+                let place = try made(run(["TMPDIR=\(scratch.path)"]))
+                #expect(place.hasPrefix("\(scratch.path)/purgefs-run."), "\(place)")
+            }
+        }
+
+        /// The directory of an ordinary user, if nobody else can write it and its path is not one of temporary files.
+        @Test(arguments: [
+            ("pt", "700", "65534", true), ("pt", "777", "65534", false), ("pt", "755", "0", false),
+            ("purgefs-test", "700", "65534", false),
+        ])
+        func ofAnOrdinaryUser(name: String, mode: String, owner: String, isTaken: Bool) throws {
+            let runtime = "/run/\(name).\(UUID().uuidString.prefix(6))"
+            try Program.shell("mkdir -m \(mode) \(runtime) && chown \(owner) \(runtime)").succeeded()
+            defer { rmdir(runtime) }
+            let place = try made(run(["-u", "TMPDIR", "XDG_RUNTIME_DIR=\(runtime)"], Self.user))
+            #expect(place.hasPrefix("\(runtime)/purgefs.") == isTaken, "\(place)")
+            #expect(isTaken || place.hasPrefix("/tmp/purgefs-run."), "\(place)")
+            #expect(try Files.names(in: runtime) == [])
+        }
+
+        /// Other users could not pass through it. Without the variable everything is as if it were not of use.
+        @Test(arguments: [["--allow-other"], []]) func ofAnOrdinaryUserWithout(options: [String]) throws {
+            let runtime = "/run/pt.\(UUID().uuidString.prefix(6))"
+            try Program.shell("mkdir -m 700 \(runtime) && chown 65534 \(runtime)").succeeded()
+            defer { rmdir(runtime) }
+            let variable = options.isEmpty ? ["-u", "XDG_RUNTIME_DIR"] : ["XDG_RUNTIME_DIR=\(runtime)"]
+            let place = try made(run(["-u", "TMPDIR"] + variable, Self.user, options))
+            #expect(place.hasPrefix("/tmp/purgefs-run."), "\(place)")
+        }
+
+        /// As in a system container without a /run that can be written.
+        @Test(arguments: [
+            ["unshare", "-m", "sh", "-c", "mount -t tmpfs -o ro x /run && \"$@\"", "sh"],
+            ["unshare", "-m", "sh", "-c", "mount -t tmpfs -o nr_inodes=3 x /run && \"$@\" && ls -A /run", "sh"],
+            ["unshare", "-m", "sh", "-c", "mount -t tmpfs -o mode=1777 x /run && \"$@\"", "sh"],
+        ])
+        func aRunThatIsOfNoUse(before: [String]) throws {
+            let place = try made(run(["-u", "TMPDIR"], before))
+            #expect(place.hasPrefix("/tmp/purgefs-run."), "\(place)")
+        }
+
+        /// Also by a run that has a TMPDIR, and so mounts elsewhere.
+        @Test func anAbandonedOneIsRemoved() throws {
+            try Scratch.with("place") { scratch in
+                let token = "PURGEFS_TEST_\(UUID().uuidString)"
+                let child = try Program.start(
+                    [
+                        "env", "-u", "TMPDIR", PurgefsBinary.path, "run", "--", "sh", "-c",
+                        "cat $HOME/.purgefs/status.json > $OUT/new; mv $OUT/new $OUT/home; exec sleep 100",
+                    ],
+                    environment: ["OUT": scratch.path, "TOKEN": token])
+                try eventually("the command runs") { Files.exists("\(scratch.path)/home") }
+                let status = try JSONDecoder().decode(
+                    MountStatus.self, from: Data(try Files.content("\(scratch.path)/home")))
+                let home = try #require(status.mountpoint)
+                let all = try Files.names(in: "/proc").compactMap { pid_t($0) }.filter { pid in
+                    Files.text("/proc/\(pid)/environ").contains(token)
+                }
+                for pid in all { kill(pid, SIGSTOP) }
+                for pid in all { kill(pid, SIGKILL) }
+                _ = try child.wait(within: 30)
+                let place = "/" + home.split(separator: "/").prefix(2).joined(separator: "/")
+                #expect(place.hasPrefix("/run/purgefs."))
+                try eventually(within: 60, "the next runs remove it") {
+                    try Program.run(
+                        [PurgefsBinary.path, "run", "--quiet", "--", "true"], environment: ["TMPDIR": scratch.path]
+                    ).succeeded()
+                    return !Files.exists(place)
+                }
+                // The store is not in the directory of those.
+                try eventually(within: 60, "the next run in the same place removes the store") {
+                    try Program.run("env", "-u", "TMPDIR", PurgefsBinary.path, "run", "--quiet", "--", "true")
+                        .succeeded()
+                    return !Files.exists(status.store)
+                }
+            }
+        }
+    }
+}
