@@ -101,6 +101,7 @@ extension Mounts {
                 let home = try #require(status.mountpoint)
                 let all = try Files.names(in: "/proc").compactMap { pid_t($0) }.filter { pid in
                     Files.text("/proc/\(pid)/environ").contains(token)
+                        || Files.commandLine(of: "\(pid)").contains(home)
                 }
                 for pid in all { kill(pid, SIGSTOP) }
                 for pid in all { kill(pid, SIGKILL) }
