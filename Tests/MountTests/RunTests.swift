@@ -309,7 +309,8 @@ extension Mounts {
                 #expect(!Files.exists(status.store), "the temporary store is left")
                 try eventually(within: 10, "no process left") { try run.processes().isEmpty }
                 // What it has made after the end is its own.
-                let area = String(status.store.dropLast("/store".count))
+                let mountpoint = try #require(status.mountpoint).split(separator: "/")
+                let area = "/" + mountpoint.dropLast(4).joined(separator: "/")
                 if Files.exists(area) { try Program.run("rm", "-r", area).succeeded() }
             }
         }
