@@ -52,7 +52,7 @@ struct DaemonEnd {
         do throws(Errno) {
             guard let pid = daemons.first(where: ProcessTable.isRunning) else { throw .tryAgain }
             _ = try System.waitForEnd(of: pid, milliseconds: 10)
-        } catch { usleep(1_000) }
+        } catch { usleep(200) }
     }
 
     private var isOver: Bool { !isRunning && isStoreFree }

@@ -51,9 +51,19 @@ enum ProcessTable {
     /// Daemons that have the store's directory itself open, as the holder of its lock does.
     static func daemons(of store: String) -> [pid_t] {
         pids().filter { pid in
-            pid != getpid() && words(of: pid).dropFirst().contains("mount")
+            pid != getpid() && mayMount(pid) && words(of: pid).dropFirst().contains("mount")
                 && descriptors(of: pid).contains { $0.path.isPath(store) }
         }
+    }
+
+    /// Whether the word is in the command line, all of which would take long to take apart. The verb is near its beginning.
+    private static func mayMount(_ pid: pid_t) -> Bool {
+        do throws(Errno) {
+            let line = try FileDescriptor.open("/proc/\(pid)/cmdline", O_RDONLY).readSome(4 * Int(PATH_MAX))
+            return line.withUnsafeBytes { line in
+                line.indices.contains { line[$0...].starts(with: "mount".utf8) }
+            }
+        } catch { return false }
     }
 
     /// One process of each mount namespace other than our own, as far as this user may see them.

@@ -47,6 +47,8 @@ private enum UnmountVerb {
             console.warn("unmount: \(here): unmounted here; the same container is still mounted at \(there)")
             return ExitStatus.done
         }
+        // Most end at once. To look for copies takes a look at each process.
+        if daemon.wait(milliseconds: 20) { return try done(daemon) }
         var copies = MountCopy.all(of: entry)
         if !copies.isEmpty && !isForced {
             // The process that keeps it may be about to end.
