@@ -203,8 +203,17 @@ container_events() { container_is_there && "${PURGEFS:-purgefs}" events "$CONTAI
 # container_position: prints the number of the newest event.
 container_position() {
     container_is_there || return 1
-    container_newest=$(container_events --json --all --tail 1) || return 1
+    container_newest=$(container_journal --all --tail 1) || return 1
     echo "$container_newest" | container_numbers
+}
+
+# The events in JSON. A daemon that was stopped would be waited for without end.
+container_journal() {
+    container_journal_status=0
+    timeout 20 "${PURGEFS:-purgefs}" events "$CONTAINER" --json "$@" || container_journal_status=$?
+    [ "$container_journal_status" != 124 ] ||
+        container_say "the daemon of the container does not answer (was it stopped?): $CONTAINER"
+    return "$container_journal_status"
 }
 
 # The numbers of events in JSON.
@@ -234,7 +243,7 @@ container_expect_purge() {
     container_tries=100
     container_newest=
     while :; do
-        if ! container_told=$(container_events --json --type purge --path "$container_glob" --tail 1 2>&1); then
+        if ! container_told=$(container_journal --type purge --path "$container_glob" --tail 1 2>&1); then
             container_say "whether $container_name was purged cannot be told: $container_told"
             return 1
         fi

@@ -40,12 +40,31 @@ extension FileTime {
     }
 
     /// nil for anything that `text` cannot have made.
-    public init?(text: some StringProtocol) {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, let seconds = Int64(parts[0]), let nanoseconds = Int64(parts[1]),
-            (0..<Self.second).contains(nanoseconds)
+    public init?(text: some StringProtocol) { self.init(utf8: Array(text.utf8)) }
+
+    /// The same, of the bytes of a text: every file of a copied store has one.
+    public init?(utf8 text: [UInt8]) {
+        let point = text.count - 10
+        guard point > 0, text[point] == UInt8(ascii: "."), let nanoseconds = Self.negated(text[(point + 1)...])
         else { return nil }
-        self.init(seconds: seconds, nanoseconds: nanoseconds)
-        guard self.text == text else { return nil }
+        let isNegative = text[0] == UInt8(ascii: "-")
+        let digits = text[(isNegative ? 1 : 0)..<point]
+        guard let first = digits.first, let seconds = Self.negated(digits),
+            first != UInt8(ascii: "0") || (digits.count == 1 && !isNegative), isNegative || seconds > .min
+        else { return nil }
+        self.init(seconds: isNegative ? seconds : -seconds, nanoseconds: -nanoseconds)
+    }
+
+    /// Of decimal digits, the number below zero: there is one more of these.
+    private static func negated(_ digits: ArraySlice<UInt8>) -> Int64? {
+        var number: Int64 = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            let (tenfold, isTooFar) = number.multipliedReportingOverflow(by: 10)
+            let (next, isBeyond) = tenfold.subtractingReportingOverflow(Int64(digit - UInt8(ascii: "0")))
+            guard !isTooFar, !isBeyond else { return nil }
+            number = next
+        }
+        return number
     }
 }

@@ -38,9 +38,29 @@ struct FileTimeTests {
         ("9223372036854775808.000000000", nil), ("1.1000000000", nil), ("1.00000000", nil), ("1", nil), ("1.", nil),
         (".000000000", nil), ("01.000000000", nil), ("+1.000000000", nil), ("1.-00000001", nil),
         ("1.+00000001", nil), ("1.000000000.", nil), ("", nil), ("-0.000000000", nil), (" 1.000000000", nil),
+        ("0.000000000", FileTime(seconds: 0, nanoseconds: 0)), ("-1.000000000", FileTime(seconds: -1, nanoseconds: 0)),
+        ("9223372036854775807.999999999", FileTime(seconds: .max, nanoseconds: 999_999_999)),
+        ("-9223372036854775809.000000000", nil), ("18446744073709551617.000000000", nil), ("-.000000000", nil),
+        ("--1.000000000", nil), ("-01.000000000", nil), ("00.000000000", nil), ("1,000000000", nil),
+        ("1.00000000/", nil), (":.000000000", nil), ("1..000000000", nil), ("1.000000000\0", nil),
+        ("1.00000000a", nil), ("1\0.000000000", nil),
+        ("1.000000000\n", nil), ("\u{661}.000000000", nil), ("1.00000000\u{661}", nil), ("1.\u{301}00000000", nil),
+        ("10.000000000", FileTime(seconds: 10, nanoseconds: 0)), (".", nil), ("-", nil), ("0x1.000000000", nil),
     ]
     @Test(arguments: texts) func itsText(text: String, time: FileTime?) {
         #expect(FileTime(text: text) == time)
         if let time { #expect(time.text == text) }
+    }
+
+    @Test func bytesThatAreNoText() {
+        for byte in UInt8.min...UInt8.max {
+            for place in 0..<11 {
+                var bytes = Array("1.000000000".utf8)
+                bytes[place] = byte
+                let isDigit = (48...57).contains(byte)
+                let isTime = place == 1 ? byte == UInt8(ascii: ".") : isDigit
+                #expect((FileTime(utf8: bytes) != nil) == isTime, "\(bytes)")
+            }
+        }
     }
 }

@@ -39,6 +39,14 @@ struct StoredAttributesTests {
         #expect(try read(["user.purgefs.extents": "i"]).hasExtents)
     }
 
+    /// Their names take more than 1 KiB.
+    @Test func manyNamesAreReadWhole() throws {
+        var values = ["user.purgefs.isPurgeable": "high", "user.purgefs.born": "5.000000001"]
+        for number in 100..<130 { values["user.\(String(repeating: "x", count: 60))\(number)"] = "" }
+        let found = try read(values)
+        #expect(found.mark == .purgeable(.high) && found.born == Instant(seconds: 5, nanoseconds: 1))
+    }
+
     @Test func longValuesAreReadWhole() throws {
         try Scratch.with("attributes") { scratch in
             let path = "\(scratch.path)/file"

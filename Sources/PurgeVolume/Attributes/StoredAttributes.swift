@@ -69,7 +69,14 @@ struct StoredAttributes {
 
     /// Every name, in the store's spelling.
     static func names(of directory: Int32, _ name: CName?) throws(Errno) -> [Name] {
-        try withUnsafeTemporaryAllocation(of: CChar.self, capacity: 65536) { buffer in
+        // Most have few names, and the kernel allocates as much as is asked for; it lists 64 KiB at most.
+        do { return try names(of: directory, name, capacity: 1024) } catch .range {
+            return try names(of: directory, name, capacity: 65536)
+        }
+    }
+
+    private static func names(of directory: Int32, _ name: CName?, capacity: Int) throws(Errno) -> [Name] {
+        try withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { buffer in
             Result { () throws(Errno) in
                 var length = 0
                 do throws(Errno) {

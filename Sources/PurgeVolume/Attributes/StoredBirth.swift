@@ -39,7 +39,7 @@ public enum StoredBirth {
 
     /// nil for anything that `record` cannot have made.
     static func instant(_ value: [UInt8]) -> Instant? {
-        FileTime(text: String(decoding: value, as: UTF8.self)).map {
+        FileTime(utf8: value).map {
             Instant(seconds: $0.seconds, nanoseconds: $0.nanoseconds)
         }
     }

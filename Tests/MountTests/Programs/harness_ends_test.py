@@ -229,9 +229,11 @@ FIND_DAEMON = """
 def test_daemon_stopped_in_shell(folder):
     script = "container_begin\n" + FIND_DAEMON + """
         kill -STOP "$CONTAINER_RUN" "$daemon"
+        container_expect_purge tmp/a || echo silent
         container_end || echo failed"""
     outcome = shell(folder, script)
-    assert outcome.stdout == "failed\n" and "did not answer (was it stopped?) and was killed" in outcome.stderr, outcome
+    assert outcome.stdout == "silent\nfailed\n" and "was purged cannot be told: container.sh: the daemon" in outcome.stderr
+    assert "did not answer (was it stopped?) and was killed" in outcome.stderr, outcome
 
 
 def test_expected_purges_that_a_shell_cannot_see(folder):
