@@ -51,7 +51,7 @@ import Testing
     @Test func evidenceOfOneThatDoesNotAnswer() async throws {
         let container = try Container(Container.Settings(total: "64M"))
         try Data(count: 1).write(to: container.tmp.appendingPathComponent("a"))
-        try container.purge(.tmp)
+        while try container.purge(.tmp).isEmpty {}  // an exit test beside it may have it open for a moment
         try await container.expectPurge(of: "tmp/a")
         kill(try daemon(of: container), SIGSTOP)
         let evidence = ContainerEvidence(of: container)
@@ -99,8 +99,9 @@ private func daemon(of container: Container) throws -> pid_t {
     return try #require(
         processes.first { process in
             let data = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
-            let words = String(decoding: data, as: UTF8.self).split { $0 == "\0" || $0 == " " }
-            return words.contains("--foreground") && words.last == container.path[...]
+            let text = String(decoding: data, as: UTF8.self).replacingOccurrences(of: "\0", with: " ")
+            return text.contains(" --foreground ")
+                && text.trimmingCharacters(in: .whitespaces).hasSuffix(" " + container.path)
         })
 }
 
