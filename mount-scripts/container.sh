@@ -244,7 +244,7 @@ container_expect_purge() {
     container_newest=
     while :; do
         if ! container_told=$(container_journal --type purge --path "$container_glob" --tail 1 2>&1); then
-            container_say "whether $container_name was purged cannot be told: $container_told"
+            container_say "whether $container_name was purged cannot be told: ${container_told#container.sh: }"
             return 1
         fi
         container_told=$(printf '%s\n' "$container_told" | container_numbers)

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <locale.h>
 #include <linux/capability.h>
 #include <linux/nsfs.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -192,10 +194,13 @@ static void show_command_line(const char *text, size_t length) {
         if (!copy) return;
         *entry = copy;
     }
-    char *words_end = arguments[argument_count - 1] + strlen(arguments[argument_count - 1]) + 1;
-    if (arguments[0] + length < words_end) memset(arguments[0], 0, words_end - arguments[0]);
+    char *last = arguments[argument_count - 1] + strlen(arguments[argument_count - 1]);
     memcpy(arguments[0], text, length + 1);
+    if (arguments[0] + length < last) *last = ' ';
     argument_count = 0;
+    // The name is that of the program, as after execve(2), and not that of a link to it.
+    char path[PATH_MAX + 1] = "";
+    if (readlink("/proc/self/exe", path, PATH_MAX) > 0) prctl(PR_SET_NAME, strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
 }
 
 static int open_null_as(int descriptor, int flags) {
@@ -217,12 +222,18 @@ int shim_fork_detached(int passed, const char *text, size_t length) {
         sigprocmask(SIG_SETMASK, &before, NULL);
         return pid < 0 ? -code : pid;
     }
-    for (int n = 1; n <= LAST_SIGNAL; n++) signal(n, SIG_DFL);  // fails for those that have no other action
-    ignored_at_start = 0;
     setsid();
+    for (int n = 1; n <= LAST_SIGNAL; n++) {
+        // One that the original ignores may have come before, and is forgotten.
+        if (ignored_at_start & (1ULL << (n - 1))) signal(n, SIG_IGN);
+        signal(n, SIG_DFL);  // fails for those that have no other action
+    }
+    ignored_at_start = 0;
     if (passed == PASSED_DESCRIPTOR ? fcntl(passed, F_SETFD, 0) < 0 : dup2(passed, PASSED_DESCRIPTOR) < 0) _exit(125);
     if (open_null_as(0, O_RDONLY) < 0 || open_null_as(1, O_WRONLY) < 0) _exit(125);
-    close_range(PASSED_DESCRIPTOR + 1, ~0U, 0);
+    closefrom(PASSED_DESCRIPTOR + 1);
+    // What the original has used and freed, as for the copy of a store, would be this process's for good.
+    if (mallinfo2().fordblks > 1 << 20) malloc_trim(0);
     show_command_line(text, length);
     sigset_t none;
     sigemptyset(&none);

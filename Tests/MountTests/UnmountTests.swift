@@ -33,6 +33,19 @@ extension Mounts {
             }
         }
 
+        /// It is not the daemon, whatever is in its command line.
+        @Test(arguments: [["unmount"], ["unmount", "--force"]]) func aProgramThatHasTheStoreOpen(words: [String]) throws {
+            try withDaemon { mount, _ in
+                let program = "import os, time; os.open('\(mount.store)', 0); print(1, flush=True); time.sleep(1000)"
+                let user = try Program.start([Program.python, "-c", "\(program) # it has mount --foreground in it"])
+                try eventually("the program") { user.output == "1\n" }
+                try Program.run([PurgefsBinary.path] + words + [mount.root]).succeeded()
+                #expect(Files.exists("/proc/\(user.pid)/exe"))
+                user.signal(SIGKILL)
+                #expect(try user.wait(within: 10) == 128 + SIGKILL)
+            }
+        }
+
         /// As a thread of the daemon that cannot be killed leaves it: no daemon, but still a connection.
         @Test func ofADeadDaemonWhoseConnectionLives() throws {
             try withDaemon { mount, daemon in

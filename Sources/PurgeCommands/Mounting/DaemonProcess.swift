@@ -33,7 +33,9 @@ final class DaemonProcess {
             // With SIGCHLD ignored, the child's exit status would be lost.
             try System.setDefaultAction(of: SIGCHLD)
             let (ours, its) = try System.makeConnection()
-            guard let copy = try System.forkDetached(showing: words, passing: its.raw) else {
+            // What an app in a container starts is found by its environment (docs/HARNESSES.md), of which a copy loses a part.
+            let isInContainer = getenv(RunEnvironment.mount) != nil
+            guard !isInContainer, let copy = try System.forkDetached(showing: words, passing: its.raw) else {
                 let pid = try System.spawnDetached(Places.ownBinary(), words, passing: its.raw)
                 return DaemonProcess(pid: pid, line: ours)
             }

@@ -51,7 +51,7 @@ enum ProcessTable {
     /// Daemons that have the store's directory itself open, as the holder of its lock does.
     static func daemons(of store: String) -> [pid_t] {
         pids().filter { pid in
-            pid != getpid() && mayMount(pid) && words(of: pid).dropFirst().contains("mount")
+            pid != getpid() && mayMount(pid) && Set(["mount", "--foreground"]).isSubset(of: words(of: pid))
                 && descriptors(of: pid).contains { $0.path.isPath(store) }
         }
     }
@@ -123,9 +123,10 @@ enum ProcessTable {
         return text.count > 60 ? text.prefix(57) + "..." : text
     }
 
-    /// A daemon that is a copy of the process that started it has blanks between the words.
+    /// A daemon that is a copy of the process that started it has one text, with blanks between the words.
     private static func words(of pid: pid_t) -> [Substring] {
-        (content("/proc/\(pid)/cmdline") ?? "").split { $0 == "\0" || $0 == " " }
+        let words = (content("/proc/\(pid)/cmdline") ?? "").split(separator: "\0")
+        return words.count == 1 ? words[0].split(separator: " ") : words
     }
 
     private static func pids() -> [pid_t] { entries("/proc").compactMap { pid_t($0) } }

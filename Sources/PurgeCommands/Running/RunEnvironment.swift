@@ -3,11 +3,13 @@ import PurgeSystem
 
 /// The environment of COMMAND: that of `purgefs run`, with these variables added.
 enum RunEnvironment {
+    /// The container itself.
+    static let mount = "PURGEFS_MOUNT"
     /// Names, and places relative to the container.
     private static let places: [(name: String, place: String)] = [
         ("HOME", ""), ("CFFIXED_USER_HOME", ""), ("TMPDIR", "tmp"), ("XDG_CACHE_HOME", "Library/Caches"),
         ("XDG_DATA_HOME", "Library/Application Support"), ("XDG_CONFIG_HOME", "Library/Preferences"),
-        ("PURGEFS_MOUNT", ""),
+        (mount, ""),
     ]
 
     static let help: [HelpSection.Line] = places.map {

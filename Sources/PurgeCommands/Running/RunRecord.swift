@@ -126,7 +126,7 @@ final class RunRecord: Sendable {
         }
         if state.withLock({ $0.isUnmounted }) { return }
         // A daemon that was killed may have written a few more events to the journal than it could send.
-        for event in journal.events(after: state.withLock { $0.last }) { note(event) }
+        journal.visit(after: state.withLock { $0.last }) { note($0) }
     }
 
     private func take(_ line: Line, _ journal: RunJournal) {
@@ -152,10 +152,14 @@ final class RunRecord: Sendable {
     private func fill(_ dropped: Event?, _ journal: RunJournal) {
         guard let dropped, let missed = dropped.reason.flatMap({ Int64($0.prefix { $0 != " " }) }) else { return }
         let last = state.withLock { $0.last }
-        let found = journal.events(after: last, flushed: true).filter { $0.seq <= dropped.seq }
-        for event in found { note(event) }
+        var found: Int64 = 0
+        journal.visit(after: last, flushed: true) { event in
+            guard event.seq <= dropped.seq else { return }
+            note(event)
+            if event.type != .dropped { found += 1 }
+        }
         state.withLock { state in
-            state.missing += max(0, missed - Int64(found.count { $0.type != .dropped }))
+            state.missing += max(0, missed - found)
             state.last = max(state.last, dropped.seq)
         }
     }
@@ -207,13 +211,14 @@ private struct RunJournal: Sendable {
     let store: String
     let mountpoint: String
 
-    /// Empty if the journal cannot be read. With `flushed`, the daemon first writes what it has not yet written.
-    func events(after sequence: Int64, flushed: Bool = false) -> [Event] {
+    /// Visits what can be read of the journal, a part after the other: there may be many. With `flushed`, the daemon first
+    /// writes what it has not yet written.
+    func visit(after sequence: Int64, flushed: Bool = false, _ body: (Event) -> Void) {
         do throws(CommandFailure) {
             if flushed { try MountedControl(place: mountpoint).flushJournal() }
         } catch {}  // the mount is gone, and at its end the journal was written
         do throws(CommandFailure) {
-            return try History(store: store).events(after: sequence, .usual)
-        } catch { return [] }
+            try History(store: store).visit(after: sequence, .usual) { (event) throws(CommandFailure) in body(event) }
+        } catch {}  // events that are not there are counted
     }
 }
