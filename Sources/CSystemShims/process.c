@@ -186,7 +186,7 @@ int shim_may_fork_as(size_t length) {
     return argument_count > 0 && length < SHOWN_LENGTH && length < (size_t)(texts_end - arguments[0]) && has_one_thread();
 }
 
-// The kernel shows what is in the memory of the words, and beyond it up to a NUL if the last byte of the words is none.
+// The kernel shows what is in the memory of the words, and beyond it up to a NUL if the last byte of the words is not NUL.
 static void show_command_line(const char *text, size_t length) {
     for (char **entry = environ; *entry; entry++) {
         if (*entry < arguments[0] || *entry >= texts_end) continue;

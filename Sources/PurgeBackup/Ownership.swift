@@ -4,8 +4,8 @@ import PurgeSystem
 
 /// The owner of a copy. As with `cp -a`, only root can give files away.
 enum Ownership {
-    /// The kernel has EINVAL for an owner who is not mapped into the user namespace of this process, and for much else; this is
-    /// what it has for the same thing elsewhere.
+    /// The kernel says EINVAL of an owner who is not mapped into the user namespace of this process, but EINVAL has other
+    /// meanings too; when it makes a file for such an owner, it says EOVERFLOW.
     static let unmapped = Errno(EOVERFLOW)
     private static let reason = "its owner or group is not mapped into this user namespace"
     private static let advice =
@@ -23,6 +23,17 @@ enum Ownership {
         do throws(Errno) {
             guard let name else { return try System.changeOwner(file, owner, group) }
             try System.changeOwner(at: file, name, owner, group)
-        } catch .invalid { throw unmapped }
+        } catch .invalid { throw areAllMapped ? .invalid : unmapped }
+    }
+
+    /// As outside of user namespaces (user_namespaces(7)).
+    private static var areAllMapped: Bool {
+        ["uid_map", "gid_map"].allSatisfy { map in
+            do throws(Errno) {
+                let map = try FileDescriptor.open("/proc/self/\(map)", O_RDONLY).readToEnd()
+                let fields = map.split { [UInt8(ascii: " "), UInt8(ascii: "\n")].contains($0) }
+                return fields.map { String(decoding: $0, as: UTF8.self) } == ["0", "0", "4294967295"]
+            } catch { return false }
+        }
     }
 }

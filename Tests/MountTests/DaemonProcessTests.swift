@@ -4,7 +4,8 @@ import Testing
 
 extension Mounts {
     /// A daemon is a copy of the process that started it, or has loaded the program anew where the memory of that process's
-    /// command line and environment has no room for its own. Nobody sees a difference but by the blanks or NULs in /proc.
+    /// command line and environment has no room for its own. All that differs are the blanks or NULs in
+    /// /proc/PID/cmdline, and /proc/PID/environ.
     @Suite struct DaemonProcessTests {
         private static let words = "mount --foreground --ready-fd 3 --total 64M"
 

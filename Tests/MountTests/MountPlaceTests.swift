@@ -28,6 +28,7 @@ extension Mounts {
 
         /// The directory that the run has made, which is gone when it has ended.
         private func made(_ home: String) throws -> String {
+            #expect(!home.contains("\n"), "\(home)")
             let parts = home.split(separator: "/")
             let above = "/" + parts.dropLast(4).joined(separator: "/")
             #expect(parts.suffix(4).prefix(3) == ["Containers", "Data", "Application"], "\(home)")
@@ -49,15 +50,21 @@ extension Mounts {
             }
         }
 
-        /// The directory of an ordinary user, if nobody else can write it and its path is not one of temporary files.
+        /// The directory of an ordinary user, if nobody else can write it, its path has at most 16 bytes, and is not one of
+        /// temporary files.
         @Test(arguments: [
-            ("pt", "700", "65534", true), ("pt", "777", "65534", false), ("pt", "755", "0", false),
-            ("purgefs-test", "700", "65534", false),
+            ("pt.", "700", "65534", true), ("pt.", "777", "65534", false), ("pt.", "755", "0", false),
+            ("pt12.", "700", "65534", true), ("pt123.", "700", "65534", false), ("tmp/", "700", "65534", false),
         ])
         func ofAnOrdinaryUser(name: String, mode: String, owner: String, isTaken: Bool) throws {
-            let runtime = "/run/\(name).\(UUID().uuidString.prefix(6))"
-            try Program.shell("mkdir -m \(mode) \(runtime) && chown \(owner) \(runtime)").succeeded()
-            defer { rmdir(runtime) }
+            let runtime = "/run/\(name)\(UUID().uuidString.prefix(6))"
+            try Program.shell(
+                "mkdir -p $(dirname \(runtime)) && mkdir -m \(mode) \(runtime) && chown \(owner) \(runtime)"
+            ).succeeded()
+            defer {
+                rmdir(runtime)
+                rmdir("/run/tmp")
+            }
             let place = try made(run(["-u", "TMPDIR", "XDG_RUNTIME_DIR=\(runtime)"], Self.user))
             #expect(place.hasPrefix("\(runtime)/purgefs.") == isTaken, "\(place)")
             #expect(isTaken || place.hasPrefix("/tmp/purgefs-run."), "\(place)")
@@ -83,6 +90,39 @@ extension Mounts {
         func aRunThatIsOfNoUse(before: [String]) throws {
             let place = try made(run(["-u", "TMPDIR"], before))
             #expect(place.hasPrefix("/tmp/purgefs-run."), "\(place)")
+        }
+
+        /// Nobody waits for it.
+        @Test func anAbandonedOneWhoseDaemonWasStopped() throws {
+            try Scratch.with("place") { scratch in
+                let child = try Program.start(
+                    [
+                        "env", "-u", "TMPDIR", PurgefsBinary.path, "run", "--", "sh", "-c",
+                        "echo $HOME > $OUT/new; mv $OUT/new $OUT/home; exec sleep 100",
+                    ],
+                    environment: ["OUT": scratch.path])
+                try eventually("the command runs") { Files.exists("\(scratch.path)/home") }
+                let home = Files.text("\(scratch.path)/home").trimmingCharacters(in: .newlines)
+                let place = "/" + home.split(separator: "/").prefix(2).joined(separator: "/")
+                let daemon = try #require(
+                    try Files.names(in: "/proc").first {
+                        Int($0) != nil && Files.commandLine(of: $0).hasSuffix(" \(home)")
+                    }.flatMap { pid_t($0) })
+                kill(daemon, SIGSTOP)
+                child.signalGroup(SIGKILL)
+                _ = try child.wait(within: 30)
+                try eventually("old enough to be taken for abandoned") {
+                    Int64(try Files.status(place).st_ctim.tv_sec) < System.now() / 1_000_000_000 - 11
+                }
+                for words in [["-u", "TMPDIR"], ["TMPDIR=\(scratch.path)"]] {
+                    try Program.run(
+                        ["env"] + words + [PurgefsBinary.path, "run", "--quiet", "--", "true"], timeout: 20
+                    )
+                    .succeeded()
+                }
+                kill(daemon, SIGCONT)
+                try eventually("it removes what it has made") { !Files.exists(place) }
+            }
         }
 
         /// Also by a run that has a TMPDIR, and so mounts elsewhere.

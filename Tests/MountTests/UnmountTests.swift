@@ -34,7 +34,8 @@ extension Mounts {
         }
 
         /// It is not the daemon, whatever is in its command line.
-        @Test(arguments: [["unmount"], ["unmount", "--force"]]) func aProgramThatHasTheStoreOpen(words: [String]) throws {
+        @Test(arguments: [["unmount"], ["unmount", "--force"]]) func aProgramThatHasTheStoreOpen(words: [String]) throws
+        {
             try withDaemon { mount, _ in
                 let program = "import os, time; os.open('\(mount.store)', 0); print(1, flush=True); time.sleep(1000)"
                 let user = try Program.start([Program.python, "-c", "\(program) # it has mount --foreground in it"])

@@ -56,7 +56,7 @@ enum ProcessTable {
         }
     }
 
-    /// Whether the word is in the command line, all of which would take long to take apart. The verb is near its beginning.
+    /// Whether `mount` is in the beginning of the command line: to split all of a long one takes long.
     private static func mayMount(_ pid: pid_t) -> Bool {
         do throws(Errno) {
             let line = try FileDescriptor.open("/proc/\(pid)/cmdline", O_RDONLY).readSome(4 * Int(PATH_MAX))

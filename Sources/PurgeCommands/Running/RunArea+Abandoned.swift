@@ -33,7 +33,8 @@ extension RunArea {
             // That run used a store that the user had named.
         }
         for mount in MountEntry.containers() where mount.mountpoint.isPath(below: root) {
-            guard Places.isDead(mount.mountpoint) else { return }
+            // A daemon that was stopped would never answer.
+            guard ProcessTable.daemons(of: mount.source).isEmpty, Places.isDead(mount.mountpoint) else { return }
             _ = Unmounting(mountpoint: mount.mountpoint).attempt(detaching: true)
         }
         do throws(CommandFailure) { try remove() } catch {}

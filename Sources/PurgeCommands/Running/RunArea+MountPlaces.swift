@@ -5,8 +5,8 @@ import PurgeSystem
 // where there is one that this user alone can write.
 extension RunArea {
     static let mountPrefix = "purgefs."
-    /// In bytes. The address of a Unix socket has room for 107; above a longer place, a container would leave programs
-    /// that make sockets less than the name of one.
+    /// In bytes. The address of a Unix socket has room for 107. In a longer place, the path of a container's tmp would leave too
+    /// few of them for the name of a socket.
     private static let longestPlace = 16
 
     /// Whether the user leaves the place of the mount point to this program. Through their owner's directory other users
@@ -55,7 +55,8 @@ extension RunArea {
         guard try isOld(opened) else { return }
         try System.lockExclusively(opened.raw)  // fails while the run lasts
         for mount in MountEntry.containers() where mount.mountpoint.isPath(below: path) {
-            guard Places.isDead(mount.mountpoint) else { return }
+            // A daemon that was stopped would never answer.
+            guard ProcessTable.daemons(of: mount.source).isEmpty, Places.isDead(mount.mountpoint) else { return }
             _ = Unmounting(mountpoint: mount.mountpoint).attempt(detaching: true)
         }
         let folder = ([path] + containers).joined(separator: "/")
