@@ -55,7 +55,7 @@ container_begin() {
     fi
     until [ -s "$CONTAINER_FILES/path" ]; do
         if ! kill -0 "$CONTAINER_RUN" 2>/dev/null; then
-            container_say "no container below ${TMPDIR:-/tmp}: $(cat "$CONTAINER_FILES/messages")"
+            container_say "no container: $(cat "$CONTAINER_FILES/messages")"
             container_end >/dev/null 2>&1
             return 1
         fi

@@ -98,10 +98,15 @@ class Container:
         """Unmounts it, and removes its store if that is a temporary one. Raises if that fails. May be called twice."""
         if self._run is None:
             return
+        is_there = not hasattr(self, "path") or self._is_there()
+        if self._events is not None and is_there is not None:
+            try:
+                self._ask(self.events)  # for those who ask for them after the end
+            except Exception:
+                pass  # its daemon was killed or does not answer, which is said below
         run, self._run = self._run, None
         self._leave()
         run.send_signal(signal.SIGCONT)  # in case that it was stopped
-        is_there = not hasattr(self, "path") or self._is_there()
         if self._events is not None:
             os.close(self._events)
             self._events = None
@@ -380,7 +385,7 @@ class Container:
         if during is not None:
             if after is not None:
                 raise TypeError("during= and after= exclude each other: either says which purges count")
-            after = self.position
+            after = self._ask(lambda: self.position)
             during()
         elif after is None:
             after = self._found.get(name, 0)

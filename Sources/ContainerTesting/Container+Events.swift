@@ -49,7 +49,7 @@ extension Container {
     public func expectPurge(
         of place: some ContainerPath, within limit: Duration = .seconds(10), during action: () throws -> Void
     ) throws -> Event {
-        let before = try position
+        let before = try running.asked { [log] in try log.events().last?.seq ?? 0 }
         try action()
         return try expectPurge(of: place, after: before, within: limit)
     }
@@ -60,7 +60,7 @@ extension Container {
         of place: some ContainerPath, within limit: Duration = .seconds(10),
         isolation: isolated (any Actor)? = #isolation, during action: () async throws -> Void
     ) async throws -> Event {
-        let before = try position
+        let before = try await Threads.run { [running, log] in try running.asked { try log.events().last?.seq ?? 0 } }
         try await action()
         return try await expectPurge(of: try name(of: place), after: before, within: limit)
     }
@@ -106,10 +106,7 @@ private struct PurgeSearch: Sendable {
     /// Throws if it was the last look, or if there is nothing to wait for.
     private func look(after seen: Int, isLast: Bool) throws -> (found: Container.Event?, seen: Int) {
         let log = container.log
-        guard let reading = container.running.asking({ Result { try log.events() } }) else {
-            throw ContainerError.silent(container.path)
-        }
-        let events = try reading.get()
+        let events = try container.running.asked { try log.events() }
         let found = events[min(seen, events.count)...].last {
             $0.type == .purge && $0.seq > position && $0.path == name
         }

@@ -90,6 +90,12 @@ final class ContainerRun: Sendable {
         return Threads.run(within: .seconds(1), while: { ContinuousClock.now < deadline && isThere != nil }, work)
     }
 
+    /// The same. Throws `silent` if the daemon does not answer.
+    func asked<R: Sendable>(_ work: @escaping @Sendable () throws -> R) throws -> R {
+        guard let answer = asking({ Result(catching: work) }) else { throw ContainerError.silent(path) }
+        return try answer.get()
+    }
+
     /// What a verb throws that finds nobody there.
     var loss: ContainerError { .lost(path, said) }
 

@@ -63,7 +63,7 @@ final class EventLog: Sendable {
 
     // MARK: Reading
 
-    /// Waits for nothing but the daemon's answer.
+    /// Waits for the daemon's answer, and where events were dropped for `purgefs events`; not for events.
     private func read(_ rest: inout Data) throws {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         let isOver = file.with { number in

@@ -99,12 +99,19 @@ def test_still_in_use():
 def daemon(container):
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
-            words = pathlib.Path(f"/proc/{name}/cmdline").read_bytes().replace(b"\0", b" ").split(b" ")
+            words = pathlib.Path(f"/proc/{name}/cmdline").read_bytes().replace(b"\0", b" ") + b" "
         except OSError:
             continue
-        if b"--foreground" in words and os.fsencode(container.path) in words:
+        if b" --foreground " in words and b" " + os.fsencode(container.path) + b" " in words:
             return int(name)
     raise AssertionError("no daemon")
+
+
+def stop(process):
+    """Waits until no thread of it can answer any more."""
+    os.kill(process, signal.SIGSTOP)
+    while any("State:\tT" not in file.read_text() for file in pathlib.Path(f"/proc/{process}/task").glob("*/status")):
+        time.sleep(0.001)
 
 
 def await_loss(container):
@@ -135,9 +142,11 @@ def test_daemon_stopped(with_its_run):
     stopped = daemon(container)
     if with_its_run:
         os.kill(parent(stopped), signal.SIGSTOP)
-    os.kill(stopped, signal.SIGSTOP)
+    stop(stopped)
     with pytest.raises(RuntimeError, match="does not answer"):
         container.expect_purge("tmp/a")
+    with pytest.raises(RuntimeError, match="does not answer"):
+        container.expect_purge("tmp/a", during=lambda: pytest.fail("it is not performed"))
     with pytest.raises(RuntimeError, match="did not answer .was it stopped.. and was killed"):
         container.end()
     assert not container.path.exists()
@@ -166,7 +175,6 @@ def test_verbs_after_the_end():
     with Container(total="64M") as container:
         (container.tmp / "a").touch()
         container.purge("tmp")
-        container.events()
     verbs = [
         lambda: container.read("status.json"), lambda: container.write("device.state", "lock"), lambda: container.numbers,
         lambda: container.set(total="1G"), lambda: container.room(), lambda: container.fill(), lambda: container.lock(),
@@ -232,7 +240,7 @@ def test_daemon_stopped_in_shell(folder):
         container_expect_purge tmp/a || echo silent
         container_end || echo failed"""
     outcome = shell(folder, script)
-    assert outcome.stdout == "silent\nfailed\n" and "was purged cannot be told: container.sh: the daemon" in outcome.stderr
+    assert outcome.stdout == "silent\nfailed\n" and "was purged cannot be told: the daemon" in outcome.stderr
     assert "did not answer (was it stopped?) and was killed" in outcome.stderr, outcome
 
 
@@ -354,7 +362,7 @@ def test_shell_on_a_full_disk(folder):
             while True:
                 file.write(bytes(4096))
         outcome = shell(folder, "container_begin")
-        assert outcome.returncode == 1 and "no container below" in outcome.stderr
+        assert outcome.returncode == 1 and "no container: " in outcome.stderr
         assert os.listdir(folder / "tmp") == ["all"]
     finally:
         subprocess.run(["umount", str(folder / "tmp")], check=True)

@@ -40,7 +40,7 @@ import Testing
             try await withContainer(total: "64M") { container in
                 let daemon = try daemon(of: container)
                 if withItsRun { kill(try parent(of: daemon), SIGSTOP) }
-                kill(daemon, SIGSTOP)
+                try stop(daemon)
             }
         }
         guard case .endedBadly(125, let said) = error else { return #expect(error == nil) }
@@ -51,14 +51,28 @@ import Testing
     @Test func evidenceOfOneThatDoesNotAnswer() async throws {
         let container = try Container(Container.Settings(total: "64M"))
         try Data(count: 1).write(to: container.tmp.appendingPathComponent("a"))
-        while try container.purge(.tmp).isEmpty {}  // an exit test beside it may have it open for a moment
+        try purgeTmp(of: container)
         try await container.expectPurge(of: "tmp/a")
-        kill(try daemon(of: container), SIGSTOP)
+        try stop(try daemon(of: container))
         let evidence = ContainerEvidence(of: container)
         #expect(evidence.report == nil && evidence.events.contains(#""type":"purge","path":"tmp/a""#))
         #expect(evidence.summary.contains("its daemon does not answer") && evidence.summary.contains("purge, tmp/a"))
         #expect(errorWithoutAwait(container) == .silent(container.path))
         await #expect(throws: ContainerError.silent(container.path)) { try await container.expectPurge(of: "tmp/a") }
+        #expect(throws: ContainerError.self) { try container.end() }
+    }
+
+    /// What would lead to the purge is not performed.
+    @Test func expectingOfOneThatDoesNotAnswer() async throws {
+        let container = try Container(Container.Settings(total: "64M"))
+        try stop(try daemon(of: container))
+        #expect(errorWithoutAwait(container) { Issue.record("it is performed") } == .silent(container.path))
+        await #expect(throws: ContainerError.silent(container.path)) {
+            try await container.expectPurge(of: "tmp/a") {
+                await Task.yield()
+                Issue.record("it is performed")
+            }
+        }
         #expect(throws: ContainerError.self) { try container.end() }
     }
 
@@ -79,6 +93,10 @@ import Testing
         #expect(throws: ContainerError.self) { try container.expectPurge(of: "tmp/a", within: .seconds(20)) }
     }
 
+    private func errorWithoutAwait(_ container: Container, during action: () -> Void) -> ContainerError? {
+        #expect(throws: ContainerError.self) { try container.expectPurge(of: "tmp/a", during: action) }
+    }
+
     @Test func unmounted() throws {
         #expect(throws: ContainerError.self) {
             try withContainer { container in
@@ -92,6 +110,16 @@ import Testing
 private func killDaemon(of container: Container, isGone: Bool) throws {
     kill(try daemon(of: container), SIGKILL)
     while isGone, (try? container.status) != nil { usleep(1000) }
+}
+
+/// Stops it, and waits until no thread of it can answer any more.
+private func stop(_ process: pid_t) throws {
+    kill(process, SIGSTOP)
+    let tasks = "/proc/\(process)/task"
+    while try !FileManager.default.contentsOfDirectory(atPath: tasks).allSatisfy({ task in
+        let data = FileManager.default.contents(atPath: "\(tasks)/\(task)/status") ?? Data()
+        return String(decoding: data, as: UTF8.self).contains("State:\tT")
+    }) { usleep(1000) }
 }
 
 private func daemon(of container: Container) throws -> pid_t {
