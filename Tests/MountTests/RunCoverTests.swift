@@ -6,14 +6,18 @@ extension Mounts {
     /// A COMMAND of `purgefs run` that mounts something over its container.
     @Suite struct RunCoverTests {
         /// In a mount namespace of its own, whose mounts the shell shows when the run has ended.
-        private func run(_ command: String, _ place: String) throws -> Outcome {
+        private func run(_ command: String) throws -> (outcome: Outcome, summary: String) {
             let script = """
                 "$P" run --summary summary.json -- sh -c "$0"
                 status=$?; grep -c "$TMPDIR" /proc/self/mounts; ls "$TMPDIR"; exit $status
                 """
-            return try Program.run(
-                ["unshare", "-m", "sh", "-c", script, command], in: place,
-                environment: ["P": PurgefsBinary.path, "TMPDIR": "\(place)/t"])
+            return try Scratch.with("cover") { scratch in
+                try Files.makeDirectory("\(scratch.path)/t")
+                let outcome = try Program.run(
+                    ["unshare", "-m", "sh", "-c", script, command], in: scratch.path,
+                    environment: ["P": PurgefsBinary.path, "TMPDIR": "\(scratch.path)/t"])
+                return (outcome, Files.text("\(scratch.path)/summary.json"))
+            }
         }
 
         private static let covers: [(command: String, mounts: [String])] = [
@@ -27,38 +31,28 @@ extension Mounts {
         /// The run ends as usual, and leaves nothing behind.
         @Test(arguments: covers.indices) func itIsTakenAway(index: Int) throws {
             let (command, mounts) = Self.covers[index]
-            try Scratch.with("cover") { scratch in
-                try Files.makeDirectory("\(scratch.path)/t")
-                let outcome = try run("cd /; echo x > $HOME/Documents/x; \(command) && exit 7", scratch.path)
-                #expect(outcome.status == 7 && outcome.output == "0\n", "\(outcome)")
-                #expect(outcome.errors.contains("COMMAND has mounted something over the place of the container"))
-                let listed = outcome.errors.components(separatedBy: "\n  a mount of type ").dropFirst()
-                #expect(
-                    listed.count == mounts.count && zip(listed, mounts).allSatisfy { $0.hasPrefix($1) }, "\(outcome)")
-                #expect(outcome.errors.contains("refused; used 4.0 KiB"), "\(outcome)")
-                #expect(!outcome.errors.contains("is gone"), "\(outcome)")
-                #expect(Files.text("\(scratch.path)/summary.json").contains("\"pressure\""))
-            }
+            let (outcome, summary) = try run("cd /; echo x > $HOME/Documents/x; \(command) && exit 7")
+            #expect(outcome.status == 7 && outcome.output == "0\n", "\(outcome)")
+            #expect(outcome.errors.contains("COMMAND has mounted something over the place of the container"))
+            let listed = outcome.errors.components(separatedBy: "\n  a mount of type ").dropFirst()
+            #expect(listed.count == mounts.count && zip(listed, mounts).allSatisfy { $0.hasPrefix($1) }, "\(outcome)")
+            #expect(outcome.errors.contains("refused; used 4.0 KiB"), "\(outcome)")
+            #expect(!outcome.errors.contains("is gone"), "\(outcome)")
+            #expect(summary.contains("\"pressure\""))
         }
 
         /// A container that was unmounted is gone, whatever is there instead.
         @Test func insteadOfTheContainer() throws {
-            try Scratch.with("cover") { scratch in
-                try Files.makeDirectory("\(scratch.path)/t")
-                let outcome = try run("trap '' TERM; cd /; umount $HOME; mount -t tmpfs x $HOME", scratch.path)
-                #expect(outcome.status == 125 && outcome.output == "0\n", "\(outcome)")
-                #expect(outcome.errors.contains("the container is gone"), "\(outcome)")
-            }
+            let outcome = try run("trap '' TERM; cd /; umount $HOME; mount -t tmpfs x $HOME").outcome
+            #expect(outcome.status == 125 && outcome.output == "0\n", "\(outcome)")
+            #expect(outcome.errors.contains("the container is gone"), "\(outcome)")
         }
 
         /// What is mounted in it does not hide it.
         @Test func aMountInTheContainer() throws {
-            try Scratch.with("cover") { scratch in
-                try Files.makeDirectory("\(scratch.path)/t")
-                let outcome = try run("mount -t tmpfs x $HOME/Documents", scratch.path)
-                #expect(outcome.status == 0 && outcome.output == "0\n", "\(outcome)")
-                #expect(outcome.errors.contains("the container is still in use"), "\(outcome)")
-            }
+            let outcome = try run("mount -t tmpfs x $HOME/Documents").outcome
+            #expect(outcome.status == 0 && outcome.output == "0\n", "\(outcome)")
+            #expect(outcome.errors.contains("the container is still in use"), "\(outcome)")
         }
     }
 }
