@@ -75,7 +75,9 @@ class Container:
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._messages, start_new_session=True)
         except OSError as error:
             self._messages.close()
-            raise RuntimeError(f"{self.binary} cannot be run ({error.strerror}); PURGEFS names the binary") from error
+            raise RuntimeError(
+                f"{self.binary} cannot be run ({error.strerror}): PURGEFS names the binary, otherwise it is in PATH; "
+                "`make build` leaves it in .build/release") from error
         try:
             line = self._run.stdout.readline()
             if not line.endswith(b"\n"):
@@ -217,7 +219,9 @@ class Container:
             file = name.replace("_", ".")
             file = file if file.startswith("journal.") else "storage." + file
             if not os.path.exists(self._control(file)):
-                raise TypeError(f"a container has no {name}")
+                raise TypeError(
+                    f"a container has no {name}: it has total, others, others_purgeable, others_share, thresholds, "
+                    "profile, purge_latency, journal_size and journal_age")
             self.write(file, value)
 
     @property

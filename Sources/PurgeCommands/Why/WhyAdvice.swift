@@ -25,8 +25,8 @@ enum WhyAdvice {
     }
 
     private static let keep =
-        "Keep what cannot be made again in Library/Application Support or Documents, and exclude it from the backup if "
-        + "it is large (purgefs mark --exclude-from-backup)."
+        "Keep what cannot be made again in Library/Application Support or Documents. Large files that can be had again but "
+        + "must stay belong there too, excluded from the backup (purgefs mark --exclude-from-backup)."
     private static let reboot =
         "tmp is only for what is needed at the moment: keep in Library/Caches what can be made again, and in "
         + "Library/Application Support what cannot."
