@@ -69,7 +69,7 @@ struct ReportPageTests {
                     process: "imp&ort"))
         }
         add(60, Event(type: .pressure, bytes: ByteCount(6 * mib), reason: "low", pid: 42))
-        add(62, Event(type: .purge, bytes: ByteCount(mib), reason: "others", trigger: .pressure))
+        add(62, Event(type: .purge, bytes: ByteCount(mib), reason: "others", trigger: .pressure, pid: 43, process: "p"))
         add(90, Event(type: .pressure, bytes: ByteCount(9 * mib), reason: "normal"))
         add(259_300, Event(type: .clock, reason: "+3d"))
         add(

@@ -87,6 +87,9 @@ extension WhyScenario {
             name: "purged because of pressure", answer: .purged, path: "tmp/a",
             events: [purge("tmp/a", .temporary, .pressure, 42, "dd", cause: "Documents/big")]),
         WhyScenario(
+            name: "purged because of pressure that a change of the device brought on", answer: .purged, path: "tmp/a",
+            events: [purge("tmp/a", .temporary, .pressure, 42, "purgefs")]),
+        WhyScenario(
             name: "purged after a change of the device", answer: .purged, path: "Documents/a",
             events: [purge("Documents/a", .purgeable, .capacity, 42, "purgefs")]),
         WhyScenario(

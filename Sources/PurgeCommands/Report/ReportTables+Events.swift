@@ -22,14 +22,14 @@ extension ReportTables {
         let rows = newest.elements.map { event in
             [
                 Self.time(event.time), HTML.path(event.path), HTML.text(event.bytes?.inWords),
-                Self.reason(event.reason), HTML.text(event.trigger?.inWords), Self.writer(event),
+                Self.reason(event.reason), HTML.text(event.trigger?.inWords), Self.origin(event),
             ]
         }
         let table = ReportTable(
             caption: newest.count > rows.count ? "The newest \(rows.count) of \(newest.count)" : "Each for itself",
             columns: [
                 .text("When"), .text("Path"), .number("Freed"), .text("Reason"), .text("Trigger"),
-                .text("For the write of"),
+                .text("Brought on by"),
             ], rows: rows)
         return [HTML.section("purged", title, [groups] + gap + [table.html])]
     }
@@ -112,9 +112,12 @@ extension ReportTables {
         HTML.text(text.flatMap(PurgeReason.init(rawValue:)).map { "\($0.rawValue): \($0.inWords)" } ?? text)
     }
 
-    /// The file whose write set it off, and the process.
-    private static func writer(_ event: Event) -> HTML {
+    /// The file whose write set it off, and the process; or the process that has changed the device.
+    private static func origin(_ event: Event) -> HTML {
         guard event.trigger == .importantWrite || event.trigger == .pressure else { return "" }
+        if event.trigger == .pressure, event.cause == nil, event.pid ?? 0 != 0 {
+            return HTML(["a change of the device by ", process(event)])
+        }
         return HTML([HTML.path(event.cause), event.cause != nil && event.pid ?? 0 != 0 ? ", " : "", process(event)])
     }
 

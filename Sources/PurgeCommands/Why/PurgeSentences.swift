@@ -48,9 +48,10 @@ struct PurgeSentences {
             return
                 "\(writer) wrote to \(file ?? "a file in a persistent place"), and there was too little free space for that."
         case .pressure:
-            let writer = [who, file.map { "writing to \($0)" }].compactMap { $0 }.joined(separator: ", ")
+            let writer = file.map { [who, "writing to \($0)"].compactMap { $0 }.joined(separator: ", ") }
+            let cause = writer ?? who.map { "a change of the device by \($0)" }
             return "Free space had run low, and the system makes room in the background then"
-                + (writer.isEmpty ? "." : "; what brought that on was \(writer).")
+                + (cause.map { "; what brought that on was \($0)." } ?? ".")
         case .capacity:
             return
                 "The device's total, what others use, or its thresholds were changed\(WhyWords.by(event)), which left too little free space."
