@@ -64,6 +64,32 @@ extension Mounts {
             }
         }
 
+        /// Nothing is asked of it, also at the first one.
+        @Test func closingAControlFileOfADaemonThatWasStopped() throws {
+            try Scratch.with("close") { scratch in
+                let place = "\(scratch.path)/m"
+                try Files.makeDirectory(place)
+                let daemon = try Program.start([
+                    PurgefsBinary.path, "mount", "--foreground", "\(scratch.path)/s", place,
+                ])
+                defer {
+                    daemon.signal(SIGKILL)
+                    _ = try? Program.run("umount", "-l", place)
+                }
+                try eventually("the mount") { MountTable.entry(at: place) != nil }
+                let script = """
+                    import os, signal, sys
+                    daemon = int(sys.argv[2])
+                    file = os.open(sys.argv[1] + "/.purgefs/events", os.O_RDONLY)
+                    os.kill(daemon, signal.SIGSTOP)
+                    while open(f"/proc/{daemon}/stat").read().rpartition(")")[2].split()[0] != "T": pass
+                    os.close(file)
+                    """
+                let closing = try Program.start(["python3", "-c", script, place, "\(daemon.pid)"])
+                #expect(try closing.wait(within: 20) == 0)
+            }
+        }
+
         /// A control file that is written is locked as any other file is.
         @Test func purgingByACommandBesideARenameOverTheControlFile() throws {
             try withMount(deadline: 60) { mount in

@@ -13,7 +13,8 @@ extension Request {
         answer { () throws(Errno) in
             try volume.controlFiles.open(node, flags: flags)
         } _: { reply, handle in
-            if !reply.open(Server.retained(handle), flags: UInt32(SHIM_FOPEN_DIRECT_IO)) { closeControl(handle) }
+            let flags = UInt32(SHIM_FOPEN_DIRECT_IO) | UInt32(SHIM_FOPEN_NOFLUSH)
+            if !reply.open(Server.retained(handle), flags: flags) { closeControl(handle) }
         }
     }
 
