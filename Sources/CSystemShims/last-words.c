@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include <unwind.h>
 
 enum { STACK = 64 << 10, FRAMES = 64 };
 static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
@@ -22,6 +23,19 @@ static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, 
 static char place[4096];
 static uid_t owner;
 static _Atomic int speaker;
+
+// As backtrace(3) does, which would load libgcc_s first.
+struct trace {
+    void **frames;
+    int room, count;
+};
+static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *argument) {
+    struct trace *trace = argument;
+    void *address = (void *)_Unwind_GetIP(context);
+    if (!address || trace->count == trace->room) return _URC_END_OF_STACK;
+    trace->frames[trace->count++] = address;
+    return _URC_NO_REASON;
+}
 
 static void write_to(int fd, const char *text, size_t length, void *const *frames, int count) {
     if (write(fd, text, length) < 0) return;
@@ -38,7 +52,9 @@ static void last_words(int number, siginfo_t *info, void *context) {
         return;
     }
     void *frames[FRAMES];
-    int count = backtrace(frames, FRAMES);
+    struct trace trace = {.frames = frames, .room = FRAMES};
+    _Unwind_Backtrace(note_frame, &trace);
+    int count = trace.count;
     char thread[17] = "", text[400];
     prctl(PR_GET_NAME, thread);
     struct timespec now;
@@ -70,7 +86,8 @@ int shim_leave_last_words(const char *path, uid_t whose) {
     strcpy(place, path);
     owner = whose;
     void *frame;
-    backtrace(&frame, 1);  // loads what it needs now, and not in the handler
+    struct trace trace = {.frames = &frame, .room = 1};
+    _Unwind_Backtrace(note_frame, &trace);  // finds what it needs now, and not in the handler
     struct sigaction action = {.sa_sigaction = last_words, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigemptyset(&action.sa_mask);
     for (size_t at = 0; at < sizeof faults / sizeof *faults; at++) {

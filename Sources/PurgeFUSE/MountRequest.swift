@@ -20,6 +20,17 @@ public struct MountRequest: Sendable {
     public var warnsOfSmallDisk = true
     /// Whether a process still waits for the mount to be ready, so that an end now counts as a failure.
     public var isAwaited: @Sendable () -> Bool = { false }
+    /// The process for which the app is launched before the mount is ready, and terminated at its end; nil if that is left to
+    /// others.
+    public var appProcess: Int32? {
+        get { isReadOnly ? nil : givenAppProcess }
+        set { givenAppProcess = newValue }
+    }
+    private var givenAppProcess: Int32?
+    /// Whether the store goes after the mount and nobody looks at it before, so that nothing need be written at the end.
+    public var isStoreDiscarded = false
+    /// Called when the mount has ended, all events have been sent, and nothing more is done with the store.
+    public var whenComplete: (@Sendable (StatusReport, _ hostRefusals: Int) -> Void)?
     /// Called when nothing is served any more, before what is still held is written to the store.
     public var whenEnding: @Sendable () -> Void = {}
     /// Gets all events of the mount.

@@ -17,9 +17,12 @@ extension MountService {
             let serving = try startServing(channel, server, mountpoint)
             let recording = request.eventSink.map { (server.volume.events.addRecorder(), $0) }
             try server.volume.startThreads()
+            if let pid = request.appProcess { try server.volume.controlFiles.launchApp(for: pid) }
             isInterrupted = interruption != nil
-            if !isInterrupted { whenReady() }
-            if let (recorder, send) = recording { try recorder.start(send) }
+            if !isInterrupted {
+                whenReady()
+                if let (recorder, send) = recording { try recorder.start(send) }
+            }
             serving.join()
             request.whenEnding()
         } catch {
@@ -31,7 +34,7 @@ extension MountService {
         // The notifier may be in a call through the mount that is no longer served, and both of these
         // wait for it.
         channel.cutOff()
-        let loss = end(server)
+        let loss = end(server, request)
         fuse_session_unmount(channel.session)
         fuse_session_destroy(channel.session)
         if let failure {
@@ -65,10 +68,14 @@ extension MountService {
     }
 
     /// Returns what could not be written to the store and is lost.
-    private static func end(_ server: Server) -> StoreError? {
+    private static func end(_ server: Server, _ request: MountRequest) -> StoreError? {
+        let volume = server.volume
         server.retries.end()
         server.commands.end()
-        let loss = server.volume.end()
+        if let pid = request.appProcess { volume.controlFiles.endApp(of: pid) }
+        let status = volume.status()
+        let loss = volume.end(keepingStore: !request.isStoreDiscarded)
+        if volume.events.isRecordComplete { request.whenComplete?(status, volume.hostRefusals) }
         server.notifier.end()
         warnOfLosses(server.volume.census())
         return loss

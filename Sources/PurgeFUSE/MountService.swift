@@ -44,7 +44,7 @@ public enum MountService {
             try store.isForReading
             ? Journal.openForReading(in: store) : Journal.open(in: store, toleratingFullDisk: true, salvaging: true)
         // Also if the mount fails: the room that it has reserved on the disk is free again.
-        defer { journal.close() }
+        defer { if !request.isStoreDiscarded { journal.close() } }
         if let failure = journal.openingFailure { note("purgefs: warning: \(failure)") }
         let known = try loadSettings(request, store, journal)
         var settings = known

@@ -1,6 +1,7 @@
 import Glibc
 import PurgeModel
 import PurgeSystem
+import Synchronization
 
 /// device.json in a store.
 struct DeviceFile {
@@ -20,19 +21,32 @@ struct DeviceFile {
     }
 
     func state() throws(StoreError) -> State {
-        let content: [UInt8]
+        switch try content() {
+        case .missing: return .missing
+        case .unreadable(let damage): return .damaged(damage, content: [])
+        case .readable(let content):
+            do {
+                return .good(try SettingsDocument.settings(from: content))
+            } catch { return .damaged(error, content: content) }
+        }
+    }
+
+    private enum Content {
+        case missing
+        case unreadable(SettingsDamage)
+        case readable([UInt8])
+    }
+
+    private func content() throws(StoreError) -> Content {
         do throws(Errno) {
-            content = try place.descriptor.openFile(Self.name, O_RDONLY).readAll(limit: Self.limit)
+            return .readable(try place.descriptor.openFile(Self.name, O_RDONLY).readAll(limit: Self.limit))
         } catch .noEntry {
             return .missing
         } catch .invalid, Errno(ELOOP) {
-            return .damaged(.unreadable("it is not a plain file"), content: [])
+            return .unreadable(.unreadable("it is not a plain file"))
         } catch .fileTooLarge {
-            return .damaged(.unreadable("it is longer than any that purgefs writes"), content: [])
+            return .unreadable(.unreadable("it is longer than any that purgefs writes"))
         } catch { throw .failed("the settings cannot be read", path: place.pathOf(Self.name), error) }
-        do {
-            return .good(try SettingsDocument.settings(from: content))
-        } catch { return .damaged(error, content: content) }
     }
 
     /// nil where there is no device.json; damage is an error.
@@ -45,9 +59,56 @@ struct DeviceFile {
     }
 
     func write(_ settings: Device, durably: Bool = true) throws(StoreError) {
+        try write(Self.content(of: settings), durably: durably)
+    }
+
+    func write(_ content: [UInt8], durably: Bool) throws(StoreError) {
+        do { try replace(with: content, durably: durably) } catch { throw saving(error) }
+    }
+
+    /// Has it and its name reach the disk.
+    func sync() throws(StoreError) {
+        if place.isTemporary { return }
         do {
-            try replace(with: Self.content(of: settings), durably: durably)
-        } catch { throw .failed("the settings cannot be saved", path: place.pathOf(Self.name), error) }
+            let file = try place.descriptor.openFile(Self.name, O_RDONLY)
+            try System.sync(file.raw)
+            try System.sync(place.descriptor.raw)
+        } catch { throw saving(error) }
+    }
+
+    private func saving(_ error: Errno) -> StoreError {
+        .failed("the settings cannot be saved", path: place.pathOf(Self.name), error)
+    }
+
+    func has(_ content: [UInt8]) -> Bool {
+        do throws(Errno) {
+            return try place.descriptor.openFile(Self.name, O_RDONLY).readAll(limit: Self.limit) == content
+        } catch { return false }
+    }
+
+    /// Settings that were made or read by this process, or by the one that it is a copy of, and what is in a file of them:
+    /// the daemon of `purgefs run` need not take the file apart that it has just been left.
+    private static let last = Mutex<(content: [UInt8], settings: Device)?>(nil)
+
+    /// The settings, those of a fresh device if there is no file. Damage is an error.
+    func load() throws(StoreError) -> Device {
+        switch try content() {
+        case .missing:
+            let settings = Device.fresh()
+            Self.last.withLock { $0 = (Self.content(of: settings), settings) }
+            return settings
+        case .unreadable(let damage): throw damage.error(path: place.pathOf(Self.name), store: place.path)
+        case .readable(let content): return try settings(from: content)
+        }
+    }
+
+    private func settings(from content: [UInt8]) throws(StoreError) -> Device {
+        if let known = Self.last.withLock({ $0?.content == content ? $0?.settings : nil }) { return known }
+        do {
+            let settings = try SettingsDocument.settings(from: content)
+            Self.last.withLock { $0 = (content, settings) }
+            return settings
+        } catch { throw error.error(path: place.pathOf(Self.name), store: place.path) }
     }
 
     static func content(of settings: Device) -> [UInt8] {

@@ -15,6 +15,10 @@ enum StartMark {
         } catch {}
     }
 
+    static func isSet(_ start: String, on store: FileDescriptor) -> Bool {
+        do throws(Errno) { return try value(on: store) == Array(start.utf8) } catch { return false }
+    }
+
     /// Removes the mark unless it is that of `start`.
     static func clear(on store: FileDescriptor, butOf start: String?) throws(Errno) {
         guard let found = try value(on: store), found != start.map({ Array($0.utf8) }) else { return }

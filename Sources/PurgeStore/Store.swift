@@ -13,6 +13,8 @@ public final class Store: Sendable {
     public let isNew: Bool
     /// What was there before this call.
     public let before: StoreBefore
+    /// Whether it goes when the processes that use it have ended.
+    public var isTemporary: Bool { place.isTemporary }
     /// Whether it was opened only for reading: nothing in it may change.
     public let isForReading: Bool
 
@@ -41,8 +43,7 @@ public final class Store: Sendable {
         place.giveToOwner(folder: name, in: parent)
     }
 
-    /// Whether device.json is known to be readable or missing, so that it may be replaced.
-    let maySaveSettings = Mutex(false)
+    let settings = Mutex(KnownSettings())
     private let extents = Mutex<FileDescriptor?>(nil)
     /// Sidecars that could not be removed yet. Held while they are removed, so that none is removed that another thread
     /// has made again.
@@ -61,18 +62,24 @@ public final class Store: Sendable {
     /// Opens a store and takes its lock (flock on the directory). With `creating`, makes the directory
     /// and whatever is missing of the container's layout; without it, changes nothing. A directory with other
     /// things in it is never turned into a store. If this fails, what was made is removed again.
-    /// `start` is the name of the start that this is a part of: a directory of its own. A store in there is removed with it.
+    /// `start` is the name of the start that this is a part of: a directory of its own. A store in there is removed with it,
+    /// and one that has its mark was checked by it, and has been left alone since.
     public static func open(_ path: String, creating: Bool, start: String? = nil) throws(StoreError) -> Store {
         let place = try StoreDirectory.open(path, creating: creating).belonging(to: start)
-        let before: StoreBefore
+        let (before, isPrepared): (StoreBefore, Bool)
         do throws(StoreError) {
             try place.lock()
-            before = try StoreBefore(place)
+            isPrepared = start.map { StartMark.isSet($0, on: place.descriptor) } ?? false
+            before = try StoreBefore(place, isPrepared: isPrepared)
         } catch {
             if place.isMade { StoreDirectory.removeEmpty(place.absolutePath) }
             throw error
         }
         do throws(StoreError) {
+            if isPrepared {
+                let container = try ContainerLayout(place: place).container(openingUp: true)
+                return Store(place, container: container, before: before)
+            }
             return try open(place, before, creating: creating, start: start)
         } catch {
             if creating { before.restore(place.descriptor) }
@@ -90,7 +97,8 @@ public final class Store: Sendable {
         _ place: StoreDirectory, _ before: StoreBefore, creating: Bool, start: String?
     ) throws(StoreError) -> Store {
         try place.refuseForeign(before.names, creating: creating)
-        try place.probeWriting()
+        // What is made in a new directory shows whether it can be written.
+        if !place.isMade { try place.probeWriting() }
         try place.endOtherStarts(than: start)
         let layout = ContainerLayout(place: place)
         if creating {

@@ -14,15 +14,16 @@ public struct StoreBefore: Sendable {
     /// Whether there was no store yet.
     var isEmpty: Bool { !names.contains("container") && !names.contains(DeviceFile.name) }
 
-    init(_ place: StoreDirectory) throws(StoreError) {
+    /// One that is prepared has all folders of the layout that it can have.
+    init(_ place: StoreDirectory, isPrepared: Bool = false) throws(StoreError) {
         path = place.absolutePath
         isMade = place.isMade
         names = try place.names()
         do throws(Errno) {
             mode = try System.status(place.descriptor.raw).st_mode & 0o7777
             var missing: [String] = []
-            for folder in ["container"] + ContainerLayout.folders.map({ "container/" + $0 })
-            where try Self.isMissing(folder, in: place.descriptor) {
+            let folders = isPrepared ? [] : ["container"] + ContainerLayout.folders.map { "container/" + $0 }
+            for folder in folders where try Self.isMissing(folder, in: place.descriptor) {
                 missing.append(folder)
             }
             self.missing = missing

@@ -13,11 +13,15 @@ extension FileDescriptor {
 
     /// One read(2); empty at the end.
     public func readSome(_ limit: Int) throws(Errno) -> [UInt8] {
-        var chunk = [UInt8](repeating: 0, count: limit)
-        let count = try chunk.withUnsafeMutableBytes { buffer in
-            Result { () throws(Errno) in try System.read(raw, buffer) }
-        }.get()
-        return Array(chunk[..<count])
+        var failure: Errno?
+        // Memory that is not read into is not touched.
+        let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+            do throws(Errno) {
+                count = try System.read(raw, UnsafeMutableRawBufferPointer(buffer))
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return bytes.count == limit ? bytes : Array(bytes[...])
     }
 
     /// One write(2): one command to a control file.

@@ -39,8 +39,10 @@ extension FileDescriptor {
     /// The whole content, for small files; EFBIG for one of more than `limit` bytes.
     public func readAll(limit: Int = .max) throws(Errno) -> [UInt8] {
         var content: [UInt8] = []
+        var room = 4096
         while true {
-            var chunk = [UInt8](repeating: 0, count: 65536)
+            var chunk = [UInt8](repeating: 0, count: room)
+            room = min(2 * room, 65536)
             let count = try chunk.withUnsafeMutableBytes { buffer in
                 Result { () throws(Errno) in try System.pread(raw, buffer, offset: Int64(content.count)) }
             }.get()

@@ -28,6 +28,8 @@ extension Volume {
     }
 
     public func status() -> StatusReport { core.status() }
+    /// How many calls failed because the disk under the store has no room.
+    public var hostRefusals: Int { core.hostRefusals.load(ordering: .relaxed) }
 }
 
 extension VolumeCore {

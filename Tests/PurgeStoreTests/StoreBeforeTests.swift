@@ -36,6 +36,22 @@ struct StoreBeforeTests {
         #expect(failures > 20)
     }
 
+    /// A start need not look again at what it has prepared, as long as nobody else has had the store.
+    @Test func whatItsStartHasPreparedIsNotMadeAgain() throws {
+        let folder = directory["store/container/tmp"]
+        func opened(by start: String) throws -> Bool {
+            try System.removeDirectory(at: AT_FDCWD, folder)
+            let store = try open(start: start)
+            #expect(!store.isNew)
+            return directory.exists("store/container/tmp")
+        }
+        try open(start: "/run/one").leaveMark(of: "/run/one")
+        #expect(try !opened(by: "/run/one"))
+        try System.makeDirectory(at: AT_FDCWD, folder, mode: 0o755)
+        #expect(try opened(by: "/run/two"))
+        #expect(try opened(by: "/run/one"))
+    }
+
     @Test func withdrawsSettingsAndJournalOfItsOwn() throws {
         let store = try open()
         try store.saveSettings(try store.loadSettings())

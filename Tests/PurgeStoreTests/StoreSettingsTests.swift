@@ -46,6 +46,54 @@ struct StoreSettingsTests {
         #expect(text.hasSuffix("\n}\n"))
     }
 
+    private var inode: UInt64 {
+        get throws { UInt64(try System.status(at: AT_FDCWD, directory["s/device.json"]).st_ino) }
+    }
+
+    /// Unless somebody else has changed them.
+    @Test func theSameSettingsAreNotWrittenAgain() throws {
+        var settings = try store.loadSettings()
+        try store.saveSettings(settings)
+        let (text, first) = (try directory.read("s/device.json"), try inode)
+        try store.saveSettings(settings)
+        #expect(try store.loadSettings() == settings)
+        try store.saveSettings(settings)
+        #expect(try inode == first)
+        try directory.write(text.replacingOccurrences(of: "\"boots\": 1", with: "\"boots\": 2"), to: "s/device.json")
+        try store.saveSettings(settings)
+        #expect(try directory.read("s/device.json") == text)
+        unlink(directory["s/device.json"])
+        try store.saveSettings(settings)
+        #expect(try directory.read("s/device.json") == text)
+        // What need not have reached the disk is made to when it must, once.
+        settings.boots = 3
+        let syncs = try [false, false, true, true].map { durably in
+            let outcome = SystemCallFaults.none.during { try store.saveSettings(settings, durably: durably) }
+            try outcome.result.get()
+            return outcome.calls.filter { $0 == .fsync }.count
+        }
+        #expect(syncs == [1, 0, 2, 0])
+    }
+
+    /// This process knows what it has read last, and then need not take the file apart again.
+    @Test func knownSettingsAreThoseOfTheFile() throws {
+        let fresh = try store.loadSettings()
+        #expect(try SettingsDocument.settings(from: DeviceFile.content(of: fresh)) == fresh)
+        try store.saveSettings(fresh)
+        #expect(try store.loadSettings() == fresh)
+        let text = try directory.read("s/device.json")
+        let other = text.replacingOccurrences(of: "\"boots\": 1", with: "\"boots\": 2")
+        try directory.write(other, to: "s/device.json")
+        var changed = try store.loadSettings()
+        #expect(changed.boots == 2)
+        changed.boots = 1
+        #expect(changed == fresh)
+        try directory.write(text, to: "s/device.json")
+        #expect(try store.loadSettings() == fresh)
+        try directory.write(String(text.dropLast(9)), to: "s/device.json")
+        #expect(throws: StoreError.self) { try store.loadSettings() }
+    }
+
     private func saved(_ change: (inout Device) -> Void = { _ in }) throws -> String {
         var settings = Device(containerID: DeviceSettingsTests.id)
         change(&settings)

@@ -67,7 +67,7 @@ final class DaemonProcess {
     /// Waits until the mount is ready; if the daemon ends first, returns how it ended.
     func waitUntilReady() throws(CommandFailure) -> ProcessEnd? {
         do throws(Errno) {
-            if try !line.readSome(1).isEmpty { return nil }
+            if try line.readSome(1) == Array("+".utf8) { return nil }
             while end == nil { end = try System.wait(for: pid, blocking: true) }
             return end
         } catch { throw failedWait(error) }
@@ -114,15 +114,18 @@ final class DaemonProcess {
     /// Tells it to unmount and end.
     func requestEnd() { signal(SIGTERM) }
 
-    /// Waits for its end, `milliseconds` at most, and then kills it. Returns whether it ended by itself.
-    func waitForEnd(milliseconds: Int) -> Bool {
-        if wait(milliseconds: milliseconds) { return true }
+    func kill() {
         signal(SIGKILL)
-        _ = wait(milliseconds: 5000)
-        return false
+        _ = waitForEnd(milliseconds: 5000)
     }
 
-    private func wait(milliseconds: Int) -> Bool {
+    /// Whether it was stopped by a signal.
+    var isStopped: Bool { ProcessTable.status(of: pid)?.state == "T" }
+    /// The time that it has used so far, of the program and in the kernel, in ticks of the kernel.
+    var usedTime: Int64 { ProcessTable.status(of: pid)?.usedTime ?? 0 }
+
+    /// Waits for its end, `milliseconds` at most. Returns whether it has ended.
+    func waitForEnd(milliseconds: Int) -> Bool {
         let deadline = System.uptime() + Int64(milliseconds) * 1_000_000
         while !hasEnded() {
             let left = deadline - System.uptime()

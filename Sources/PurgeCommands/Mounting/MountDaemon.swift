@@ -1,5 +1,6 @@
 import Glibc
 import PurgeFUSE
+import PurgeModel
 import PurgeStore
 import PurgeSystem
 
@@ -14,8 +15,16 @@ extension OptionSpec {
 
     static let sendsEvents = OptionSpec(
         "send-events", .none, hidden: true, "write all events to --ready-fd, and at the end what was lost")
+    static let sendsStatus = OptionSpec(
+        "send-status", .none, hidden: true, "with --send-events: write the last status too")
+    static let runsApp = OptionSpec(
+        "run-app", .none, hidden: true, "the app of the parent runs from when the mount is ready to its end")
+    static let discardsStore = OptionSpec(
+        "discard-store", .none, hidden: true, "write nothing to the store at the end, since it goes then")
 
-    static let daemon: [OptionSpec] = [readyDescriptor, diesWithParent, removeStore, sendsEvents]
+    static let daemon: [OptionSpec] = [
+        readyDescriptor, diesWithParent, removeStore, sendsEvents, sendsStatus, runsApp, discardsStore,
+    ]
 }
 
 /// This process as the daemon of a mount (`purgefs mount --foreground`).
@@ -47,6 +56,8 @@ struct MountDaemon {
             RunArea(root: root, mountpoint: mountpoint)
         }
         self.request.start = area?.root
+        if arguments.has(.runsApp) { self.request.appProcess = getppid() }
+        self.request.isStoreDiscarded = arguments.has(.discardsStore)
         self.request.whenEnding = { Self.tell(serviceManager, .stopping) }
         do throws(Errno) {
             log = try arguments.text(.log).map { (path) throws(Errno) in
@@ -54,7 +65,14 @@ struct MountDaemon {
             }
             if let line { try System.closeOnExec(line.raw) }
             if let line, !diesWithParent { self.request.isAwaited = { !Self.isClosed(line) } }
-            if let line, arguments.has(.sendsEvents) { self.request.eventSink = { Self.send($0, to: line) } }
+            if let line, arguments.has(.sendsEvents) {
+                let wantsStatus = arguments.has(.sendsStatus)
+                self.request.eventSink = { Self.send($0, to: line) }
+                self.request.whenComplete = { status, hostRefusals in
+                    let last = DaemonReport(status: wantsStatus ? status : nil, hostRefusals: hostRefusals)
+                    _ = Self.send(Array((JSONText.encode(last) + "\n").utf8), to: line)
+                }
+            }
         } catch { throw CommandFailure("cannot open the log", path: arguments.text(.log) ?? "", error) }
     }
 
@@ -96,7 +114,7 @@ struct MountDaemon {
         guard wasReady else { return CommandFailure("cannot mount", error) }
         let failure = CommandFailure("unmounted", error)
         if let partingWords { PartingWords.leave(failure.message, in: partingWords) }
-        _ = request.eventSink?(Array((JSONText.encode(DaemonFailure(failure: failure.message)) + "\n").utf8))
+        _ = request.eventSink?(Array((JSONText.encode(DaemonReport(failure: failure.message)) + "\n").utf8))
         return failure
     }
 
@@ -144,10 +162,14 @@ struct MountDaemon {
     }
 }
 
-/// The last line on the connection of `--send-events`, if something went wrong.
-struct DaemonFailure: Codable {
-    /// The message for the user.
-    var failure: String
+/// What follows the last event on the connection of `--send-events`.
+struct DaemonReport: Codable {
+    /// The message for the user about what went wrong; in a line of its own.
+    var failure: String?
+    /// If it is wanted.
+    var status: StatusReport?
+    /// How many calls failed because the disk under the store has no room.
+    var hostRefusals: Int?
 }
 
 /// Does what SIGTERM from outside would do.

@@ -81,9 +81,17 @@ enum ProcessTable {
 
     /// Whether a process exists and has not ended; a zombie has ended.
     static func isRunning(_ pid: pid_t) -> Bool {
-        guard let stat = content("/proc/\(pid)/stat"), let end = stat.lastIndex(of: ")") else { return false }
-        let state = stat[end...].split(separator: " ").dropFirst().first
+        guard let state = status(of: pid)?.state else { return false }
         return state != "Z" && state != "X"
+    }
+
+    /// The letter of a process's state and the time that it has used, in ticks of the kernel (proc_pid_stat(5)); nil if
+    /// there is no such process.
+    static func status(of pid: pid_t) -> (state: Substring, usedTime: Int64)? {
+        guard let stat = content("/proc/\(pid)/stat"), let end = stat.lastIndex(of: ")") else { return nil }
+        let fields = stat[end...].split(separator: " ").dropFirst()
+        guard fields.count > 12, let state = fields.first else { return nil }
+        return (state, fields.dropFirst(11).prefix(2).reduce(0) { $0 + (Int64($1) ?? 0) })
     }
 
     private static func use(by pid: pid_t, _ isMeant: (String) -> Bool) -> FileUser? {

@@ -141,6 +141,19 @@ struct RunArea {
         }
     }
 
+    /// The mount is gone, and its daemon still writes to the store: meanwhile the mount point and what is above it can go, as
+    /// far as they are empty.
+    func removeEmpty(mountpoint: String) {
+        var path = mountpoint
+        do throws(Errno) {
+            while path != mountRoot {
+                try System.removeDirectory(at: AT_FDCWD, path)
+                path = path.parentPath
+            }
+            if mountRoot != root { try System.removeDirectory(at: AT_FDCWD, mountRoot) }
+        } catch {}  // `remove` tries it again, and says why if it cannot
+    }
+
     private func removeMountpoint() throws(Errno) {
         if let data = try Self.open(([mountRoot] + Self.containers).joined(separator: "/")) {
             for name in try data.names() { try Self.remove(name, in: data) }

@@ -3,33 +3,52 @@ import PurgeSystem
 
 /// The end of a run's mount: it is unmounted even if it is in use, and its daemon has ended.
 struct RunEnding {
-    /// For files that COMMAND's last processes are just closing.
+    /// In milliseconds: for files that COMMAND's last processes are just closing.
     private static let patience = 500
+    /// In milliseconds: how long a daemon may take that uses no time of a processor, and one that was stopped.
     private static let daemonPatience = 10_000
-    private static let silentDaemonPatience = 1000
+    private static let stoppedPatience = 1000
+    /// In ticks, that is 10 ms: a daemon that uses less in `stoppedPatience` does nothing but look around.
+    private static let leastWork: Int64 = 5
+    /// In nanoseconds.
+    private static let longestWork: Int64 = 600_000_000_000
 
+    let area: RunArea
     let mountpoint: String
     let console: Console
-    /// Whether the daemon did not answer when COMMAND had ended; it then gets less time to end.
-    let isSilent: Bool
 
-    /// Whether nobody has unmounted it. The mount of a daemon that was killed stays.
-    var isMounted: Bool { Unmounting(mountpoint: mountpoint).isMounted }
+    /// Returns whether the container is mounted, and what lies over it and could not be taken away.
+    func takeCoversAway() -> (isMounted: Bool, failures: [CommandFailure]) {
+        RunCover(area: area, mountpoint: mountpoint, console: console).takeAway()
+    }
 
-    /// Returns what went wrong; the mount and the daemon are gone nevertheless.
-    func takeAway(_ daemon: DaemonProcess) -> [CommandFailure] {
+    /// Returns what went wrong; the mount is gone nevertheless. If the store is discarded, this returns as soon as the daemon does
+    /// nothing more with it, and otherwise the daemon has ended.
+    func takeAway(
+        _ daemon: DaemonProcess, isMounted: Bool, _ record: RunRecord, isStoreDiscarded: Bool
+    ) -> [CommandFailure] {
         let mount = Unmounting(mountpoint: mountpoint)
-        if mount.isMounted, mount.attempt(for: Self.patience) != .done {
+        if isMounted, mount.attempt(for: Self.patience) != .done {
             // Readers of events get end of file and need not be reported.
             if !mount.isBusyWithControlFilesOnly() { report(mount) }
         }
         // When told to end, the daemon unmounts even if the mount is in use. If it is unmounted already, the daemon
         // does not go on for a copy of the mount in a mount namespace that was made meanwhile.
         daemon.requestEnd()
-        var failures: [CommandFailure] = []
-        if !daemon.waitForEnd(milliseconds: isSilent ? Self.silentDaemonPatience : Self.daemonPatience) {
-            failures.append(killed(daemon))
-        }
+        area.removeEmpty(mountpoint: mountpoint)
+        if isMounted, isStoreDiscarded, record.awaitReport(milliseconds: Int64(Self.stoppedPatience)) != nil { return [] }
+        return awaitEndAndUnmount(daemon, record)
+    }
+
+    /// The same before COMMAND was started; also for a daemon that was killed, and whose mount has stayed.
+    func abandon(_ daemon: DaemonProcess) -> [CommandFailure] {
+        daemon.requestEnd()
+        return awaitEndAndUnmount(daemon, nil)
+    }
+
+    private func awaitEndAndUnmount(_ daemon: DaemonProcess, _ record: RunRecord?) -> [CommandFailure] {
+        let mount = Unmounting(mountpoint: mountpoint)
+        var failures = awaitEnd(of: daemon, record)
         // A daemon that was killed leaves its mount behind.
         if mount.isMounted, mount.attempt(detaching: true) != .done {
             failures.append(
@@ -39,8 +58,26 @@ struct RunEnding {
         return failures
     }
 
-    private func killed(_ daemon: DaemonProcess) -> CommandFailure {
-        guard isSilent else {
+    /// Kills a daemon that was stopped, or does nothing although it was told to end. One that still purges, or whose
+    /// events are still being recorded, may go on for a while.
+    func awaitEnd(of daemon: DaemonProcess, _ record: RunRecord?) -> [CommandFailure] {
+        var left = Self.daemonPatience
+        var (used, newest) = (daemon.usedTime, record?.newest)
+        let began = System.uptime()
+        while !daemon.waitForEnd(milliseconds: Self.stoppedPatience) {
+            let (usedNow, newestNow) = (daemon.usedTime, record?.newest)
+            let isIdle = usedNow - used < Self.leastWork && newestNow == newest
+            left = isIdle ? left - Self.stoppedPatience : Self.daemonPatience
+            (used, newest) = (usedNow, newestNow)
+            if daemon.isStopped || left <= 0 || System.uptime() - began > Self.longestWork { return [kill(daemon)] }
+        }
+        return []
+    }
+
+    private func kill(_ daemon: DaemonProcess) -> CommandFailure {
+        let wasStopped = daemon.isStopped
+        daemon.kill()
+        guard wasStopped else {
             return CommandFailure(
                 "the daemon did not end by itself and was killed", path: mountpoint, "process \(daemon.pid)",
                 advice: "What the app wrote is in the store. Please report this.")

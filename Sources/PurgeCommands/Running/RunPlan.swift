@@ -123,6 +123,9 @@ final class RunningPlan: Sendable {
         control = MountedControl(place: mountpoint)
     }
 
+    /// Whether anything is due before COMMAND begins.
+    var isForTheStart: Bool { steps.contains { $0.time.seconds == 0 } }
+
     /// What is due before COMMAND begins.
     func prepare() throws(CommandFailure) {
         for step in steps where step.time.seconds == 0 {

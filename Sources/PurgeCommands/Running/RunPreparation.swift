@@ -11,6 +11,8 @@ struct RunPreparation {
     let mountpoint: String
     /// The last sequence number in the store's journal.
     let lastSequence: Int64
+    /// How many writes the store had refused.
+    let refusedBefore: Int64
     private let before: StoreBefore
     /// The store that the user has named, if it was made as a copy.
     private let copied: NewStore?
@@ -121,7 +123,10 @@ struct RunPreparation {
         do throws(StoreError) {
             let store = try Store.open(path, creating: true, start: area.root)
             do throws(StoreError) {
-                (container, lastSequence) = try Self.prepare(store)
+                let settings = try store.loadSettings()
+                try store.saveSettings(settings)
+                (container, refusedBefore) = (settings.containerID, settings.counters.refusedWrites)
+                lastSequence = try Journal.lastSequence(in: store)
             } catch {
                 store.withdraw()
                 throw error
@@ -139,11 +144,5 @@ struct RunPreparation {
             if copied == nil { before.restore(after: area.root) }
             throw error
         }
-    }
-
-    private static func prepare(_ store: Store) throws(StoreError) -> (container: String, lastSequence: Int64) {
-        let settings = try store.loadSettings()
-        try store.saveSettings(settings)
-        return (settings.containerID, try Journal.lastSequence(in: store))
     }
 }

@@ -16,13 +16,17 @@ final class RunRecord: Sendable {
     private static let batch = 512
     private struct State {
         /// The number of the newest event.
-        var last: Int64 = 0
+        var newest: Int64 = 0
         /// Whether that is the one with which a container's mount ends.
         var isUnmounted = false
         /// Events that the daemon could not deliver, and that the journal does not have either.
         var missing: Int64 = 0
         /// What the daemon reports about its own end.
         var daemonFailures: [String] = []
+        /// The daemon's report at the end: there are no more events, and it does nothing more with the store.
+        var report: DaemonReport?
+        /// Whether nothing more comes from the daemon.
+        var hasEnded = false
         var tally = RunTally()
         /// Lines that are not in the tally yet.
         var lines: [Line] = []
@@ -48,6 +52,8 @@ final class RunRecord: Sendable {
     private let file: FileDescriptor?
     private let state = Mutex(State())
     private let thread = Mutex<WorkThread?>(nil)
+    /// Advances when the daemon has made its report, or has ended.
+    private let completion = Gate()
 
     /// The file is opened before COMMAND begins, so that a bad name is reported at once.
     init(path: String?) throws(CommandFailure) {
@@ -65,10 +71,14 @@ final class RunRecord: Sendable {
     /// Records the events numbered above `sequence`, as they arrive over the line.
     func begin(_ line: FileDescriptor, after sequence: Int64, store: String, mountpoint: String) throws(CommandFailure)
     {
-        state.withLock { $0.last = sequence }
+        state.withLock { $0.newest = sequence }
         let journal = RunJournal(store: store, mountpoint: mountpoint)
         do throws(Errno) {
-            let reading = try WorkThread(name: "events") { [self] in read(line, journal) }
+            let reading = try WorkThread(name: "events") { [self] in
+                read(line, journal)
+                state.withLock { $0.hasEnded = true }
+                completion.advance()
+            }
             thread.withLock { $0 = reading }
         } catch { throw CommandFailure("cannot follow events", path: mountpoint, error) }
     }
@@ -76,12 +86,25 @@ final class RunRecord: Sendable {
     /// COMMAND has ended: from now on, a reader of the `--events` file that accepts nothing is abandoned.
     func startEnding() { state.withLock { $0.ending = System.uptime() } }
 
-    /// The daemon has ended: returns what it has reported.
-    func end() -> RunTally {
-        thread.withLock { $0 }?.join()
+    /// The number of the newest event.
+    var newest: Int64 { state.withLock { $0.newest } }
+
+    /// What the daemon has reported when it had served the last request; nil if that does not come in time.
+    func awaitReport(milliseconds: Int64) -> DaemonReport? {
+        let seen = completion.generation
+        if let report = state.withLock({ $0.report }) { return report }
+        if state.withLock({ $0.hasEnded }) { return nil }
+        completion.wait(while: seen, milliseconds: milliseconds)
+        return state.withLock { $0.report }
+    }
+
+    /// The daemon has made its report, or has ended: returns what it has told until then.
+    func end(hasDaemonEnded: Bool) -> (events: RunTally, report: DaemonReport?) {
+        // What has gone wrong follows the report.
+        if hasDaemonEnded || state.withLock({ $0.report }) == nil { thread.withLock { $0 }?.join() }
         return state.withLock { state in
             state.addUp()
-            return state.tally
+            return (state.tally, state.report)
         }
     }
 
@@ -126,13 +149,15 @@ final class RunRecord: Sendable {
         }
         if state.withLock({ $0.isUnmounted }) { return }
         // A daemon that was killed may have written a few more events to the journal than it could send.
-        journal.visit(after: state.withLock { $0.last }) { note($0) }
+        journal.visit(after: state.withLock { $0.newest }) { note($0) }
     }
 
     private func take(_ line: Line, _ journal: RunJournal) {
         guard line.starts(with: Self.beginning) else {
-            guard let failure = Self.decode(DaemonFailure.self, line)?.failure else { return }
-            return state.withLock { $0.daemonFailures.append(failure) }
+            guard let report = Self.decode(DaemonReport.self, line) else { return }
+            if let failure = report.failure { return state.withLock { $0.daemonFailures.append(failure) } }
+            state.withLock { $0.report = report }
+            return completion.advance()
         }
         if Self.isOf("dropped", line) { return fill(Self.decode(Event.self, line), journal) }
         let digits = line.dropFirst(Self.beginning.count).prefix { (0x30...0x39).contains($0) }
@@ -151,7 +176,7 @@ final class RunRecord: Sendable {
     /// number of the record about them. Other gaps are numbers of events that only the journal has.
     private func fill(_ dropped: Event?, _ journal: RunJournal) {
         guard let dropped, let missed = dropped.reason.flatMap({ Int64($0.prefix { $0 != " " }) }) else { return }
-        let last = state.withLock { $0.last }
+        let last = state.withLock { $0.newest }
         var found: Int64 = 0
         journal.visit(after: last, flushed: true) { event in
             guard event.seq <= dropped.seq else { return }
@@ -160,7 +185,7 @@ final class RunRecord: Sendable {
         }
         state.withLock { state in
             state.missing += max(0, missed - found)
-            state.last = max(state.last, dropped.seq)
+            state.newest = max(state.newest, dropped.seq)
         }
     }
 
@@ -168,7 +193,7 @@ final class RunRecord: Sendable {
 
     private func note(_ line: Line, _ number: Int64) {
         state.withLock { state in
-            state.last = number
+            state.newest = number
             state.isUnmounted = Self.isOf("unmount", line)
             state.lines.append(line)
             if state.lines.count == Self.batch { state.addUp() }
@@ -216,7 +241,7 @@ private struct RunJournal: Sendable {
     func visit(after sequence: Int64, flushed: Bool = false, _ body: (Event) -> Void) {
         do throws(CommandFailure) {
             if flushed { try MountedControl(place: mountpoint).flushJournal() }
-        } catch {}  // the mount is gone, and at its end the journal was written
+        } catch {}  // the mount is gone, and at its end the journal was written if events were missed
         do throws(CommandFailure) {
             try History(store: store).visit(after: sequence, .usual) { (event) throws(CommandFailure) in body(event) }
         } catch {}  // events that are not there are counted

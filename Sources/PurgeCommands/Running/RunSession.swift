@@ -41,7 +41,7 @@ struct RunSession {
     func run(record: RunRecord, report: RunReport?, demands: RunDemands) throws(CommandFailure) -> Int32 {
         let daemon: DaemonProcess
         do throws(CommandFailure) {
-            daemon = try mount()
+            daemon = try mount(isStatusWanted: !invocation.arguments.has(.quiet) || demands.wantSummary)
         } catch {
             try prepared.withdraw()
             throw error
@@ -54,37 +54,33 @@ struct RunSession {
         // Everything below is done, whatever has happened.
         record.startEnding()
         plan.stop()
-        let isWanted = !invocation.arguments.has(.quiet) || demands.wantSummary
-        let (answer, covers) = lastState(of: daemon, isWanted: isWanted)
-        let ending = RunEnding(mountpoint: prepared.mountpoint, console: console, isSilent: answer == nil)
-        let wasThere = ending.isMounted && !daemon.hasEnded()
-        var failures = covers + ending.takeAway(daemon)
+        let ending = RunEnding(area: prepared.area, mountpoint: prepared.mountpoint, console: console)
+        let (isMounted, covers) = ending.takeCoversAway()
+        let wasThere = isMounted && !daemon.hasEnded()
+        var failures =
+            covers + ending.takeAway(daemon, isMounted: isMounted, record, isStoreDiscarded: isStoreDiscarded)
         if failures.isEmpty, !wasThere || daemon.wasKilled { noteLoss(of: daemon, in: &result) }
         failures += endPlan()
-        let events = record.end()
+        let (events, told) = record.end(hasDaemonEnded: !isStoreDiscarded)
         failures += record.failures(isStoreKept: isStoreKept)
-        if case .success(let outcome) = result { summarize(outcome, answer ?? nil, events) }
-        let summary = RunSummary(
-            refusedBefore: outcome(of: result)?.refusedBefore, after: (answer ?? nil)?.status, events: events)
-        do throws(CommandFailure) {
-            try demands.write(summary, status: outcome(of: result)?.status)
-        } catch { failures.append(error) }
         do throws(CommandFailure) { try write(report, result, daemon) } catch { failures.append(error) }
         do throws(CommandFailure) { try remove(after: result) } catch { failures.append(error) }
+        failures += ending.awaitEnd(of: daemon, record)
+        if failures.isEmpty, daemon.wasKilled { noteLoss(of: daemon, in: &result) }
+        let after = wasThere ? told : nil
+        if case .success = result { summarize(after, events) }
+        do throws(CommandFailure) {
+            try demands.write(summary(of: result, after, events), status: outcome(of: result)?.status)
+        } catch { failures.append(error) }
         for failure in failures { console.warn(failure.message) }
         let status = try result.get().status
         guard failures.isEmpty else { return ExitStatus.runFailed }
         return demands.status(after: Self.last(status), events, console)
     }
 
-    /// The state after COMMAND, which may have mounted something over the container: that is taken away first.
-    private func lastState(of daemon: DaemonProcess, isWanted: Bool) -> (answer: After??, failures: [CommandFailure]) {
-        let answer = daemon.hasEnded() ? .some(nil) : state(isWanted: isWanted)
-        guard case .some(.none) = answer else { return (answer, []) }
-        let cover = RunCover(area: prepared.area, mountpoint: prepared.mountpoint, console: console)
-        guard cover.exists else { return (answer, []) }
-        let failures = cover.takeAway()
-        return (daemon.hasEnded() ? answer : state(isWanted: isWanted), failures)
+    /// Whether nobody looks at the store after COMMAND.
+    private var isStoreDiscarded: Bool {
+        !invocation.arguments.has(.store) && !invocation.arguments.has(.reportFile)
     }
 
     /// A copy that COMMAND has not seen goes with the run.
@@ -146,22 +142,25 @@ struct RunSession {
         return ExitStatus.signal + signal
     }
 
-    private func mount() throws(CommandFailure) -> DaemonProcess {
+    private func mount(isStatusWanted: Bool) throws(CommandFailure) -> DaemonProcess {
         if invocation.arguments.allowsOther { try prepared.area.admitOthers() }
+        var hidden: [OptionSpec] = [.sendsEvents, .diesWithParent, .runsApp]
+        if isStatusWanted { hidden.append(.sendsStatus) }
+        if isStoreDiscarded { hidden.append(.discardsStore) }
         let options =
-            [OptionSpec.sendsEvents.text, OptionSpec.diesWithParent.text, OptionSpec.removeStore.text]
-            + [prepared.area.root]
+            (hidden + [.removeStore]).map(\.text) + [prepared.area.root]
             + invocation.arguments.mountingWords()
         let daemon = try DaemonProcess.start(
             programName: invocation.programName, options: options, store: prepared.store,
             mountpoint: prepared.mountpoint)
         prepared.cleaning.begin()
+        let ending = RunEnding(area: prepared.area, mountpoint: prepared.mountpoint, console: console)
         if let signal = try daemon.waitForWord(orOneOf: Self.interrupting) {
-            daemon.requestEnd()
-            _ = daemon.waitForEnd(milliseconds: 10_000)
+            for failure in ending.abandon(daemon) { console.warn(failure.message) }
             throw Self.interrupted(by: signal)
         }
         if let end = try daemon.waitUntilReady() {
+            for failure in ending.abandon(daemon) { console.warn(failure.message) }
             throw CommandFailure(
                 status: ExitStatus.runFailed, message: DaemonProcess.signalInWords(of: end).map { "run: \($0)" } ?? "")
         }
@@ -175,14 +174,12 @@ struct RunSession {
     private struct Outcome {
         var end: ProcessEnd
         var hasLostContainer: Bool
-        /// What the store had counted before.
-        var refusedBefore: Int64
 
         var status: Int32 { hasLostContainer ? ExitStatus.runFailed : end.exitStatus }
     }
 
     private func runCommand(_ daemon: DaemonProcess) throws(CommandFailure) -> Outcome {
-        let refusedBefore = try launch()
+        try prepareDevice()
         if let signal = System.endSignal() { throw Self.interrupted(by: signal) }
         try plan.start()
         let command = try RunningCommand.start(
@@ -197,52 +194,23 @@ struct RunSession {
                 messageOfLoss(daemon, "COMMAND is told to end. With --log FILE the daemon's messages are kept."))
             return true
         }
-        return Outcome(end: end, hasLostContainer: isLost, refusedBefore: refusedBefore)
+        return Outcome(end: end, hasLostContainer: isLost)
     }
 
-    /// The state of the container when COMMAND has ended.
-    private struct After {
-        /// nil if nobody wants to know.
-        var status: StatusReport?
-        var hostRefusals: Int
-    }
-
-    /// nil if the daemon does not answer; the inner value is nil if it has just ended, and the summary is then printed
-    /// without it.
-    private func state(isWanted: Bool) -> After?? {
+    /// What the plan has for the time before COMMAND.
+    private func prepareDevice() throws(CommandFailure) {
+        guard plan.isForTheStart else { return }
         let control = MountedControl(place: prepared.mountpoint)
-        let state = { @Sendable () throws(CommandFailure) -> After in
-            // What is missing is said by the messages about the end of the daemon.
-            do throws(CommandFailure) { try control.tell(.terminate) } catch {}
-            return After(
-                status: isWanted ? try control.status() : nil,
-                hostRefusals: try control.stat("host.refused").map { Int($0) } ?? 0)
-        }
-        let stat = { @Sendable () throws(CommandFailure) in try control.stat("host.refused") }
-        // The end of the app waits for a purge that is under way.
-        return answer(state, isWorking: { answer(stat) != nil })
-            .map { result in do { return try result.get() } catch { return nil } }
-    }
-
-    /// The app runs from here on. Returns how many writes the store had refused before.
-    private func launch() throws(CommandFailure) -> Int64 {
-        let control = MountedControl(place: prepared.mountpoint)
-        let refused = { @Sendable () throws(CommandFailure) in try control.stat("refused.writes") ?? 0 }
-        let launch = { @Sendable [plan] () throws(CommandFailure) -> Int64 in
-            let before = try refused()
-            try control.tell(.launch)
-            try plan.prepare()
-            return before
-        }
-        // It takes as long as removing what policies of directories do not keep.
-        let result = answer(launch, within: 250) { System.endSignal() == nil && answer(refused) != nil }
+        let stat = { @Sendable () throws(CommandFailure) in try control.stat("refused.writes") }
+        let prepare = { @Sendable [plan] () throws(CommandFailure) in try plan.prepare() }
+        let result = answer(prepare, within: 250) { System.endSignal() == nil && answer(stat) != nil }
         if let signal = System.endSignal() { throw Self.interrupted(by: signal) }
         guard let result else {
             throw CommandFailure(
                 status: ExitStatus.runFailed,
                 message: "run: the daemon of \(VisibleText.of(prepared.mountpoint)) does not answer (was it stopped?)")
         }
-        return try result.get()
+        try result.get()
     }
 
     /// nil if there is no answer in time: a call into the mount of a daemon that has been stopped never returns. `isWorking`
@@ -256,9 +224,17 @@ struct RunSession {
         } catch { return Result(catching: question) }
     }
 
-    private func summarize(_ outcome: Outcome, _ after: After?, _ events: RunTally) {
+    /// `refusedBefore` is nil if COMMAND was not reached.
+    private func summary(
+        of result: Result<Outcome, CommandFailure>, _ after: DaemonReport?, _ events: RunTally
+    ) -> RunSummary {
+        let before = outcome(of: result).map { _ in prepared.refusedBefore }
+        return RunSummary(refusedBefore: before, after: after?.status, events: events)
+    }
+
+    private func summarize(_ after: DaemonReport?, _ events: RunTally) {
         if !invocation.arguments.has(.quiet) {
-            console.warn(RunSummary(refusedBefore: outcome.refusedBefore, after: after?.status, events: events).text)
+            console.warn(RunSummary(refusedBefore: prepared.refusedBefore, after: after?.status, events: events).text)
         }
         let refusals = after?.hostRefusals ?? events.hostRefusals
         guard refusals > 0 else { return }

@@ -33,7 +33,10 @@ private enum MountVerb {
         let arguments = invocation.arguments
         let (store, mountpoint) = (arguments.operands[0], arguments.operands[1])
         let request = try arguments.mountRequest(store: store, mountpoint: mountpoint)
-        try MountChecks.run(store: store, mountpoint: mountpoint, allowsOther: request.allowsOther)
+        // A daemon has a parent that has just done that.
+        if !arguments.has(.readyDescriptor) {
+            try MountChecks.run(store: store, mountpoint: mountpoint, allowsOther: request.allowsOther)
+        }
         if arguments.has(.foreground) {
             try MountDaemon(request, arguments, invocation.serviceManager).serve()
             return ExitStatus.done

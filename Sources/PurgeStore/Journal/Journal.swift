@@ -142,9 +142,9 @@ public final class Journal: Sendable {
     ) throws(DatabaseError) -> sending State {
         try JournalFiles(place).check()
         try JournalFiles(place).checkLog()
-        let database = try JournalSchema.openForWriting(
+        let (database, isNew) = try JournalSchema.openOrMake(
             place.absolutePathOf(JournalSchema.fileName), patience: patience, durably: !place.isTemporary)
-        if checking, try database.number("PRAGMA page_count") ?? 0 <= pagesChecked {
+        if checking, !isNew, try database.number("PRAGMA page_count") ?? 0 <= pagesChecked {
             try JournalSchema.checkContent(of: database)
         }
         let reserve = JournalReserve(place)

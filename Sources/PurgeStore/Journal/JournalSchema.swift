@@ -89,11 +89,19 @@ enum JournalSchema {
     static func openForWriting(
         _ path: String, patience: Int32 = 5000, durably: Bool = true
     ) throws(DatabaseError) -> Database {
+        try openOrMake(path, patience: patience, durably: durably).database
+    }
+
+    /// The same, and whether the tables were made here, so that nobody can have changed them yet.
+    static func openOrMake(
+        _ path: String, patience: Int32, durably: Bool
+    ) throws(DatabaseError) -> (database: Database, isNew: Bool) {
         let writing = writing(durably: durably)
         let database = try Database(
             path: path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, patience: patience)
         // In this mode SQLite does not map the index of a write-ahead log that an older version has left.
         try database.execute("PRAGMA locking_mode = EXCLUSIVE")
+        var isNew = false
         // Read first: setting the mode would write to a file that may not be ours.
         if try isEmpty(database) {
             // So that pages can be returned to the disk when the journal is to be smaller. It writes the first page, which
@@ -101,19 +109,24 @@ enum JournalSchema {
             try database.execute("PRAGMA synchronous = OFF; PRAGMA auto_vacuum = INCREMENTAL")
             try database.execute(writing)
             try database.transaction { () throws(DatabaseError) in
-                if try isEmpty(database) { try database.execute(tables) }
+                guard try isEmpty(database) else { return }
+                try database.execute(tables)
+                isNew = true
             }
         }
-        try checkVersion(of: database)
-        try database.execute(writing)
-        let format = try format(of: database)
-        if format < version {
-            try database.transaction { () throws(DatabaseError) in try database.execute(upgrade(from: format)) }
-        }
+        if !isNew { try makeCurrent(database, writing) }
         // Lets readers in beside the daemon; the lock is released by the next read.
         try database.execute("PRAGMA locking_mode = NORMAL")
         _ = try isEmpty(database)
-        return database
+        return (database, isNew)
+    }
+
+    private static func makeCurrent(_ database: Database, _ writing: String) throws(DatabaseError) {
+        try checkVersion(of: database)
+        try database.execute(writing)
+        let format = try format(of: database)
+        guard format < version else { return }
+        try database.transaction { () throws(DatabaseError) in try database.execute(upgrade(from: format)) }
     }
 
     /// Works while another process writes; nil if that has not made the tables yet. Changes nothing, except that SQLite

@@ -21,6 +21,19 @@ extension ControlFiles {
         }
     }
 
+    /// What writing `launch` to app.state does, for this process.
+    public func launchApp(for pid: pid_t) throws(Errno) {
+        try deviceChanges.apply(.app(.launch), as: AppCommand.launch.rawValue, by: pid)
+    }
+
+    /// The app has ended, and what is called for by that is done: it need not be launched, and nothing is saved for it.
+    public func endApp(of pid: pid_t) {
+        do throws(Errno) {
+            try deviceChanges.apply(.app(.terminate), as: AppCommand.terminate.rawValue, by: pid)
+        } catch {}
+        Reclaimer(core: core).awaitPressure()
+    }
+
     /// A change is always accepted, and this returns when all the purging that it calls for is done.
     private func set(_ file: ControlFile, _ text: String, _ wanted: DeviceChange?, _ pid: pid_t) throws(Errno) {
         guard let wanted else { throw .invalid }

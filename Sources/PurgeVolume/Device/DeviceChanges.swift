@@ -89,7 +89,8 @@ struct DeviceChanges: VolumeFamily {
             case .save: isSaved = keeper.saveDevice(durably: true)
             }
         }
-        keeper.awaitJournal()
+        // The journal of a temporary store is read by purgefs alone, which has it written first.
+        if !store.isTemporary { keeper.awaitJournal() }
         // An answer from before the change may have reached the kernel after it had forgotten, and a folder that was
         // renamed may have been passed over.
         if effects.contains(.forgetAttributes) { forgetAttributes() }

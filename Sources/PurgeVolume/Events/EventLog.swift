@@ -208,13 +208,18 @@ extension CallingProcesses {
 extension EventLog {
     /// Writes new events to the journal. What could not be written is kept for the next time.
     func flush() {
-        let summary = state.withLock { $0.refusals.takeSummary() }
-        append(summary)
+        summarizeRefusals()
         flushing.withLock { held in
             writeOut(&held)
             if noteDropped() { writeOut(&held) }
         }
         flushed.advance()
+    }
+
+    /// Tells how many refusals have not been told one by one.
+    func summarizeRefusals() {
+        let summary = state.withLock { $0.refusals.takeSummary() }
+        append(summary)
     }
 
     /// Has new events written, and waits for that, but not for long: another program may have locked the journal, or
@@ -301,6 +306,10 @@ extension EventLog {
         state.withLock { $0.readers[ObjectIdentifier(reader)] = nil }
         reader.end()
     }
+    /// Whether events that are not in the journal yet may have left the stream already, which has room for 1 MiB of lines: in
+    /// those, each byte of a text takes six at most.
+    var hasMuchToWrite: Bool { state.withLock { $0.waiting.bytes > 1 << 17 } }
+
     /// Every reader except the recorder gets end of file.
     public func endReaders() {
         let readers = state.withLock { state in
@@ -322,5 +331,10 @@ extension EventLog {
         guard let recorder = state.withLock({ $0.recorder }) else { return }
         remove(recorder.reader)
         recorder.awaitEnd()
+    }
+
+    /// Whether there is a recorder, which has sent the last event.
+    public var isRecordComplete: Bool {
+        state.withLock { $0.recorder }?.isComplete.load(ordering: .sequentiallyConsistent) ?? false
     }
 }

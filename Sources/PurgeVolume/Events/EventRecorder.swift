@@ -7,13 +7,17 @@ public typealias EventSink = @Sendable ([UInt8]) -> Bool
 /// Sends every event of a mount, from the first to the last, to the process that started the daemon. It does so on a
 /// thread of its own: a slow sink makes it miss events (which a `dropped` record reports), but delays nothing else.
 public final class EventRecorder: Sendable {
-    /// How many milliseconds the end of a mount waits for a sink that does not accept the rest.
+    /// How many milliseconds the end of a mount waits for a sink that accepts nothing.
     private static let patience: Int64 = 5000
 
     let reader: EventReader
     private let news = Gate()
     private let end = Gate()
+    /// How often the sink has accepted something.
+    private let sent = Atomic<Int>(0)
     private let isRunning = Atomic<Bool>(false)
+    /// Whether all events have been sent, and nothing is sent any more.
+    let isComplete = Atomic<Bool>(false)
 
     init(_ reader: EventReader) {
         self.reader = reader
@@ -41,12 +45,18 @@ public final class EventRecorder: Sendable {
                 news.wait(while: seen)
                 continue
             }
-            if lines.isEmpty || !send(lines) { return }
+            if lines.isEmpty { return isComplete.store(true, ordering: .sequentiallyConsistent) }
+            if !send(lines) { return }
+            sent.add(1, ordering: .relaxed)
         }
     }
 
     func awaitEnd() {
         let seen = end.generation
-        if isRunning.load(ordering: .sequentiallyConsistent) { end.wait(while: seen, milliseconds: Self.patience) }
+        var before = -1
+        while isRunning.load(ordering: .sequentiallyConsistent), sent.load(ordering: .relaxed) != before {
+            before = sent.load(ordering: .relaxed)
+            if end.wait(while: seen, milliseconds: Self.patience) { return }
+        }
     }
 }

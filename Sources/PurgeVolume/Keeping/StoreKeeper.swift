@@ -82,10 +82,20 @@ final class StoreKeeper: VolumeFamily {
         }
     }
 
-    /// Writes everything that is left, and closes the journal. Returns what cannot be written and is lost.
-    func end() -> StoreError? {
+    /// Writes everything that is left, and closes the journal, unless the store goes. Returns what cannot be written and is
+    /// lost.
+    func end(keepingStore: Bool) -> StoreError? {
         recordEnd()
+        if !keepingStore { events.summarizeRefusals() }
         events.append([Event(type: .unmount)])
+        guard keepingStore else {
+            // Who has missed events in the stream, or does not get its end, looks for them in the journal.
+            if events.hasMuchToWrite { flushEvents() }
+            events.endReaders()
+            events.endRecorder()
+            if !events.isRecordComplete { flushEvents() }
+            return nil
+        }
         takeSample(always: true)
         flushEvents()
         writeSamples()
@@ -185,7 +195,8 @@ extension StoreKeeper {
         if !journalIsFailing.exchange(true, ordering: .relaxed) { hooks.report(error) }
     }
 
-    /// For commands: earlier events are in the journal when they return, if that takes no longer than half a second.
+    /// For commands: earlier events are in the journal when they return, if that takes no longer than half a second, and the
+    /// store is not a temporary one.
     func awaitJournal() {
         if isRunning.load(ordering: .sequentiallyConsistent) {
             events.awaitFlush(milliseconds: 500)

@@ -28,9 +28,10 @@ extension Volume {
     /// For whoever mounts, once: what the journal has lost. It tells so itself.
     public var unreportedDamage: [StoreError] { keeper.takeDamage() }
 
-    /// Ends the threads and writes what is not on disk yet. Returns what cannot be written and is lost.
+    /// Ends the threads and writes what is not on disk yet, unless the store is of no use any more. Returns what cannot be
+    /// written and is lost.
     @discardableResult
-    public func end() -> StoreError? {
+    public func end(keepingStore: Bool = true) -> StoreError? {
         core.isEnding.store(true, ordering: .sequentiallyConsistent)
         core.reclaimerGate.advance()
         core.purges.advance()
@@ -40,7 +41,7 @@ extension Volume {
         threads.join()
         openFiles.endMappings()
         removeLeftovers()
-        return keeper.end()
+        return keeper.end(keepingStore: keepingStore)
     }
 
     /// Removes what failed calls have left in the store, as soon as that is possible.

@@ -1,0 +1,136 @@
+import Foundation
+import Support
+import Testing
+
+extension Mounts {
+    /// What `purgefs run` tells about its container when it has ended, and what it leaves of a store.
+    @Suite struct RunEndTests {
+        private struct Summary: Decodable {
+            struct Purged: Decodable { var files: Int }
+            var purged: Purged
+            var events: [String: Int]
+            var storage: [String: Int]?
+        }
+
+        private func summary(_ options: [String], _ command: String, in scratch: Scratch) throws -> Summary {
+            let file = "\(scratch.path)/summary.json"
+            try Program.run(
+                [PurgefsBinary.path, "run", "--quiet", "--summary", file] + options
+                    + ["--", "sh", "-c", command],
+                in: scratch.path, environment: ["P": PurgefsBinary.path, "OUT": scratch.path], timeout: 120
+            ).succeeded()
+            return try JSONDecoder().decode(Summary.self, from: Data(try Files.content(file)))
+        }
+
+        /// Nothing changes in it: the app is not even launched, which would carry out the policies of directories.
+        @Test func ofAStoreThatIsMountedReadOnly() throws {
+            try Scratch.with("end") { scratch in
+                let store = "\(scratch.path)/store"
+                let folder = "$HOME/Library/Caches/p"
+                _ = try summary(
+                    ["--store", store],
+                    "mkdir \(folder); for i in 1 2 3; do echo $i > \(folder)/$i; done; $P policy add \(folder) --after 1s",
+                    in: scratch)
+                let before = Files.text("\(store)/device.json")
+                usleep(1_500_000)
+                let told = try summary(
+                    ["--store", store, "-o", "ro"], "cat $PURGEFS_MOUNT/.purgefs/app.state > $OUT/state", in: scratch)
+                #expect(told.purged.files == 0 && Files.text("\(scratch.path)/state") == "terminated\n")
+                #expect(try Files.names(in: "\(store)/container/Library/Caches/p").sorted() == ["1", "2", "3"])
+                #expect(Files.text("\(store)/device.json") == before && !before.isEmpty)
+                // Otherwise the launch purges them.
+                #expect(try summary(["--store", store], ":", in: scratch).purged.files == 3)
+            }
+        }
+
+        /// The launch carries out the policies of directories, which may take a while.
+        @Test(arguments: [SIGKILL, SIGTERM]) func ofADaemonThatEndsDuringTheLaunch(signal: Int32) throws {
+            try Scratch.with("end") { scratch in
+                let (store, temporary) = ("\(scratch.path)/store", "\(scratch.path)/t")
+                try Files.makeDirectory(temporary)
+                let many = "import os\nfor i in range(10000): open(os.environ[\"F\"] + f\"/f{i}\", \"w\").write(\"x\")"
+                _ = try summary(
+                    ["--store", store],
+                    """
+                    export F=$HOME/Documents/feed; mkdir $F; $P policy add $F --after 1d; python3 -c '\(many)'
+                    """, in: scratch)
+                try PurgefsBinary.run("clock", "advance", "2d", store).succeeded()
+                let run = try Program.start(
+                    [PurgefsBinary.path, "run", "--quiet", "--store", store, "--", "touch", "\(scratch.path)/began"],
+                    environment: ["TMPDIR": temporary])
+                try eventually("the launch") { !Files.exists("\(store)/container/Documents/feed/f0") }
+                let children = Files.text("/proc/\(run.pid)/task/\(run.pid)/children").split(separator: " ")
+                for child in children { kill(try #require(pid_t(child)), signal) }
+                #expect(try run.wait(within: 20) == 125)
+                #expect(!Files.exists("\(scratch.path)/began"))
+                #expect(try Files.names(in: temporary) == [])
+                #expect(!Files.text("/proc/self/mounts").contains(temporary))
+            }
+        }
+
+        private static let slowReader = """
+            import os, sys, time
+            pipe = os.open(sys.argv[1], os.O_RDONLY)
+            with open(sys.argv[2], "wb") as file:
+                while piece := os.read(pipe, 32768):
+                    file.write(piece)
+                    time.sleep(0.25)
+            """
+
+        /// The last events are still on their way to the reader, for longer than the daemon waits for one that accepts nothing.
+        @Test(arguments: [[], ["--store", "store"]]) func withASlowReaderOfEvents(options: [String]) throws {
+            try Scratch.with("end") { scratch in
+                let (pipe, file) = ("\(scratch.path)/pipe", "\(scratch.path)/events")
+                try Program.run("mkfifo", pipe).succeeded()
+                let reader = try Program.start(["python3", "-c", Self.slowReader, pipe, file])
+                let told = try summary(
+                    options + ["--events", pipe],
+                    "cd $HOME/tmp; for i in $(seq 3500); do echo > f$i; done; echo tmp > $PURGEFS_MOUNT/.purgefs/storage.reclaim",
+                    in: scratch)
+                #expect(told.purged.files == 3500 && told.events["unmount"] == 1 && told.events["app"] == 2, "\(told)")
+                #expect(told.storage != nil)
+                #expect(try reader.wait(within: 60) == 0)
+                let lines = Files.text(file).split(separator: "\n")
+                #expect(lines.count { $0.contains("\"type\":\"purge\"") } == 3500)
+                #expect(lines.last?.contains("\"type\":\"unmount\"") == true)
+            }
+        }
+
+        /// Of many refusals only some are told one by one, and then how many more there were.
+        @Test func withManyRefusals() throws {
+            try Scratch.with("end") { scratch in
+                let open = """
+                    import os
+                    for _ in range(500):
+                        try: os.open(os.environ["HOME"] + "/Documents/a", os.O_RDONLY)
+                        except PermissionError: pass
+                    """
+                let events = "\(scratch.path)/events"
+                _ = try summary(
+                    ["--protection", "complete", "--events", events],
+                    "echo x > $HOME/Documents/a; $P device lock; $P clock advance 20s; exec python3 -c '\(open)'",
+                    in: scratch)
+                let denied = Files.text(events).split(separator: "\n").filter { $0.contains("protectionDenied") }
+                let more = try denied.compactMap { line in
+                    try #/"reason":"([0-9]+) more/#.firstMatch(in: line).flatMap { Int($0.1) }
+                }
+                #expect(!more.isEmpty && denied.count - more.count + more.reduce(0, +) == 500, "\(more)")
+            }
+        }
+
+        /// The end of the app may call for a purge, which is part of the run.
+        @Test func withAPurgeAtTheEndOfTheApp() throws {
+            try Scratch.with("end") { scratch in
+                let command = """
+                    cd $HOME/Library/Caches; for i in 1 2 3 4 5 6 7 8; do head -c 1M /dev/zero > $i; done
+                    $P set others=1500K
+                    """
+                for _ in 0..<5 {
+                    let told = try summary(
+                        ["--profile", "device", "--purge-latency", "0", "--total", "10M"], command, in: scratch)
+                    #expect(told.purged.files == 8)
+                }
+            }
+        }
+    }
+}
