@@ -36,7 +36,9 @@ struct RunEnding {
         // does not go on for a copy of the mount in a mount namespace that was made meanwhile.
         daemon.requestEnd()
         area.removeEmpty(mountpoint: mountpoint)
-        if isMounted, isStoreDiscarded, record.awaitReport(milliseconds: Int64(Self.stoppedPatience)) != nil { return [] }
+        if isMounted, isStoreDiscarded, record.awaitReport(milliseconds: Int64(Self.stoppedPatience)) != nil {
+            return []
+        }
         return awaitEndAndUnmount(daemon, record)
     }
 
