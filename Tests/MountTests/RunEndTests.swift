@@ -46,26 +46,39 @@ extension Mounts {
         /// The launch carries out the policies of directories, which may take a while.
         @Test(arguments: [SIGKILL, SIGTERM]) func ofADaemonThatEndsDuringTheLaunch(signal: Int32) throws {
             try Scratch.with("end") { scratch in
-                let (store, temporary) = ("\(scratch.path)/store", "\(scratch.path)/t")
+                let temporary = "\(scratch.path)/t"
                 try Files.makeDirectory(temporary)
-                let many = "import os\nfor i in range(10000): open(os.environ[\"F\"] + f\"/f{i}\", \"w\").write(\"x\")"
-                _ = try summary(
-                    ["--store", store],
-                    """
-                    export F=$HOME/Documents/feed; mkdir $F; $P policy add $F --after 1d; python3 -c '\(many)'
-                    """, in: scratch)
-                try PurgefsBinary.run("clock", "advance", "2d", store).succeeded()
-                let run = try Program.start(
-                    [PurgefsBinary.path, "run", "--quiet", "--store", store, "--", "touch", "\(scratch.path)/began"],
-                    environment: ["TMPDIR": temporary])
-                try eventually("the launch") { !Files.exists("\(store)/container/Documents/feed/f0") }
-                let children = Files.text("/proc/\(run.pid)/task/\(run.pid)/children").split(separator: " ")
-                for child in children { kill(try #require(pid_t(child)), signal) }
-                #expect(try run.wait(within: 20) == 125)
-                #expect(!Files.exists("\(scratch.path)/began"))
+                // On a busy machine the launch may be over before it is noticed.
+                let attempts = try (0..<5).map { number in "\(scratch.path)/\(number)" }.contains { place in
+                    try endDaemonDuringTheLaunch(place, temporary, signal, scratch)
+                }
+                #expect(attempts)
                 #expect(try Files.names(in: temporary) == [])
                 #expect(!Files.text("/proc/self/mounts").contains(temporary))
             }
+        }
+
+        /// Returns whether the launch was not over yet.
+        private func endDaemonDuringTheLaunch(
+            _ place: String, _ temporary: String, _ signal: Int32, _ scratch: Scratch
+        ) throws -> Bool {
+            let store = "\(place).store"
+            let many = "import os\nfor i in range(10000): open(os.environ[\"F\"] + f\"/f{i}\", \"w\").write(\"x\")"
+            _ = try summary(
+                ["--store", store],
+                "export F=$HOME/Documents/feed; mkdir $F; $P policy add $F --after 1d; python3 -c '\(many)'",
+                in: scratch)
+            try PurgefsBinary.run("clock", "advance", "2d", store).succeeded()
+            let run = try Program.start(
+                [PurgefsBinary.path, "run", "--quiet", "--store", store, "--", "touch", "\(place).began"],
+                environment: ["TMPDIR": temporary])
+            try eventually("the launch") { !Files.exists("\(store)/container/Documents/feed/f0") }
+            let children = Files.text("/proc/\(run.pid)/task/\(run.pid)/children").split(separator: " ")
+            for child in children { kill(try #require(pid_t(child)), signal) }
+            let status = try run.wait(within: 20)
+            guard !Files.exists("\(place).began") else { return false }
+            #expect(status == 125)
+            return true
         }
 
         private static let slowReader = """
