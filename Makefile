@@ -44,14 +44,14 @@ SOURCES = Sources Tests Package.swift
 export PURGEFS_BINARY = $(BINARY)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test snippets app-tests distro-test suites trials build bench picture ci check lint house format install uninstall deb tarball package-test clean
+.PHONY: help demo test test-build long snippets app-tests distro-test suites trials build bench picture ci check lint house format install uninstall deb tarball package-test clean
 
 help: ## this list
 	@echo 'purgefs: a simulated iOS app container as a FUSE file system'
 	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
-	@echo 'Settings: PREFIX, DESTDIR (install); FILTER=SuiteOrTest, PURGEFS_TEST_SCALE=0.1 (test);'
+	@echo 'Settings: PREFIX, DESTDIR (install); FILTER=SuiteOrTest, PURGEFS_TEST_SCALE=1 (test);'
 	@echo 'SUITES="fio postgres" (suites); BENCH="purge latency", PURGEFS_BENCH_DIR=DIR (bench).'
 	@echo 'A page each: docs/TESTING.md, python3 Tests/Suites --help, Tests/Benchmarks/bench --help.'
 
@@ -64,14 +64,23 @@ build: ## build .build/release/purgefs (installs what is missing, on Debian and 
 	@mount-scripts/static-runtime .build/static-runtime
 	$(SWIFT) build $(RELEASE_FLAGS) $(STRICT_FLAGS) $(STATIC_RUNTIME)
 
-test: build ## all tests, with real mounts (FILTER=... for some, PURGEFS_TEST_SCALE=0.1 for shorter ones)
+# The counts of long tests are multiplied by it; `make long` runs them in full.
+test app-tests: export PURGEFS_TEST_SCALE ?= 0.1
+
+test: build test-build ## all tests, with real mounts, at small counts (FILTER=... for some)
 	@SWIFT=$(SWIFT) $(DEPS) test
 ifdef FILTER
-	$(SWIFT) test $(STRICT_FLAGS) --filter '$(FILTER)'
+	$(SWIFT) test --skip-build $(STRICT_FLAGS) --filter '$(FILTER)'
 else
-	$(SWIFT) build --build-tests $(STRICT_FLAGS)
-	SWIFT=$(SWIFT) Tests/side-by-side
+	SWIFT=$(SWIFT) python3 -B Tests/Runner
 endif
+
+test-build:
+	@SWIFT=$(SWIFT) $(DEPS) build
+	$(SWIFT) build --build-tests $(STRICT_FLAGS)
+
+long: ## everything at full counts, an hour and more; before a release and after changes of locks or the ledger
+	PURGEFS_TEST_SCALE=1 $(MAKE) test snippets app-tests
 
 # Code of apps looks for "/tmp/" in a path, so the container is not in the usual
 # place, nor beside a clone that is itself below a tmp.
@@ -92,10 +101,12 @@ distro-test: ## the mount tests on Debian 13 with its libfuse 3.17, in a root of
 check: lint house ## quick: format, the shape of the source, and the tests that need no mount
 	$(SWIFT) test $(STRICT_FLAGS) --skip MountTests
 
-ci: lint house ## what CI runs: format, the shape of the source, warnings as errors, all tests, the long ones at half their counts
-	PURGEFS_TEST_SCALE=$${PURGEFS_TEST_SCALE:-0.5} $(MAKE) test STRICT=1
-	$(MAKE) snippets STRICT=1
-	$(MAKE) app-tests STRICT=1
+# The parts run in this order: what fails soonest comes first.
+CI_PARTS = lint house build test-build test snippets app-tests
+ci: ## what CI runs: format, shape of the source, warnings as errors, all tests; prints the time of each part
+	@rm -f .build/ci-times
+	@for part in $(CI_PARTS); do mount-scripts/timed $$part $(MAKE) --no-print-directory $$part STRICT=1 || exit; done
+	@echo && cat .build/ci-times
 
 lint: ## show what `make format` would change
 	@SWIFT=$(SWIFT) $(DEPS) build
@@ -103,7 +114,7 @@ lint: ## show what `make format` would change
 
 house: ## what docs/ARCHITECTURE.md says about the source: imports, sizes, proofs, references
 	@SWIFT=$(SWIFT) $(DEPS) build
-	@python3 -B -m unittest discover -q -s Tests/House -t Tests/House
+	@for tool in House Runner; do python3 -B -m unittest discover -q -s Tests/$$tool -t Tests/$$tool || exit; done
 	@python3 -B Tests/House
 
 format: ## format the Swift sources in place

@@ -1,0 +1,35 @@
+"""The test bundle: which tests it has, and the command that runs a unit."""
+import os
+import re
+import subprocess
+from pool import Job
+
+
+def path(root):
+    swift = os.environ.get("SWIFT") or "swift"
+    folder = subprocess.run([swift, "build", "--show-bin-path"], cwd=root, check=True, stdout=subprocess.PIPE, text=True)
+    return folder.stdout.strip() + "/purgefsPackageTests.xctest"
+
+
+def command(binary):
+    return [binary, "--testing-library", "swift-testing"]
+
+
+def list_tests(root, only):
+    """The names of all tests that match one of `only`, or of all."""
+    output = subprocess.run(command(path(root)) + ["--list-tests"], cwd=root, check=True, stdout=subprocess.PIPE, text=True)
+    names = [line for line in output.stdout.splitlines() if "/" in line]
+    return [name for name in names if not only or any(re.search(each, name) for each in only)]
+
+
+def jobs(root, logs, units, one_by_one):
+    binary = path(root)
+    for number, unit in enumerate(units):
+        log = os.path.join(logs, f"{number + 1:03}")
+        words = command(binary) + ["--event-stream-version", "0", "--event-stream-output-path", log + ".jsonl"]
+        words += ["--no-parallel"] if one_by_one else []
+        for name in unit.names:
+            words += ["--filter", "^" + re.escape(name)]
+        for name in unit.without:
+            words += ["--skip", "^" + re.escape(name)]
+        yield Job(unit, words, root, log + ".log", log + ".jsonl")

@@ -1,0 +1,116 @@
+"""What a unit's process did, from the event stream that Swift Testing writes: tests, their seconds, and failures."""
+import json
+import re
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Issue:
+    place: str
+    text: str
+
+
+@dataclass
+class Record:
+    """One test of a unit."""
+    name: str
+    began: float | None = None
+    ended: float | None = None
+    skipped: bool = False
+    issues: list = field(default_factory=list)
+
+    @property
+    def failed(self):
+        return bool(self.issues) or not (self.skipped or self.ended is not None)
+
+
+def name_of(identity):
+    """The name without the place of its definition: `Target.Suite/test()`."""
+    return re.sub(r"/[^/]*\.swift:\d+:\d+$", "", identity)
+
+
+def read(events, tests):
+    """A Record for each of `tests`, from the lines of an event stream; the last line may be incomplete."""
+    records = {test: Record(test) for test in tests}
+    for line in events:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        payload = event.get("payload", {})
+        record = records.get(name_of(payload.get("testID", "")))
+        if event.get("kind") == "event" and record:
+            take(payload, record)
+    return list(records.values())
+
+
+def take(payload, record):
+    kind = payload["kind"]
+    if kind == "testStarted":
+        record.began = payload["instant"]["absolute"]
+    elif kind == "testEnded":
+        record.ended = payload["instant"]["absolute"]
+    elif kind == "testSkipped":
+        record.skipped = True
+    elif kind == "issueRecorded" and not payload.get("issue", {}).get("isKnown"):
+        issue = payload.get("issue", {})
+        place = issue.get("sourceLocation") or issue.get("_sourceLocation") or {}
+        text = " ".join(message["text"] for message in payload.get("messages", []))
+        record.issues.append(Issue(f"Tests/{place.get('fileID', '?')}:{place.get('line', '?')}", text))
+
+
+def records(result):
+    try:
+        with open(result.job.events, encoding="utf-8", errors="replace") as file:
+            return read(file, result.job.unit.tests)
+    except FileNotFoundError:
+        return read([], result.job.unit.tests)
+
+
+def passed(result):
+    return result.status == 0 and not any(record.failed for record in records(result))
+
+
+def log_lines(result):
+    with open(result.job.log, encoding="utf-8", errors="replace") as file:
+        return [re.sub(r"\x1b\[[0-9;]*m", "", line.rstrip("\n")) for line in file]
+
+
+def excerpt(result, most=300):
+    """The log, or its end if it is long."""
+    lines = log_lines(result)
+    return "\n".join(lines if len(lines) <= most else ["..."] + lines[-most:])
+
+
+def how(record, result):
+    if record.issues:
+        return "failed"
+    if record.began is None:
+        return "did not begin"
+    return "did not end: " + ("time limit" if result.timed_out else f"the process ended with {result.status}")
+
+
+def describe(record, result):
+    """At most six lines about a failed test: where, what, its seed, and how to run it alone."""
+    lines = [f"- {record.name} {how(record, result)}"]
+    for issue in record.issues[:1]:
+        lines += [f"    {issue.place}", f"    {' '.join(issue.text.split())[:240]}"]
+    seeds = re.findall(r"\bseed\b\W{0,4}\d+", " ".join(issue.text for issue in record.issues) or "\n".join(log_lines(result)))
+    if seeds:
+        lines.append(f"    {seeds[-1]}")
+    return lines + [f"    alone: make test FILTER='{record.name.split('(')[0]}'"]
+
+
+def summary(results, most=6):
+    """Lines about the failed tests, no more than 40."""
+    entries = []
+    for result in results:
+        failed = [record for record in records(result) if record.failed]
+        begun = [record for record in failed if record.issues or record.began is not None]
+        entries += [describe(record, result) for record in begun or failed[:1]]
+        if not failed:
+            entries.append([f"- {result.job.unit.title}: status {result.status}, though each test passed",
+                            f"    log: {result.job.log}"])
+    rest = len(entries) - most
+    more = [f"and {rest} more:"] + [entry[0][:160] for entry in entries[most:][:7]] if rest > 0 else []
+    return [line for entry in entries[:most] for line in entry] + more
