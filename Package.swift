@@ -61,7 +61,7 @@ let package = Package(
         .testTarget(
             name: "ContainerTestingTests", dependencies: ["ContainerTesting", "PurgeModel"], swiftSettings: strict),
         .testTarget(name: "PurgeSystemTests", dependencies: ["PurgeSystem"], swiftSettings: strict),
-        .testTarget(name: "PurgeModelTests", dependencies: ["PurgeModel"], swiftSettings: strict),
+        .testTarget(name: "PurgeModelTests", dependencies: ["PurgeModel", "Support"], swiftSettings: strict),
         .testTarget(
             name: "PurgeTreeTests", dependencies: ["PurgeTree", "PurgeModel", "PurgeSystem", "Support"],
             swiftSettings: strict),

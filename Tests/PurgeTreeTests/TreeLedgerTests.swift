@@ -3,13 +3,13 @@ import Testing
 
 /// Numbers and order of victims against a table that is added up anew each time.
 struct TreeLedgerTests {
-    @Test(arguments: 1...10) func agreesWithARecount(seed: UInt64) {
+    @Test(arguments: Scale.some(of: 1...10, least: 2)) func agreesWithARecount(seed: UInt64) {
         let done = agree(TreeRun(seed: seed))
         #expect(done.isSuperset(of: Self.operations))
     }
 
     /// With groups and tombstones: also which files go as one.
-    @Test(arguments: 11...20) func agreesWithARecountOfGroups(seed: UInt64) {
+    @Test(arguments: Scale.some(of: 11...20, least: 2)) func agreesWithARecountOfGroups(seed: UInt64) {
         let done = agree(TreeRun(seed: seed, hasGroups: true))
         #expect(done.isSuperset(of: Self.operations.union(["behaviour", "choose more", "entomb"])))
     }

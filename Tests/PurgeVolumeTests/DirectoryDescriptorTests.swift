@@ -20,7 +20,7 @@ struct DirectoryDescriptorTests {
             let failures = Mutex<[String]>([])
             let threads = try (0..<4).map { number in
                 try WorkThread(name: "look-up") {
-                    for round in 0..<20_000 {
+                    for round in 0..<Scale.of(20_000) {
                         let name = "d\((round * 7 + number * 5) % 20)"
                         do throws(Errno) {
                             try Self.lookUp(["Documents", name, "inner"], in: volume)
