@@ -16,7 +16,9 @@ extension Mounts {
                 ).succeeded()
                 let outcome = try Program.run(
                     [
-                        Program.python, "\(programs)/power_loss.py", PurgefsBinary.path, disk, scratch.path, kind, "5",
+                        // A copy of its mounts in another namespace would go on writing to the disk of a state.
+                        "unshare", "--mount", "--propagation", "private", Program.python, "\(programs)/power_loss.py",
+                        PurgefsBinary.path, disk, scratch.path, kind, "5",
                         "\(Scale.of(states))", "6", Scale.factor >= 2 ? "1" : "3",
                     ], timeout: 120 + 8 * Double(Scale.of(states)))
                 #expect(outcome.status == 0, "\(outcome)")

@@ -15,6 +15,12 @@ def command(binary):
     return [binary, "--testing-library", "swift-testing"]
 
 
+def own_mounts():
+    """Gives each process a mount namespace of its own. Tests make namespaces too, and each of those would keep a copy of the
+    mounts of the other processes: a file system that is unmounted here would live on there, and write to its disk."""
+    return ["unshare", "--mount", "--propagation", "private"] if os.geteuid() == 0 else []
+
+
 def list_tests(root, only):
     """The names of all tests that match one of `only`, or of all."""
     output = subprocess.run(command(path(root)) + ["--list-tests"], cwd=root, check=True, stdout=subprocess.PIPE, text=True)
@@ -26,7 +32,7 @@ def jobs(root, logs, units, one_by_one):
     binary = path(root)
     for number, unit in enumerate(units):
         log = os.path.join(logs, f"{number + 1:03}")
-        words = command(binary) + ["--event-stream-version", "0", "--event-stream-output-path", log + ".jsonl"]
+        words = own_mounts() + command(binary) + ["--event-stream-version", "0", "--event-stream-output-path", log + ".jsonl"]
         words += ["--no-parallel"] if one_by_one else []
         for name in unit.names:
             words += ["--filter", "^" + re.escape(name)]
