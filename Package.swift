@@ -57,10 +57,14 @@ let package = Package(
         .target(name: "ContainerXCTest", dependencies: ["ContainerTesting"], swiftSettings: strict),
 
         .target(name: "Support", dependencies: ["PurgeSystem"], path: "Tests/Support", swiftSettings: strict),
+        // A program with one thread, which a test process has not.
+        .executableTarget(
+            name: "ForkProbe", dependencies: ["PurgeSystem"], path: "Tests/ForkProbe", swiftSettings: strict),
         .testTarget(name: "SupportTests", dependencies: ["Support"], swiftSettings: strict),
         .testTarget(
             name: "ContainerTestingTests", dependencies: ["ContainerTesting", "PurgeModel"], swiftSettings: strict),
-        .testTarget(name: "PurgeSystemTests", dependencies: ["PurgeSystem"], swiftSettings: strict),
+        .testTarget(
+            name: "PurgeSystemTests", dependencies: ["PurgeSystem", "Support", "ForkProbe"], swiftSettings: strict),
         .testTarget(name: "PurgeModelTests", dependencies: ["PurgeModel", "Support"], swiftSettings: strict),
         .testTarget(
             name: "PurgeTreeTests", dependencies: ["PurgeTree", "PurgeModel", "PurgeSystem", "Support"],

@@ -9,6 +9,7 @@
 #include <linux/nsfs.h>
 #include <malloc.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
@@ -212,7 +213,7 @@ static int open_null_as(int descriptor, int flags) {
     return copied < 0 ? -1 : 0;
 }
 
-int shim_fork_detached(int passed, const char *text, size_t length) {
+static int fork_detached(int passed, const char *text, size_t length) {
     sigset_t all, before;
     sigfillset(&all);
     // A signal in the copy must not run a handler of its original, nor be lost.
@@ -239,6 +240,35 @@ int shim_fork_detached(int passed, const char *text, size_t length) {
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     return 0;
+}
+
+struct forking {
+    int passed;
+    const char *text;
+    size_t length;
+    void (*body)(void *);
+    void *context;
+    int result;
+};
+
+static void *fork_and_go_on(void *argument) {
+    struct forking *its = argument;
+    its->result = fork_detached(its->passed, its->text, its->length);
+    if (its->result == 0) its->body(its->context);
+    return NULL;
+}
+
+int shim_fork_detached(int passed, const char *text, size_t length, void (*body)(void *), void *context) {
+    struct forking its = {passed, text, length, body, context, 0};
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 8 << 20);  // as much as a first thread has
+    int code = pthread_create(&thread, &attributes, fork_and_go_on, &its);
+    pthread_attr_destroy(&attributes);
+    if (code) return -code;
+    pthread_join(thread, NULL);
+    return its.result;
 }
 
 int shim_ended_child(void) {

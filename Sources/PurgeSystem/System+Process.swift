@@ -64,15 +64,28 @@ extension System {
     }
 
     /// Makes a copy of this process, in the state in which `spawnDetached` starts a program. In /proc and ps `words`
-    /// are its command line, with blanks between them. Returns its pid, and 0 in the copy, which must end by `exit`: the
+    /// are its command line, with blanks between them. Returns its pid. The copy runs `body` and exits with its status: the
     /// objects of its original that hold descriptors are there, but the descriptors are closed. Returns nil if this process
     /// cannot be copied because it has several threads, or the memory of its own command line and its environment has no
     /// room for `words`.
-    public static func forkDetached(showing words: [String], passing: Int32) throws(Errno) -> pid_t? {
+    ///
+    /// A new thread calls fork(2) before it runs anything else, and is the only one of the copy. Swift 6.3 keeps the number of
+    /// each thread that has taken a Mutex, or has made a global; the copy of a thread has another number, and the kernel lets
+    /// only the owner unlock what another thread waits for. The copy of a thread that has run before spins for ever then.
+    public static func forkDetached(
+        showing words: [String], passing: Int32, _ body: @escaping () -> Int32
+    ) throws(Errno) -> pid_t? {
         let text = words.joined(separator: " ")
         let length = text.utf8.count
         guard shim_may_fork_as(length) == 1 else { return nil }
-        return try SystemCall.run(.fork) { shim_fork_detached(passing, text, length) }
+        var copied = body
+        return try SystemCall.run(.fork) {
+            withUnsafeMutablePointer(to: &copied) { body in
+                shim_fork_detached(
+                    passing, text, length, { exit($0?.assumingMemoryBound(to: (() -> Int32).self).pointee() ?? 125) },
+                    body)
+            }
+        }
     }
 
     /// Starts a program in a process group of its own, with signals at their defaults, nothing to read on standard input,

@@ -9,6 +9,11 @@ public enum PurgefsBinary {
         return "\(package)/.build/release/purgefs"
     }()
 
+    /// A program that is built with the tests.
+    public static func besideTests(_ name: String) -> String {
+        URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path + "/\(name)"
+    }
+
     /// Runs a verb to its end.
     @discardableResult
     public static func run(

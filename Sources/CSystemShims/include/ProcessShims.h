@@ -22,9 +22,9 @@ int shim_spawn_detached(
     const char *path, char *const argv[], char *const envp[], int passed, int keeps_messages);
 // Whether this process has one thread, so that it can be copied, and room for a command line of so many bytes.
 int shim_may_fork_as(size_t length);
-// As shim_spawn_detached, but the new process is a copy of this one, in which it returns 0; /proc shows `text` as its
-// command line.
-int shim_fork_detached(int passed, const char *text, size_t length);
+// As shim_spawn_detached, but the new process is a copy of this one, in which `body` runs, which must not return; /proc shows
+// `text` as its command line. Its only thread is one that has run nothing before.
+int shim_fork_detached(int passed, const char *text, size_t length, void (*body)(void *), void *context);
 // Returns the pid of a process in a group of its own, with all signals at their defaults, nothing to read, and its
 // output on standard error.
 int shim_spawn_group(const char *path, char *const argv[], char *const envp[]);

@@ -35,12 +35,15 @@ final class DaemonProcess {
             let (ours, its) = try System.makeConnection()
             // What an app in a container starts is found by its environment (docs/HARNESSES.md), of which a copy loses a part.
             let isInContainer = getenv(RunEnvironment.mount) != nil
-            guard !isInContainer, let copy = try System.forkDetached(showing: words, passing: its.raw) else {
-                let pid = try System.spawnDetached(Places.ownBinary(), words, passing: its.raw)
-                return DaemonProcess(pid: pid, line: ours)
-            }
-            if copy == 0 { exit(Program.run(words.map { Array($0.utf8CString) }, console: .standard())) }
-            return DaemonProcess(pid: copy, line: ours)
+            let copy =
+                isInContainer
+                ? nil
+                : try System.forkDetached(showing: words, passing: its.raw) {
+                    Program.run(words.map { Array($0.utf8CString) }, console: .standard())
+                }
+            if let copy { return DaemonProcess(pid: copy, line: ours) }
+            let pid = try System.spawnDetached(Places.ownBinary(), words, passing: its.raw)
+            return DaemonProcess(pid: pid, line: ours)
         } catch { throw CommandFailure("cannot start the daemon", path: mountpoint, error) }
     }
 
