@@ -31,12 +31,16 @@ public struct StoreBefore: Sendable {
     }
 
     /// Restores the store for a start that has released it meanwhile and left its mark; does nothing if another process
-    /// has the store, or had it.
+    /// has the store, or had it. Waits for the lock as opening the store does: a child that was just forked may have it
+    /// for a moment, and the start's own daemon until it has ended.
     public func restore(after start: String) {
+        let store: StoreDirectory
+        do throws(StoreError) {
+            store = try StoreDirectory.open(path)
+            try store.lock()
+        } catch { return }
         do throws(Errno) {
-            let store = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
-            try System.lockExclusively(store.raw)
-            if try StartMark.take(start, from: store) { restore(store) }
+            if try StartMark.take(start, from: store.descriptor) { restore(store.descriptor) }
         } catch {}
     }
 

@@ -139,6 +139,15 @@ struct StoreBeforeTests {
         #expect(throws: Errno.noData) { try Attributes.get(directory["store"], "user.purgefs.start") }
     }
 
+    /// A child that another thread has just forked has the store's lock until its exec.
+    @Test func waitsForALockThatIsHeldForAMoment() throws {
+        let before = try start("first")
+        let outcome = SystemCallFaults(after: 0, of: .flock, code: EAGAIN, count: 3).during {
+            before.restore(after: "first")
+        }
+        #expect(outcome.hits == 3 && directory.names() == [])
+    }
+
     /// A start that has released a store removes nothing of processes that had it meanwhile, nor of their starts.
     @Test func leavesAStoreThatWasUsed() throws {
         let meanwhile: [() throws -> Void] = [
