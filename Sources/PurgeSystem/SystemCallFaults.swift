@@ -35,9 +35,9 @@ public struct SystemCallFaults: Sendable {
     }
 
     /// Runs `body`, and once, right before its first call of that name after `earlier` ones, `action`: what another
-    /// thread might do then.
+    /// thread might do then. Without a name, every call counts.
     public static func running<Value>(
-        _ action: @escaping () -> Void, before name: SystemCall.Name, after earlier: Int = 0,
+        _ action: @escaping () -> Void, before name: SystemCall.Name?, after earlier: Int = 0,
         in body: () throws -> Value
     ) -> Outcome<Value> {
         SystemCallFaults(after: earlier, of: name, code: 0).during(action, body)

@@ -3,7 +3,6 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 import Support
-import Synchronization
 import Testing
 
 @testable import PurgeVolume
@@ -42,38 +41,80 @@ struct SetTimeFaultTests {
         }
     }
 
-    /// Unless the time is set again while they read it; one time may be under way. All have the same nanoseconds: the
-    /// kernel reads seconds and nanoseconds one after the other, and a reader may get them of two times.
-    @Test func readersSeeTheOldTimeOrTheNew() throws {
-        try withVolume { live in
-            try live.make("tmp/f", blocks: 1)
-            try live.advance(days: 21)
-            let now = LiveVolume.ago(days: 0)
-            let times = [5, 30, 6, 40, 7].map { now.earlier(by: $0 * 86400) }
-            let node = try live.node("tmp/f")
+    /// A reader before each call of a change.
+    @Test func aReaderDuringAChange() throws {
+        try withTimes { live, node, times in
+            for (old, time) in zip(times, times.dropFirst() + [times[0]]) {
+                try live.setTimes("tmp/f", access: old, modification: old)
+                var number = 0
+                while true {
+                    var seen: LiveVolume.Times?
+                    let outcome = SystemCallFaults.running(
+                        { seen = try? live.times(of: node) }, before: nil, after: number
+                    ) {
+                        try live.setTimes("tmp/f", access: time, modification: time)
+                    }
+                    try outcome.result.get()
+                    guard outcome.hits > 0 else { break }
+                    try Self.expect(try #require(seen), among: [old, time], "call \(number)")
+                    number += 1
+                    try live.setTimes("tmp/f", access: old, modification: old)
+                }
+                #expect(number > 1)
+            }
+        }
+    }
+
+    /// Changes between the two halves of a reader's look: the stamps of the file, and what is remembered of them.
+    @Test(arguments: 1...6) func changesDuringALook(count: Int) throws {
+        try withTimes { live, node, times in
+            for start in times.indices {
+                let old = times[start]
+                try live.setTimes("tmp/f", access: old, modification: old)
+                let new = (1...count).map { times[(start + $0) % times.count] }
+                // The look asks for the birth between the two.
+                let outcome = SystemCallFaults.running(
+                    { for time in new { try? live.setTimes("tmp/f", access: time, modification: time) } },
+                    before: .statx
+                ) { try live.times(of: node) }
+                #expect(outcome.hits == 1)
+                try Self.expect(try outcome.result.get(), among: [old] + new, "from \(start)")
+            }
+        }
+    }
+
+    /// All times have the same nanoseconds: the kernel reads seconds and nanoseconds one after the other, and a reader may
+    /// get them of two times.
+    @Test func readersSeeTimesThatWereSet() throws {
+        try withTimes { live, node, times in
+            let volume = live.volume
             try live.setTimes("tmp/f", access: times[0], modification: times[0])
-            let (volume, allowed) = (live.volume, Set(times))
-            let begun = Atomic<Int>(0)
-            let checked = Atomic<Int>(0)
             try Workers.run(3) { worker in
-                for round in 0..<3000 {
+                for round in 0..<Scale.of(3000) {
                     if worker == 0 {
-                        begun.add(1, ordering: .sequentiallyConsistent)
                         let change = LiveVolume.change(ofTimesTo: times[round % times.count])
                         _ = try volume.answering { (debt) throws(Errno) in
                             try volume.setAttributes(of: node, handle: nil, change, debt: &debt)
                         }.announced()
                     } else {
-                        let before = begun.load(ordering: .sequentiallyConsistent)
-                        let status = try volume.attributes(of: node).status
-                        guard begun.load(ordering: .sequentiallyConsistent) == before else { continue }
-                        checked.add(1, ordering: .relaxed)
-                        let seen = [FileTime(status.st_atim), FileTime(status.st_mtim)]
-                        #expect(allowed.isSuperset(of: seen))
+                        try Self.expect(try live.times(of: node), among: times, "round \(round)")
                     }
                 }
             }
-            #expect(checked.load(ordering: .relaxed) > 100)
         }
+    }
+
+    /// `tmp/f`, and times of which some are remembered and some are not.
+    private func withTimes(_ body: (LiveVolume, Node, [FileTime]) throws -> Void) throws {
+        try withVolume { live in
+            try live.make("tmp/f", blocks: 1)
+            try live.advance(days: 21)
+            let now = LiveVolume.ago(days: 0)
+            try body(live, try live.node("tmp/f"), [5, 30, 6, 40, 7].map { now.earlier(by: $0 * 86400) })
+        }
+    }
+
+    private static func expect(_ seen: LiveVolume.Times, among times: [FileTime], _ label: String) throws {
+        #expect(times.contains(seen.access) && times.contains(seen.modification), "\(label): \(seen)")
     }
 }

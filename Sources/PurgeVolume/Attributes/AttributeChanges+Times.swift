@@ -28,7 +28,11 @@ extension AttributeChanges {
             let isRefused = isLink && (error == .notPermitted || error == .notSupported)
             guard isRefused || error.meansNoRoomForAttribute else { throw error }
         }
-        change { _ in node.ensuredIO.setTimes = times.set }
+        change { _ in
+            let io = node.ensuredIO
+            io.setTimes = times.set
+            io.timesVersion &+= 1
+        }
     }
 
     private func store(_ text: String, of location: Location, as key: String) throws(Errno) {

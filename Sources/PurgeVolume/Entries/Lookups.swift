@@ -97,10 +97,20 @@ struct Lookups: VolumeFamily {
 
     func attributes(of node: Node, withBirth: Bool = false) throws(Errno) -> Attributes {
         if node.isControl { return control.attributes(of: node) }
-        let (status, birth) = try access.reading(node) { (location) throws(Errno) in
-            (try location.status(), withBirth ? try location.birth() : nil)
+        // The stamps count together with what is remembered of them, which is kept for the newest stamps and those before.
+        // Once an app has set times, what is remembered must be the same before and after the look at the stamps.
+        var seen: UInt32 = 0
+        while true {
+            let (status, birth) = try access.reading(node) { (location) throws(Errno) in
+                (try location.status(), withBirth ? try location.birth() : nil)
+            }
+            let (attributes, version) = read { state in
+                let attributes = Attributes(of: node, status, birth: birth, in: state)
+                return (attributes, state.device.history.isEmpty ? 0 : node.io?.timesVersion ?? 0)
+            }
+            if version == seen || version == 0 { return attributes }
+            seen = version
         }
-        return read { state in Attributes(of: node, status, birth: birth, in: state) }
     }
 
     func readLink(_ node: Node) throws(Errno) -> [CChar] {

@@ -31,6 +31,8 @@ final class NodeIO {
     var modified: FileTime?
     /// Times that an app has set and that the stamps in the store cannot express.
     var setTimes = SetTimes()
+    /// How often an app has changed `setTimes`.
+    var timesVersion: UInt32 = 0
     /// The value of `VolumeCore.unlocks` when the kernel last dropped the file's pages because of a lock; whether a drop
     /// of those that refused writes have left is to begin; how many have not ended; and which blocks those pages are.
     var pagesDropped = -1
