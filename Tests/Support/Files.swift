@@ -34,6 +34,14 @@ public enum Files {
     }
     public static func changeMode(_ path: String, _ mode: mode_t) throws(Errno) { try check(chmod(path, mode)) }
 
+    /// utimensat(2); the time of the last access stays.
+    public static func setModificationTime(_ path: String, secondsAgo seconds: Int) throws(Errno) {
+        var times = [timespec(), timespec()]
+        clock_gettime(CLOCK_REALTIME, &times[1])
+        times[1].tv_sec -= seconds
+        times[0].tv_nsec = System.timeOmit
+        try check(utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW))
+    }
     public static func fileSystemStatus(_ path: String) throws(Errno) -> statvfs {
         var out = statvfs()
         try check(statvfs(path, &out))

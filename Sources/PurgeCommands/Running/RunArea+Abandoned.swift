@@ -45,8 +45,8 @@ extension RunArea {
     /// Whether it is a directory of this user that a run would have locked by now.
     static func isOld(_ directory: FileDescriptor) throws(Errno) -> Bool {
         let status = try System.status(directory.raw)
-        let changed = Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec)
-        return status.st_uid == geteuid() && System.now() - changed > least
+        let modified = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+        return status.st_uid == geteuid() && System.now() - modified > least
     }
 }
 
