@@ -6,10 +6,11 @@ import Glibc
 /// The announcer changes the state under the state's own lock and then calls `advance`; the
 /// waiter reads `generation` before it looks at the state, so no announcement is missed.
 public final class Gate: @unchecked Sendable {
-    // @unchecked: `count` is only touched under `mutex`.
+    // @unchecked: `count` and `waiting` are only touched under `mutex`.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var count: UInt64 = 0
+    private var waiting = 0
 
     public init() {
         pthread_mutex_init(mutex, nil)
@@ -33,6 +34,13 @@ public final class Gate: @unchecked Sendable {
         return count
     }
 
+    /// For tests: how many threads wait.
+    public var waiters: Int {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return waiting
+    }
+
     /// For a loop that waits until something is over; nil when it is. If that is announced after this look, the wait for
     /// the returned generation ends at once.
     public func generation(unless isOver: () -> Bool) -> UInt64? {
@@ -50,7 +58,9 @@ public final class Gate: @unchecked Sendable {
     /// Returns when the generation is no longer `seen`.
     public func wait(while seen: UInt64) {
         pthread_mutex_lock(mutex)
+        waiting += 1
         while count == seen { pthread_cond_wait(condition, mutex) }
+        waiting -= 1
         pthread_mutex_unlock(mutex)
     }
 
@@ -63,7 +73,11 @@ public final class Gate: @unchecked Sendable {
         deadline.tv_sec += Int(milliseconds / 1000 + nanoseconds / 1_000_000_000)
         deadline.tv_nsec = Int(nanoseconds % 1_000_000_000)
         pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+        waiting += 1
+        defer {
+            waiting -= 1
+            pthread_mutex_unlock(mutex)
+        }
         while count == seen {
             if pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT { return count != seen }
         }

@@ -72,15 +72,20 @@ struct MovedDirectoryTests {
                 at: file.raw, nil, into: UnsafeMutableBufferPointer(start: nil, count: 0)))
     }
 
-    /// The thread of a rename may lose the CPU after it has changed the store.
+    /// The thread of a rename may lose the CPU after it has changed the store. Here it goes on once the call has found out.
     @Test func aCallWaitsForARenameUnderWay() throws {
-        try withVolume { live in
+        let (isMoved, isMissed, isBack) = (Gate(), Gate(), Gate())
+        var hooks = VolumeHooks()
+        hooks.beforeSlowWork = {
+            guard isMoved.generation > 0 else { return }
+            isMissed.advance()
+            isBack.wait(while: 0)
+        }
+        try withVolume(hooks: hooks) { live in
             try live.makeDirectory("Documents/A")
             try live.make("Documents/A/f", blocks: 1)
             let (old, new) = (live.stored("Documents/A"), live.stored("Documents/moved"))
             let node = try live.node("Documents/A")
-            let isMoved = Gate()
-            let seen = isMoved.generation
             let access = live.volume.lookups.access
             let mover = try WorkThread(name: "mover") {
                 do throws(Errno) {
@@ -88,13 +93,16 @@ struct MovedDirectoryTests {
                         { () throws(Errno) in
                             Glibc.rename(old, new)
                             isMoved.advance()
-                            usleep(100_000)  // what a scheduler may do
+                            isMissed.wait(while: 0)
                             Glibc.rename(new, old)
+                            isBack.advance()
                         }, then: { _ in })
                 } catch { Issue.record("\(error)") }
             }
-            isMoved.wait(while: seen)
+            isMoved.wait(while: 0)
             #expect(throws: Never.self) { try live.volume.attributes(of: node) }
+            #expect(isMissed.generation == 1)
+            isMissed.advance()
             mover.join()
             #expect(live.exists("Documents/A/f"))
         }

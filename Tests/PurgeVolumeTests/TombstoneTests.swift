@@ -48,9 +48,9 @@ struct TombstoneTests {
             try live.make("Library/Caches/d/a", blocks: 5)
             try live.set("com.example.kept", of: "Library/Caches/d/a", to: "v")
             try live.set("isExcludedFromBackup", of: "Library/Caches/d/a", to: "1")
+            try Files.setModificationTime(live.stored("Library/Caches/d/a"), secondsAgo: 1)
             let before = try Files.status(live.stored("Library/Caches/d/a"))
             let use = try live.node("Library/Caches/d/a").lastUse
-            usleep(20_000)
             try live.command(.storageReclaim, "caches")
             let after = try Files.status(live.stored("Library/Caches/d/a"))
             #expect(after.st_size == 0 && after.st_ino == before.st_ino && after.st_mode == before.st_mode)
@@ -159,7 +159,7 @@ struct TombstoneTests {
                         caller: LiveVolume.caller)
                 }
             }
-            usleep(50_000)
+            try eventually("all of them wait") { volume.core.purges.waiters == 3 }
             _ = volume.purgedNames.awaitingAnnouncements { volume.purger.carryOut(job, &$0) }
             try asking.join(within: 10)
             #expect(live.used == 0 && node.holds == 0 && !node.isGoing)
@@ -172,7 +172,7 @@ struct TombstoneTests {
         try withTombstones(hooks: announcements.hooks) { live in
             let path = "Library/Caches/d/a"
             func open(by tid: pid_t) throws {
-                let caller = Caller(owner: geteuid(), group: getegid(), tid: tid, umask: 0)
+                let caller = Caller(owner: geteuid(), group: getegid(), tid: tid, umask: 0o022)
                 live.volume.close(
                     try live.volume.open(
                         try live.node(path), flags: O_WRONLY | O_APPEND, caller: caller, offersPassthrough: false))

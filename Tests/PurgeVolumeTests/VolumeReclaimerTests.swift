@@ -121,11 +121,12 @@ struct VolumeReclaimerTests {
 
     /// A change of capacity returns when pressure's purging is over too, announcements and all.
     @Test func aCommandWaitsForIt() throws {
-        let (begun, done) = (Tally(), Tally())
+        let (begun, done, answered) = (Tally(), Tally(), Tally())
+        let mayEnd = Gate()
         var hooks = VolumeHooks()
         hooks.announce = { announcement in
             begun.add()
-            usleep(100_000)  // the kernel takes its time
+            mayEnd.wait(while: 0)  // the kernel takes its time
             done.add()
             announcement.finish()
         }
@@ -133,8 +134,21 @@ struct VolumeReclaimerTests {
             try live.command(.storageThresholds, Self.half)
             for name in 0..<10 { try live.make("tmp/\(name)", blocks: 4) }
             try live.volume.startThreads()
-            try live.command(.storageOthers, "\(20 * 4096)")
-            #expect(begun.value > 0 && done.value == begun.value)
+            let asking = Workers.start(1) { _ in
+                try live.command(.storageOthers, "\(20 * 4096)")
+                #expect(begun.value > 0 && done.value == begun.value)
+                answered.add()
+            }
+            let waiting = Result {
+                try eventually("an announcement") { begun.value > 0 }
+                try eventually("an answer, or a command that waits") {
+                    answered.value > 0 || live.volume.core.purges.waiters > 0
+                }
+            }
+            #expect(answered.value == 0)
+            mayEnd.advance()
+            try asking.join()
+            try waiting.get()
             #expect(try live.blocks(.storageAvailable) == 32)
             #expect(live.volume.controlFiles.text(of: .storagePressure) == "normal\n")
             // The reclaimer looks once more whether there is anything left to do.
