@@ -5,8 +5,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// kill -9 of the daemon at random moments of a reboot, an update and a removal of the app, and as soon as the store
-    /// says that one is under way: the next mount finds the container as it was before, or as it is afterwards.
+    /// kill -9 of the daemon amid the removals of a reboot, an update and a removal of the app, at random moments, and as soon
+    /// as the store says that one is under way: the next mount finds the container as it was before, or as it is afterwards.
     @Suite struct DeviceCrashTests {
         struct Command: CustomTestStringConvertible, Sendable {
             var file: String
@@ -47,39 +47,68 @@ extension Mounts {
 
         @Test(arguments: commands) func killedAtAnyMoment(command: Command) throws {
             let duration = try time(command)
-            var generator = SeededGenerator(seed: UInt64(getpid()))
+            var generator = SeededGenerator(seed: 1)
             var outcomes: [String: Int] = [:]
             for round in 0..<Scale.of(20) {
                 let delay = round % 2 == 0 ? nil : UInt32.random(in: 0...duration * 5 / 4, using: &generator)
-                let moment = delay.map { "\($0) of \(duration) us" } ?? "once it is marked"
+                let moment = delay.map(Moment.after) ?? .onceMarked
                 let outcome = try withMount(deadline: 120) { mount in
-                    try kill(mount, amid: command, after: delay, "round \(round), \(moment)")
+                    try kill(mount, amid: command, moment, "round \(round), \(moment) of \(duration) us")
                 }
                 outcomes[outcome, default: 0] += 1
             }
             print("\(command.word): \(outcomes.sorted { $0.key < $1.key }), \(duration) us")
-            // Some of those that were killed once it was marked had not finished it.
-            #expect(outcomes["unfinished", default: 0] > 0)
         }
 
-        /// After so many microseconds; with nil, once the store has the mark of the command. Returns what the store was
-        /// left in.
+        @Test(arguments: commands) func killedAmidItsRemovals(command: Command) throws {
+            for number in [1, 20, 50] {
+                let outcome = try withMount(deadline: 120) { mount in
+                    try kill(mount, amid: command, .atRemoval(number), "removal \(number)")
+                }
+                #expect(outcome == "unfinished", "removal \(number)")
+            }
+        }
+
+        private enum Moment {
+            /// In microseconds.
+            case after(UInt32)
+            /// Once the store has the mark of the command.
+            case onceMarked
+            /// strace kills the daemon after so many calls that remove a name below the container.
+            case atRemoval(Int)
+        }
+
+        /// strace, which has taken hold of the daemon.
+        private func killer(of mount: TestMount, at removal: Int) throws -> ChildProcess {
+            let daemon = try #require(mount.daemon)
+            let strace = try Program.start([
+                "strace", "-f", "-p", "\(daemon.pid)", "-o", "\(mount.scratch)/trace",
+                "-P", "\(mount.store)/container/tmp/d0", "-e", "trace=unlinkat", "-e",
+                "inject=unlinkat:signal=KILL:when=\(removal)",
+            ])
+            try eventually("strace has the daemon") { strace.errors.contains("attached") }
+            return strace
+        }
+
+        /// Returns what the store was left in.
         private func kill(
-            _ mount: TestMount, amid command: Command, after delay: UInt32?, _ label: String
+            _ mount: TestMount, amid command: Command, _ moment: Moment, _ label: String
         ) throws -> String {
             try fill(mount)
             let before = try mount.status()
             let settings = "\(mount.store)/device.json"
             let ended = Tally()
+            var strace: ChildProcess?
+            if case .atRemoval(let number) = moment { strace = try killer(of: mount, at: number) }
             let writer = Workers.start(1) { _ in
                 // The daemon does not answer any more.
                 do throws(Errno) { try mount.write(command.word, to: command.file) } catch {}
                 ended.add()
             }
-            if let delay {
-                usleep(delay)
-            } else {
-                while ended.value == 0, !Files.text(settings).contains("\"unfinished\"") {}
+            switch moment {
+            case .after(let delay): usleep(delay)
+            case .onceMarked: while ended.value == 0, !Files.text(settings).contains("\"unfinished\"") {}
+            case .atRemoval: try strace?.wait(within: 60)
             }
             try mount.crash()
             try writer.join()

@@ -31,8 +31,8 @@ extension Mounts {
                     ["--store", store],
                     "mkdir \(folder); for i in 1 2 3; do echo $i > \(folder)/$i; done; $P policy add \(folder) --after 1s",
                     in: scratch)
+                try PurgefsBinary.run("clock", "advance", "2s", store).succeeded()
                 let before = Files.text("\(store)/device.json")
-                usleep(1_500_000)
                 let told = try summary(
                     ["--store", store, "-o", "ro"], "cat $PURGEFS_MOUNT/.purgefs/app.state > $OUT/state", in: scratch)
                 #expect(told.purged.files == 0 && Files.text("\(scratch.path)/state") == "terminated\n")
@@ -43,42 +43,39 @@ extension Mounts {
             }
         }
 
-        /// The launch carries out the policies of directories, which may take a while.
+        /// The launch carries out the policies of directories. strace stops the daemon amid that.
         @Test(arguments: [SIGKILL, SIGTERM]) func ofADaemonThatEndsDuringTheLaunch(signal: Int32) throws {
             try Scratch.with("end") { scratch in
-                let temporary = "\(scratch.path)/t"
+                let (store, temporary) = ("\(scratch.path)/store", "\(scratch.path)/t")
                 try Files.makeDirectory(temporary)
-                // On a busy machine the launch may be over before it is noticed.
-                let attempts = try (0..<5).map { number in "\(scratch.path)/\(number)" }.contains { place in
-                    try endDaemonDuringTheLaunch(place, temporary, signal, scratch)
+                _ = try summary(
+                    ["--store", store],
+                    """
+                    mkdir ~/Documents/feed; $P policy add ~/Documents/feed --after 1d
+                    cd ~/Documents/feed; for i in $(seq 20); do echo $i > $i; done
+                    """, in: scratch)
+                try PurgefsBinary.run("clock", "advance", "2d", store).succeeded()
+                let run = try Program.start(
+                    [
+                        "strace", "-f", "-o", "\(scratch.path)/trace", "-P", "\(store)/container/Documents/feed", "-e",
+                        "trace=unlinkat", "-e", "inject=unlinkat:signal=STOP:when=3", PurgefsBinary.path, "run",
+                        "--quiet", "--store", store, "--", "touch", "\(scratch.path)/began",
+                    ], environment: ["TMPDIR": temporary])
+                defer { run.signalGroup(SIGKILL) }
+                try eventually("a daemon that has stopped") {
+                    Files.text("\(scratch.path)/trace").contains("stopped by SIGSTOP")
                 }
-                #expect(attempts)
+                let stopped = try #require(
+                    Files.text("\(scratch.path)/trace").split(separator: "\n").first { $0.contains("SIGSTOP") })
+                let thread = try #require(stopped.split(separator: " ").first)
+                let daemon = try #require(
+                    Files.text("/proc/\(thread)/status").firstMatch(of: #/Tgid:\t([0-9]+)/#).flatMap { pid_t($0.1) })
+                for each in [signal, SIGCONT] { kill(daemon, each) }
+                #expect(try run.wait(within: 60) == 125, "\(run.errors)")
+                #expect(!Files.exists("\(scratch.path)/began"))
                 #expect(try Files.names(in: temporary) == [])
                 #expect(!Files.text("/proc/self/mounts").contains(temporary))
             }
-        }
-
-        /// Returns whether the launch was not over yet.
-        private func endDaemonDuringTheLaunch(
-            _ place: String, _ temporary: String, _ signal: Int32, _ scratch: Scratch
-        ) throws -> Bool {
-            let store = "\(place).store"
-            let many = "import os\nfor i in range(10000): open(os.environ[\"F\"] + f\"/f{i}\", \"w\").write(\"x\")"
-            _ = try summary(
-                ["--store", store],
-                "export F=$HOME/Documents/feed; mkdir $F; $P policy add $F --after 1d; python3 -c '\(many)'",
-                in: scratch)
-            try PurgefsBinary.run("clock", "advance", "2d", store).succeeded()
-            let run = try Program.start(
-                [PurgefsBinary.path, "run", "--quiet", "--store", store, "--", "touch", "\(place).began"],
-                environment: ["TMPDIR": temporary])
-            try eventually("the launch") { !Files.exists("\(store)/container/Documents/feed/f0") }
-            let children = Files.text("/proc/\(run.pid)/task/\(run.pid)/children").split(separator: " ")
-            for child in children { kill(try #require(pid_t(child)), signal) }
-            let status = try run.wait(within: 20)
-            guard !Files.exists("\(place).began") else { return false }
-            #expect(status == 125)
-            return true
         }
 
         private static let slowReader = """

@@ -10,7 +10,8 @@ extension Mounts {
             try Scratch.with("plan") { scratch in
                 let events = "\(scratch.path)/events"
                 let script = """
-                    cat $PURGEFS_MOUNT/.purgefs/storage.others $PURGEFS_MOUNT/.purgefs/device.state
+                    test $(cat $PURGEFS_MOUNT/.purgefs/storage.others) -ge 8388608 || exit 1
+                    cat $PURGEFS_MOUNT/.purgefs/device.state
                     until grep -q beforeFirst $PURGEFS_MOUNT/.purgefs/device.state; do sleep 0.02; done
                     cat $PURGEFS_MOUNT/.purgefs/storage.others; cat $PURGEFS_MOUNT/.purgefs/app.state
                     """
@@ -21,15 +22,16 @@ extension Mounts {
                     "1s", "storage.reclaim=1G", "--at", "9w", "device.clock=+3w", "--at", "1h", "total=1G", "--", "sh",
                     "-c", script)
                 let seen = try run.succeeded().split(separator: "\n")
-                #expect(seen == ["8388608", "locking", "16777216", "terminated"])
+                // On a busy machine, later changes may have come before COMMAND looks.
+                #expect(seen.count == 3 && seen.first != "unlocked" && seen.dropFirst() == ["16777216", "terminated"])
                 #expect(
                     run.errors.contains(
                         "COMMAND had ended before this was due: --at 1h total=1G, --at 9w device.clock=+3w"))
-                let types = Files.text(events).split(separator: "\n").compactMap { line -> String? in
-                    let event = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-                    return event?["type"] as? String
+                let changes = try StoreEvent.lines(Files.text(events)).filter {
+                    ["capacity", "device"].contains($0.type)
                 }
-                #expect(types.filter { $0 == "capacity" }.count == 2 && types.filter { $0 == "device" }.count == 2)
+                .map(\.reason)
+                #expect(changes == ["storage.others=8M", "locking", "storage.others=+8M", "beforeFirstUnlock"])
             }
         }
 
@@ -72,39 +74,41 @@ extension Mounts {
         @Test func aChangeThatIsRefused() throws {
             for time in ["0s", "1s"] {
                 let outcome = try Program.run(
-                    PurgefsBinary.path, "run", "--total", "64M", "--at", time, "total=-1G", "--", "sleep", "2")
+                    PurgefsBinary.path, "run", "--total", "64M", "--at", time, "total=-1G", "--at", time, "others=4K",
+                    "--", "sh", "-c", "until grep -qx 4096 $PURGEFS_MOUNT/.purgefs/storage.others; do sleep 0.02; done")
                 #expect(outcome.status == 125, "\(outcome)")
                 #expect(outcome.errors.contains("cannot set storage.total=-1G"), "\(outcome)")
             }
         }
 
-        /// The daemon works, though the end of the app waits for the purge.
+        /// The daemon works, though the end of the app waits for the purge: strace makes each removal take five milliseconds.
         @Test func aPurgeThatOutlastsTheCommand() throws {
             try Scratch.with("plan") { scratch in
                 let seed = "\(scratch.path)/seed"
                 try Program.run("mkdir", "-p", "\(seed)/tmp").succeeded()
-                for index in 0..<60000 { try Files.write("x", to: "\(seed)/tmp/\(index)") }
+                for index in 0..<300 { try Files.write("x", to: "\(seed)/tmp/\(index)") }
                 let outcome = try Program.run(
-                    PurgefsBinary.path, "run", "--seed", seed, "--at", "1s", "storage.reclaim=all", "--at", "2s",
-                    "others=1G", "--at", "1h", "others=2G", "--", "sh", "-c",
-                    "until [ $(ls ~/tmp | wc -l) -lt 59000 ]; do sleep 0.1; done; sleep 1.2", timeout: 240)
+                    [
+                        "strace", "-f", "-o", "/dev/null", "-e", "trace=unlinkat", "-e",
+                        "inject=unlinkat:delay_enter=5000", PurgefsBinary.path, "run", "--seed", seed, "--at", "1s",
+                        "storage.reclaim=all", "--at", "2s", "others=1G", "--at", "1h", "others=2G", "--", "sh", "-c",
+                        "until [ $(ls ~/tmp | wc -l) -lt 300 ]; do sleep 0.02; done",
+                    ], timeout: 240)
                 #expect(!outcome.errors.contains("did not answer"), "\(outcome)")
-                #expect(outcome.errors.contains("purged 60000 files"), "\(outcome)")
+                #expect(outcome.errors.contains("purged 300 files"), "\(outcome)")
             }
         }
 
         /// A plan never keeps a run from ending.
         @Test func theDaemonStopsOrDiesMeanwhile() throws {
             for signal in ["KILL", "STOP"] {
-                let began = Date()
                 let outcome = try Program.run(
                     PurgefsBinary.path, "run", "--at", "1s", "others=1G", "--at", "1h", "others=2G", "--", "sh", "-c",
                     """
                     daemon=$(ps -o pid=,args= --ppid $PPID | grep '[m]ount --foreground' | awk '{print $1}')
                     test -n "$daemon" && kill -\(signal) $daemon && sleep 2
-                    """, timeout: 60)
+                    """, timeout: 120)
                 #expect(outcome.status == 125, "\(signal): \(outcome)")
-                #expect(Date().timeIntervalSince(began) < 40)
             }
         }
     }
