@@ -82,7 +82,7 @@ extension Mounts {
                 try mount.make("Documents/a", size: 64 << 20)
                 let writer = try Program.start([Program.python, "-c", Self.changingPage, mount.path("Documents/a")])
                 defer { writer.signalGroup(SIGKILL) }
-                try eventually(within: 10, "the writer") { writer.output.hasPrefix("begun") }
+                try eventually("the writer") { writer.output.hasPrefix("begun") }
                 let outcome = try PurgefsBinary.run(
                     "backup", "create", mount.root, "--output", "\(mount.scratch)/backup")
                 #expect(outcome.errors.contains("Documents/a: it changed while it was being read"), "\(outcome)")

@@ -12,7 +12,7 @@ extension Mounts {
             _ arguments: [String], status: Int32, naming words: [String] = [], wrapper: [String] = [],
             sourceLocation: SourceLocation = #_sourceLocation
         ) throws {
-            let mountsBefore = MountTable.entries().map(\.mountpoint).filter { $0.hasPrefix(ScratchRoot.shared.path) }
+            let mountsBefore = containers()
             let outcome = try Program.run(wrapper + [PurgefsBinary.path] + arguments, timeout: 20)
             #expect(outcome.status == status, "\(outcome)", sourceLocation: sourceLocation)
             #expect(outcome.output == "", "what went wrong belongs to stderr", sourceLocation: sourceLocation)
@@ -23,11 +23,19 @@ extension Mounts {
             for crash in ["Fatal error", "Illegal instruction", "Assertion"] {
                 #expect(!outcome.errors.contains(crash), "\(outcome)", sourceLocation: sourceLocation)
             }
-            let mountsNow = MountTable.entries().map(\.mountpoint).filter { $0.hasPrefix(ScratchRoot.shared.path) }
+            let mountsNow = containers()
             #expect(mountsNow == mountsBefore, sourceLocation: sourceLocation)
             for mount in mountsNow where !mountsBefore.contains(mount) {
                 try Program.run("fusermount3", "-u", "-z", mount)
             }
+        }
+
+        /// Those of this process. Tests of other targets, which run beside, mount disks.
+        private static func containers() -> [String] {
+            MountTable.entries().filter {
+                $0.type == "fuse.purgefs" && $0.mountpoint.hasPrefix(ScratchRoot.shared.path)
+            }
+            .map(\.mountpoint)
         }
 
         /// Gives `body` the paths of a store that is not there yet and of an empty directory.

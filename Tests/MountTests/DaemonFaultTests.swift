@@ -41,7 +41,7 @@ extension Mounts {
 
         /// How many calls failed. The calls of the program begin when strace has taken hold of the daemon.
         private func inject(_ what: String, _ round: String, in mount: TestMount) throws -> Int {
-            let fifo = "\(mount.scratch)/\(round)-\(UInt64.random(in: 0 ... .max))"
+            let fifo = ScratchRoot.shared.newName(round)
             try #require(mkfifo(fifo, 0o600) == 0)
             let input = try OpenFile(fifo, O_RDWR)
             let calls = try Program.start(

@@ -117,7 +117,8 @@ extension Mounts {
                 try Program.run(Program.python, "-c", unmount, mount.root, timeout: 20).succeeded()
                 let next = try Program.start([PurgefsBinary.path, "mount", "--foreground", mount.store, mount.root])
                 // It sleeps for 5 ms before each further attempt, and gives up after 250 ms unless the daemon is ending.
-                try eventually("200 attempts") { next.status() != nil || Self.sleeps(of: next.pid) > 200 }
+                let begun = Self.sleeps(of: next.pid)
+                try eventually("60 attempts") { next.status() != nil || Self.sleeps(of: next.pid) > begun + 60 }
                 #expect(next.status() == nil, "\(next.errors)")
                 old.signal(SIGCONT)
                 try mount.awaitDaemonEnd(old)

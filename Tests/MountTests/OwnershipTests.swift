@@ -72,8 +72,10 @@ extension Mounts {
                 try mount.makeDirectory("Documents/shared")
                 #expect(chown(mount.path("Documents/shared"), 0, 1234) == 0)
                 try Files.changeMode(mount.path("Documents/shared"), 0o2777)
-                let output = try asUser("cd Documents/shared; echo x > f; mkdir d; stat -c '%g %a' f d", in: mount.root)
-                    .succeeded()
+                let output = try asUser(
+                    "umask 022; cd Documents/shared; echo x > f; mkdir d; stat -c '%g %a' f d", in: mount.root
+                )
+                .succeeded()
                 #expect(output == "1234 644\n1234 2755\n")
             }
         }
@@ -123,7 +125,7 @@ extension Mounts {
                         + ["env", "TMPDIR=\(place)/home", "HOME=\(place)/home", "sh", "\(place)/script"], in: place,
                     timeout: 60)
                 // Unmounting does not wait for the daemon.
-                try eventually(within: 10, "the end of the daemon") {
+                try eventually("the end of the daemon") {
                     try !Files.names(in: "/proc").contains {
                         Files.text("/proc/\($0)/environ").contains("TMPDIR=\(place)/home")
                     }

@@ -180,7 +180,7 @@ extension Mounts {
                 try mount.write("lock", to: "device.state")
                 #expect(try file.read(64 << 10).count == 64 << 10)
                 #expect(try mount.read("device.state") == "locking")
-                try eventually(within: 20, "the end of locking") { try mount.read("device.state") == "locked" }
+                try eventually("the end of locking") { try mount.read("device.state") == "locked" }
                 #expect(throws: Errno.notPermitted) { try file.read(1) }
             }
         }
@@ -188,6 +188,7 @@ extension Mounts {
         /// The thread that has pages dropped waits for requests that nobody serves any more.
         @Test func killedWhileLocking() throws {
             try withMount(["--total", "1G"], deadline: 240, mounted: false) { mount in
+                var random = SeededGenerator(seed: 1)
                 for _ in 0..<Scale.of(10) {
                     try mount.mount()
                     try mount.write("unlock", to: "device.state")
@@ -198,7 +199,7 @@ extension Mounts {
                         "sh", "-c",
                         "cd '\(mount.root)/.purgefs' && echo lock > device.state && echo +10s > device.clock",
                     ])
-                    for _ in 0..<Int.random(in: 0..<400) { _ = mount.exists("Documents/none") }
+                    for _ in 0..<random.below(400) { _ = mount.exists("Documents/none") }
                     // Within 10 s.
                     try mount.kill()
                     if MountTable.entry(at: mount.root) != nil {
@@ -216,13 +217,14 @@ extension Mounts {
         /// Pages of files without a name are dropped all the time, and there is always one that is being written.
         @Test func killedAmidRefusedWrites() throws {
             try withMount(["--total", "1G"], deadline: 240, mounted: false) { mount in
+                var random = SeededGenerator(seed: 1)
                 for _ in 0..<Scale.of(10) {
                     try mount.mount()
                     try mount.write("unlock", to: "device.state")
                     let writer = try Program.start([Program.python, Self.program("refused_storm"), mount.root])
                     defer { writer.signalGroup(SIGKILL) }
-                    try eventually(within: 20, "refused writes") { writer.output.contains("begun") }
-                    for _ in 0..<Int.random(in: 0..<400) { _ = mount.exists("Documents/none") }
+                    try eventually("refused writes") { writer.output.contains("begun") }
+                    for _ in 0..<random.below(400) { _ = mount.exists("Documents/none") }
                     // Within 10 s.
                     try mount.kill()
                     if MountTable.entry(at: mount.root) != nil {

@@ -84,7 +84,7 @@ extension Mounts {
                     cd S/container/Library/Caches
                     for n in z3 z1 z2; do head -c 9000 /dev/zero > $n; sleep 0.05; done; cd ../../../..
                     touch -d '2001-01-01' S/container/Library/Caches/z2
-                    sleep 0.1; sync
+                    sync -f S
                     plan="$P purge --tier caches --dry-run --json"
                     show() { jq -r 'select(.path).path' | tr '\\n' ' '; echo; }
                     $plan S | show; r --copy-of S -- sh -c "cd ~; $plan ." | show

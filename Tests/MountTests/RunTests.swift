@@ -39,7 +39,7 @@ extension Mounts {
                 #expect(!Files.exists(mountpoint))
                 #expect(!Files.exists(status.store), "the temporary store is left")
                 // Its own process may need a moment to be gone from the table.
-                try eventually(within: 5, "no process left") { try processes().isEmpty }
+                try eventually("no process left") { try processes().isEmpty }
             }
             /// Every process that was started under this run has its token in the environment.
             func processes() throws -> [String] {
@@ -250,7 +250,7 @@ extension Mounts {
                 let script = """
                     echo off > $PURGEFS_MOUNT/.purgefs/storage.thresholds || exit 3
                     head -c 900K /dev/zero > ~/Library/Caches/cached || exit 1
-                    sleep 0.05; head -c 900K /dev/zero > ~/Documents/kept || exit 2
+                    head -c 900K /dev/zero > ~/Documents/kept || exit 2
                     \(last)
                     """
                 let outcome = try Program.run(
@@ -307,7 +307,7 @@ extension Mounts {
                 let status = try JSONDecoder().decode(
                     MountStatus.self, from: Data(try Files.content("\(run.scratch)/status")))
                 #expect(!Files.exists(status.store), "the temporary store is left")
-                try eventually(within: 10, "no process left") { try run.processes().isEmpty }
+                try eventually("no process left") { try run.processes().isEmpty }
                 // What it has made after the end is its own.
                 let mountpoint = try #require(status.mountpoint).split(separator: "/")
                 let area = "/" + mountpoint.dropLast(4).joined(separator: "/")

@@ -75,7 +75,7 @@ struct PageWaiterTests {
             #expect(begun.value == 1)
             isFree.store(true, ordering: .sequentiallyConsistent)
             held.advance()
-            try eventually(within: 10, "the waiter") {
+            try eventually("the waiter") {
                 waiter.dropPages(of: nodes, times: 1) { (_) throws(Errno) in
                     try FileDescriptor.open("/dev/null", O_RDONLY)
                 }.isEmpty

@@ -37,7 +37,7 @@ struct JournalDamageTests {
         let file = try FileDescriptor.open(path, O_RDWR)
         let size = Int64(try System.status(file.raw).st_size)
         func overwrite(_ offset: Int64, _ count: Int) throws {
-            var generator = SystemRandomNumberGenerator()
+            var generator = SeededGenerator(seed: 1)
             let noise = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
             _ = try noise.withUnsafeBytes { try System.pwrite(file.raw, $0, offset: offset) }
         }

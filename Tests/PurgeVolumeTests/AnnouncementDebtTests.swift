@@ -127,7 +127,7 @@ struct AnnouncementDebtTests {
                 #expect(volume.mayCacheAbsence("a", in: tmp))
             }
             // One for the name, and one that comes after it.
-            try eventually(within: 10, "two announcements") { log.announcements == 2 }
+            try eventually("two announcements") { log.announcements == 2 }
             #expect(!volume.mayCacheAbsence("a", in: tmp))
             log.tell()
             try waiting.join(within: 10)

@@ -16,7 +16,7 @@ struct AttributeRoomTests {
                 try body(live)
             }
             // A process that another test is starting has our descriptors for a moment.
-            try eventually(within: 10, "it can be unmounted") { (try? place.release()) != nil }
+            try eventually("it can be unmounted") { (try? place.release()) != nil }
             try result.get()
         }
     }

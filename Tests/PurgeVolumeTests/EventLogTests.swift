@@ -101,7 +101,7 @@ struct EventLogTests {
     @Test func aRefusalASecondLaterIsToldAgain() throws {
         try withLog { (log, path) throws in
             log.append([refused("a")])
-            try eventually(within: 5, "a second refusal") {
+            try eventually("a second refusal") {
                 log.append([refused("a")])
                 log.flush()
                 return try journal(path).count == 2

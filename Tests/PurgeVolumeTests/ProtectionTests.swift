@@ -447,7 +447,7 @@ struct ProtectedPagesTests {
             try live.set("fileProtection", of: "Documents/f", to: "complete")
             #expect(try mode(live) == .passthroughDirect)
             live.volume.close(first)
-            try eventually(within: 10, "the end of mappings") {
+            try eventually("the end of mappings") {
                 live.volume.settleMappings()
                 return live.volume.read { $0.lingering.isEmpty }
             }

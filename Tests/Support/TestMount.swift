@@ -53,7 +53,7 @@ public final class TestMount: Sendable {
     /// Tries again while it is busy: a background purge that is just using one of the mount's names keeps it busy
     /// for the duration of the system call.
     private func takeAway() throws {
-        let deadline = Deadline(seconds: 5)
+        let deadline = Deadline(seconds: 60)
         var outcome = try Program.run("fusermount3", "-u", root, timeout: 30)
         while outcome.errors.contains("busy"), !deadline.hasPassed {
             outcome = try Program.run("fusermount3", "-u", root, timeout: 30)

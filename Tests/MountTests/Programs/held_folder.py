@@ -71,10 +71,11 @@ def launch():
     command("app.state", "delete")
     command("app.state", "launch")
     began = time.monotonic()
-    for text in ("unlock", "reboot"):
+    for text in ("unlock", "reboot") * 4:
         command("device.state", text)
     took = time.monotonic() - began
-    assert took < 1.5, f"they waited for the folder for {took} s"
+    # Each wait would take two seconds.
+    assert took < 8, f"they waited for the folder for {took} s"
     memory.release()
     lister.join()
     eventually("folders", lambda: os.path.isdir(f"{mount}/tmp"))

@@ -37,9 +37,10 @@ fds = [nameless(number) for number in range(4)]
 command("device.state", "lock")
 command("device.clock", "+10s")
 for fd in fds:
-    for _ in range(2):
+    for number in range(2):
         if os.fork():
             continue
+        random.seed(f"{fd} {number}")
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         while True:
             place = random.randrange(SIZE // PAGE) * PAGE

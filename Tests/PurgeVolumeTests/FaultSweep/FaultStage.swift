@@ -115,7 +115,7 @@ extension FaultStage {
         live.volume.keeper.saveDevice()
         live.volume.removeLeftovers()
         // A process that another test is starting has our descriptors for a moment.
-        try eventually(within: 10, "the end of mappings") {
+        try eventually("the end of mappings") {
             live.volume.settleMappings()
             return live.volume.read { $0.lingering.isEmpty }
         }
@@ -198,7 +198,7 @@ extension FaultStage {
             if let path = Self.inside(path) { remove(path) }
         }
         // What a child of this process has between its fork and its exec looks mapped for so long.
-        try eventually(within: 5, "nothing is charged") { try live.blocks(.storageUsed) == 0 }
+        try eventually("nothing is charged") { try live.blocks(.storageUsed) == 0 }
         for path in try Self.names(live).subtracting(baseline.names).sorted(by: >) {
             note("\(path) is left in the store")
             try Program.run("rm", "-rf", "\(live.storePath)/\(path)").succeeded()
