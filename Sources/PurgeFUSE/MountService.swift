@@ -104,6 +104,9 @@ public enum MountService {
                 "the store cannot be written, so settings cannot be kept in it", path: store.path,
                 advice: "Leave out --total and other settings, or copy the store to a writable place.")
         }
+        if settings.protection != known.protection, store.before.hasSettings {
+            try volume.scan.keepClasses(of: known.protection)
+        }
         do throws(StoreError) {
             try store.saveSettings(volume.device)
         } catch {

@@ -14,6 +14,9 @@ public struct StoreBefore: Sendable {
     /// Whether there was no store yet.
     var isEmpty: Bool { !names.contains("container") && !names.contains(DeviceFile.name) }
 
+    /// Whether there was a device.json, and so a default class that files were made with.
+    public var hasSettings: Bool { names.contains(DeviceFile.name) }
+
     /// One that is prepared has all folders of the layout that it can have.
     init(_ place: StoreDirectory, isPrepared: Bool = false) throws(StoreError) {
         path = place.absolutePath

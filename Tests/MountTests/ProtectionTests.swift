@@ -118,7 +118,7 @@ extension Mounts {
             }
         }
 
-        /// The state, the classes and the default are those of the store.
+        /// The state and the classes are those of the store; another default is for files that are made under it.
         @Test func aLockedDeviceStaysLockedOverRemounts() throws {
             try withMount { mount in
                 for name in ["own", "default", "free"] { try mount.make("Documents/\(name)", size: 8192) }
@@ -129,13 +129,37 @@ extension Mounts {
                 #expect(throws: Errno.notPermitted) { try Files.content(mount.path("Documents/own")) }
                 #expect(try Files.content(mount.path("Documents/default")).count == 8192)
                 try mount.remount(["--protection", "complete"])
-                #expect(throws: Errno.notPermitted) { try Files.content(mount.path("Documents/default")) }
+                #expect(try Files.content(mount.path("Documents/default")).count == 8192)
+                let name = "user.purgefs.fileProtection"
+                let made = "NSFileProtectionCompleteUntilFirstUserAuthentication"
+                #expect(try Attributes.text(mount.path("Documents/default"), name) == made)
                 #expect(throws: Errno.notPermitted) { try mount.make("Documents/new", size: 1) }
                 #expect(try Files.content(mount.path("Documents/free")).count == 8192)
                 try mount.write("unlock", to: "device.state")
                 for name in ["own", "default", "free"] {
                     #expect(try Files.content(mount.path("Documents/\(name)")).count == 8192)
                 }
+            }
+        }
+
+        /// What a container begins with is made under the default that the command names, and so are the files of a store that
+        /// was filled by hand before its first mount.
+        @Test func theDefaultOfANewContainer() throws {
+            try Scratch.with("default") { scratch in
+                let seed = scratch.path + "/seed"
+                for folder in [seed, seed + "/Documents"] { try Files.makeDirectory(folder) }
+                try Files.write("x", to: seed + "/Documents/f")
+                let looking = "getfattr --only-values -n user.purgefs.fileProtection ~/Documents/f"
+                for arguments in [["--seed", seed], ["--seed", seed, "--store", scratch.path + "/store"]] {
+                    let seen = try Program.run(
+                        [PurgefsBinary.path, "run", "--quiet", "--protection", "complete"] + arguments
+                            + ["--", "sh", "-c", looking])
+                    #expect(try seen.succeeded() == "NSFileProtectionComplete")
+                }
+                let again = try Program.run(
+                    PurgefsBinary.path, "run", "--quiet", "--protection", "none", "--store", scratch.path + "/store",
+                    "--", "sh", "-c", looking)
+                #expect(try again.succeeded() == "NSFileProtectionComplete")
             }
         }
 

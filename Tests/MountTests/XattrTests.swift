@@ -259,8 +259,12 @@ extension Mounts {
                 for path in ["Documents/d/after", "Documents/d/e", "Documents/d/e/deep"] {
                     #expect(try Attributes.text(mount.path(path), key("fileProtection")) == "NSFileProtectionComplete")
                 }
-                let before = try? Attributes.text(mount.path("Documents/d/before"), key("fileProtection"))
-                #expect(before != "NSFileProtectionComplete")
+                // Made before, it has the default, which nobody has set.
+                let before = mount.path("Documents/d/before")
+                #expect(
+                    try Attributes.text(before, key("fileProtection"))
+                        == "NSFileProtectionCompleteUntilFirstUserAuthentication")
+                #expect(try Attributes.names(before) == [])
             }
         }
     }

@@ -239,22 +239,94 @@ struct ProtectionClassTests {
         }
     }
 
-    /// Without a class of its own a file follows the device's default, also when that changes with another mount.
-    @Test func theDefaultIsThatOfTheMount() throws {
+    private func value(_ live: LiveVolume, of path: String) throws(Errno) -> String {
+        let name = "user.purgefs.fileProtection"
+        let value = try live.volume.extendedAttributes.value(
+            of: try live.node(path), named: name, caller: LiveVolume.caller)
+        return String(decoding: value, as: UTF8.self)
+    }
+
+    private func names(_ live: LiveVolume, of path: String) throws(Errno) -> [UInt8] {
+        try live.volume.extendedAttributes.names(of: try live.node(path), caller: LiveVolume.caller)
+    }
+
+    /// Each file has a class, but one that it has by default is stored nowhere, so nobody finds it by listing.
+    @Test func theDefaultCanBeReadAndIsNotListed() throws {
+        try withVolume(settings: { $0.protection = .completeUnlessOpen }) { live in
+            let made = SystemCallFaults.none.during { try live.make("Documents/f", blocks: 1) }
+            #expect(!made.calls.contains(.setxattr))
+            try live.symlink("Documents/l")
+            #expect(try value(live, of: "Documents/f") == "NSFileProtectionCompleteUnlessOpen")
+            #expect(try names(live, of: "Documents/f") == [])
+            // A folder has a class only for new entries; a link and the like have none.
+            for path in ["Documents", "Documents/l"] {
+                #expect(throws: Errno.noData) { _ = try value(live, of: path) }
+            }
+            #expect(throws: Errno.noData) { try live.remove("fileProtection", from: "Documents/f") }
+            try live.set("fileProtection", of: "Documents/f", to: "none")
+            #expect(try value(live, of: "Documents/f") == "NSFileProtectionNone")
+            try live.remove("fileProtection", from: "Documents/f")
+            #expect(try value(live, of: "Documents/f") == "NSFileProtectionCompleteUnlessOpen")
+        }
+    }
+
+    /// As a mount with another default does it.
+    private func change(_ live: LiveVolume, to new: FileProtection) throws -> LiveVolume {
+        live.volume.keeper.saveDevice()
+        var settings = try live.volume.store.loadSettings()
+        try live.volume.scan.keepClasses(of: settings.protection)
+        settings.protection = new
+        try live.volume.store.saveSettings(settings)
+        return try LiveVolume(after: live)
+    }
+
+    /// Files keep the default that they were made with.
+    @Test func anotherDefaultIsForNewFiles() throws {
         try withStore { store in
             var live = try LiveVolume(store)
-            try live.make("Documents/f", blocks: 1)
+            for path in ["Documents/f", "tmp/own"] { try live.make(path, blocks: 1) }
+            try live.link("Documents/f", "Documents/link")
+            try live.set("fileProtection", of: "tmp/own", to: "none")
             try live.enter(.locked)
-            live.volume.close(try live.open("Documents/f"))
-            live.volume.keeper.saveDevice()
-            var settings = try live.volume.store.loadSettings()
-            settings.protection = .complete
-            try live.volume.store.saveSettings(settings)
-            live = try LiveVolume(after: live)
+            live = try change(live, to: .complete)
             // It is locked from the first call on.
             #expect(live.volume.device.state == .locked)
-            #expect(throws: Errno.notPermitted) { _ = try live.open("Documents/f") }
+            live.volume.close(try live.open("Documents/f"))
             #expect(throws: Errno.notPermitted) { _ = try live.create("Documents/new") }
+            try live.enter(.unlocked)
+            try live.make("Documents/g", blocks: 1)
+            live = try change(live, to: .completeUnlessOpen)
+            for (path, protection) in [
+                ("Documents/f", FileProtection.completeUntilFirstUserAuthentication), ("Documents/g", .complete),
+                ("tmp/own", .none),
+            ] {
+                #expect(try value(live, of: path) == protection.appleName)
+                #expect(live.storedClass(of: path) == protection.appleName)
+            }
+            try live.enter(.locked)
+            live.volume.close(try live.open("Documents/link"))
+            #expect(throws: Errno.notPermitted) { _ = try live.open("Documents/g") }
+            #expect(live.storedClass(of: "Documents") == nil)
+        }
+    }
+
+    /// What was stored until then says what is true, and it is on the disk before the new default is.
+    @Test func aChangeOfTheDefaultThatFails() throws {
+        try withStore { store in
+            let live = try LiveVolume(store)
+            for path in ["Documents/a", "Documents/b"] { try live.make(path, blocks: 1) }
+            let failing = SystemCallFaults(after: 1, of: .setxattr, code: ENOSPC).during {
+                try live.volume.scan.keepClasses(of: .completeUntilFirstUserAuthentication)
+            }
+            #expect(failing.hits == 1)
+            let error = #expect(throws: StoreError.self) { try failing.result.get() }
+            #expect(error?.path.hasPrefix(live.stored("Documents/")) ?? false)
+            let whole = SystemCallFaults.none.during {
+                try live.volume.scan.keepClasses(of: .completeUntilFirstUserAuthentication)
+            }
+            try whole.result.get()
+            #expect(whole.calls.count { $0 == .setxattr } == 1 && whole.calls.last == .syncfs)
+            #expect(["a", "b"].allSatisfy { live.storedClass(of: "Documents/" + $0) != nil })
         }
     }
 

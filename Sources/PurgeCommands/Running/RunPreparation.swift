@@ -37,9 +37,10 @@ struct RunPreparation {
     }
 
     /// `named` is the store that the user gave. Without one, the first directory for temporary
-    /// files that can hold a store is used. With an origin, the store is a new one that begins as a copy of that.
+    /// files that can hold a store is used. With an origin, the store is a new one that begins as a copy of that. What a
+    /// new store begins with is made with `protection` as the default class.
     static func make(
-        store named: String?, copyOf origin: CopyOrigin?, allowsOther: Bool
+        store named: String?, copyOf origin: CopyOrigin?, protection: FileProtection?, allowsOther: Bool
     ) throws(CommandFailure) -> RunPreparation {
         var refusals = Refusals()
         let surroundings = Surroundings(mounts: MountEntry.all())
@@ -65,7 +66,7 @@ struct RunPreparation {
                     }
                 }
                 return try RunPreparation(
-                    area, store: named ?? area.store, copied: copied, cleaning: RunCleaning(directory, mounts: places))
+                    area, store: named ?? area.store, copied, protection, RunCleaning(directory, mounts: places))
             } catch {
                 copied?.withdraw()
                 try area.remove()
@@ -117,13 +118,14 @@ struct RunPreparation {
 
     /// The path of the mount point contains the container's UUID, so the store is made first.
     private init(
-        _ area: RunArea, store path: String, copied: NewStore?, cleaning: RunCleaning
+        _ area: RunArea, store path: String, _ copied: NewStore?, _ protection: FileProtection?, _ cleaning: RunCleaning
     ) throws(CommandFailure) {
         let container: String
         do throws(StoreError) {
             let store = try Store.open(path, creating: true, start: area.root)
             do throws(StoreError) {
-                let settings = try store.loadSettings()
+                var settings = try store.loadSettings()
+                if !store.before.hasSettings, let protection { settings.protection = protection }
                 try store.saveSettings(settings)
                 (container, refusedBefore) = (settings.containerID, settings.counters.refusedWrites)
                 lastSequence = try Journal.lastSequence(in: store)

@@ -34,6 +34,7 @@ struct RunSession {
         console = invocation.console
         prepared = try RunPreparation.make(
             store: invocation.arguments.text(.store), copyOf: origin,
+            protection: invocation.arguments.text(.protection).flatMap { FileProtection(text: $0) },
             allowsOther: invocation.arguments.allowsOther)
         self.plan = RunningPlan(plan, mountpoint: prepared.mountpoint)
     }

@@ -14,7 +14,11 @@ public struct ExtendedAttributes: VolumeFamily {
         if node.isControl { throw .noData }
         switch AttributeName(name) {
         case .storage(let attribute, let appleForm):
-            guard let value = try storedValue(of: node, attribute.storeKey) else { throw .noData }
+            guard let value = try storedValue(of: node, attribute.storeKey) else {
+                // Each file has a class. One that it has by default can be read, although nobody has set it.
+                guard attribute == .fileProtection, node.isRegular else { throw .noData }
+                return Array(read { $0.device.protectionRule.effective(node.protection) }.appleName.utf8)
+            }
             guard let appleForm else { return value }
             if value != [UInt8(ascii: "1")] { throw .noData }
             return appleForm

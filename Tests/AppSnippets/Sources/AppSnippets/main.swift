@@ -81,7 +81,7 @@ expect("audit", auditBackupSize(), ["important.dat"])
 expect(
     "places", [essential, cacheable, podcast].map(diagnoseFileLocation), ["Documents", "Caches", "Application Support"])
 expect("backup", [try diagnoseBackupStatus(essential), try diagnoseBackupStatus(podcast)], [false, true])
-expect("no class of its own", try diagnoseFileProtection(essential), nil)
+expect("class by default", try diagnoseFileProtection(essential), .completeUntilFirstUserAuthentication)
 expect(
     "classes", try protectFiles(in: documents.appendingPathComponent("safe"), data: Data(count: 4096)),
     [.completeUnlessOpen, .completeUnlessOpen, .complete, .completeUntilFirstUserAuthentication])
