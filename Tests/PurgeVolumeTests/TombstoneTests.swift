@@ -171,25 +171,26 @@ struct TombstoneTests {
         let announcements = VolumeGhostTests.Announcements()
         try withTombstones(hooks: announcements.hooks) { live in
             let path = "Library/Caches/d/a"
-            func open(by tid: pid_t) throws {
-                let caller = Caller(owner: geteuid(), group: getegid(), tid: tid, umask: 0o022)
-                live.volume.close(
-                    try live.volume.open(
-                        try live.node(path), flags: O_WRONLY | O_APPEND, caller: caller, offersPassthrough: false))
-            }
+            try live.make(path, blocks: 40)
+            let node = try live.node(path)
+            func open(by tid: pid_t) throws { live.volume.close(try opened(node, by: tid, in: live)) }
             func write() throws {
-                let handle = try live.open(path)
+                let handle = try opened(node, by: 4, in: live)
                 try live.write(handle, at: 0, 40 * 4096)
                 live.volume.close(handle)
             }
-            try live.make(path, blocks: 40)
             try live.make("Documents/f", blocks: 60)
             for tid in [1, 2] as [pid_t] {
                 #expect(throws: Errno.stale) { try open(by: tid) }
+                try lookUp(by: tid, in: live)
                 try open(by: tid)
             }
+            // By a descriptor nobody looks up anything.
+            #expect(throws: Errno.stale) { try open(by: 5) }
+            try open(by: 5)
             // A second purge of it, before the first has been announced.
             #expect(throws: Errno.stale) { try write() }
+            try lookUp(by: 4, in: live)
             try live.unlink("Documents/f")
             try write()
             try live.make("Documents/f", blocks: 60)
@@ -199,6 +200,57 @@ struct TombstoneTests {
             try open(by: 3)
             #expect(live.volume.read { $0.emptied.isEmpty })
         }
+    }
+
+    /// The kernel tries a call only twice, so a thread that has been sent to look the file up is not sent again, although the
+    /// file is emptied once more before it does.
+    @Test func anOpenerIsSentToLookItUpOnlyOnce() throws {
+        let announcements = VolumeGhostTests.Announcements()
+        try withTombstones(hooks: announcements.hooks) { live in
+            let path = "Library/Caches/d/a"
+            try live.make(path, blocks: 40)
+            let node = try live.node(path)
+            func emptyAgain(by tid: pid_t) throws {
+                try live.unlink("Documents/f")
+                try lookUp(by: tid, in: live)
+                let handle = try opened(node, by: tid, in: live)
+                try live.write(handle, at: 0, 40 * 4096)
+                live.volume.close(handle)
+                try live.make("Documents/f", blocks: 60)
+            }
+            try live.make("Documents/f", blocks: 60)
+            #expect(throws: Errno.stale) { try opened(node, by: 1, in: live) }
+            try emptyAgain(by: 2)
+            #expect(announcements.count == 2)
+            try lookUp(by: 1, in: live)
+            live.volume.close(try opened(node, by: 1, in: live))
+            // What a thread has looked up before the file was emptied does not count.
+            try emptyAgain(by: 2)
+            for tid in [1, 2] as [pid_t] {
+                #expect(throws: Errno.stale) { try opened(node, by: tid, in: live) }
+                try lookUp(by: tid, in: live)
+                live.volume.close(try opened(node, by: tid, in: live))
+            }
+            // One that was sent to look up the name by another file that had it need not be sent by this one.
+            try lookUp(by: 3, in: live)
+            live.volume.close(try opened(node, by: 3, in: live))
+            announcements.finish()
+            #expect(live.volume.read { $0.emptied.isEmpty })
+        }
+    }
+
+    private func caller(_ tid: pid_t) -> Caller {
+        Caller(owner: geteuid(), group: getegid(), tid: tid, umask: 0)
+    }
+
+    /// `Library/Caches/d/a`.
+    private func lookUp(by tid: pid_t, in live: LiveVolume) throws {
+        let folder = try live.node("Library/Caches/d")
+        live.volume.forget(try live.volume.lookup("a", in: folder, caller: caller(tid)).node, count: 1)
+    }
+
+    private func opened(_ node: Node, by tid: pid_t, in live: LiveVolume) throws(Errno) -> Handle {
+        try live.volume.open(node, flags: O_WRONLY | O_APPEND, caller: caller(tid), offersPassthrough: false)
     }
 
     /// What cannot help leaves it as it was.
@@ -224,10 +276,12 @@ struct TombstoneTests {
             let caches = try live.volume.lookup("Caches", in: try live.node("Library"), caller: LiveVolume.caller).node
             _ = try live.volume.lookup("d", in: caches, caller: LiveVolume.caller)
             try live.make("Library/Caches/d/a", blocks: 40)
+            let file = try live.node("Library/Caches/d/a")
             try live.make("Documents/f", blocks: 60)
             #expect(announcements.count == 1)
-            #expect(throws: Errno.stale) { try live.open("Library/Caches/d/a") }
-            let handle = try live.open("Library/Caches/d/a")
+            #expect(throws: Errno.stale) { try opened(file, by: 1, in: live) }
+            try lookUp(by: 1, in: live)
+            let handle = try opened(file, by: 1, in: live)
             try live.write(handle, at: 0, 7)
             live.volume.close(handle)
             var change = AttributeChange(caller: VolumeGhostTests.announcer)

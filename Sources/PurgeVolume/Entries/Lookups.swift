@@ -49,18 +49,21 @@ struct Lookups: VolumeFamily {
             let directory = try access.directoryDescriptor(parent)
             status = try System.status(at: directory.raw, cName)
         } catch .noEntry { return nil }
-        return lookup(name, status, in: parent, emptied: emptied)
+        return lookup(name, status, in: parent, emptied: emptied, by: caller.tid)
     }
 
     /// The entry with that status; nil if the name belongs to another file now, or a purge has chosen it, or may have
     /// emptied it since `VolumeCore.filesEmptied` was read, which must be before the status: a file of which the kernel
-    /// knows nothing yet would get the size that it had.
-    func lookup(_ name: Name, _ status: FileStatus, in parent: Node, emptied: Int) -> Entry? {
+    /// knows nothing yet would get the size that it had. `tid` is the thread that looks it up.
+    func lookup(
+        _ name: Name, _ status: FileStatus, in parent: Node, emptied: Int, by tid: pid_t = 0
+    ) -> Entry? {
         change { state -> Entry? in
             guard let node = parent.entry(named: name), node.inode == UInt64(status.st_ino),
                 !node.flags.contains(.purging),
                 !node.standing.leavesTombstone || core.filesEmptied.load(ordering: .relaxed) == emptied
             else { return nil }
+            state.emptied.noteLookup(node, by: tid)
             state.grant(node)
             return Entry(node: node, attributes: Attributes(of: node, status, in: state))
         }

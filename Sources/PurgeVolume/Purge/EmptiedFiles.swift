@@ -6,17 +6,20 @@ import PurgeTree
 struct EmptiedFiles: Sendable {
     private struct File {
         var announcements = 0
-        /// The threads that have been sent to look it up again.
+        /// The threads that have been sent to look it up again, and have not done so yet.
         var sent: Set<pid_t> = []
+        /// The threads that have looked it up since it was last emptied.
+        var informed: Set<pid_t> = []
     }
     private var files: [ObjectIdentifier: File] = [:]
 
     var isEmpty: Bool { files.isEmpty }
 
-    /// The file has been emptied. `removeAnnounced` follows, and the node exists until then.
+    /// The file has been emptied. `removeAnnounced` follows, and the node exists until then. A thread that is about to look it up
+    /// finds the new size: it must not be sent a second time, since the kernel tries a call only twice.
     mutating func add(_ node: Node) {
-        let announcements = (files[ObjectIdentifier(node)]?.announcements ?? 0) + 1
-        files[ObjectIdentifier(node)] = File(announcements: announcements)
+        files[ObjectIdentifier(node), default: File()].announcements += 1
+        files[ObjectIdentifier(node)]?.informed = []
     }
 
     mutating func removeAnnounced(_ node: Node) {
@@ -28,7 +31,14 @@ struct EmptiedFiles: Sendable {
     /// Whether a thread that opens the file must look up its name first, which gives the kernel its size: once for each thread,
     /// since one that opens it by a descriptor looks up nothing.
     mutating func mustLookUp(_ node: Node, by tid: pid_t) -> Bool {
-        guard !isEmpty else { return false }
+        guard !isEmpty, files[ObjectIdentifier(node)]?.informed.contains(tid) == false else { return false }
         return files[ObjectIdentifier(node)]?.sent.insert(tid).inserted ?? false
+    }
+
+    /// A thread looks the file up. Threads of other PID namespaces, which are all 0, are not told apart.
+    mutating func noteLookup(_ node: Node, by tid: pid_t) {
+        guard !isEmpty, tid != 0, files[ObjectIdentifier(node)] != nil else { return }
+        files[ObjectIdentifier(node)]?.sent.remove(tid)
+        files[ObjectIdentifier(node)]?.informed.insert(tid)
     }
 }
