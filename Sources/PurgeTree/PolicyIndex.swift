@@ -20,8 +20,12 @@ public final class PolicyIndex: @unchecked Sendable {
     private(set) var isOver = false
     /// A write has reached the limit, or a check has found it reached.
     private(set) var isTriggered = false
-    /// Blocks have been written since the last review.
-    private var wasWritten = false
+    /// It was triggered, and use is still at the limit, but no file can go: it goes on when one that it has skipped is released.
+    private var isExhausted = false
+    /// Blocks have been written since the last review; a file that it has skipped is no longer in use.
+    private var (wasWritten, wasReleased) = (false, false)
+    /// The files that have come from elsewhere since the last review. They do not set it off.
+    private var arrivals: Set<ObjectIdentifier> = []
     /// Files that had reached the age at this moment go.
     private var checked: Instant?
     /// Whether `PolicySet` has it in its list of that name.
@@ -89,10 +93,23 @@ public final class PolicyIndex: @unchecked Sendable {
         if isWrite { wasWritten = true }
     }
 
+    /// Whether it may take the file now.
+    func lists(_ node: Node) -> Bool { young.contains(node) || excess.contains(node) || old.contains(node) }
+
+    /// A file has come from elsewhere.
+    func noteArrival(_ node: Node) {
+        if isExhausted { arrivals.insert(ObjectIdentifier(node)) }
+    }
+
+    /// A file is no longer in use.
+    func noteRelease(_ node: Node) {
+        if isExhausted, !arrivals.contains(ObjectIdentifier(node)) { wasReleased = true }
+    }
+
     /// It begins anew with another policy. Returns the files that may be over it no longer.
     func restart(with policy: DirectoryPolicy) -> [Node] {
         self.policy = policy
-        (isOver, isTriggered, wasWritten, checked) = (false, false, false, nil)
+        (isOver, isTriggered, isExhausted, wasWritten, checked) = (false, false, false, false, nil)
         newestExcess.removeAll()
         let nodes = old.removeAll() + excess.removeAll()
         for node in nodes { young.insert(node) }
@@ -110,11 +127,13 @@ public final class PolicyIndex: @unchecked Sendable {
         let isReached = policy.isReached(by: used)
         if isReached {
             isOver = true
-            if wasWritten { isTriggered = true }
+            if wasWritten || wasReleased { (isTriggered, isExhausted) = (true, false) }
+            if isTriggered, hasNone { (isTriggered, isExhausted) = (false, true) }
         } else if policy.excess(of: used) == .zero || hasNone {
-            (isOver, isTriggered) = (false, false)
+            (isOver, isTriggered, isExhausted) = (false, false, false)
         }
-        wasWritten = false
+        (wasWritten, wasReleased) = (false, false)
+        if !arrivals.isEmpty { arrivals = [] }
         if !hasCheckedVictim { checked = nil }
     }
 }

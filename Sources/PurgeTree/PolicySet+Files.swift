@@ -8,6 +8,7 @@ extension PolicySet {
         guard !node.hasSeveralNames, !node.flags.contains(.linkedOutside), let index = parent.nearestPolicy
         else { return }
         node.flags.policy = .under
+        noteJoined(node, index)
         add(node.blocks, files: 1, to: index)
     }
 
@@ -16,7 +17,15 @@ extension PolicySet {
         guard let index = index(of: node) else { return }
         unlist(node, in: index)
         node.flags.policy = .none
+        noteLeft(node, index)
         add(-node.blocks, files: -1, to: index)
+    }
+
+    /// The file was closed, or is not held any more, so the policy may take it now, unless anything else is in the way.
+    mutating func noteRelease(_ node: Node) {
+        guard let index = index(of: node), index.lists(node) else { return }
+        index.noteRelease(node)
+        update(index)
     }
 
     /// A file has more blocks, or fewer. New ones may set the policy off.

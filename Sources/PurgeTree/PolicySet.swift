@@ -17,6 +17,8 @@ public struct PolicySet: Sendable {
     private var awaitedCount = 0
     /// Incremented when paths have changed.
     private var paths: UInt64 = 0
+    /// The last file that has left a policy, and that policy: a rename within a directory has the file leave and join it.
+    private var lastLeft: (node: ObjectIdentifier, index: ObjectIdentifier)?
 
     public var isEmpty: Bool { byDirectory.isEmpty }
     /// Whether a policy takes a file now.
@@ -77,6 +79,15 @@ public struct PolicySet: Sendable {
         (isDue ? index.old : index.young).insert(node)
         update(index)
         return isDue ? .age : nil
+    }
+
+    mutating func noteLeft(_ node: Node, _ index: PolicyIndex) {
+        lastLeft = (ObjectIdentifier(node), ObjectIdentifier(index))
+    }
+
+    mutating func noteJoined(_ node: Node, _ index: PolicyIndex) {
+        let isBack = lastLeft.map { $0 == (ObjectIdentifier(node), ObjectIdentifier(index)) } ?? false
+        if !isBack { index.noteArrival(node) }
     }
 
     /// The policy may not take it any more.

@@ -17,6 +17,7 @@ extension Tree {
         guard node.opens == 0 else { return false }
         if node.isUnlinked { return letGo(node) }
         counted.offer(node)
+        counted.policies.noteRelease(node)
         return false
     }
 
@@ -39,6 +40,7 @@ extension Tree {
             counted.endings.insert(.purge)
         }
         counted.release(node)
+        counted.policies.noteRelease(node)
         return node.isUnlinked && letGo(node)
     }
 

@@ -8,6 +8,8 @@ struct PolicyTable {
     var isOver = false
     /// A write or a check has found the limit reached.
     var isTriggered = false
+    /// It was triggered, and nothing could go: one that is in use keeps use at the limit.
+    var isExhausted = false
     var checked: Int64?
 
     func isReached(_ used: Int64) -> Bool { limit.map { $0 > 0 && used >= $0 } ?? false }
@@ -67,9 +69,11 @@ extension FileTable {
         for (folder, known) in folders {
             guard var policy = known.policy else { continue }
             let (used, takeable) = (used(folder), takeable(folder))
-            if policy.isReached(used) { policy.isOver = true }
-            if !policy.isReached(used) && policy.excess(used) == 0 || !policy.isReached(used) && takeable.isEmpty {
-                (policy.isOver, policy.isTriggered) = (false, false)
+            if policy.isReached(used) {
+                policy.isOver = true
+                if policy.isTriggered && takeable.isEmpty { (policy.isTriggered, policy.isExhausted) = (false, true) }
+            } else if policy.excess(used) == 0 || takeable.isEmpty {
+                (policy.isOver, policy.isTriggered, policy.isExhausted) = (false, false, false)
             }
             if let checked = policy.checked, !takeable.contains(where: { policy.isDue($0.creation, at: checked) }) {
                 policy.checked = nil
@@ -82,14 +86,29 @@ extension FileTable {
     mutating func noteWritten(_ file: File) {
         guard let folder = policyFolder(file), let policy = folders[folder]?.policy, policy.isReached(used(folder))
         else { return }
-        folders[folder]?.policy?.isTriggered = true
+        trigger(folder)
         folders[folder]?.policy?.isOver = true
+    }
+
+    private mutating func trigger(_ folder: String) {
+        folders[folder]?.policy?.isTriggered = true
+        folders[folder]?.policy?.isExhausted = false
+    }
+
+    /// A file was closed, or a call has ended that kept it from being taken.
+    mutating func release(_ key: Int) {
+        defer { dropIfGone(key) }
+        guard let file = files[key], let folder = policyFolder(file), let policy = folders[folder]?.policy,
+            takeable(folder).contains(where: { $0.paths == file.paths }), policy.isExhausted,
+            policy.isReached(used(folder))
+        else { return }
+        trigger(folder)
     }
 
     mutating func checkPolicies() {
         for folder in folders.keys where folders[folder]?.policy != nil {
             folders[folder]?.policy?.checked = time
-            if folders[folder]?.policy?.isReached(used(folder)) ?? false { folders[folder]?.policy?.isTriggered = true }
+            if folders[folder]?.policy?.isReached(used(folder)) ?? false { trigger(folder) }
         }
     }
 

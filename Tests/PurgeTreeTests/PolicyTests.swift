@@ -127,6 +127,46 @@ struct PolicyTests {
         #expect(file.flags.policy == .overAge)
     }
 
+    /// An open file keeps use at the limit: what comes from elsewhere then stays, until something sets the policy off again.
+    @Test(arguments: ["alone", "in place of another", "with its folder", "exchanged"])
+    func whatIsMovedIntoAFullDirectoryStays(way: String) {
+        var fixture = TreeFixture()
+        for path in ["Documents/d", "Documents/e"] { fixture.makeDirectory(path) }
+        let open = fixture.make("Documents/d/open", blocks: 4, creation: 2)
+        let other = fixture.make("Documents/d/other", blocks: 0)
+        fixture.make("Documents/e/f", creation: 1)
+        set(&fixture, "Documents/d", limit: 4)
+        fixture.tree.open(open)
+        fixture.tree.policies.check()
+        expect(takeAll(&fixture), are: [])
+        let file = fixture.node("Documents/e/f")
+        for node in [file, other] { fixture.tree.hold(node) }
+        switch way {
+        case "alone": fixture.rename("Documents/e/f", "Documents/d/f")
+        case "in place of another": fixture.rename("Documents/e/f", "Documents/d/other")
+        case "with its folder": fixture.rename("Documents/e", "Documents/d/e")
+        default: fixture.tree.exchange(fixture.dentry("Documents/e/f"), fixture.dentry("Documents/d/other"))
+        }
+        for node in [file, other] { _ = fixture.tree.unhold(node) }
+        expect(takeAll(&fixture), are: [])
+        // The limit is still reached when a file that was skipped is closed.
+        _ = fixture.tree.close(open)
+        expect(takeAll(&fixture), are: [file.path().text, "Documents/d/open"])
+    }
+
+    /// A file that was just being renamed when the policy looked at it is looked at again.
+    @Test func whatIsRenamedWithinAFullDirectoryGoes() {
+        var fixture = TreeFixture()
+        let file = fixture.make("Documents/f", blocks: 4)
+        set(&fixture, "Documents", limit: 4)
+        fixture.tree.hold(file)
+        fixture.tree.policies.check()
+        expect(takeAll(&fixture), are: [])
+        fixture.rename("Documents/f", "Documents/g")
+        _ = fixture.tree.unhold(file)
+        expect(takeAll(&fixture), are: ["Documents/g"])
+    }
+
     /// What belongs to a directory does not depend on its age and limit, and what is over them is judged anew.
     @Test func anotherPolicyOfTheSameDirectory() {
         var fixture = TreeFixture()

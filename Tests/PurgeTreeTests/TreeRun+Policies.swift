@@ -14,7 +14,7 @@ extension TreeRun {
             if random.chance(70) { policy.limit = [nil, 0, 1, 4, 9][random.below(5)] }
         }
         // It begins anew with each change.
-        (policy.isOver, policy.isTriggered, policy.checked) = (false, false, nil)
+        (policy.isOver, policy.isTriggered, policy.isExhausted, policy.checked) = (false, false, false, nil)
         let isSet = policy.after != nil || policy.limit != nil
         table.folders[folder]?.policy = isSet ? policy : nil
         let real = DirectoryPolicy(

@@ -214,7 +214,7 @@ struct TreeRun: ~Copyable {
         } else if let key = pick(table.files.filter { $0.value.opens > 0 }.keys.sorted()), let node = nodes[key] {
             let isGone = fixture.tree.close(node)
             table.files[key]?.opens -= 1
-            table.dropIfGone(key)
+            table.release(key)
             #expect(isGone == (table.files[key] == nil))
             done.insert("close")
         }
@@ -228,7 +228,7 @@ struct TreeRun: ~Copyable {
         } else if let key = pick(table.files.filter { $0.value.holds > 0 }.keys.sorted()), let node = nodes[key] {
             let isGone = fixture.tree.unhold(node)
             table.files[key]?.holds -= 1
-            table.dropIfGone(key)
+            table.release(key)
             #expect(isGone == (table.files[key] == nil))
             done.insert("unhold")
         }

@@ -171,6 +171,22 @@ struct DirectoryPolicyTests {
         }
     }
 
+    @Test func whatIsMovedInBesideAnOpenFileStays() throws {
+        try withDirectory { live in
+            try live.make("Documents/f", blocks: 1)
+            try live.set("sizeLimit", of: "Documents/d", to: "\(4 * 4096)")
+            let handle = try live.create("Documents/d/open")
+            try live.write(handle, at: 0, 4 * 4096)
+            enforce(live)
+            try live.rename("Documents/f", "Documents/d/f")
+            enforce(live)
+            #expect(try files(live) == ["f", "open"])
+            live.volume.close(handle)
+            enforce(live)
+            #expect(try files(live) == [])
+        }
+    }
+
     @Test func aLimitBelowOneFile() throws {
         try withDirectory { live in
             try live.set("sizeLimit", of: "Documents/d", to: "100")
