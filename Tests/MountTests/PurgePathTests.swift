@@ -77,6 +77,18 @@ extension Mounts {
             }
         }
 
+        @Test func aPatternThatMatchesOnlyFolders() throws {
+            try withMount { mount in
+                try mount.makeDirectory("Library/Caches/thumbs")
+                for options in [["--dry-run"], []] {
+                    let outcome = try purge(["--path", "Library/Caches/*"] + options, in: mount.root)
+                    let said = outcome.output.split { $0.isWhitespace }.joined(separator: " ")
+                    #expect(outcome.status == 0 && said.contains("nothing to purge in what was named"), "\(outcome)")
+                }
+                #expect(try purge(["--path", "Library/Caches/none*"], in: mount.root).status == 1)
+            }
+        }
+
         /// By its descriptor, or by its mapping alone.
         @Test(arguments: ["f = open('f')", "import mmap; f = mmap.mmap(os.open('f', os.O_RDWR), 4096); os.close(3)"])
         func whoHasItOpen(opening: String) throws {

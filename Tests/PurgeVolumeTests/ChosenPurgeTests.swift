@@ -254,6 +254,18 @@ struct ChosenPurgeTests {
         }
     }
 
+    /// Folders stay, so nothing goes; but it is no mistake.
+    @Test func aPatternThatMatchesOnlyFoldersWithoutFiles() throws {
+        try withVolume { live in
+            for path in ["tmp/d", "tmp/d/e"] { try live.makeDirectory(path) }
+            for file in [ControlFile.storagePlan, .storageReclaim] {
+                #expect(try ask(live, "globs\0tmp/*\0*.none\0", file).isEmpty)
+                #expect(throws: Errno.noEntry) { try live.command(file, "globs\0tmp/f*") }
+            }
+            #expect(live.exists("tmp/d/e"))
+        }
+    }
+
     /// The kernel would hand on a longer one in pieces.
     @Test func aRequestThatIsTooLong() throws {
         try withVolume { live in

@@ -143,7 +143,7 @@ extension PurgeRun {
     }
 
     private var isNamed: Bool {
-        if case .paths = requests.first { true } else { false }
+        if case .paths = requests.first { true } else { !globs.isEmpty }
     }
 
     /// The files that were refused, and for those that are open, the processes that have them open.

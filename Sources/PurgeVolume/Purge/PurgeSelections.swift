@@ -22,8 +22,13 @@ struct PurgeSelections: VolumeFamily {
         case .paths(let paths): return select(paths)
         case .globs(let globs):
             let globs = globs.map { Glob($0) }
-            let files = files(below: root, []) { path in globs.contains { $0.matches(path) } }
-            guard !files.isEmpty else { throw .noEntry }
+            var hasMatched = false
+            let files = files(below: root, []) { path in
+                let matches = globs.contains { $0.matches(path) }
+                hasMatched = hasMatched || matches
+                return matches
+            }
+            guard hasMatched else { throw .noEntry }
             return Selection(files: files)
         case .byRule(let command, let path): return try select(command, below: path ?? [])
         }
