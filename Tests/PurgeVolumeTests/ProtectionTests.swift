@@ -220,6 +220,54 @@ struct ProtectionClassTests {
         }
     }
 
+    /// The attributes that the kernel gets are those that the store has: the class is stored before they are read.
+    @Test(arguments: ["create", "temporary", "node", "folder"]) func theChangeTimeIsThatOfTheStore(way: String) throws {
+        try withVolume { live in
+            try live.makeDirectory("Documents/d")
+            try live.set("fileProtection", of: "Documents/d", to: "completeUnlessOpen")
+            let (volume, folder, caller) = (live.volume, try live.node("Documents/d"), LiveVolume.caller)
+            var handle: Handle?
+            defer { if let handle { volume.close(handle) } }
+            let made = SystemCallFaults.running({ try? Self.letTimePass(in: live.storePath) }, before: .setxattr) {
+                switch way {
+                case "create":
+                    let (entry, opened) = try volume.create(
+                        "f", in: folder, mode: 0o644, flags: O_RDWR | O_CREAT | O_EXCL, caller: caller,
+                        offersPassthrough: false)
+                    handle = opened
+                    return entry
+                case "temporary":
+                    let (entry, opened) = try volume.makeTemporary(
+                        in: folder, mode: 0o644, flags: O_RDWR, caller: caller)
+                    handle = opened
+                    return entry
+                case "node":
+                    return try volume.makeNode("f", in: folder, mode: S_IFREG | 0o644, device: 0, caller: caller)
+                default: return try volume.makeDirectory("f", in: folder, mode: 0o755, caller: caller)
+                }
+            }
+            #expect(made.hits == 1)
+            let entry = try made.result.get()
+            let stored =
+                try handle.map { try System.status($0.descriptor) } ?? Files.status(live.stored("Documents/d/f"))
+            #expect(Instant(stored.st_ctim) > Instant(stored.st_mtim))
+            #expect(Instant(entry.attributes.status.st_ctim) == Instant(stored.st_ctim))
+            volume.forget(entry.node, count: 1)
+        }
+    }
+
+    /// Until the time of the store's file system has moved on.
+    private static func letTimePass(in directory: String) throws {
+        let path = directory + "/extents.clock"
+        func changed() throws -> Instant {
+            try Files.write("x", to: path)
+            return Instant(try Files.status(path).st_ctim)
+        }
+        let start = try changed()
+        try eventually("another time stamp") { try changed() > start }
+        try Files.unlink(path)
+    }
+
     /// The next mount knows what was set.
     @Test(arguments: FileProtection.allCases) func aScanFindsIt(protection: FileProtection) throws {
         try withStore { store in

@@ -28,10 +28,11 @@ extension FileCreation {
     private func adoptTemporary(
         _ descriptor: Int32, in directory: Node, _ flags: Int32, by opener: pid_t
     ) throws(Errno) -> (Entry, Handle) {
-        let status = try System.status(descriptor)
-        let node = access.newNode(status, named: Name(""))
         let inherited = read { _ in directory.protection }
         if let inherited { try extendedAttributes.store(inherited, of: descriptor, nil) }
+        // The change time is that of the attribute.
+        let status = try System.status(descriptor)
+        let node = access.newNode(status, named: Name(""))
         let now = clock.now
         return change { state in
             let facts = EntryFacts(ofNew: status, on: state.device, inherited, opens: 1)

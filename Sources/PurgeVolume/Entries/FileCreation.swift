@@ -93,14 +93,15 @@ struct FileCreation: VolumeFamily {
     private func adopt(
         _ descriptor: Int32, _ name: Name, in parent: Node, _ place: NewPlace, _ flags: Int32
     ) throws(Errno) -> (Entry, Handle) {
-        let status = try System.status(descriptor)
-        let node = access.newNode(status, named: name)
-        let now = clock.now
         if let inherited = place.protection {
             try name.withCName { (name) throws(Errno) in
                 try extendedAttributes.store(inherited, of: place.directory.raw, name)
             }
         }
+        // The change time is that of the attribute.
+        let status = try System.status(descriptor)
+        let node = access.newNode(status, named: name)
+        let now = clock.now
         return change { state in
             let handle = state.handle(
                 for: node, descriptor, flags, by: place.opener, offersPassthrough: false)

@@ -12,7 +12,7 @@ struct NameChanges: VolumeFamily {
     func makeDirectory(
         _ name: CName, in parent: Node, mode: mode_t, caller: Caller
     ) throws(Errno) -> Entry {
-        try make(name, in: parent, caller: caller) { (directory) throws(Errno) in
+        try make(name, in: parent, inherits: true, caller: caller) { (directory) throws(Errno) in
             try System.makeDirectory(at: directory, name, mode: mode)
         }
     }
@@ -22,7 +22,8 @@ struct NameChanges: VolumeFamily {
     ) throws(Errno) -> Entry {
         // 0 stands for a regular file.
         let isFile = mode & S_IFMT == S_IFREG || mode & S_IFMT == 0
-        return try make(name, in: parent, isFile: isFile, caller: caller) { (directory) throws(Errno) in
+        return try make(name, in: parent, isFile: isFile, inherits: isFile, caller: caller) {
+            (directory) throws(Errno) in
             try System.makeNode(at: directory, name, mode: mode, device: device)
         }
     }
@@ -36,7 +37,7 @@ struct NameChanges: VolumeFamily {
     }
 
     private func make(
-        _ name: CName, in parent: Node, isFile: Bool = false, caller: Caller,
+        _ name: CName, in parent: Node, isFile: Bool = false, inherits: Bool = false, caller: Caller,
         _ body: (Int32) throws(Errno) -> Void
     ) throws(Errno) -> Entry {
         try refuseReserved(name, in: parent, with: .exists)
@@ -48,10 +49,11 @@ struct NameChanges: VolumeFamily {
         core.actAs(caller)
         do throws(Errno) { try body(directory.raw) } catch { throw access.hostError(error, parent) }
         do throws(Errno) {
+            let inherited = inherits ? read { _ in parent.protection } : nil
+            if let inherited { try extendedAttributes.store(inherited, of: directory.raw, name) }
+            // The change time is that of the attribute.
             let status = try System.status(at: directory.raw, name)
             let node = access.newNode(status, named: key)
-            let inherited = node.isRegular || node.isDirectory ? read { _ in parent.protection } : nil
-            if let inherited { try extendedAttributes.store(inherited, of: directory.raw, name) }
             return insert(node, in: parent, inherited, status)
         } catch {
             withdrawEntry(key, in: parent, at: directory.raw)
