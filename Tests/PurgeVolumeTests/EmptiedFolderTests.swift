@@ -67,6 +67,24 @@ struct EmptiedFolderTests {
         }
     }
 
+    /// The event has the tier of the name that goes, also of a file that has one in a more durable place.
+    @Test(arguments: [true, false]) func theTierOfTheNameThatGoes(byReset: Bool) throws {
+        try withVolume { live in
+            try live.make("Documents/a", blocks: 1)
+            try live.link("Documents/a", "tmp/a")
+            #expect(try live.node("tmp/a").standing.tier == .persistent)
+            if byReset {
+                try live.set("purgeAfter", of: "tmp", to: "1d")
+                try live.command(.storagePolicies, "reset")
+            } else {
+                empty(live)
+            }
+            #expect(live.exists("Documents/a"))
+            let gone = try live.events(.purge).map { "\($0.path ?? "") \($0.tier?.rawValue ?? "")" }
+            #expect(gone == ["tmp/a temporary"])
+        }
+    }
+
     /// It is charged until its last close, and its data can be read until then.
     @Test func whatIsOpenGoesToo() throws {
         try withVolume { live in

@@ -171,8 +171,8 @@ struct EmptiedFolder: VolumeFamily {
         _ node: Node, _ dentry: Dentry, _ path: [Name], _ remains: Remains?, _ state: inout VolumeState
     ) -> (Removal, freed: ByteCount, sidecar: String?) {
         let charged = node.charged
-        // In tmp also files that have a name elsewhere go.
-        let tier = if case .policy = work { node.standing.tier } else { Tier.temporary }
+        // That of the name that goes, which a file may have beside one in a more durable place.
+        let tier = Place.at(path: path.bytes).tier
         let removal = state.removal(of: node, dentry, path)
         if node.isDirectory { state.descriptors.remove(node) }
         state.tree.unlink(dentry)
