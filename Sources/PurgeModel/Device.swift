@@ -20,7 +20,7 @@ public struct Device: Hashable, Sendable {
     public package(set) var purgeLatency = TimeSpan.usualPurgeLatency
     /// When files of `tmp` are looked at for their age.
     public package(set) var ageing = TemporaryAgeing()
-    /// The protection class of every entry that has none of its own.
+    /// The protection class of new files in directories that have none.
     public package(set) var protection = FileProtection.completeUntilFirstUserAuthentication
     /// UUID of the simulated app container.
     public package(set) var containerID: String

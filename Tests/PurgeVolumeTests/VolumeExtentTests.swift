@@ -19,6 +19,26 @@ struct VolumeExtentTests {
         #expect(scanned == blocks, sourceLocation: location)
     }
 
+    /// A change time that only the store has would show as soon as the kernel asks again, without any call of the app.
+    @Test func aRefusedAllocationLeavesTheFileAsItWas() throws {
+        try withVolume { live in
+            let handle = try live.create("Documents/f")
+            defer { live.volume.close(handle) }
+            try live.write(handle, at: 0, 2 * 4096)
+            for mode in [Self.keepSize, System.allocateZeroRange, System.allocateZeroRange | Self.keepSize] {
+                let refused = SystemCallFaults.none.during { try live.allocate(handle, mode, 0, 65 * 4096) }
+                #expect(throws: Errno.noSpace) { try refused.result.get() }
+                let changes: Set<SystemCall.Name> = [.setxattr, .fallocate, .ftruncate, .fchmod]
+                #expect(changes.isDisjoint(with: refused.calls), "\(refused.calls)")
+                #expect(try Support.Attributes.names(live.stored("Documents/f")) == [])
+                #expect(handle.node.isDense)
+                try expectScanned(live, 2)
+            }
+            try live.allocate(handle, Self.keepSize, 0, 64 * 4096)
+            try expectScanned(live, 64)
+        }
+    }
+
     @Test(arguments: ["truncate", "last byte", "allocate a part", "data and truncate"])
     func allocatedBlocksThatTheFileHasGrownUpTo(way: String) throws {
         try withVolume { live in

@@ -35,13 +35,13 @@ extension ChargedBlocks {
         do throws(Errno) { try System.truncate(descriptor, size) } catch {}
     }
 
-    /// Gives a dense file its record and its map.
-    func makeSparse(_ node: Node, _ descriptor: Int32) throws(Errno) {
+    /// Gives a dense file its record and its map. Without `isStored`, `changeRecord` is to store the record.
+    func makeSparse(_ node: Node, _ descriptor: Int32, isStored: Bool = true) throws(Errno) {
         let size = try System.status(descriptor).size
         let blocks = read { _ in node.blocks }
         let dense = ExtentSet(0..<max(0, blocks))
         var record = ExtentRecord(runs: dense)
-        try setRecord(&record, node, descriptor)
+        if isStored { try setRecord(&record, node, descriptor) }
         let made = StoredExtents(record: record, size: size)
         change { state in
             guard node.isDense else { return }
@@ -50,14 +50,15 @@ extension ChargedBlocks {
         }
     }
 
-    /// Changes the record of a file that has one, on disk and then in the map.
+    /// Changes the record of a file that has one, on disk and then in the map. With `always`, it is stored even if it stays the
+    /// same.
     func changeRecord(
-        _ node: Node, _ descriptor: Int32, _ body: (inout ExtentSet) -> Void
+        _ node: Node, _ descriptor: Int32, always: Bool = false, _ body: (inout ExtentSet) -> Void
     ) throws(Errno) {
         guard var record = read({ _ in node.io?.extents?.record }) else { return }
         let before = record.runs
         body(&record.runs)
-        guard record.runs != before else { return }
+        guard always || record.runs != before else { return }
         try setRecord(&record, node, descriptor)
         let changed = record
         change { _ in node.io?.extents?.record = changed }

@@ -54,20 +54,27 @@ extension FileSpace {
         let hole = request.keepsSize ? nil : try charges.readyForHole(node, fd, before: request.blocks.lowerBound)
         let wasDense = isDense(node)
         let goesPastEnd = request.keepsSize && request.blocks.upperBound > ByteCount(size).blocks
-        // XFS frees the blocks that it zeroes, and may then have no room: only a record tells that they are charged.
-        if wasDense && (zeroes || goesPastEnd) { try charges.makeSparse(node, fd) }
+        // XFS frees the blocks that it zeroes, and may then have no room: only a record tells that they are charged. It is
+        // stored once they are admitted: a refused call leaves the file's change time as it was.
+        let getsRecord = wasDense && (zeroes || goesPastEnd)
+        if getsRecord { try charges.makeSparse(node, fd, isStored: false) }
         let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound
         let fresh = read { _ in node.gaps(in: blocks) }
-        let purge = try charges.reserve(
-            Demand(blocks: blocks, takesPart: false, tid: request.tid), for: node, wrote: false
-        ).purge
+        let purge: PurgeJob?
+        do throws(Errno) {
+            let demand = Demand(blocks: blocks, takesPart: false, tid: request.tid)
+            purge = try charges.reserve(demand, for: node, wrote: false).purge
+        } catch {
+            if getsRecord { charges.noteWritten(node, fd, end: size, hasEveryBlock: true) }
+            throw error
+        }
         do throws(Errno) {
             try charges.carryOut(purge, &debt)
-            try charges.changeRecord(node, fd) { $0.insert(request.blocks) }
+            try charges.changeRecord(node, fd, always: getsRecord) { $0.insert(request.blocks) }
             if let hole { try charges.fill(hole, fd) }
             try allocateBacking(fd, request, size: size, zeroes: zeroes)
         } catch {
-            takeBack(fresh, node, fd, size: size)
+            takeBack(fresh, node, fd, size: size, isStored: !getsRecord)
             charges.settle(node, fd, blocks)
             throw access.hostError(error, node)
         }
@@ -76,14 +83,17 @@ extension FileSpace {
             node, fd, end: request.keepsSize ? size : max(size, request.end), hasEveryBlock: wasDense && !goesPastEnd)
     }
 
-    /// Undoes what a failed allocation has left: blocks that were not there before, without data.
-    private func takeBack(_ fresh: ExtentSet, _ node: Node, _ fd: Int32, size: Int64) {
+    /// Undoes what a failed allocation has left: blocks that were not there before, without data. Without `isStored`, the file's
+    /// record may not be in the store yet.
+    private func takeBack(_ fresh: ExtentSet, _ node: Node, _ fd: Int32, size: Int64, isStored: Bool) {
         charges.takeBack(pastSize: size, fd)
         guard !isDense(node) else { return }
         for run in fresh.runs where run.lowerBound < ByteCount(size).blocks {
             do throws(Errno) { try free(run, fd) } catch {}  // it has no data, so it is not counted
         }
-        do throws(Errno) { try charges.changeRecord(node, fd) { for run in fresh.runs { $0.remove(run) } } } catch {
+        do throws(Errno) {
+            try charges.changeRecord(node, fd, always: !isStored) { for run in fresh.runs { $0.remove(run) } }
+        } catch {
             access.report("\(error): blocks that were not allocated stay charged", node)
         }
     }
