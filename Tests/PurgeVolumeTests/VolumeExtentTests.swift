@@ -39,6 +39,35 @@ struct VolumeExtentTests {
         }
     }
 
+    /// The kernel reads the file by itself, so a mapping could fill a hole unseen (docs/RULES.md, Charged bytes).
+    @Test func aHoleIsChargedAsLongAsAReaderMayMapIt() throws {
+        try withVolume { live in
+            try live.make("Documents/f", blocks: 40)
+            // The descriptor goes with the handle, so those that are open are here and nowhere else.
+            var handles: [Int32: Handle] = [:]
+            func open(_ flags: Int32) throws {
+                handles[flags] = try live.volume.open(
+                    try live.node("Documents/f"), flags: flags, caller: LiveVolume.caller, offersPassthrough: true)
+            }
+            func close(_ flags: Int32) { handles.removeValue(forKey: flags).map(live.volume.close) }
+            func punch(leaves blocks: Int64) throws {
+                let handle = try #require(handles[O_WRONLY])
+                try live.allocate(handle, Allocate.punchHole, 0, 8 * 4096)
+                try expectScanned(live, blocks)
+            }
+            try open(O_RDONLY)
+            try #require(handles[O_RDONLY]?.mode == .passthrough)
+            try open(O_WRONLY)
+            try punch(leaves: 40)
+            close(O_RDONLY)
+            try punch(leaves: 40)
+            close(O_WRONLY)
+            try open(O_WRONLY)
+            try punch(leaves: 32)
+            close(O_WRONLY)
+        }
+    }
+
     @Test(arguments: ["truncate", "last byte", "allocate a part", "data and truncate"])
     func allocatedBlocksThatTheFileHasGrownUpTo(way: String) throws {
         try withVolume { live in
