@@ -158,6 +158,24 @@ struct ProtectionTests {
         }
     }
 
+    /// It was admitted before the device was locked.
+    @Test(arguments: [LockState.locked, .beforeFirstUnlock])
+    func aRequestThatIsUnderWayIsCompleted(state: LockState) throws {
+        try withVolume { live in
+            let handle = try live.create("Documents/f")
+            defer { live.volume.close(handle) }
+            try live.set("fileProtection", of: "Documents/f", to: "complete")
+            let count = try live.write(handle, at: 0, 3000) { (fd, count) throws(Errno) in
+                try live.enter(state)
+                return try LiveVolume.put(fd, count, 0)
+            }
+            #expect(count == 3000 && live.used == 1)
+            #expect(try Files.status(live.stored("Documents/f")).size == 3000)
+            #expect(throws: Errno.notPermitted) { try live.write(handle, at: 3000, 1) }
+            #expect(live.volume.device.counters.protectionDenied == 1)
+        }
+    }
+
     /// Stored before the device was locked, though it reaches us later.
     @Test func pagesOfAMappingAreWrittenBack() throws {
         try withVolume { live in
