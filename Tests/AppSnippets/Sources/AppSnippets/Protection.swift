@@ -14,6 +14,7 @@ func whileLocked(_ home: URL, _ body: () throws -> Void) throws {
 func expectClassesInTheOldWay(in documents: URL) throws {
     let url = documents.appendingPathComponent("old-class")
     try Data(count: 10).write(to: url)
+    expect("by default", try classes(url), [.completeUntilFirstUserAuthentication])
     try (url as NSURL).setResourceValue(URLFileProtection.complete, forKey: .fileProtectionKey)
     expect("set by NSURL", try classes(url), [.complete])
     try (url as NSURL).setResourceValues([
