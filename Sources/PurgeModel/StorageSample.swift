@@ -7,7 +7,7 @@ public struct StorageSample: Codable, Hashable, Sendable {
     public var others: ByteCount
     /// A part of `others`.
     public var othersPurgeable: ByteCount
-    /// What the container uses: the sum of the three tiers.
+    /// What the container uses: the three tiers, and files that were being purged.
     public var used: ByteCount
     public var temporary: ByteCount
     public var caches: ByteCount
@@ -28,5 +28,16 @@ public struct StorageSample: Codable, Hashable, Sendable {
         self.caches = caches
         self.persistent = persistent
         self.pressure = pressure
+    }
+}
+
+extension StorageSample {
+    /// A point of the curve of the device's numbers.
+    public init(_ point: StorageCurve.Point) {
+        let numbers = point.numbers
+        self.init(
+            time: point.simulated.iso8601, realTime: point.real.iso8601, total: numbers.total, others: numbers.others,
+            othersPurgeable: numbers.othersPurgeable, used: numbers.used, temporary: numbers.temporary,
+            caches: numbers.caches, persistent: numbers.persistent, pressure: numbers.level)
     }
 }

@@ -6,6 +6,8 @@ public struct DeviceAccounts: Sendable {
     public internal(set) var device: Device { didSet { judged = nil } }
     /// What the last change found, if nothing about the device has changed since the level was brought in line.
     private var judged: EndOfChange?
+    /// What the journal tells of the numbers.
+    private var curve = StorageCurve()
 
     init(_ device: Device) { self.device = device }
 
@@ -29,8 +31,12 @@ public struct DeviceAccounts: Sendable {
         if let judged { return judged }
         let change = judging ? device.judgePressure() : nil
         let isCalm = device.level == .normal && device.reclaiming.isNone
-        let end = EndOfChange(levelChange: change, levelChanges: device.levelChanges, isCalm: isCalm)
-        if judging { judged = EndOfChange(levelChange: nil, levelChanges: end.levelChanges, isCalm: isCalm) }
+        let end = EndOfChange(
+            levelChange: change, levelChanges: device.levelChanges, isCalm: isCalm,
+            isPointDue: judging && device.journal.recordsEvents && curve.follow(device))
+        if judging {
+            judged = EndOfChange(levelChange: nil, levelChanges: end.levelChanges, isCalm: isCalm, isPointDue: false)
+        }
         return end
     }
 
@@ -71,6 +77,21 @@ public struct EndOfChange: Sendable {
     public var levelChanges: UInt64
     /// There is enough free space, and nothing else calls for purging in the background.
     public var isCalm: Bool
+    /// The numbers have changed so much that their curve is to have a point.
+    public var isPointDue: Bool
+}
+
+// The numbers along the time.
+extension DeviceAccounts {
+    /// Adds a point to the curve if anything was used since the last one that differs from it by `difference`.
+    public mutating func notePoint(at simulated: Instant, real: Instant, difference: ByteCount = ByteCount(1)) {
+        if device.journal.recordsEvents {
+            curve.note(device, at: simulated, real: real, difference: difference)
+        }
+    }
+
+    /// The points since the last call.
+    public mutating func takePoints() -> [StorageCurve.Point] { curve.take() }
 }
 
 // Bytes of chosen files that belong to no file until a call has enough of them.

@@ -60,6 +60,7 @@ public final class OfflineVolume {
         if isForReading { return volume.keeper.journal.close() }
         volume.keeper.saveLastUses()
         volume.keeper.saveDevice(durably: true)
+        volume.keeper.samples.take(.exact)
         volume.keeper.flushEvents()
         if let failure = volume.events.failure { throw failure }
         volume.keeper.journal.close()

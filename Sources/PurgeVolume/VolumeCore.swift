@@ -144,10 +144,16 @@ final class VolumeCore: Sendable {
             let result: Result<Value, Failure>
             do throws(Failure) { result = .success(try body(&state)) } catch { result = .failure(error) }
             effects = state.endChange()
+            if effects.isPointDue || effects.hasEventOfStorage { notePoint(&state) }
             return result
         }
         if !effects.isNone { carryOut(effects) }
         return try result.get()
+    }
+
+    private func notePoint(_ state: inout VolumeState) {
+        guard state.isScanned else { return }
+        state.tree.accounts.notePoint(at: clock.now, real: Instant(nanoseconds: System.now()))
     }
 
     private func carryOut(_ effects: consuming ChangeEffects) {
@@ -192,13 +198,21 @@ struct ChangeEffects: ~Copyable {
     var ends: Ends
     /// The reclaimer may have work.
     var shouldReclaim: Bool
+    /// The curve of the device's numbers is to have a point, under the lock.
+    let isPointDue: Bool
 
-    init(_ ends: Ends = [], shouldReclaim: Bool = false) { (self.ends, self.shouldReclaim) = (ends, shouldReclaim) }
+    init(_ ends: Ends = [], _ end: EndOfChange? = nil, shouldReclaim: Bool = false) {
+        (self.ends, self.shouldReclaim) = (ends, shouldReclaim)
+        isPointDue = end?.isPointDue ?? false
+    }
 
     mutating func note(_ endings: TreeEndings) {
         if endings.contains(.hold) { ends.insert(.hold) }
         if endings.contains(.purge) { ends.insert(.purge) }
     }
+
+    /// However little it has changed, the curve has a point at an event that is not one of names alone.
+    var hasEventOfStorage: Bool { events?.contains { !$0.type.isOfApp } ?? false }
 
     var isNone: Bool { ends.isEmpty && events == nil && !shouldReclaim }
 

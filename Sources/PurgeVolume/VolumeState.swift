@@ -79,7 +79,7 @@ extension VolumeState {
         let end = tree.accounts.endChange(judging: isScanned)
         if let change = end.levelChange { note(change) }
         tree.policies.settle()
-        var effects = ChangeEffects(ends, shouldReclaim: tree.policies.isPending)
+        var effects = ChangeEffects(ends, end, shouldReclaim: tree.policies.isPending)
         if end.levelChanges != levelChangesTold { effects.ends.insert(.level) }
         levelChangesTold = end.levelChanges
         effects.note(tree.takeEndings())

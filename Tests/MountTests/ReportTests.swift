@@ -145,6 +145,46 @@ extension Mounts {
             }
         }
 
+        private static let gallery = """
+            head -c 5M /dev/zero > ~/tmp/a; mkdir ~/Library/Caches/photos; cp ~/tmp/a ~/Library/Caches/photos
+            purgefs set storage.others=60M
+            """
+        private static let removal = """
+            head -c 3M /dev/zero > ~/Documents/a; head -c 9M /dev/zero > ~/Library/Caches/b
+            rm ~/Documents/a; head -c 1M /dev/zero > ~/tmp/c
+            """
+
+        /// Runs of milliseconds: the page tells what was true in them.
+        @Test(arguments: [
+            (
+                gallery,
+                [
+                    "Free space was between 0 B and 64.0 MiB; in the end 4.0 MiB.",
+                    "The container used at most 10.0 MiB; in the end 0 B.", ">2 purges<",
+                    "<dd id=\"purgedBytes\"><span>10.0 MiB</span>", "<dd id=\"purgedFiles\">2</dd>",
+                ]
+            ),
+            (
+                removal,
+                [
+                    "Free space was between 52.0 MiB and 64.0 MiB; in the end 54.0 MiB.",
+                    "The container used at most 12.0 MiB; in the end 10.0 MiB.", ">0 purges<",
+                ]
+            ),
+            (":", ["Free space was 64.0 MiB all the time.", "It was empty all the time.", ">0 purges<"]),
+        ]) func figuresOfShortRuns(script: String, figures: [String]) throws {
+            try Scratch.with("report") { scratch in
+                let page = "\(scratch.path)/report.html"
+                let binary = PurgefsBinary.path
+                try PurgefsBinary.run(
+                    "run", "--total", "64M", "--report", page, "--", "sh", "-ec",
+                    "purgefs() { '\(binary)' \"$@\"; }\n\(script)"
+                ).succeeded()
+                let text = Files.text(page)
+                for figure in figures { #expect(text.contains(figure), "\(figure)") }
+            }
+        }
+
         @Test func afterACommandThatIsNotThere() throws {
             try Scratch.with("report") { scratch in
                 let page = "\(scratch.path)/report.html"

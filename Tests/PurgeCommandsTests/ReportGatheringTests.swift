@@ -41,11 +41,12 @@ struct ReportGatheringTests {
             let journal = try Journal.open(in: store)
             try journal.append([Event(seq: 1, time: "2026-11-21T09:00:00.000Z", type: .mount)])
             let size = ByteCount(4096)
-            journal.hold(
+            journal.hold([
                 StorageSample(
                     time: "2026-11-21T09:00:00.000Z", realTime: "2026-11-21T09:00:00.000Z", total: size, others: size,
                     othersPurgeable: size, used: size, temporary: size, caches: size, persistent: size,
-                    pressure: .normal))
+                    pressure: .normal)
+            ])
             try journal.writeHeld()
             journal.close()
             try Program.run("sqlite3", "\(path)/journal.sqlite", change).succeeded()

@@ -24,6 +24,14 @@ struct TimeAxisTests {
         #expect(axis.x(pause.from) == 450)
     }
 
+    /// What is less than a minute is drawn as long as it was, and the last moment has a width.
+    @Test func shortTimesAreEven() {
+        let axis = TimeAxis([0, 10_000_000, 20_000_000, 50 * second], tail: 0.02)
+        #expect([0, 25, 50].map { axis.x($0 * second) } == [0, 490, 980])
+        #expect(axis.pauses.isEmpty && axis.even == 50e9)
+        #expect(axis.x(50 * second + 1) == 1000 && axis.time(at: 1) == 50 * second)
+    }
+
     @Test(arguments: [[], [5], [5, 5, 5], [1, 2], [1, 2, 1 << 62], [.min, .max], [.min, 0, .max]] as [[Int64]])
     func extremes(times: [Int64]) {
         let axis = TimeAxis(times)

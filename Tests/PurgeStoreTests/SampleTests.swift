@@ -46,16 +46,30 @@ struct SampleTests {
         #expect(try kept().first == 1)
     }
 
+    /// The most that was used, and the most and the least free space, stay in the journal.
+    @Test func extremesOutliveTheThinning() throws {
+        let journal = try opened()
+        var samples = samples(1...10_001)
+        samples[1].used = ByteCount(50_000)
+        samples[3].others += ByteCount(100_000)
+        samples[5].total += ByteCount(200_000)
+        try journal.append(samples)
+        let thinned = try JournalReader(storePath: directory["s"]).samples()
+        #expect(thinned.count == 7504)
+        for index in [1, 3, 5] { #expect(thinned.contains(samples[index]), "\(index)") }
+        #expect(!thinned.contains(samples[7]))
+    }
+
     /// A sample goes into the journal with the next events, or without any.
     @Test func waitForEvents() throws {
         let journal = try opened()
-        for sample in samples(1...2) { journal.hold(sample) }
+        for sample in samples(1...2) { journal.hold([sample]) }
         #expect(try kept() == [])
         try journal.append([JournalTests.purge])
         #expect(try kept() == [1, 2])
         try journal.writeHeld()
         #expect(try kept() == [1, 2])
-        for sample in samples(3...1100) { journal.hold(sample) }
+        for sample in samples(3...1100) { journal.hold([sample]) }
         try journal.writeHeld()
         #expect(try kept() == [1, 2] + Array(101...1100))
     }
@@ -74,7 +88,7 @@ struct SampleTests {
 extension Journal {
     func append(_ samples: [StorageSample]) throws(StoreError) {
         for (index, sample) in samples.enumerated() {
-            hold(sample)
+            hold([sample])
             if index % 1000 == 999 { try writeHeld() }
         }
         try writeHeld()

@@ -6,8 +6,11 @@ struct EventLanes {
 
     private let history: ReportHistory
     private let axis: TimeAxis
+    private let precision: ReportTime.Precision
 
-    init(_ history: ReportHistory, _ axis: TimeAxis) { (self.history, self.axis) = (history, axis) }
+    init(_ history: ReportHistory, _ axis: TimeAxis, _ precision: ReportTime.Precision = .seconds) {
+        (self.history, self.axis, self.precision) = (history, axis, precision)
+    }
 
     var html: [HTML] {
         lane("purged", "Purged", "What was purged", words(history.purges, "purge"), marks(history.purges, "purged"))
@@ -65,7 +68,7 @@ struct EventLanes {
     private func title(of span: Moments.Span) -> String {
         let bytes = span.bytes > .zero ? ", \(span.bytes.inWords)" : ""
         return (span.count > 1 ? "\(span.count) times" : "once") + bytes + ", " + text(span.first)
-            + (span.last - span.first >= 1_000_000_000 ? " to \(text(span.last))" : "")
+            + (text(span.last) != text(span.first) ? " to \(text(span.last))" : "")
     }
 
     /// A mark at the right edge would otherwise be outside.
@@ -130,7 +133,9 @@ struct EventLanes {
         var worst = [Int?](repeating: nil, count: TimeAxis.width / Self.column)
         for (index, change) in states.changes.enumerated() {
             let from = min(axis.x(change.time) / Self.column, worst.count - 1)
-            let to = max(from, min((axis.x(end(of: index, states)) - 1) / Self.column, worst.count - 1))
+            let isLast = index + 1 == states.changes.count
+            let end = isLast ? TimeAxis.width : axis.x(end(of: index, states))
+            let to = max(from, min((end - 1) / Self.column, worst.count - 1))
             for column in from...to {
                 if let other = worst[column], states.rank(states.changes[other].state) > states.rank(change.state) {
                     continue
@@ -145,7 +150,7 @@ struct EventLanes {
         index + 1 < states.changes.count ? states.changes[index + 1].time : axis.end
     }
 
-    private func text(_ time: Int64) -> String { ReportTime.text(Instant(nanoseconds: time)) }
+    private func text(_ time: Int64) -> String { ReportTime.text(Instant(nanoseconds: time), precision) }
 
     var legend: [HTML] {
         let parts: [(HTMLText, HTMLText)] = [

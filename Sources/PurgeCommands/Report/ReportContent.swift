@@ -42,8 +42,10 @@ struct ReportContent {
         /// In nanoseconds since 1970, simulated.
         var time: Int64
         var total, others, othersPurgeable, temporary, caches, persistent: ByteCount
+        /// Bytes of files that were being purged.
+        var moving = ByteCount.zero
 
-        var used: ByteCount { temporary + caches + persistent }
+        var used: ByteCount { temporary + caches + persistent + moving }
         var inUse: ByteCount { used + others }
         var free: ByteCount { max(.zero, total - inUse) }
     }
@@ -68,6 +70,16 @@ struct ReportContent {
     var policies: [PolicyLine] = []
 }
 
+extension ReportContent {
+    /// In nanoseconds: within so short a time, several things happen in one second.
+    private static let shortTime = 60e9
+
+    /// How exactly the report says times.
+    var precision: ReportTime.Precision {
+        TimeAxis(samples.map(\.time) + history.times).even < Self.shortTime ? .milliseconds : .seconds
+    }
+}
+
 extension ReportContent.Sample {
     /// nil for one whose time cannot be understood.
     init?(_ sample: StorageSample) {
@@ -76,6 +88,7 @@ extension ReportContent.Sample {
             time: time.nanoseconds, total: sample.total, others: sample.others,
             othersPurgeable: sample.othersPurgeable, temporary: sample.temporary, caches: sample.caches,
             persistent: sample.persistent)
+        moving = max(.zero, sample.used - used)
     }
 
     /// What a status says is true now.
@@ -84,5 +97,13 @@ extension ReportContent.Sample {
             time: time.nanoseconds, total: status.storage.total, others: status.storage.others,
             othersPurgeable: status.storage.othersPurgeable, temporary: status.tiers.temporary.bytes,
             caches: status.tiers.caches.bytes, persistent: status.tiers.persistent.bytes)
+        moving = max(.zero, status.storage.used - used)
+    }
+
+    /// Whether the same was in use, whenever that was.
+    func hasNumbers(of other: Self) -> Bool {
+        total == other.total && others == other.others && othersPurgeable == other.othersPurgeable
+            && temporary == other.temporary && caches == other.caches && persistent == other.persistent
+            && moving == other.moving
     }
 }

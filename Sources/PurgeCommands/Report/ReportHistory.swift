@@ -45,6 +45,7 @@ struct ReportHistory {
     private var eventTimes = EventTimes()
     /// The earliest time of an event. A clock can be set back: it need not be that of the first.
     var first: String? { eventTimes.first }
+    var last: String? { eventTimes.last }
 
     mutating func add(_ event: Event) {
         eventTimes.add(event.time)
@@ -122,6 +123,6 @@ extension ReportHistory {
     var times: [Int64] {
         [purges.spans, refusals.spans, reboots.spans].joined().flatMap { [$0.first, $0.last] }
             + levels.changes.map(\.time) + locks.changes.map(\.time)
-            + [first].compactMap { $0.flatMap { Instant(iso8601: $0)?.nanoseconds } }
+            + [first, last].compactMap { $0.flatMap { Instant(iso8601: $0)?.nanoseconds } }
     }
 }

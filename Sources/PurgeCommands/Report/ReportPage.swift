@@ -61,7 +61,7 @@ struct ReportPage {
         let present = content.status.map { ReportContent.Sample($0, at: content.time.simulated) }
         let chart = UseChart(
             content.samples, present, content.history, thresholds: content.status?.thresholds ?? .off,
-            isRecorded: content.isRecorded)
+            isMounted: content.status?.mountpoint != nil, isRecorded: content.isRecorded, precision: content.precision)
         return [HTML.section("over-time", "Over time", chart.html)]
     }
 }

@@ -41,8 +41,9 @@ enum ReportStyle {
         .level.low, .level.nearLow { color: var(--amber); } .level.veryLow { color: var(--red); }
         .level.normal { color: var(--green); }
         .chart { display: grid; grid-template-columns: 5.5rem minmax(0, 1fr); gap: 0.25rem 0.5rem; align-items: center; }
-        .chart h3, .chart .times { grid-column: 2; }
+        .chart h3, .chart .times, .chart .words { grid-column: 2; }
         .chart h3 { margin: 0.5rem 0 0; }
+        .chart .words { margin: 0; }
         .chart .empty { grid-column: 1 / -1; }
         .scale { display: flex; flex-direction: column; justify-content: space-between; align-self: stretch; text-align: right; }
         .scale, .lane-name, .times { color: var(--soft); font-size: 0.8rem; line-height: 1.1; }

@@ -2,7 +2,7 @@ import PurgeModel
 
 // What the journal says.
 extension ReportTables {
-    private var since: String { content.history.first.map { " since \(ReportTime.text($0))" } ?? "" }
+    private var since: String { content.history.first.map { " since \(ReportTime.text($0, precision))" } ?? "" }
 
     /// What the counters know and the journal does not tell.
     private var gap: [HTML] {
@@ -21,7 +21,7 @@ extension ReportTables {
         }
         let rows = newest.elements.map { event in
             [
-                Self.time(event.time), HTML.path(event.path), HTML.text(event.bytes?.inWords),
+                time(event.time), HTML.path(event.path), HTML.text(event.bytes?.inWords),
                 Self.reason(event.reason), HTML.text(event.trigger?.inWords), Self.origin(event),
             ]
         }
@@ -40,12 +40,12 @@ extension ReportTables {
             [
                 group.directory == nil ? "(others)" : HTML.path(group.directory), Self.reason(group.reason),
                 HTML.text(group.directory == nil ? nil : "\(group.files)"), "\(group.bytes.inWords)",
-                Self.time(group.last),
+                time(group.last),
             ]
         }
         if let (count, sum) = others {
             rows.append([
-                "\(count) more", "", "\(sum.files)", "\(sum.bytes.inWords)", Self.time(sum.last),
+                "\(count) more", "", "\(sum.files)", "\(sum.bytes.inWords)", time(sum.last),
             ])
         }
         return ReportTable(
@@ -62,7 +62,7 @@ extension ReportTables {
         }
         let rows = newest.elements.map { event in
             [
-                Self.time(event.time), HTML.path(event.path), HTML.text(event.bytes?.inWords),
+                time(event.time), HTML.path(event.path), HTML.text(event.bytes?.inWords),
                 HTML.text(event.tier?.rawValue),
                 HTML.text(event.type == .hostFull ? "the disk under the store is full" : "no room on the device"),
                 Self.process(event),
@@ -83,7 +83,7 @@ extension ReportTables {
         guard newest.count > 0 else { return [] }
         let rows = newest.elements.map { event in
             [
-                Self.time(event.time), HTML.text(Self.what(event.type)), HTML.text(event.reason),
+                time(event.time), HTML.text(Self.what(event.type)), HTML.text(event.reason),
                 HTML.text(event.bytes?.inWords),
             ]
         }
@@ -93,8 +93,8 @@ extension ReportTables {
         return [HTML.section("changes", "Pressure, device and app", [table.html])]
     }
 
-    private static func time(_ text: String) -> HTML {
-        HTML("time", [:], HTML(HTMLText(ReportTime.text(text), limit: 40)))
+    private func time(_ text: String) -> HTML {
+        HTML("time", [:], HTML(HTMLText(ReportTime.text(text, precision), limit: 40)))
     }
 
     private static func what(_ type: EventType) -> String {

@@ -3,6 +3,9 @@ import PurgeModel
 /// The tables of a report. One that would be empty is a sentence.
 struct ReportTables {
     let content: ReportContent
+    let precision: ReportTime.Precision
+
+    init(content: ReportContent) { (self.content, precision) = (content, content.precision) }
 
     /// The same as `purgefs status` says, to the byte.
     var numbers: [HTML] {

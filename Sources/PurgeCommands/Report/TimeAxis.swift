@@ -1,7 +1,7 @@
 import PurgeModel
 
-/// Where moments are along a chart. A long time in which nothing was recorded would leave no room for the rest, so no
-/// interval gets more than a tenth of the width; one that was shortened for that is a `pause`.
+/// Where moments are along a chart. A long time in which nothing was recorded would leave no room for the rest: it gets
+/// about a tenth of the width and is a `pause`. All other time is drawn evenly.
 struct TimeAxis {
     struct Pause {
         var from, to: Int64
@@ -16,22 +16,29 @@ struct TimeAxis {
     /// In rising order, with their positions from 0 to 1.
     private let knots: [(time: Int64, position: Double)]
     let pauses: [Pause]
+    /// In nanoseconds: how much time is drawn evenly, that is, without the pauses.
+    let even: Double
 
-    /// In nanoseconds since 1970, in any order.
-    init(_ times: [Int64]) {
+    /// In nanoseconds since 1970, in any order. `tail` is the part of the width that follows the last moment, so that what is
+    /// true in the end can be seen.
+    init(_ times: [Int64], tail: Double = 0) {
         var sorted = Set(times).sorted()
         // A chart of one moment has no width.
         if sorted.count == 1 { sorted.insert(max(.min + 1_000_000_000, sorted[0]) - 1_000_000_000, at: 0) }
         let gaps = zip(sorted.dropFirst(), sorted).map { Double($0) - Double($1) }
         let most = Self.most(gaps)
-        let width = gaps.reduce(0) { $0 + min($1, most) }
+        let isPause = gaps.map { $0 > most * 3 && $0 >= Self.shortestPause }
+        even = zip(gaps, isPause).reduce(0) { $0 + ($1.1 ? 0 : $1.0) }
+        let pause = max(most, even / Double(max(9, 2 * isPause.count(where: \.self))))
+        let drawn = zip(gaps, isPause).map { $1 ? pause : $0 }
+        let width = drawn.reduce(0, +) / (1 - tail)
         var knots: [(Int64, Double)] = sorted.isEmpty ? [] : [(sorted[0], 0)]
         var pauses: [Pause] = []
         var sum = 0.0
-        for (index, gap) in gaps.enumerated() {
-            sum += min(gap, most)
+        for index in gaps.indices {
+            sum += drawn[index]
             knots.append((sorted[index + 1], sum / width))
-            if gap > most * 3, gap >= Self.shortestPause {
+            if isPause[index] {
                 pauses.append(Pause(from: sorted[index], to: sorted[index + 1]))
             }
         }
@@ -60,7 +67,8 @@ struct TimeAxis {
 
     /// Moments outside are at the ends.
     func x(_ time: Int64) -> Int {
-        guard let last = knots.last, last.time > time else { return knots.isEmpty ? 0 : Self.width }
+        guard let last = knots.last else { return 0 }
+        if time >= last.time { return time > last.time ? Self.width : Self.units(last.position) }
         var (low, high) = (0, knots.count - 1)
         while high - low > 1 {
             let middle = (low + high) / 2
@@ -76,7 +84,8 @@ struct TimeAxis {
 
     /// The moment at a part of the width.
     func time(at position: Double) -> Int64 {
-        guard let after = knots.firstIndex(where: { $0.position >= position }), after > 0 else { return begin }
+        guard let after = knots.firstIndex(where: { $0.position >= position }) else { return end }
+        guard after > 0 else { return begin }
         let (from, to) = (knots[after - 1], knots[after])
         let part = to.position > from.position ? (position - from.position) / (to.position - from.position) : 0
         let time = Double(from.time) + part * (Double(to.time) - Double(from.time))

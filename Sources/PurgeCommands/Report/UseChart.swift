@@ -15,21 +15,28 @@ struct UseChart {
     private let history: ReportHistory
     private let thresholds: Thresholds
     private let axis: TimeAxis
+    private let precision: ReportTime.Precision
     /// Why there are no curves; nil if there are.
     private let emptiness: HTMLText?
+
+    /// The part of the width for what is true in the end.
+    private static let tail = 0.02
 
     /// `past` is in the order in which it was recorded, which a clock that was set back makes another than that of time.
     init(
         _ past: [ReportContent.Sample], _ present: ReportContent.Sample?, _ history: ReportHistory,
-        thresholds: Thresholds, isRecorded: Bool = true
+        thresholds: Thresholds, isMounted: Bool = true, isRecorded: Bool = true,
+        precision: ReportTime.Precision = .seconds
     ) {
-        (self.history, self.thresholds) = (history, thresholds)
+        (self.history, self.thresholds, self.precision) = (history, thresholds, precision)
         emptiness = past.isEmpty ? Self.emptiness(isRecorded) : nil
-        let all = past + [present].compactMap(\.self)
+        // Nothing happens to a container that is not mounted: its time ends with the mount.
+        let isOver = !isMounted && past.last.map { present?.hasNumbers(of: $0) ?? false } ?? false
+        let all = past + (isOver ? [] : [present].compactMap(\.self))
         last = all.last
         free = (all.map(\.free).min() ?? .zero, all.map(\.free).max() ?? .zero)
         samples = Self.thinned(all.sorted { $0.time < $1.time })
-        axis = TimeAxis(samples.map(\.time) + history.times)
+        axis = TimeAxis(samples.map(\.time) + history.times, tail: Self.tail)
     }
 
     private static func emptiness(_ isRecorded: Bool) -> HTMLText {
@@ -55,7 +62,7 @@ struct UseChart {
     }
 
     var html: [HTML] {
-        let lanes = EventLanes(history, axis)
+        let lanes = EventLanes(history, axis, precision)
         let plots = emptiness.map { [HTML("p", ["class": "remark empty"], HTML($0))] } ?? device + container
         return [HTML("div", ["class": "chart"], plots + lanes.html + [times])] + lanes.legend + notes
     }
@@ -70,7 +77,7 @@ struct UseChart {
         [
             Layer(style: "documents", value: \.persistent), Layer(style: "caches", value: \.caches),
             Layer(style: "temporary", value: \.temporary),
-        ]
+        ] + (samples.contains { $0.moving > .zero } ? [Layer(style: "moving", value: \.moving)] : [])
     }
 
     private var device: [HTML] {
@@ -81,8 +88,10 @@ struct UseChart {
                 Layer(style: "others-purgeable", value: \.othersPurgeable),
             ] + tiers + [Layer(style: "free", value: \.free)]
         let words =
-            "From \(text(axis.begin)) to \(text(axis.end)). Free space was between "
-            + "\(free.least.inWords) and \(free.most.inWords); in the end \((last?.free ?? .zero).inWords)."
+            free.least == free.most
+            ? "Free space was \(free.most.inWords) all the time."
+            : "Free space was between \(free.least.inWords) and \(free.most.inWords); in the end "
+                + "\((last?.free ?? .zero).inWords)."
         return plot(
             "device-chart", "Use of the device over time", words, heading: "The device", most, layers,
             lines(total: last?.total ?? .zero, of: most))
@@ -90,9 +99,13 @@ struct UseChart {
 
     private var container: [HTML] {
         let most = samples.map(\.used).max() ?? .zero
+        guard most > .zero else {
+            return [
+                HTML("h3", [:], "This container"), HTML("p", ["class": "remark words"], "It was empty all the time."),
+            ]
+        }
         let words =
-            "From \(text(axis.begin)) to \(text(axis.end)). The container used at most \(most.inWords); in the end "
-            + "\((last?.used ?? .zero).inWords)."
+            "The container used at most \(most.inWords); in the end \((last?.used ?? .zero).inWords)."
         return plot(
             "container-chart", "Use of the container over time", words, heading: "This container", most, tiers, [])
     }
@@ -103,10 +116,12 @@ struct UseChart {
     ) -> [HTML] {
         let scale = [most, ByteCount(most.bytes / 2), .zero].map { HTML("span", [:], "\($0.inWords)") }
         let drawing = Drawing(
-            id: id, title: title, description: HTMLText(words, limit: .max), width: TimeAxis.width,
+            id: id, title: title, description: "From \(text(axis.begin)) to \(text(axis.end)). \(words)",
+            width: TimeAxis.width,
             height: Self.height, style: "plot", content: areas(layers, most) + pauseBands + further)
         return [
-            HTML("h3", [:], HTML(heading)), HTML("div", ["class": "scale", "aria-hidden": "true"], scale), drawing.html,
+            HTML("h3", [:], HTML(heading)), HTML("p", ["class": "remark words"], HTML(HTMLText(words))),
+            HTML("div", ["class": "scale", "aria-hidden": "true"], scale), drawing.html,
         ]
     }
 
@@ -122,13 +137,25 @@ struct UseChart {
     }
 
     private func area(from lower: [Int], to upper: [Int]) -> String {
-        guard let first = samples.first else { return "" }
-        let x = samples.map { axis.x($0.time) }
-        var path = "M\(axis.x(first.time)) \(upper[0])"
+        guard !samples.isEmpty else { return "" }
+        let x = places
+        var path = "M\(x[0]) \(upper[0])"
         for index in x.indices.dropFirst() { path += "H\(x[index])V\(upper[index])" }
         path += "H\(TimeAxis.width)V\(lower[lower.count - 1])"
         for index in x.indices.dropFirst().reversed() { path += "H\(x[index])V\(lower[index - 1])" }
         return path + "H\(x[0])Z"
+    }
+
+    /// Where samples are. The top of a peak too short to be seen is drawn a little earlier: it was reached by then or later.
+    private var places: [Int] {
+        var x = samples.map { axis.x($0.time) }
+        for index in x.indices.dropFirst().dropLast()
+        where x[index + 1] - x[index] < 2
+            && samples[index].inUse > max(samples[index - 1].inUse, samples[index + 1].inUse)
+        {
+            x[index] = max(x[index - 1], x[index + 1] - 2)
+        }
+        return x
     }
 
     private func y(_ bytes: ByteCount, of most: ByteCount) -> Int {
@@ -186,17 +213,25 @@ extension UseChart {
             })
     }
 
-    private func text(_ time: Int64) -> String { ReportTime.text(Instant(nanoseconds: time)) }
+    private func text(_ time: Int64) -> String { ReportTime.text(Instant(nanoseconds: time), precision) }
 }
 
 /// Moments as the report shows them, in UTC.
 enum ReportTime {
-    /// `2026-11-23 04:15:02`
-    static func text(_ time: Instant) -> String { text(time.iso8601) }
+    enum Precision {
+        /// `2026-11-23 04:15:02`
+        case seconds
+        /// `2026-11-23 04:15:02.347`
+        case milliseconds
 
-    /// Of an event, which says it in ISO 8601.
-    static func text(_ iso8601: String) -> String {
+        fileprivate var digits: Int { self == .seconds ? 8 : 12 }
+    }
+
+    static func text(_ time: Instant, _ precision: Precision = .seconds) -> String { text(time.iso8601, precision) }
+
+    /// The time of an event, which is ISO 8601.
+    static func text(_ iso8601: String, _ precision: Precision = .seconds) -> String {
         guard Instant(iso8601: iso8601) != nil else { return iso8601 }
-        return iso8601.prefix(10) + " " + iso8601.dropFirst(11).prefix(8)
+        return iso8601.prefix(10) + " " + iso8601.dropFirst(11).prefix(precision.digits).filter { $0 != "Z" }
     }
 }

@@ -17,8 +17,6 @@ public final class Journal: Sendable {
     private static let timeBetweenSalvages: Int64 = 60_000_000_000
     /// How often a journal is salvaged: a disk that damages it again and again cannot keep one.
     private static let mostDamages = 3
-    /// How many samples wait for a journal that cannot be written.
-    private static let mostHeld = 1000
 
     private struct State {
         var database: Database?
@@ -31,8 +29,6 @@ public final class Journal: Sendable {
         var bounds = JournalBounds()
         /// How many last uses it has; nil when that must be counted.
         var lastUses: Int64?
-        /// Not written yet (`hold`).
-        var samples: [StorageSample] = []
         /// What has not been asked for yet, and how often there was any.
         var damage: [JournalDamage] = []
         var damages = 0
@@ -40,6 +36,8 @@ public final class Journal: Sendable {
         var nextSalvage: Int64?
     }
     private let state: Mutex<State>
+    /// Comes after `state`.
+    private let held = Mutex(HeldSamples())
     private let place: StoreDirectory
     private let capacity: Int64
     /// Whether a damaged journal is kept aside, and its use goes on with what can still be read.
@@ -188,6 +186,7 @@ public final class Journal: Sendable {
             let before = state.lastSequence
             let room = try Self.room(database, &state)
             let parts = JournalRoom.parts(of: events)
+            let held = held.withLock { $0 }
             // Before the transaction, each step by itself: after a bound was lowered nearly all events may have to go.
             if let first = parts.first { try room.make(for: first) }
             try database.transaction { () throws(DatabaseError) in
@@ -197,9 +196,9 @@ public final class Journal: Sendable {
                     for event in part.events { try EventRow.insert(event, with: insertion) }
                 }
                 try room.keep(capacity, before: before, last: last)
-                if !state.samples.isEmpty { try room.add(state.samples) }
+                if !held.samples.isEmpty { try room.add(held.samples) }
             }
-            state.samples = []
+            self.held.withLock { $0.forget(upTo: held.end) }
             state.lastSequence = max(before, last)
             state.reserve?.keep()
         }
@@ -229,22 +228,20 @@ public final class Journal: Sendable {
         try withState { (state) throws(DatabaseError) in try body(try database(&state)) }
     }
 
-    /// To be written with the next events, so that it costs no transaction of its own, or by `writeHeld`.
-    public func hold(_ sample: StorageSample) {
-        state.withLock { state in
-            if state.samples.count == Self.mostHeld { state.samples.removeFirst() }
-            state.samples.append(sample)
-        }
-    }
+    /// To be written with the next events, so that they cost no transaction of their own, or by `writeHeld`.
+    public func hold(_ samples: [StorageSample]) { held.withLock { $0.add(samples) } }
 
-    /// The samples for which there were no events.
+    /// Whether samples wait to be written.
+    public var holdsSamples: Bool { held.withLock { !$0.samples.isEmpty } }
+
+    /// Writes the samples for which there were no events.
     public func writeHeld() throws(StoreError) {
+        guard holdsSamples else { return }
         try withState { (state) throws(DatabaseError) in
-            guard !state.samples.isEmpty else { return }
             let database = try database(&state)
-            let (samples, room) = (state.samples, try Self.room(database, &state))
-            try database.transaction { () throws(DatabaseError) in try room.add(samples) }
-            state.samples = []
+            let (held, room) = (held.withLock { $0 }, try Self.room(database, &state))
+            try database.transaction { () throws(DatabaseError) in try room.add(held.samples) }
+            self.held.withLock { $0.forget(upTo: held.end) }
         }
     }
 
@@ -345,9 +342,9 @@ public final class Journal: Sendable {
         if state.isClosed { throw .closed }
         if let database = state.database { return database }
         if let next = state.nextSalvage, System.uptime() < next { throw .noRoomToSalvage }
-        let before = (state.bounds, state.samples, state.damage, state.damages)
+        let before = (state.bounds, state.damage, state.damages)
         state = try Self.opened(in: place, checking: state.nextSalvage != nil)
-        (state.bounds, state.samples, state.damage, state.damages) = before
+        (state.bounds, state.damage, state.damages) = before
         guard let database = state.database else { throw .closed }
         return database
     }

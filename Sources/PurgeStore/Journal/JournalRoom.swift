@@ -40,7 +40,7 @@ struct JournalRoom {
     }
 
     /// When there are too many samples, every second one of the older half goes, so that what is long past is known less
-    /// exactly.
+    /// exactly. The extremes stay: the report says them of the whole time.
     private func thinOutSamples() throws(DatabaseError) {
         while try database.number("SELECT count(*) FROM samples") ?? 0 > sampleCapacity {
             try database.execute(
@@ -50,6 +50,10 @@ struct JournalRoom {
                         SELECT id, row_number() OVER (ORDER BY id) AS place FROM samples ORDER BY id
                         LIMIT (SELECT count(*) / 2 FROM samples)
                     ) WHERE place % 2 = 0)
+                AND id NOT IN (
+                    SELECT id FROM (SELECT id, max(used) FROM samples)
+                    UNION ALL SELECT id FROM (SELECT id, max(total - others - used) FROM samples)
+                    UNION ALL SELECT id FROM (SELECT id, min(total - others - used) FROM samples))
                 """)
         }
     }

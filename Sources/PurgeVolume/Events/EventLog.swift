@@ -206,7 +206,7 @@ extension CallingProcesses {
 
 // The journal.
 extension EventLog {
-    /// Writes new events to the journal. What could not be written is kept for the next time.
+    /// Writes new events and samples to the journal. What could not be written is kept for the next time.
     func flush() {
         summarizeRefusals()
         flushing.withLock { held in
@@ -231,7 +231,7 @@ extension EventLog {
         for _ in 0..<2 {
             let seen = flushed.generation
             let left = (deadline - System.uptime()) / 1_000_000
-            if left <= 0 || state.withLock({ $0.settled >= last }) { return }
+            if left <= 0 || (state.withLock({ $0.settled >= last }) && !journal.holdsSamples) { return }
             wakeWriter()
             flushed.wait(while: seen, milliseconds: left)
         }
@@ -248,7 +248,11 @@ extension EventLog {
             held += new[index].events
         }
         do throws(StoreError) {
-            if !held.isEmpty && !journal.isForReading {
+            if journal.isForReading {
+                // Nothing is kept.
+            } else if held.isEmpty {
+                try journal.writeHeld()
+            } else {
                 renumber(&held, after: try journal.makeReady())
                 try journal.append(held)
             }

@@ -13,7 +13,6 @@ final class StoreKeeper: VolumeFamily {
     /// In nanoseconds; after a crash, last uses are at most 30 s old.
     private static let timeBetweenSaves: Int64 = 20_000_000_000
     private static let timeBetweenPrunings: Int64 = 10_000_000_000
-    private static let timeBetweenSamples: Int64 = 1_000_000_000
 
     let core: VolumeCore
     let journal: Journal
@@ -27,7 +26,7 @@ final class StoreKeeper: VolumeFamily {
     /// Whether the journal's failure has been reported, and whether it has failed since events were last written.
     private let journalIsFailing = Atomic<Bool>(false)
     private let journalHasFailed = Atomic<Bool>(false)
-    private let samples: Mutex<SampleTaker>
+    let samples: SampleTaker
     /// Which bounds the journal has, and when events may have become too old for them.
     private let bounded = Mutex<(bounds: JournalBounds, next: Int64)?>(nil)
 
@@ -35,7 +34,7 @@ final class StoreKeeper: VolumeFamily {
         self.core = core
         self.journal = journal
         self.wake = wake
-        samples = Mutex(SampleTaker(core: core, journal: journal))
+        samples = SampleTaker(core: core, journal: journal)
         savedDevice = Mutex(device.asSaved)
         saving = Mutex(Saving(note: device.unfinished == nil ? .unknown : .made))
     }
@@ -58,16 +57,10 @@ final class StoreKeeper: VolumeFamily {
 
     private func run(_ chore: () -> Void) {
         var saved = System.uptime()
-        var sampled = saved
-        takeSample(always: true)
         while let seen = wake.generation(unless: { core.isEnding.load(ordering: .acquiring) }) {
             let began = System.uptime()
-            if began - sampled >= Self.timeBetweenSamples {
-                sampled = began
-                takeSample()
-            }
+            samples.take()
             flushEvents()
-            writeSamples()
             if read({ $0.device.revision }) != savedDevice.withLock({ $0.revision }) { saveDevice() }
             // Files that become free or purgeable once they are unmapped: calls that wait for room get it soon.
             chore()
@@ -96,9 +89,8 @@ final class StoreKeeper: VolumeFamily {
             if !events.isRecordComplete { flushEvents() }
             return nil
         }
-        takeSample(always: true)
+        samples.take(.always)
         flushEvents()
-        writeSamples()
         events.endReaders()
         events.endRecorder()
         let usesAreSaved = saveLastUses()
@@ -183,21 +175,16 @@ extension StoreKeeper {
         } catch { reportJournal(error) }
     }
 
-    private func takeSample(always: Bool = false) { samples.withLock { $0.take(always: always) } }
-
-    private func writeSamples() {
-        do throws(StoreError) { try journal.writeHeld() } catch { reportJournal(error) }
-    }
-
     /// Reported once, until everything that belongs into it can be written again.
     private func reportJournal(_ error: StoreError) {
         journalHasFailed.store(true, ordering: .relaxed)
         if !journalIsFailing.exchange(true, ordering: .relaxed) { hooks.report(error) }
     }
 
-    /// For commands: earlier events are in the journal when they return, if that takes no longer than half a second, and the
-    /// store is not a temporary one.
+    /// For commands: earlier events, and the numbers that they have led to, are in the journal when they return, if that
+    /// takes no longer than half a second, and the store is not a temporary one.
     func awaitJournal() {
+        samples.take(.exact)
         if isRunning.load(ordering: .sequentiallyConsistent) {
             events.awaitFlush(milliseconds: 500)
         } else {

@@ -1,0 +1,120 @@
+/// How full the device was along the time, as points that wait for the journal: one whenever a number of the device has
+/// changed by enough to be drawn, and the most and the least that was used between two of them.
+///
+/// It costs every change of the device a few comparisons, however long a mount lasts: each time many points have come from
+/// small steps, the step that is worth a point doubles.
+public struct StorageCurve: Sendable {
+    /// The numbers of the device at one moment.
+    public struct Numbers: Hashable, Sendable {
+        public var total, others, othersPurgeable: ByteCount
+        public var temporary, caches, persistent: ByteCount
+        /// What the container uses: the tiers, and bytes of files that are being purged.
+        public var used: ByteCount
+        public var level: PressureLevel
+
+        public init(of device: borrowing Device) {
+            (total, others, othersPurgeable) = (device.total, device.others, device.othersPurgeable)
+            (temporary, caches, persistent) = (.zero, .zero, .zero)
+            for index in device.ledgers.indices {
+                temporary += device.ledgers[index].temporary.bytes
+                caches += device.ledgers[index].caches.bytes
+                persistent += device.ledgers[index].persistent.bytes
+            }
+            (used, level) = (device.ledgers.used, device.level)
+        }
+
+        fileprivate var balance: ByteCount { total - others - used }
+    }
+    /// Numbers with their time: by the device's clock, and by that of the host.
+    public struct Point: Hashable, Sendable {
+        public var numbers: Numbers
+        public var simulated, real: Instant
+    }
+
+    /// How many points from small steps double the step.
+    static let pointsPerStep = 128
+    /// How many points wait for the journal at most.
+    static let mostWaiting = 512
+
+    private var last: Numbers?
+    /// The most and the least used since the last point, if that was more or less than there.
+    private var most, least: Numbers?
+    private var (lowest, highest) = (ByteCount.zero, ByteCount.zero)
+    private var step = ByteCount.block
+    private var pointsUntilDoubled = pointsPerStep
+    private var waiting: [Point] = []
+
+    public init() {}
+
+    /// To be called after each change of the device. Returns whether a point is due.
+    @inline(__always)
+    public mutating func follow(_ device: borrowing Device) -> Bool {
+        let now = Numbers(of: device)
+        guard let last else { return true }
+        if now.used > highest { (highest, most) = (now.used, now) }
+        if now.used < lowest { (lowest, least) = (now.used, now) }
+        guard now.isLike(last) else { return true }
+        guard now.distance(to: last) >= step else { return false }
+        pointsUntilDoubled -= 1
+        if pointsUntilDoubled == 0 {
+            step += step
+            pointsUntilDoubled = Self.pointsPerStep
+        }
+        return true
+    }
+
+    /// Adds a point if the numbers differ from those of the last one by `difference` or more, or did so in between; with
+    /// zero, in any case.
+    public mutating func note(
+        _ device: borrowing Device, at simulated: Instant, real: Instant, difference: ByteCount = ByteCount(1)
+    ) {
+        let now = Numbers(of: device)
+        if let last, now.isLike(last), now.distance(to: last) < difference,
+            highest - last.used < difference, last.used - lowest < difference
+        {
+            return
+        }
+        // When the extremes were reached is not known: no clock is read for them.
+        for extreme in [most, least].compactMap(\.self) where extreme != now {
+            add(Point(numbers: extreme, simulated: simulated, real: real))
+        }
+        add(Point(numbers: now, simulated: simulated, real: real))
+        (last, most, least, lowest, highest) = (now, nil, nil, now.used, now.used)
+    }
+
+    private mutating func add(_ point: Point) {
+        if waiting.count == Self.mostWaiting { thinOut() }
+        waiting.append(point)
+    }
+
+    /// Every second one goes, but not the extremes.
+    private mutating func thinOut() {
+        let order = { (a: Int, b: Int) in waiting[a].numbers.used < waiting[b].numbers.used }
+        let balance = { (a: Int, b: Int) in waiting[a].numbers.balance < waiting[b].numbers.balance }
+        let indices = waiting.indices
+        let extremes = [
+            indices.min(by: order), indices.max(by: order), indices.min(by: balance), indices.max(by: balance),
+        ]
+        waiting = indices.filter { $0 % 2 == 0 || extremes.contains($0) }.map { waiting[$0] }
+    }
+
+    /// The points since the last call.
+    public mutating func take() -> [Point] {
+        defer { waiting = [] }
+        return waiting
+    }
+}
+
+extension StorageCurve.Numbers {
+    /// Whether no more than what the container uses differs.
+    fileprivate func isLike(_ other: Self) -> Bool {
+        total == other.total && others == other.others && othersPurgeable == other.othersPurgeable
+            && level == other.level
+    }
+
+    /// How much more or less is used, or has been moved to another tier.
+    fileprivate func distance(to other: Self) -> ByteCount {
+        func distance(_ a: ByteCount, _ b: ByteCount) -> ByteCount { max(a, b) - min(a, b) }
+        return max(distance(used, other.used), distance(temporary, other.temporary), distance(caches, other.caches))
+    }
+}
