@@ -12,15 +12,17 @@ public struct StorageCurve: Sendable {
         public var used: ByteCount
         public var level: PressureLevel
 
-        public init(of device: borrowing Device) {
-            (total, others, othersPurgeable) = (device.total, device.others, device.othersPurgeable)
+        public init(
+            total: ByteCount, others: ByteCount, othersPurgeable: ByteCount, level: PressureLevel, ledgers: [Ledger]
+        ) {
+            (self.total, self.others, self.othersPurgeable) = (total, others, othersPurgeable)
             (temporary, caches, persistent) = (.zero, .zero, .zero)
-            for index in device.ledgers.indices {
-                temporary += device.ledgers[index].temporary.bytes
-                caches += device.ledgers[index].caches.bytes
-                persistent += device.ledgers[index].persistent.bytes
+            for index in ledgers.indices {
+                temporary += ledgers[index].temporary.bytes
+                caches += ledgers[index].caches.bytes
+                persistent += ledgers[index].persistent.bytes
             }
-            (used, level) = (device.ledgers.used, device.level)
+            (used, self.level) = (ledgers.used, level)
         }
 
         fileprivate var balance: ByteCount { total - others - used }
@@ -47,9 +49,7 @@ public struct StorageCurve: Sendable {
     public init() {}
 
     /// To be called after each change of the device. Returns whether a point is due.
-    @inline(__always)
-    public mutating func follow(_ device: borrowing Device) -> Bool {
-        let now = Numbers(of: device)
+    public mutating func follow(_ now: Numbers) -> Bool {
         guard let last else { return true }
         if now.used > highest { (highest, most) = (now.used, now) }
         if now.used < lowest { (lowest, least) = (now.used, now) }
@@ -66,9 +66,8 @@ public struct StorageCurve: Sendable {
     /// Adds a point if the numbers differ from those of the last one by `difference` or more, or did so in between; with
     /// zero, in any case.
     public mutating func note(
-        _ device: borrowing Device, at simulated: Instant, real: Instant, difference: ByteCount = ByteCount(1)
+        _ now: Numbers, at simulated: Instant, real: Instant, difference: ByteCount = ByteCount(1)
     ) {
-        let now = Numbers(of: device)
         if let last, now.isLike(last), now.distance(to: last) < difference,
             highest - last.used < difference, last.used - lowest < difference
         {

@@ -33,7 +33,7 @@ public struct DeviceAccounts: Sendable {
         let isCalm = device.level == .normal && device.reclaiming.isNone
         let end = EndOfChange(
             levelChange: change, levelChanges: device.levelChanges, isCalm: isCalm,
-            isPointDue: judging && device.journal.recordsEvents && curve.follow(device))
+            isPointDue: judging && device.journal.recordsEvents && curve.follow(numbers))
         if judging {
             judged = EndOfChange(levelChange: nil, levelChanges: end.levelChanges, isCalm: isCalm, isPointDue: false)
         }
@@ -83,10 +83,18 @@ public struct EndOfChange: Sendable {
 
 // The numbers along the time.
 extension DeviceAccounts {
+    // For a call with the device, all of that would be copied.
+    @inline(__always)
+    private var numbers: StorageCurve.Numbers {
+        StorageCurve.Numbers(
+            total: device.total, others: device.others, othersPurgeable: device.othersPurgeable, level: device.level,
+            ledgers: device.ledgers)
+    }
+
     /// Adds a point to the curve if anything was used since the last one that differs from it by `difference`.
     public mutating func notePoint(at simulated: Instant, real: Instant, difference: ByteCount = ByteCount(1)) {
         if device.journal.recordsEvents {
-            curve.note(device, at: simulated, real: real, difference: difference)
+            curve.note(numbers, at: simulated, real: real, difference: difference)
         }
     }
 

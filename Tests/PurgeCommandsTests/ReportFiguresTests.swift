@@ -79,7 +79,12 @@ struct ReportFiguresTests {
         private mutating func append(_ moment: Moment, _ event: Event?, difference: ByteCount = ByteCount(1)) {
             let time = ReportFiguresTests.instant(moment.milliseconds)
             moments.append(moment)
-            if curve.follow(device) || event != nil { curve.note(device, at: time, real: time, difference: difference) }
+            let numbers = StorageCurve.Numbers(
+                total: device.total, others: device.others, othersPurgeable: device.othersPurgeable,
+                level: device.level, ledgers: device.ledgers)
+            if curve.follow(numbers) || event != nil {
+                curve.note(numbers, at: time, real: time, difference: difference)
+            }
             samples += curve.take().map { StorageSample($0) }
             if var event {
                 (event.seq, event.time) = (Int64(events.count) + 1, time.iso8601)
