@@ -14,6 +14,7 @@ final class CreationHeap: @unchecked Sendable {
     init(isNewestFirst: Bool = false) { self.isNewestFirst = isNewestFirst }
 
     var isEmpty: Bool { heap.isEmpty }
+    var count: Int { heap.members.count }
     /// When the first file was created.
     var firstCreation: Instant? { heap.first?.creation }
 

@@ -32,6 +32,8 @@ public final class PolicyIndex: @unchecked Sendable {
     var (isChanged, isUnsettled, isPending, isListedPending) = (false, false, false, false)
     /// It has been checked, and has not been without a victim since.
     var isAwaited = false
+    /// The directory has another policy, or none.
+    var isRemoved = false
     /// Its position in the heap of `PolicySet`, or -1.
     var dueIndex = -1
 
@@ -47,6 +49,9 @@ public final class PolicyIndex: @unchecked Sendable {
 
     /// How many blocks the files in `excess` must have at least.
     private var wantedExcess: Int64 { isOver ? max(0, policy.excess(of: used).blocks - old.blocks) : 0 }
+
+    /// How many files have another rank because of the policy.
+    var filesOver: Int { old.count + excess.count }
 
     /// Whether `excess` may not have the right files.
     var mayBeUnsettled: Bool { isOver || !excess.isEmpty }

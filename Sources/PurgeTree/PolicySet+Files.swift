@@ -50,6 +50,6 @@ extension PolicySet {
 
     /// That to which a file belongs.
     private func index(of node: Node) -> PolicyIndex? {
-        node.flags.isUnderPolicy && node.isRegular ? node.parent?.nearestPolicy : nil
+        node.flags.isUnderPolicy && node.isRegular ? node.parent?.nearestPolicy ?? left : nil
     }
 }

@@ -19,6 +19,8 @@ public struct PolicySet: Sendable {
     private var paths: UInt64 = 0
     /// The last file that has left a policy, and that policy: a rename within a directory has the file leave and join it.
     private var lastLeft: (node: ObjectIdentifier, index: ObjectIdentifier)?
+    /// Files in a directory without a policy that belong to one belong to this (`Placement`).
+    var left: PolicyIndex?
 
     public var isEmpty: Bool { byDirectory.isEmpty }
     /// Whether a policy takes a file now.
@@ -39,8 +41,9 @@ public struct PolicySet: Sendable {
         update(index)
     }
 
-    /// The directory has no policy any more, and no file belongs to it.
+    /// The directory does not have this policy any more. Files that still belong to it leave it (`Placement`).
     mutating func remove(_ index: PolicyIndex) {
+        index.isRemoved = true
         byDirectory[ObjectIdentifier(index.directory)] = nil
         if index.dueIndex >= 0 { dues.remove(at: index.dueIndex) }
         index.dueIndex = -1
@@ -109,6 +112,7 @@ public struct PolicySet: Sendable {
 
     /// Something has changed in an index.
     mutating func update(_ index: PolicyIndex) {
+        if index.isRemoved { return }
         updateDue(index)
         guard !index.isChanged else { return }
         index.isChanged = true

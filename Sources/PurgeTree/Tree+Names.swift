@@ -8,12 +8,8 @@ extension Tree {
         node.container = directory.container
         node.parent = directory
         directory.ensuredPart.entries[node.name] = node
-        if node.isDirectory {
-            if directory.flags.isUnderPolicy { node.nearestPolicy = directory.nearestPolicy }
-            if let group = node.groupByNames { node.nearestGroup = group }
-            PolicyMove.set(facts.policy, of: node, &self)
-        }
-        place(node)
+        if node.isDirectory { return takePlace(node, facts.policy) }
+        counted.settle(node)
         counted.enter(node)
     }
 
@@ -22,7 +18,7 @@ extension Tree {
         node.take(facts)
         node.container = directory.container
         node.parent = directory
-        place(node)
+        counted.settle(node)
         node.parent = nil
         node.flags.insert(.unlinked)
         counted.enter(node)
@@ -39,7 +35,7 @@ extension Tree {
         node.name = dentry.name
         // Its uses while it had no name are not in the journal.
         noteUse(node, at: node.lastUse)
-        place(node)
+        counted.settle(node)
         counted.enter(node)
     }
 
@@ -49,10 +45,8 @@ extension Tree {
         if node.hasSeveralNames { return removeName(dentry, from: node) }
         counted.retract(node)
         if node.isDirectory {
-            PolicyMove.set(nil, of: node, &self)
-            node.nearestPolicy = nil
-            node.nearestGroup = nil
-            node.part?.units = []
+            counted.setPolicy(nil, of: node, atOnce: 0)
+            placement.noteRemoved(node)
         } else {
             counted.policies.leave(node)
         }
@@ -68,6 +62,7 @@ extension Tree {
         from.directory.part?.entries[from.name] = nil
         to.directory.ensuredPart.entries[to.name] = node
         moveName(of: node, from: from, to: to)
+        if node.isDirectory { place() }
     }
 
     /// Two names are exchanged.
@@ -77,6 +72,7 @@ extension Tree {
         other.directory.ensuredPart.entries[other.name] = node
         moveName(of: node, from: one, to: other)
         moveName(of: otherNode, from: other, to: one)
+        if node.isDirectory || otherNode.isDirectory { place() }
     }
 
     private mutating func addName(_ dentry: Dentry, to node: Node) {
@@ -88,7 +84,7 @@ extension Tree {
             node.countName(Dentry(directory: first, name: node.name))
         }
         node.countName(dentry)
-        settle(node)
+        counted.settle(node)
         counted.enter(node)
     }
 
@@ -101,7 +97,7 @@ extension Tree {
             node.name = other.name
         }
         if names.count == 1 { node.part?.names = nil }
-        settle(node)
+        counted.settle(node)
         counted.enter(node)
     }
 
@@ -113,20 +109,15 @@ extension Tree {
             counted.queue.pathsHaveChanged()
             counted.policies.pathsHaveChanged()
         }
-        let regrouping = node.isDirectory && node.changesGroup(in: new.directory) ? GroupMove(of: node, &self) : nil
-        let changesPolicy = node.isDirectory && !counted.policies.isEmpty && node.changesPolicy(in: new.directory)
-        let move = changesPolicy ? PolicyMove(of: node, &self) : nil
         if node.parent === old.directory && node.name == old.name {
             node.parent = new.directory
             node.name = new.name
         }
-        move?.end(&self)
         if node.hasSeveralNames {
             node.part?.names?.remove(old)
             node.countName(new)
         }
         place(node)
-        regrouping?.end(&self)
         if wasCounted { counted.enter(node) }
     }
 }

@@ -11,39 +11,42 @@ extension Tree {
             // No number follows from it.
             node.flags.protection = protection
             return
-        case .policy(let policy): return PolicyMove.set(policy, of: node, &self)
-        case .behaviour(let behaviour): return GroupMove.set(behaviour, of: node, &self)
+        case .policy(let policy): counted.setPolicy(policy, of: node, atOnce: placement.step)
+        case .behaviour(let behaviour): setBehaviour(behaviour, of: node)
         }
         place(node)
+        if node.isDirectory { place() }
     }
 
-    /// Brings the standing of the node, and of everything below it, in line with names and marks.
+    /// Brings an entry in line with names and marks; what is below a directory is still to follow (`isPlaced`).
     mutating func place(_ node: Node) {
-        guard node.isDirectory else { return settle(node) }
-        var pending = [node]
-        while let directory = pending.popLast() {
-            let new = directory.standingByNames
-            if new == directory.standing { continue }
-            directory.standing = new
-            for (name, child) in directory.entries {
-                if child.isDirectory {
-                    pending.append(child)
-                } else {
-                    child.countName(Dentry(directory: directory, name: name))
-                    settle(child)
-                }
-            }
-        }
+        if node.isDirectory { placement.review(node) } else { counted.settle(node) }
     }
 
+    /// Whether everything follows from names and attributes. Otherwise `place` goes on with that.
+    public var isPlaced: Bool { placement.isDone }
+
+    /// Visits some of the entries below directories that have changed.
+    public mutating func place() { placement.proceed(&counted) }
+
+    /// What a directory that is new, and so has no entries, gets from the one above it.
+    mutating func takePlace(_ directory: Node, _ policy: DirectoryPolicy?) {
+        counted.setPolicy(policy, of: directory, atOnce: 0)
+        if let policy = directory.policyByNames { directory.nearestPolicy = policy }
+        if let group = directory.groupByNames { directory.nearestGroup = group }
+        directory.standing = directory.standingByNames
+    }
+}
+
+extension CountedFiles {
     /// The standing of anything but a directory.
     mutating func settle(_ node: Node) {
         let new = node.standingByNames
-        guard new != node.standing else { return counted.offer(node) }
+        guard new != node.standing else { return offer(node) }
         let wasCounted = node.flags.contains(.counted)
-        if wasCounted { counted.withdraw(node) }
+        if wasCounted { withdraw(node) }
         node.standing = new
-        if wasCounted { counted.enter(node) }
+        if wasCounted { enter(node) }
     }
 }
 
@@ -68,7 +71,7 @@ extension Dentry {
 
 extension Node {
     /// What follows from its names, from its own attributes and from the directories above it.
-    fileprivate var standingByNames: Standing {
+    var standingByNames: Standing {
         let excludesItself = flags.contains(.ownExclusion)
         if let names = part?.names {
             // With several names: the most durable tier, only its own mark, and excluded only if each name is. It is not

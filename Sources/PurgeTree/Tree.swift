@@ -11,6 +11,8 @@ public struct Tree: ~Copyable, Sendable {
     public private(set) var roots: [Node] = []
     public var references = KernelReferences()
     public var uses = UnsavedUses()
+    /// What is still to follow from changes of directories.
+    var placement = Placement()
 
     public init(device: Device) { counted = CountedFiles(device) }
 
@@ -35,9 +37,7 @@ public struct Tree: ~Copyable, Sendable {
         roots.append(root)
         if device.ledgers.count < roots.count { counted.accounts.device.ledgers.append(Ledger()) }
         root.take(facts)
-        root.nearestGroup = root.groupByNames
-        PolicyMove.set(facts.policy, of: root, &self)
-        place(root)
+        takePlace(root, facts.policy)
     }
 
     /// What has ended since the last call.

@@ -26,8 +26,11 @@ struct VictimQueue: Sendable {
 
     mutating func insert(_ node: Node, rank: PurgeRank) {
         guard node.heapIndex < 0, let parent = node.parent else { return }
-        let part = parent.ensuredPart
-        let group = part.victims.first { $0.rank == rank } ?? VictimGroup(rank: rank, part: parent.unitPart(rank))
+        let (part, directory) = (parent.ensuredPart, parent.nearestGroup)
+        // Others of the rank may still be in the unit of another directory (`Placement`).
+        let group =
+            part.victims.first { $0.rank == rank && $0.part?.unit.directory === directory }
+            ?? VictimGroup(rank: rank, part: parent.unitPart(rank))
         if group.files.isEmpty { part.victims.append(group) }
         group.insert(node)
         group.part?.unit.add(node)

@@ -50,7 +50,7 @@ public final class VictimUnit: @unchecked Sendable {
         if !isTaken || isEmpty { size = blocks }
     }
 
-    private var isEmpty: Bool { parts.allSatisfy(\.folders.isEmpty) }
+    var isEmpty: Bool { parts.allSatisfy(\.folders.isEmpty) }
 
     /// The next victim of these ranks; nil if there is none, or the least recently used was used within `spared`.
     func first(_ ranks: [PurgeRank], _ spared: ClosedRange<Instant>?, paths: UInt64) -> VictimFolder? {

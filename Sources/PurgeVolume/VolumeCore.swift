@@ -156,6 +156,16 @@ final class VolumeCore: Sendable {
         state.tree.accounts.notePoint(at: clock.now, real: Instant(nanoseconds: System.now()))
     }
 
+    /// If directories are among the nodes that have changed: brings everything below in line with them, for some entries at
+    /// a time. Their call returns after that, so its caller finds exact numbers.
+    func finishPlacing(below nodes: [Node?]) {
+        guard nodes.contains(where: { $0?.isDirectory ?? false }) else { return }
+        while read({ !$0.tree.isPlaced }) {
+            hooks.beforeSlowWork()
+            change { $0.tree.place() }
+        }
+    }
+
     private func carryOut(_ effects: consuming ChangeEffects) {
         if let new = effects.events { events.append(new) }
         if effects.ends.contains(.level) {

@@ -6,6 +6,7 @@ EXCEPTIONS = {
         "ReferenceLedger": "the whole contract once more, worked out in the simplest way, as one value",
         "Verb": "the table of verbs: an entry in the file of each, most of it help",
         "LiveVolume": "the fixture of the volume tests, with a method for each operation",
+        "TreeRun": "a table: each random operation, on the tree and on the table of files",
         "PurgeScenario": "a table: the golden scenarios",
         "FaultyOperation": "a table: each operation of the fault sweep, with what it needs",
     },

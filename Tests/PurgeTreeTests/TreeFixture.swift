@@ -25,6 +25,8 @@ struct TreeFixture: ~Copyable {
     init() {
         tree = Tree(device: Device(containerID: "00000000-0000-0000-0000-000000000000"))
         root = Node(inode: 1, kind: .directory, name: Name(""))
+        // Changes of directories are complete at once.
+        tree.placement.step = .max
         do { try tree.addContainer(root: root) } catch { preconditionFailure("\(error)") }
         for path in ["tmp", "Documents", "Library", "Library/Caches"] { makeDirectory(path) }
     }
@@ -72,6 +74,21 @@ struct TreeFixture: ~Copyable {
     mutating func unlink(_ path: String) { tree.unlink(dentry(path)) }
     mutating func mark(_ path: String, _ mark: String?) {
         tree.set(.mark(mark.flatMap { PurgeMark(text: $0) }), of: node(path))
+    }
+
+    /// What the ledger has.
+    var numbers: FileTable.Numbers {
+        var found = FileTable.Numbers()
+        for (name, usage) in [
+            ("tmp", ledger.temporary), ("caches", ledger.caches), ("persistent", ledger.persistent),
+        ] {
+            found.blocks[name] = usage.bytes.bytes / 4096
+            found.files[name] = usage.files
+        }
+        (found.marked, found.markedFiles) = (marked, ledger.marked.files)
+        (found.excluded, found.excludedFiles) = (excluded, ledger.excluded.files)
+        (found.reclaimable, found.held) = (reclaimable, held)
+        return found
     }
 
     var ledger: Ledger { tree.device.ledgers[0] }

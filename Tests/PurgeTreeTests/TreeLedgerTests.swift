@@ -15,6 +15,13 @@ struct TreeLedgerTests {
         #expect(done.isSuperset(of: Self.operations.union(["behaviour", "choose more", "entomb"])))
     }
 
+    /// A change of a directory visits one to three entries at a time, and other operations come in between.
+    @Test(arguments: 21...28) func agreesWithARecountInSteps(seed: UInt64) {
+        let done = agree(TreeRun(seed: seed, hasGroups: seed % 2 == 0, step: 1 + Int(seed % 3)))
+        let inSteps = Self.operations.subtracting(["check", "by age", "by size"])
+        #expect(done.isSuperset(of: inSteps.union(["place", "unplaced", "remove folder"])))
+    }
+
     private func agree(_ run: consuming TreeRun) -> Set<String> {
         var run = run
         for number in 0..<max(1500, Scale.of(1500)) {

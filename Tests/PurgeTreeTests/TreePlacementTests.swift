@@ -145,4 +145,39 @@ struct TreePlacementTests {
         fixture.tree.link(file, as: fixture.dentry("Documents/f"))
         #expect(fixture.tiers == [0, 0, 2])
     }
+
+    /// However many files a directory has, a change of it visits so many at a time.
+    @Test(arguments: ["mark", "exclusion", "place", "policy", "group"]) func aChangeVisitsFewEntriesAtATime(
+        name: String
+    ) {
+        var fixture = TreeFixture()
+        fixture.tree.placement.step = 10
+        fixture.makeDirectory("Library/Caches/d")
+        fixture.makeDirectory("Library/Caches/d/sub")
+        for number in 0..<100 { fixture.make("Library/Caches/d/\(number % 2 == 0 ? "" : "sub/")f\(number)") }
+        let directory = fixture.node("Library/Caches/d")
+        func visited(_ fixture: borrowing TreeFixture) -> Int {
+            switch name {
+            case "mark": Int(fixture.ledger.marked.files)
+            case "exclusion": Int(fixture.ledger.excluded.files)
+            case "place": Int(fixture.ledger.persistent.files)
+            case "policy": Int(directory.nearestPolicy?.files ?? 0)
+            default: fixture.tree.victims.filter { $0.unit != nil }.reduce(0) { $0 + $1.nodes.count }
+            }
+        }
+        switch name {
+        case "mark": fixture.mark("Library/Caches/d", "high")
+        case "exclusion": fixture.tree.set(.exclusion(true), of: directory)
+        case "place": fixture.rename("Library/Caches/d", "Documents/d")
+        case "policy": fixture.tree.set(.policy(DirectoryPolicy(sizeLimit: ByteCount(blocks: 1000))), of: directory)
+        default: fixture.tree.set(.behaviour(PurgeBehaviour(isGroup: true)), of: directory)
+        }
+        var counts = [0, visited(fixture)]
+        while !fixture.tree.isPlaced {
+            fixture.tree.place()
+            counts.append(visited(fixture))
+        }
+        #expect(counts.last == 100)
+        #expect(zip(counts, counts.dropFirst()).allSatisfy { (0...10).contains($1 - $0) }, "\(counts)")
+    }
 }

@@ -11,7 +11,7 @@ extension TreeRun {
             (policy.after, policy.limit) = (nil, nil)
         } else {
             if random.chance(50) { policy.after = [nil, 0, 2, 10, 1_000][random.below(5)] }
-            if random.chance(70) { policy.limit = [nil, 0, 1, 4, 9][random.below(5)] }
+            if !isInSteps, random.chance(70) { policy.limit = [nil, 0, 1, 4, 9][random.below(5)] }
         }
         // It begins anew with each change.
         (policy.isOver, policy.isTriggered, policy.isExhausted, policy.checked) = (false, false, false, nil)
@@ -54,7 +54,7 @@ extension TreeRun {
     /// Checks the policies, or lets them take what they want.
     mutating func checkPolicies() {
         advance()
-        if random.chance(30) {
+        if !isInSteps, random.chance(30) {
             fixture.tree.policies.check()
             table.checkPolicies()
             table.settlePolicies()

@@ -14,11 +14,17 @@ struct TreeRun: ~Copyable {
     private var time: Int64 = 100
     var done: Set<String> = []
     private let hasGroups: Bool
+    /// Changes of directories go on beside other operations. What policies of sizes and groups remember depends on the
+    /// order in which files come and go, so there are no sizes, and the order of groups is not compared.
+    let isInSteps: Bool
+    private var steps = TreeSteps()
 
-    /// `hasGroups`: with groups and tombstones.
-    init(seed: UInt64, hasGroups: Bool = false) {
+    /// `hasGroups`: with groups and tombstones. `step`: how many entries a change of a directory visits at a time.
+    init(seed: UInt64, hasGroups: Bool = false, step: Int? = nil) {
         random = SeededGenerator(seed: seed)
         self.hasGroups = hasGroups
+        isInSteps = step != nil
+        if let step { fixture.tree.placement.step = step }
     }
 
     /// Places and folders have the names that mean something, and some that do not.
@@ -51,14 +57,21 @@ struct TreeRun: ~Copyable {
         act()
         fixture.tree.policies.settle()
         table.settlePolicies()
-        guard hasGroups else { return }
+        if isInSteps {
+            if random.chance(30) { fixture.tree.place() }
+            steps.note(fixture.tree.isPlaced, table)
+        }
+        guard hasGroups, !isInSteps else { return }
         // So that both have seen the same files over a policy.
         settle()
         table.noteVictims()
     }
 
     private mutating func act() {
-        switch random.below(hasGroups ? 28 : 24) {
+        let number = random.below((hasGroups ? 28 : 24) + (isInSteps ? 2 : 0))
+        // Which files go, and how old they are, is compared with the table.
+        if [17, 21, 22].contains(number) { place() }
+        switch number {
         case 0...3: make()
         case 4: makeFolder()
         case 5: link()
@@ -76,6 +89,7 @@ struct TreeRun: ~Copyable {
         case 21: advance()
         case 22: checkPolicies()
         case 23: makeNameless()
+        case 24...25 where isInSteps: removeFolder()
         default: setBehaviour()
         }
     }
@@ -89,12 +103,15 @@ struct TreeRun: ~Copyable {
         let creation = max(0, table.time - Int64(random.below(5)))
         nodes[made] = fixture.make(path, blocks: blocks, lastUse: use, creation: creation)
         table.files[made] = .init(paths: [path], blocks: blocks, lastUse: use, creation: creation)
+        steps.allowed.insert(made)
         done.insert("make")
     }
 
     private mutating func makeNameless() {
         made += 1
         guard table.files.count < 60 else { return }
+        // What has no name keeps what it has.
+        place()
         let folder = anyFolder()
         let node = Node(inode: UInt64(1_000_000 + made), kind: .regular, name: Name(""))
         fixture.tree.insertNameless(
@@ -115,6 +132,13 @@ struct TreeRun: ~Copyable {
         done.insert("folder")
     }
 
+    private mutating func removeFolder() {
+        guard let folder = pick(table.emptyFolders) else { return }
+        fixture.unlink(folder)
+        table.folders[folder] = nil
+        done.insert("remove folder")
+    }
+
     private mutating func link() {
         made += 1
         guard let path = newPath("l\(made)"),
@@ -123,11 +147,14 @@ struct TreeRun: ~Copyable {
         else { return }
         fixture.tree.link(node, as: fixture.dentry(path))
         table.files[key]?.paths.append(path)
+        steps.allowed.insert(key)
         done.insert(file.paths.isEmpty ? "relink" : "link")
     }
 
     private mutating func unlink() {
         guard let (key, path) = anyFile(), let node = nodes[key] else { return }
+        placeIfUsed(key)
+        steps.allowed.insert(key)
         // As the volume does it: a name goes while its node is held.
         fixture.tree.hold(node)
         fixture.unlink(path)
@@ -150,6 +177,8 @@ struct TreeRun: ~Copyable {
             done.insert("same")
             return
         }
+        if let replaced { placeIfUsed(replaced) }
+        if let key = table.file(at: old) { steps.allowed.insert(key) }
         let target = replaced.flatMap { nodes[$0] }
         if let target { fixture.tree.hold(target) }
         fixture.rename(old, new)
@@ -164,6 +193,7 @@ struct TreeRun: ~Copyable {
             table.file(at: one) != table.file(at: other)
                 || table.file(at: one) == nil
         else { return }
+        for key in [one, other].compactMap({ table.file(at: $0) }) { steps.allowed.insert(key) }
         fixture.tree.exchange(fixture.dentry(one), fixture.dentry(other))
         table.exchange(one, other)
         done.insert("exchange")
@@ -178,6 +208,7 @@ struct TreeRun: ~Copyable {
         } else if let (key, path) = anyFile() {
             fixture.mark(path, mark)
             table.files[key]?.mark = mark
+            steps.allowed.insert(key)
         }
         done.insert("mark")
     }
@@ -214,6 +245,7 @@ struct TreeRun: ~Copyable {
         } else if let key = pick(table.files.filter { $0.value.opens > 0 }.keys.sorted()), let node = nodes[key] {
             let isGone = fixture.tree.close(node)
             table.files[key]?.opens -= 1
+            steps.allowed.insert(key)
             table.release(key)
             #expect(isGone == (table.files[key] == nil))
             done.insert("close")
@@ -239,6 +271,7 @@ struct TreeRun: ~Copyable {
             var file = table.files[key]
         else { return }
         if let name = file.charge(node, &fixture, &random) { done.insert(name) }
+        steps.allowed.insert(key)
         let isMore = file.blocks > table.files[key]?.blocks ?? 0
         table.files[key] = file
         if isMore { table.noteWritten(file) }
@@ -249,6 +282,7 @@ struct TreeRun: ~Copyable {
         advance()
         table.noteVictims()
         let expected = table.victims
+        if isInSteps, hasGroups { return purgeAny(of: expected) }
         if expected.isEmpty { expect(fixture.popAll(), are: []) }
         for (at, next) in expected.enumerated() {
             let victim = fixture.tree.popVictim(step: nil)
@@ -265,11 +299,21 @@ struct TreeRun: ~Copyable {
         }
     }
 
+    private mutating func purgeAny(of expected: [(path: String, unit: FileTable.Unit?)]) {
+        guard let victim = fixture.tree.popVictim(step: nil) else { return #expect(expected.isEmpty) }
+        let path = victim.id.path().text
+        #expect(expected.contains { $0.path == path })
+        fixture.tree.choose(victim.id, keepingName: table.leavesTombstone(path))
+        if let key = table.file(at: path) { table.files[key]?.isGoing = true }
+        done.insert("choose")
+    }
+
     /// What was chosen goes, or comes back.
     private mutating func endPurge() {
         guard let key = pick(table.files.filter { $0.value.isGoing }.keys.sorted()), let node = nodes[key],
             let path = table.files[key]?.paths.first
         else { return }
+        steps.allowed.insert(key)
         if random.chance(50), table.leavesTombstone(path) {
             fixture.tree.reinstate(node, isEmptied: true)
             table.files[key]?.noteEmptied()
@@ -287,28 +331,40 @@ struct TreeRun: ~Copyable {
         }
     }
 
+    /// Everything that is still to follow from changes of directories.
+    private mutating func place() {
+        if !fixture.tree.isPlaced { done.insert("place") }
+        while !fixture.tree.isPlaced { fixture.tree.place() }
+        fixture.tree.policies.settle()
+    }
+
+    /// A file that loses its last name and is in use keeps what it has by then.
+    private mutating func placeIfUsed(_ key: Int) {
+        if let file = table.files[key], file.opens > 0 || file.holds > 0 { place() }
+    }
+
     /// The ledger against a recount.
     mutating func check() -> Bool {
-        let ledger = fixture.ledger
-        var found = FileTable.Numbers()
-        for (name, usage) in [
-            ("tmp", ledger.temporary), ("caches", ledger.caches), ("persistent", ledger.persistent),
-        ] {
-            found.blocks[name] = usage.bytes.bytes / 4096
-            found.files[name] = usage.files
+        if !fixture.tree.isPlaced {
+            done.insert("unplaced")
+            return steps.check(fixture, table, nodes)
         }
-        (found.marked, found.markedFiles) = (fixture.marked, ledger.marked.files)
-        (found.excluded, found.excludedFiles) = (fixture.excluded, ledger.excluded.files)
-        (found.reclaimable, found.held) = (fixture.reclaimable, fixture.held)
+        let found = fixture.numbers
         #expect(found == table.numbers)
-        return found == table.numbers && checkIndexes()
+        return found == table.numbers && checkIndexes() && table.checkGroups(fixture.tree.victims)
     }
 
     /// Everything that may be purged now.
     mutating func drain() {
+        place()
         advance()
         table.noteVictims()
-        expect(fixture.popAll(), are: table.victims.map(\.path))
+        let expected = table.victims.map(\.path)
+        if isInSteps, hasGroups {
+            expect(fixture.popAll().sorted(), are: expected.sorted())
+        } else {
+            expect(fixture.popAll(), are: expected)
+        }
         #expect(fixture.reclaimable == fixture.held)
     }
 }

@@ -77,6 +77,33 @@ struct LockCountTests {
         }
     }
 
+    /// What follows for the files below is brought in line for some of them at a time, and other calls have a turn.
+    @Test func aChangeOfALargeFolderTakesItSeveralTimes() throws {
+        let changes: [(String, (LiveVolume, String) throws -> Void)] = [
+            ("rename", { try $0.rename("Documents/\($1)", "Library/Caches/\($1)") }),
+            ("mark", { try $0.set("isPurgeable", of: "Library/Caches/\($1)", to: "high") }),
+            ("exclusion", { try $0.set("isExcludedFromBackup", of: "Library/Caches/\($1)", to: "1") }),
+            ("group", { try $0.set("purgeGroup", of: "Library/Caches/\($1)", to: "1") }),
+            ("tombstone", { try $0.set("purgeTombstone", of: "Library/Caches/\($1)", to: "1") }),
+            ("age", { try $0.set("purgeAfter", of: "Library/Caches/\($1)", to: "7d") }),
+            ("no age", { try $0.remove("purgeAfter", from: "Library/Caches/\($1)") }),
+            ("size", { try $0.set("sizeLimit", of: "Library/Caches/\($1)", to: "1MiB") }),
+            ("exchange", { try $0.rename("Library/Caches/\($1)", "Documents/\($1)2", flags: 2) }),
+        ]
+        try withVolume { live in
+            for folder in ["small", "large", "small2", "large2"] { try live.makeDirectory("Documents/\(folder)") }
+            for number in 0..<2500 { live.volume.close(try live.create("Documents/large/f\(number)")) }
+            for (name, change) in changes {
+                let counts = try ["small", "large"].map { folder in
+                    let before = live.volume.core.changes
+                    try change(live, folder)
+                    return live.volume.core.changes - before
+                }
+                #expect(counts[1] > counts[0], "\(name)")
+            }
+        }
+    }
+
     /// A write that is short of room takes it more often; this also shows that the counter counts.
     @Test func aWriteThatPurgesTakesItMoreOften() throws {
         try withVolume { live in

@@ -140,6 +140,7 @@ public struct ExtendedAttributes: VolumeFamily {
                 }
                 remember(attribute, nil, of: node, tid: caller.tid)
             }
+            core.finishPlacing(below: [node])
         case .computed: throw .notPermitted
         case .unknown: throw .invalid
         case .plain(let key):
@@ -168,6 +169,7 @@ public struct ExtendedAttributes: VolumeFamily {
             }
             remember(attribute, canonical, of: node, tid: caller.tid)
         }
+        core.finishPlacing(below: [node])
     }
 
     /// Sets isPurgeable of an open file by its descriptor.

@@ -85,6 +85,7 @@ struct ContainerFolders: VolumeFamily {
             state.tree.set(.policy(nil), of: root)
             root.ensuredIO.setTimes = SetTimes()
         }
+        core.finishPlacing(below: [root])
         hooks.forgetAttributes([VolumeHooks.rootID])
     }
 }

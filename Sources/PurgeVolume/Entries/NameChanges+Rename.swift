@@ -38,11 +38,11 @@ extension NameChanges {
                 return found.flatMap { state.endHold(of: $0) }
             }
         } catch {
-            if let target { access.unhold(target) }
-            access.unhold(node)
+            for case let held? in [target, node] { access.unhold(held) }
             throw access.hostError(error, node)
         }
         if let sidecar { store.removeSidecar(sidecar) }
+        core.finishPlacing(below: [node, target])
     }
 }
 

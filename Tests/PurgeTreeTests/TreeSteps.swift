@@ -1,0 +1,50 @@
+import PurgeModel
+import Testing
+
+@testable import PurgeTree
+
+/// What is true of a tree beside a change of a directory, whose entries are visited in steps.
+struct TreeSteps {
+    /// Which files may have gone, or were changed themselves, since everything was last in its place.
+    var allowed: Set<Int> = []
+
+    /// At the end of each operation.
+    mutating func note(_ isPlaced: Bool, _ table: FileTable) {
+        if isPlaced { allowed = [] }
+        allowed.formUnion(table.files.filter { table.mayGo($0.value) }.keys)
+    }
+
+    /// Nothing is lost or counted twice, what is said to be reclaimable can be purged, and no file goes that might not have
+    /// gone before the change and may not afterwards.
+    func check(_ fixture: borrowing TreeFixture, _ table: FileTable, _ nodes: [Int: Node]) -> Bool {
+        let (found, expected) = (fixture.numbers, table.numbers)
+        let (files, blocks) = (found.files.values.reduce(0, +), found.blocks.values.reduce(0, +))
+        #expect(files == expected.files.values.reduce(0, +))
+        #expect(blocks == expected.blocks.values.reduce(0, +))
+        let victims = fixture.tree.victims.flatMap(\.nodes)
+        #expect(found.reclaimable - found.held == victims.reduce(0) { $0 + $1.blocks })
+        let keys = Set(nodes.filter { entry in victims.contains { $0 === entry.value } }.keys)
+        #expect(keys.isSubset(of: allowed))
+        return files == expected.files.values.reduce(0, +) && keys.isSubset(of: allowed)
+    }
+}
+
+extension FileTable {
+    /// With which directory each victim goes as one.
+    func checkGroups(_ groups: [VictimGroup]) -> Bool {
+        var found: [String: String] = [:]
+        for group in groups {
+            guard let directory = group.unit?.directory else { continue }
+            for node in group.nodes { found[node.path().text] = directory.path().text }
+        }
+        let expected = Dictionary(
+            uniqueKeysWithValues: victims.compactMap { victim in victim.unit.map { (victim.path, $0.group) } })
+        #expect(found == expected)
+        return found == expected
+    }
+
+    /// Folders in which nothing is.
+    var emptyFolders: [String] {
+        folders.keys.filter { folder in folder != "" && everyPath.allSatisfy { parent(of: $0) != folder } }.sorted()
+    }
+}
