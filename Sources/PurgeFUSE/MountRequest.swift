@@ -11,7 +11,7 @@ public struct MountRequest: Sendable {
     public var allowsOther = false
     /// Further options for mount(8), as after `-o`.
     public var options: [String] = []
-    /// Which access times reading must not change.
+    /// Which access times reading must not change, if the mount is not read-only.
     public var untouched: UntouchedTimes = []
 
     /// The start that has prepared the store for this mount, by the name that it has left there.
@@ -37,6 +37,9 @@ public struct MountRequest: Sendable {
     public var eventSink: EventSink?
     /// Whether the mount is read-only; of several options the last counts.
     var isReadOnly: Bool { options.last { $0 == "ro" || $0 == "rw" } == "ro" }
+
+    /// Which access times reading must not change.
+    var untouchedTimes: UntouchedTimes { isReadOnly ? [.files, .directories] : untouched }
 
     public init(storePath: String, mountpoint: String) {
         self.storePath = storePath

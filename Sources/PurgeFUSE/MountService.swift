@@ -55,7 +55,7 @@ public enum MountService {
         let (notifier, retries) = (Notifier(mountpoint: mountpoint), RetriesOfMount())
         let volume = try Volume(
             store: store, device: settings, journal: journal, mountpoint: mountpoint,
-            untouched: request.untouched, hooks: hooks(notifier, retries, store), progress: ScanProgress().report)
+            untouched: request.untouchedTimes, hooks: hooks(notifier, retries, store), progress: ScanProgress().report)
         for warning in volume.unreportedDamage { note("purgefs: warning: \(warning)") }
         for warning in volume.scan.takeRecordWarnings() { note("purgefs: warning: \(warning)") }
         if request.warnsOfSmallDisk { warnOfSmallDisk(volume, store) }
@@ -85,7 +85,7 @@ public enum MountService {
         let known = try store.loadSettings()
         guard known.unfinished != nil, !request.isReadOnly else { return known }
         let volume = try Volume(
-            store: store, device: known, journal: journal, mountpoint: nil, untouched: request.untouched)
+            store: store, device: known, journal: journal, mountpoint: nil, untouched: request.untouchedTimes)
         try volume.finishInterruptedWork()
         return try store.loadSettings()
     }

@@ -1,6 +1,7 @@
 import CFuse
 import CFuseShims
 import Glibc
+import PurgeStore
 import PurgeSystem
 import PurgeTree
 import PurgeVolume
@@ -15,6 +16,7 @@ final class Server: Sendable {
     let backings: BackingFiles
     let streams = ParkedReads()
     let retries: Retries
+    let endingMark = EndingMark()
 
     init(volume: Volume, notifier: Notifier, commands: WorkQueue, isReadOnly: Bool) {
         self.volume = volume

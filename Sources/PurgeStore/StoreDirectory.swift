@@ -59,8 +59,9 @@ struct StoreDirectory: Sendable {
                 let holder = StoreHolder.process(of: descriptor)
                 let isEnding = holder.map { StoreHolder.isEndingDaemon($0.pid, of: absolutePath) } ?? false
                 let now = System.uptime()
-                // It closes /dev/fuse before it releases the store.
                 if isEnding { deadline = min(now + Self.graceTime, began + Self.endingTime) }
+                // A child of a holder that is gone, before its exec: on a busy machine that may take a while.
+                if holder == nil { deadline = max(deadline, began + Self.graceTime) }
                 guard now < deadline else { throw Self.busy(path, holder: holder, isEnding: isEnding) }
                 guard System.endSignal() == nil else { throw .interrupted(path) }
                 usleep(5000)

@@ -23,20 +23,21 @@ enum StoreHolder {
         }
     }
 
-    /// Whether a process is a daemon that still has /dev/fuse open but whose mount of the store is gone. A daemon that
-    /// has not mounted yet has no /dev/fuse. False if that cannot be seen.
+    /// Whether a process is a daemon whose mount of the store is over: it says so itself (`EndingMark`), or still has
+    /// /dev/fuse open while the mount is gone. A daemon that has not mounted yet has neither. False if that cannot be seen.
     static func isEndingDaemon(_ pid: Int32, of store: String) -> Bool {
         do throws(Errno) {
-            let table = try FileDescriptor.open("/proc/\(pid)/mountinfo", O_RDONLY).readToEnd()
-            let source = " - fuse.purgefs \(escaped(store)) "
-            if String(decoding: table, as: UTF8.self).contains(source) { return false }
             let directory = "/proc/\(pid)/fd"
-            return try FileDescriptor.open(directory, O_RDONLY | O_DIRECTORY).entryNames().contains { name in
+            let targets = try FileDescriptor.open(directory, O_RDONLY | O_DIRECTORY).entryNames().map { name in
                 do throws(Errno) {
                     let target = try System.readLink(at: AT_FDCWD, "\(directory)/\(name)")
-                    return String(decoding: target.map { UInt8(bitPattern: $0) }, as: UTF8.self) == "/dev/fuse"
-                } catch { return false }
+                    return String(decoding: target.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                } catch { return "" }
             }
+            if targets.contains("/memfd:\(EndingMark.name) (deleted)") { return true }
+            let table = try FileDescriptor.open("/proc/\(pid)/mountinfo", O_RDONLY).readToEnd()
+            let source = " - fuse.purgefs \(escaped(store)) "
+            return targets.contains("/dev/fuse") && !String(decoding: table, as: UTF8.self).contains(source)
         } catch { return false }
     }
 

@@ -37,6 +37,32 @@ extension Mounts {
             }
         }
 
+        /// Nor does a mount that is read-only change them in the store.
+        @Test func accessTimesStayInAReadOnlyMount() throws {
+            try withMount(["--total", "64M"]) { mount in
+                let files = ["Documents/small", "Documents/large"]
+                try mount.make(files[0], size: 5000)
+                try mount.make(files[1], size: 1 << 20)
+                try mount.unmount()
+                let stored = (files + ["Documents"]).map { "\(mount.store)/container/\($0)" }
+                let old = timespec(tv_sec: 1_000_000_000, tv_nsec: 0)
+                for path in stored {
+                    let status = try Files.status(path)
+                    try System.setTimes(at: AT_FDCWD, path, access: old, modification: status.st_mtim)
+                }
+                try mount.mount(["-o", "ro"])
+                for path in files {
+                    let file = try OpenFile(mount.path(path), O_RDONLY)
+                    _ = try file.read(4096)
+                    file.close()
+                }
+                #expect(try Files.names(in: mount.path("Documents")).sorted() == ["large", "small"])
+                try mount.unmount()
+                #expect(try stored.map { try Files.status($0).st_atim.tv_sec } == [old.tv_sec, old.tv_sec, old.tv_sec])
+                try mount.mount()
+            }
+        }
+
         @Test(arguments: [
             "relatime", "strictatime", "nodiratime", "lazytime", "noatime,nodiratime", "defaults,rw,relatime",
         ])

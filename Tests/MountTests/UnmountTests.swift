@@ -110,11 +110,33 @@ extension Mounts {
                     #expect(refused.errors.contains("(process \(daemon)) still has the store"), "\(refused)")
                     #expect(refused.errors.contains("purgefs unmount --force \(mount.root)\n"), "\(refused)")
                 }
+                for words in [["check", mount.store], ["mount", mount.store, mount.root]] {
+                    let refused = try Program.run([PurgefsBinary.path] + words)
+                    let start = "purgefs: cannot \(words[0]): \(mount.store): another mount namespace"
+                    #expect(refused.status == 1 && refused.errors.hasPrefix(start), "\(refused)")
+                    #expect(refused.errors.contains("process \(keeper.pid) (sleep 1000)"), "\(refused)")
+                    #expect(refused.errors.contains("purgefs unmount --force \(mount.root)\n"), "\(refused)")
+                }
                 #expect(Files.exists("/proc/\(daemon)"))
                 try PurgefsBinary.run("unmount", "--force", mount.root).succeeded()
                 // The store is free, while the copy is still there.
                 try mount.mount()
                 try mount.unmount()
+            }
+        }
+
+        /// umount(8) returns while the daemon still writes to the store, here because another program has locked the
+        /// journal. The next mount waits for that.
+        @Test func aMountWaitsForADaemonThatEndsSlowly() throws {
+            try withDaemon { mount, daemon in
+                let locker = try Program.start(
+                    [Program.python, "-c", Self.locker, "\(mount.store)/journal.sqlite", "\(daemon)"])
+                try eventually("the lock") { locker.output == "ready\n" }
+                try Program.run("umount", mount.root).succeeded()
+                try eventually("the end of service") { locker.output == "ready\nended\n" }
+                try PurgefsBinary.run("mount", mount.store, mount.root).succeeded()
+                try PurgefsBinary.run("unmount", mount.root).succeeded()
+                try locker.wait(within: 10)
             }
         }
 
@@ -166,6 +188,21 @@ extension Mounts {
                 #expect(file.errors.contains("OSError") || file.errors.contains("ConnectionAbortedError"))
             }
         }
+
+        /// Keeps the journal locked for longer than a mount waits for a store that is simply in use.
+        private static let locker = """
+            import os, sqlite3, sys, time
+            journal = sqlite3.connect(sys.argv[1], isolation_level=None)
+            journal.execute("BEGIN EXCLUSIVE")
+            print("ready", flush=True)
+            def target(name):
+                try: return os.readlink(name)
+                except FileNotFoundError: return ""
+            fds = f"/proc/{sys.argv[2]}/fd"
+            while any(target(f"{fds}/{fd}") == "/dev/fuse" for fd in os.listdir(fds)): time.sleep(0.001)
+            print("ended", flush=True)
+            time.sleep(0.5)
+            """
 
         /// Takes a copy of the daemon's descriptor of /dev/fuse: pidfd_getfd(2).
         private static let holder = """

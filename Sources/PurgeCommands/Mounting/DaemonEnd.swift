@@ -55,9 +55,10 @@ struct DaemonEnd {
         } catch { usleep(200) }
     }
 
-    private var isOver: Bool { !isRunning && isStoreFree }
+    private var isOver: Bool { !isRunning && Self.isFree(store) }
 
-    private var isStoreFree: Bool {
+    /// Whether nobody has the lock of a store.
+    static func isFree(_ store: String) -> Bool {
         do throws(Errno) {
             let directory = try FileDescriptor.open(store, O_RDONLY | O_DIRECTORY)
             try System.lockExclusively(directory.raw)

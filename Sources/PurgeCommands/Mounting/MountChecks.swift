@@ -10,6 +10,7 @@ enum MountChecks {
         try checkMountpoint(mountpoint)
         let places = PlaceChecks(Surroundings(mounts: MountEntry.all()))
         try places.check(store: store)
+        if let failure = MountCopy.failure(what, store: store) { throw failure }
         try places.check(mountpoint: mountpoint, of: store)
         try checkDevice()
         try checkRights(allowsOther: allowsOther)

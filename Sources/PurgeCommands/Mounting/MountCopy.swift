@@ -22,6 +22,35 @@ struct MountCopy {
         }
     }
 
+    /// The failure of a command that needs a store, if copies of a mount are what keeps the store; nil otherwise.
+    static func failure(_ what: String, store path: String) -> CommandFailure? {
+        guard let store = Places.resolved(path), !DaemonEnd.isFree(store), Target.mount(ofStore: store) == nil,
+            ProcessTable.daemons(of: store).contains(where: ProcessTable.isInOurMountNamespace)
+        else { return nil }
+        let copies = all { $0.isContainer && $0.source.isPath(store) }
+        guard let entry = copies.first?.entry else { return nil }
+        let daemon = DaemonEnd(entry)
+        // The process that keeps it may be about to end.
+        if daemon.wait(milliseconds: 500) { return nil }
+        return kept(what, path, by: copies, daemon.daemons, at: entry.mountpoint)
+    }
+
+    /// Copies keep the store of a mount that was at `mountpoint`.
+    static func kept(
+        _ what: String, _ path: String, by copies: [MountCopy], _ daemons: [pid_t], at mountpoint: String
+    ) -> CommandFailure {
+        let processes = copies.prefix(5).map { "process \($0.pid) (\(ProcessTable.shown($0.command)))" }
+        let pids = daemons.map(String.init).joined(separator: ", ")
+        return CommandFailure(
+            what, path: path,
+            "another mount namespace (a sandbox, a container) has a copy of the mount, so the daemon"
+                + (pids.isEmpty ? "" : " (process \(pids))") + " still has the store",
+            advice: (processes.map { "The copy is in the mount namespace of \($0)." } + [
+                "End that process, or end the daemon (programs that use the copy get errors): "
+                    + "purgefs unmount --force \(VisibleText.of(mountpoint))"
+            ]).joined(separator: "\n  "))
+    }
+
     private static func all(_ isMeant: (MountEntry) -> Bool) -> [MountCopy] {
         ProcessTable.otherMountNamespaces().compactMap { pid in
             MountEntry.all(of: "\(pid)").last(where: isMeant).map {

@@ -35,6 +35,7 @@ private enum CheckVerb {
                 "cannot check", path: store, "it is mounted at \(mount)",
                 advice: "Unmount it first: purgefs unmount \(mount)")
         }
+        if let failure = MountCopy.failure("cannot check", store: store) { throw failure }
         var remaining = 0
         func show(_ problems: [StoreProblem]) throws(CommandFailure) {
             for problem in problems { try console.print(text(problem)) }

@@ -54,7 +54,9 @@ private enum UnmountVerb {
             // The process that keeps it may be about to end.
             if daemon.wait(milliseconds: 500) { return try done(daemon) }
             copies = MountCopy.all(of: entry)
-            if !copies.isEmpty { throw kept("unmounted, but not everywhere", path, by: copies, daemon) }
+            if !copies.isEmpty {
+                throw MountCopy.kept("unmounted, but not everywhere", path, by: copies, daemon.daemons, at: path)
+            }
         }
         if end(daemon, hasCopies: !copies.isEmpty, entry, isForced: isForced) { return try done(daemon) }
         let pids = daemon.daemons.map(String.init)
@@ -82,21 +84,6 @@ private enum UnmountVerb {
         // Once a connection has ended, its number may be given to another one. It is ours while a copy shows our store.
         guard !MountCopy.all(of: entry).isEmpty, MountConnection(entry: entry).abortByNumber() else { return false }
         return daemon.wait(milliseconds: patience)
-    }
-
-    private static func kept(
-        _ what: String, _ path: String, by copies: [MountCopy], _ daemon: DaemonEnd
-    ) -> CommandFailure {
-        let processes = copies.prefix(5).map { "process \($0.pid) (\(ProcessTable.shown($0.command)))" }
-        let pids = daemon.daemons.map(String.init).joined(separator: ", ")
-        return CommandFailure(
-            what, path: path,
-            "another mount namespace (a sandbox, a container) has a copy of the mount, so the daemon"
-                + (pids.isEmpty ? "" : " (process \(pids))") + " still has the store",
-            advice: (processes.map { "The copy is in the mount namespace of \($0)." } + [
-                "End that process, or end the daemon (programs that use the copy get errors): "
-                    + "purgefs unmount --force \(VisibleText.of(path))"
-            ]).joined(separator: "\n  "))
     }
 
     private static func takeAway(
@@ -183,7 +170,8 @@ private enum UnmountVerb {
         if let entry = MountEntry.container(at: resolved) { return (entry, true) }
         if let copy = MountCopy.container(at: resolved) {
             if isForced { return (copy.entry, false) }
-            throw kept(what, path, by: MountCopy.all(of: copy.entry), DaemonEnd(copy.entry))
+            throw MountCopy.kept(
+                what, path, by: MountCopy.all(of: copy.entry), DaemonEnd(copy.entry).daemons, at: path)
         }
         if let mount = MountEntry.containers().map(\.mountpoint).last(where: { resolved.isPath(below: $0) }) {
             throw CommandFailure(
