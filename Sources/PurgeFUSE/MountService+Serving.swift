@@ -31,7 +31,7 @@ extension MountService {
         }
         let failure = Channel.failure
         if failure != nil { EndSignals.detach(mountpoint, device: device) }
-        // From here on a process that waits for the store can no longer tell by /dev/fuse.
+        // /dev/fuse is closed before the store is free.
         server.endingMark.set()
         // The notifier may be in a call through the mount that is no longer served, and both of these
         // wait for it.

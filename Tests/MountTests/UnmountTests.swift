@@ -125,19 +125,41 @@ extension Mounts {
             }
         }
 
-        /// umount(8) returns while the daemon still writes to the store, here because another program has locked the
-        /// journal. The next mount waits for that.
-        @Test func aMountWaitsForADaemonThatEndsSlowly() throws {
-            try withDaemon { mount, daemon in
-                let locker = try Program.start(
-                    [Program.python, "-c", Self.locker, "\(mount.store)/journal.sqlite", "\(daemon)"])
-                try eventually("the lock") { locker.output == "ready\n" }
-                try Program.run("umount", mount.root).succeeded()
-                try eventually("the end of service") { locker.output == "ready\nended\n" }
-                try PurgefsBinary.run("mount", mount.store, mount.root).succeeded()
-                try PurgefsBinary.run("unmount", mount.root).succeeded()
-                try locker.wait(within: 10)
+        /// umount(8) returns while the daemon still writes to the store, here on a file system that is frozen. The daemon
+        /// says so, and the next mount waits for it.
+        @Test func aMountWaitsForADaemonThatStillWrites() throws {
+            try Scratch.with("frozen") { scratch in
+                let (disk, store, root) = ("\(scratch.path)/fs", "\(scratch.path)/fs/store", "\(scratch.path)/mount")
+                try Program.shell(
+                    "mkdir fs mount; truncate -s 32M image; mkfs.ext4 -q -F image; mount -o loop image fs",
+                    in: scratch.path
+                ).succeeded()
+                defer { _ = try? Program.run("umount", "-l", disk) }
+                try PurgefsBinary.run("mount", "--total", "8M", store, root).succeeded()
+                let next = try frozen(disk) {
+                    let pids = try Files.names(in: "/proc").compactMap { pid_t($0) }
+                    let daemon = try #require(
+                        pids.first { Files.commandLine(of: "\($0)").hasSuffix(" \(store) \(root)") })
+                    try Program.run("umount", root).succeeded()
+                    try eventually("the mark") { Self.open(by: daemon).contains("/memfd:purgefs-ending (deleted)") }
+                    return try Program.start([PurgefsBinary.path, "mount", store, root])
+                }
+                #expect(try next.wait(within: 60) == 0, "\(next.errors)")
+                try PurgefsBinary.run("unmount", root).succeeded()
             }
+        }
+
+        private func frozen<Value>(_ disk: String, _ body: () throws -> Value) throws -> Value {
+            try Program.run("fsfreeze", "--freeze", disk).succeeded()
+            let result = Result { try body() }
+            try Program.run("fsfreeze", "--unfreeze", disk).succeeded()
+            return try result.get()
+        }
+
+        private static func open(by pid: pid_t) -> [String] {
+            let directory = "/proc/\(pid)/fd"
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+            return names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "\(directory)/\($0)") }
         }
 
         /// The same in one step, for a mount that is in use here too and whose daemon does not react.
@@ -188,21 +210,6 @@ extension Mounts {
                 #expect(file.errors.contains("OSError") || file.errors.contains("ConnectionAbortedError"))
             }
         }
-
-        /// Keeps the journal locked for longer than a mount waits for a store that is simply in use.
-        private static let locker = """
-            import os, sqlite3, sys, time
-            journal = sqlite3.connect(sys.argv[1], isolation_level=None)
-            journal.execute("BEGIN EXCLUSIVE")
-            print("ready", flush=True)
-            def target(name):
-                try: return os.readlink(name)
-                except FileNotFoundError: return ""
-            fds = f"/proc/{sys.argv[2]}/fd"
-            while any(target(f"{fds}/{fd}") == "/dev/fuse" for fd in os.listdir(fds)): time.sleep(0.001)
-            print("ended", flush=True)
-            time.sleep(0.5)
-            """
 
         /// Takes a copy of the daemon's descriptor of /dev/fuse: pidfd_getfd(2).
         private static let holder = """

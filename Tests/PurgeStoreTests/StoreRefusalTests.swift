@@ -1,6 +1,7 @@
 import Glibc
 import PurgeModel
 import PurgeSystem
+import Support
 import Testing
 
 @testable import PurgeStore
@@ -61,6 +62,25 @@ struct StoreRefusalTests {
         #expect(error.what == "the store is in use by process \(getpid()); one mount at a time can hold it")
         #expect(error.advice == "Unmount it first (`purgefs unmount MOUNTPOINT`), or use another store.")
         withExtendedLifetime(holder) {}
+    }
+
+    /// A daemon that says that its mount is over is waited for, longer than for a store that is simply in use.
+    @Test func waitsForADaemonThatIsEnding() throws {
+        do { _ = try Store.open(directory["store"], creating: true) }
+        let daemon = try Program.start([
+            Program.python, "-c",
+            """
+            import fcntl, os, sys, time
+            store = os.open(sys.argv[1], os.O_RDONLY)
+            fcntl.flock(store, fcntl.LOCK_EX)
+            mark = os.memfd_create(sys.argv[2])
+            print("ready", flush=True)
+            time.sleep(0.6)
+            """, directory["store"], EndingMark.name,
+        ])
+        try eventually("the lock") { daemon.output == "ready\n" }
+        _ = try Store.open(directory["store"], creating: false)
+        #expect(try daemon.wait(within: 10) == 0)
     }
 
     @Test func severalCopyAStoreAndNoneMountsItMeanwhile() throws {
