@@ -1,5 +1,6 @@
 import PurgeModel
 import Support
+import Synchronization
 import Testing
 
 @testable import PurgeVolume
@@ -187,5 +188,44 @@ struct VolumePlacementTests {
             live.volume.close(handle)
             expect(live, 0, 0, 0)
         }
+    }
+
+    /// Other calls come between the steps of a rename; what counts afterwards is what the next mount finds.
+    @Test func callsBetweenTheStepsOfARename() throws {
+        let calls = Mutex<[@Sendable () -> Void]>([])
+        var hooks = VolumeHooks()
+        hooks.beforeSlowWork = { calls.withLock { $0.popLast() }?() }
+        try withVolume(hooks: hooks) { live in
+            try live.makeDirectory("Documents/d")
+            for number in 0..<2500 { live.volume.close(try live.create("Documents/d/f\(number)")) }
+            calls.withLock {
+                $0 = [
+                    {
+                        _ = try? live.rename("Library/Caches/d/f0", "Documents/moved")
+                        _ = try? live.mark("Library/Caches/d/f1", "high")
+                        _ = try? live.unlink("Library/Caches/d/f2")
+                    },
+                    {
+                        _ = try? live.makeDirectory("Library/Caches/d/sub")
+                        _ = try? live.rename("Library/Caches/d/f3", "Library/Caches/d/sub/f3")
+                        _ = try? live.make("Library/Caches/d/sub/new", blocks: 2)
+                        _ = try? live.rename("Library/Caches/d/sub", "tmp/sub")
+                    },
+                ]
+            }
+            try live.rename("Documents/d", "Library/Caches/d")
+            #expect(calls.withLock { $0.isEmpty })
+            #expect(live.exists("Documents/moved") && live.exists("tmp/sub/f3") && live.exists("tmp/sub/new"))
+            #expect(!live.exists("Library/Caches/d/f2"))
+            let (found, next) = (live.volume.status(), try live.scanned().status())
+            #expect(found.tiers.caches.files == 2497 && found.tiers.temporary.files == 2)
+            #expect(files(found) == files(next))
+            #expect(try live.blocks(.storageReclaimable) == 2)
+        }
+    }
+
+    private func files(_ status: StatusReport) -> [Int64] {
+        let tiers = status.tiers
+        return [tiers.temporary.files, tiers.caches.files, tiers.persistent.files, status.marked.purgeable.files]
     }
 }
