@@ -73,6 +73,7 @@ struct DeviceWorkTests {
             try live.symlink("Library/link")
             try live.makeFIFO("fifo")
             try live.set("isPurgeable", of: "", to: "high")
+            try live.set("purgeGroup", of: "", to: "1")
             try live.set("isExcludedFromBackup", of: "", to: "1")
             try live.set("user.own", of: "", to: "x")
             try live.change(try live.node(""), nil) { $0.mode = 0o500 }
@@ -88,6 +89,7 @@ struct DeviceWorkTests {
             #expect(try Files.status(live.stored("")).st_mode & 0o7777 == 0o755)
             #expect(try live.volume.extendedAttributes.names(of: live.volume.root, caller: LiveVolume.caller) == [])
             #expect(live.volume.root.ownMark.mark == nil)
+            #expect(live.volume.root.behaviour == PurgeBehaviour())
             let saved = try live.volume.store.loadSettings()
             #expect(saved.containerID != id && saved.unfinished == nil)
             #expect(live.volume.controlFiles.text(of: .appState) == "terminated\n")

@@ -83,6 +83,7 @@ struct ContainerFolders: VolumeFamily {
             state.tree.set(.exclusion(false), of: root)
             state.tree.set(.protection(nil), of: root)
             state.tree.set(.policy(nil), of: root)
+            state.tree.set(.behaviour(PurgeBehaviour()), of: root)
             root.ensuredIO.setTimes = SetTimes()
         }
         core.finishPlacing(below: [root])
