@@ -244,6 +244,7 @@ extension Mounts {
         /// The status is 123 after the events that were named, and COMMAND's own one if it has failed.
         @Test(arguments: [
             ("purged", "true", 123), ("refused", "true", 0), ("refused,purged", "true", 123), ("purged", "exit 7", 7),
+            ("purged --fail-on refused", "true", 123),
         ]) func failsOnEvents(events: String, last: String, status: Int32) throws {
             try Scratch.with("run") { scratch in
                 let summary = "\(scratch.path)/summary.json"
@@ -254,9 +255,9 @@ extension Mounts {
                     \(last)
                     """
                 let outcome = try Program.run(
-                    PurgefsBinary.path, "run", "--total", "1M", "--fail-on", events,
-                    "--summary",
-                    summary, "--", "sh", "-c", script)
+                    [PurgefsBinary.path, "run", "--total", "1M", "--fail-on"]
+                        + events.split(separator: " ").map(String.init)
+                        + ["--summary", summary, "--", "sh", "-c", script])
                 #expect(outcome.status == status, "\(outcome)")
                 #expect(
                     outcome.errors.contains("--fail-on purged: 1 event, the first of Library/Caches/cached")

@@ -32,10 +32,45 @@ struct ArgumentsTests {
         #expect(arguments.operands == ["--total", "--"] && !arguments.has(.total))
     }
 
-    @Test func theLastCountsAndAllAreKept() throws {
-        let arguments = try parse("--total", "1K", "--total", "2K", "-o", "a", "-o", "b")
-        #expect(arguments.size(.total) == ByteCount(2048))
-        #expect(arguments.texts(.mountOptions) == ["a", "b"])
+    /// The options whose values add up; every other option of every verb takes one value.
+    private static let addingUp = [
+        "run --at", "run --fail-on", "run -o", "mount -o", "purge --path", "clean --hook", "events --type",
+    ]
+
+    @Test(arguments: Verbs.all.flatMap { verb in verb.options.map { (verb.name, $0) } })
+    func aSecondValueAddsUpOrIsRefused(name: String, option: OptionSpec) throws {
+        let verb = try Verbs.named(name)
+        let operands = verb.words.prefix(1) + Array(repeating: "x", count: verb.operands.lowerBound)
+        let words = Self.words(option) + Self.words(option) + operands.prefix(max(1, verb.operands.lowerBound))
+        let doesAddUp = Self.addingUp.contains("\(name) \(option.text)")
+        #expect(option.isHidden || option.help.lowercased().contains("may be repeated") == doesAddUp)
+        if option.value == .none {
+            #expect(throws: Never.self) { try Arguments(words, for: verb) }
+        } else if doesAddUp {
+            #expect(try Arguments(words, for: verb).texts(option).count == 2)
+        } else {
+            #expect(throws: CommandFailure.usage("\(option.text) is given twice; it takes one value")) {
+                try Arguments(words, for: verb)
+            }
+        }
+    }
+
+    private static func words(_ option: OptionSpec) -> [String] {
+        switch option.value {
+        case .none: [option.text]
+        case .size, .number: [option.text, "1"]
+        case .duration: [option.text, "1s"]
+        case .file, .directory, .text, .list: [option.text, "x"]
+        case .moment: [option.text, "1s", "x=y"]
+        case .choice(_, let words, _): [option.text, words[0]]
+        case .optionalChoice(_, let words): ["\(option.text)=\(words[0])"]
+        }
+    }
+
+    /// The second is refused even if it is the same, or has no value.
+    @Test func anOptionalValueIsGivenOnce() throws {
+        #expect(throws: CommandFailure.self) { try parse("--mark", "--mark=a") }
+        #expect(throws: CommandFailure.self) { try parse("--total", "1K", "--total=1K") }
     }
 
     @Test func anOptionalValueIsAttachedOrNotThere() throws {

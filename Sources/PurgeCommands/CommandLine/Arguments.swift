@@ -9,8 +9,11 @@ struct Arguments: Sendable {
 
     /// Whether the option was given, with or without a value.
     func has(_ option: OptionSpec) -> Bool { values[option.name] != nil }
-    /// The value that was given last.
-    func text(_ option: OptionSpec) -> String? { values[option.name]?.last }
+    /// The value of an option that may be given once.
+    func text(_ option: OptionSpec) -> String? {
+        precondition(!option.addsUp, "\(option.text) has several values")
+        return values[option.name]?.first
+    }
     func texts(_ option: OptionSpec) -> [String] { values[option.name] ?? [] }
     func size(_ option: OptionSpec) -> ByteCount? { text(option).flatMap { ByteCount(text: $0) } }
 
@@ -43,7 +46,7 @@ struct Arguments: Sendable {
         switch option.value {
         case .none:
             guard attached == nil else { throw .usage("\(option.text) takes no value") }
-            values[option.name, default: []].append("")
+            values[option.name] = [""]
             return 0
         case .optionalChoice(_, let words):
             if let attached { try check(attached, option) }
@@ -52,7 +55,7 @@ struct Arguments: Sendable {
                     "\(option.text) takes its value after '=': \(option.text)=\(following) (for a file of that name, "
                         + "write ./\(following))")
             }
-            values[option.name, default: []].append(attached ?? "")
+            try add(attached ?? "", to: option)
             return 0
         case .moment:
             // One word with a space in it is the same as two.
@@ -62,7 +65,7 @@ struct Arguments: Sendable {
             guard value.contains(" "), !parts.contains("--") else {
                 throw .usage("\(option.synopsis): a word is missing")
             }
-            values[option.name, default: []].append(value)
+            try add(value, to: option)
             return parts.count - (attached == nil ? 0 : 1)
         default:
             guard let value = attached ?? following else { throw .usage("\(option.synopsis): the value is missing") }
@@ -71,9 +74,14 @@ struct Arguments: Sendable {
                 throw .usage("\(option.synopsis): the value is missing: `--` ends the options\(way)")
             }
             try check(value, option)
-            values[option.name, default: []].append(value)
+            try add(value, to: option)
             return attached == nil ? 1 : 0
         }
+    }
+
+    private mutating func add(_ value: String, to option: OptionSpec) throws(CommandFailure) {
+        guard option.addsUp || !has(option) else { throw .usage("\(option.text) is given twice; it takes one value") }
+        values[option.name, default: []].append(value)
     }
 
     private func check(_ value: String, _ option: OptionSpec) throws(CommandFailure) {

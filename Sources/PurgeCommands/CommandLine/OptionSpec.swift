@@ -29,15 +29,18 @@ struct OptionSpec: Hashable, Sendable {
     var isShort: Bool { name.count == 1 }
     /// For purgefs's own use: left out of the help.
     var isHidden = false
+    /// Whether it may be given several times, and all of its values count. A second value is refused otherwise.
+    var addsUp = false
 
     /// An option without a value.
     init(_ name: String, _ help: String) { self.init(name, .none, help) }
 
-    init(_ name: String, _ value: Value, hidden: Bool = false, _ help: String) {
+    init(_ name: String, _ value: Value, hidden: Bool = false, addsUp: Bool = false, _ help: String) {
         self.name = name
         self.value = value
         self.help = help
         isHidden = hidden
+        self.addsUp = addsUp
     }
 
     /// `--total`, `-o`.

@@ -20,7 +20,8 @@ extension OptionSpec {
     static let allowOther = OptionSpec(
         "allow-other", "let other users in; this needs root, or user_allow_other in /etc/fuse.conf")
     static let mountOptions = OptionSpec(
-        "o", .text("OPTIONS"), "options for mount(8), separated by commas: ro, noexec, allow_other, ...")
+        "o", .text("OPTIONS"), addsUp: true,
+        "options for mount(8), separated by commas: ro, noexec, allow_other, ... May be repeated")
     static let log = OptionSpec("log", .file, "append the daemon's messages to FILE; without it they are lost")
 
     /// What both `run` and `mount` take.
@@ -71,10 +72,7 @@ extension Arguments {
         OptionSpec.mounting.flatMap { option -> [String] in
             switch option.value {
             case .none: has(option) ? [option.text] : []
-            // Of an option that counts once, the last wins.
-            default:
-                option == .mountOptions
-                    ? texts(option).flatMap { [option.text, $0] } : text(option).map { [option.text, $0] } ?? []
+            default: texts(option).flatMap { [option.text, $0] }
             }
         }
     }

@@ -2,30 +2,20 @@ import PurgeModel
 
 /// What the caller of `purgefs run` wants to know at its end: a status of its own after certain events, and a summary.
 struct RunDemands {
-    /// The words of `--fail-on`, and the events that they stand for.
-    private static let types: [(word: String, type: EventType)] = [
-        ("refused", .refused), ("purged", .purge), ("flagLost", .flagLost), ("protectionDenied", .protectionDenied),
-        ("hostFull", .hostFull),
-    ]
-    static let words = types.map(\.word)
-
-    private let types: [(word: String, type: EventType)]
+    /// What `--fail-on` names.
+    let demands: [EventDemand]
     private let summary: ReportFile?
 
     var wantSummary: Bool { summary != nil }
 
     init(_ arguments: Arguments) throws(CommandFailure) {
-        let words = arguments.text(.failOn)?.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-        var types: [(word: String, type: EventType)] = []
-        for word in words ?? [] {
-            guard let found = Self.types.first(where: { $0.word == word }) else {
-                throw .usage(
-                    "--fail-on: '\(word)' is not one of \(Self.words.joined(separator: ", "))"
-                        + Suggestion.hint(for: word, among: Self.words))
+        var demands: [EventDemand] = []
+        for text in arguments.texts(.failOn) {
+            for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+                demands.append(try EventDemand(part))
             }
-            types.append(found)
         }
-        self.types = types
+        self.demands = demands
         summary = arguments.text(.summaryFile).map { ReportFile(path: $0, kind: "summary") }
     }
 
@@ -39,18 +29,13 @@ struct RunDemands {
 
     /// A COMMAND that has failed keeps its status.
     func status(after status: Int32, _ events: RunTally, _ console: Console) -> Int32 {
-        let found = types.map { (word: $0.word, type: $0.type, count: count(of: $0.type, events)) }
-            .filter { $0.count > 0 }
-        if found.isEmpty { return status }
-        for (word, type, count) in found {
-            let path = events.firstPaths[type].map { ", the first of \(VisibleText.of($0))" } ?? ""
-            console.warn("run: --fail-on \(word): \(count) \(count == 1 ? "event" : "events")\(path)")
+        let met = events.demands.filter { $0.count > 0 }
+        if met.isEmpty { return status }
+        for demand in met {
+            let path = demand.firstPath.map { ", the first of \(VisibleText.of($0))" } ?? ""
+            let count = "\(demand.count) \(demand.count == 1 ? "event" : "events")"
+            console.warn("run: --fail-on \(VisibleText.of(demand.text)): \(count)\(path)")
         }
         return status == ExitStatus.done ? ExitStatus.demandFailed : status
-    }
-
-    /// What other apps have lost is no loss of this one.
-    private func count(of type: EventType, _ events: RunTally) -> Int {
-        type == .purge ? events.purgedFiles : events.counts[type] ?? 0
     }
 }

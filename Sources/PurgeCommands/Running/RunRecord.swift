@@ -27,7 +27,7 @@ final class RunRecord: Sendable {
         var report: DaemonReport?
         /// Whether nothing more comes from the daemon.
         var hasEnded = false
-        var tally = RunTally()
+        var tally: RunTally
         /// Lines that are not in the tally yet.
         var lines: [Line] = []
         var writingFailure: Errno?
@@ -50,14 +50,15 @@ final class RunRecord: Sendable {
 
     private let path: String?
     private let file: FileDescriptor?
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let thread = Mutex<WorkThread?>(nil)
     /// Advances when the daemon has made its report, or has ended.
     private let completion = Gate()
 
     /// The file is opened before COMMAND begins, so that a bad name is reported at once.
-    init(path: String?) throws(CommandFailure) {
+    init(path: String?, demands: [EventDemand]) throws(CommandFailure) {
         self.path = path
+        state = Mutex(State(tally: RunTally(demands: demands)))
         do throws(Errno) {
             file = try path.map { (path) throws(Errno) in
                 let file = try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
@@ -128,6 +129,13 @@ final class RunRecord: Sendable {
             failures.append(
                 CommandFailure(
                     "the events are incomplete", path: path, "\(state.missing) of them came too fast and are not in it",
+                    advice: "The journal could not be written either: check the disk under the store."))
+        }
+        if path == nil, state.missing > 0, let demand = state.tally.demands.first {
+            failures.append(
+                CommandFailure(
+                    "cannot tell whether there were events of --fail-on", path: demand.text,
+                    "\(state.missing) events came too fast and are lost",
                     advice: "The journal could not be written either: check the disk under the store."))
         }
         if isStoreKept {

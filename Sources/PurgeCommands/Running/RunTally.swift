@@ -12,9 +12,12 @@ struct RunTally: Sendable {
     private(set) var purged: [Purged] = []
     private(set) var refusals: Int64 = 0
     private(set) var hostRefusals = 0
-    /// How many events of each type there were, and of which file the first was.
+    /// How many events of each type there were.
     private(set) var counts: [EventType: Int] = [:]
-    private(set) var firstPaths: [EventType: String] = [:]
+    /// What `--fail-on` names, and the events that it has met.
+    private(set) var demands: [EventDemand]
+
+    init(demands: [EventDemand] = []) { self.demands = demands }
 
     var purgedBytes: ByteCount { purged.reduce(.zero) { $0 + $1.bytes } }
 
@@ -26,7 +29,7 @@ struct RunTally: Sendable {
 
     mutating func add(_ event: Event) {
         count(event.type)
-        if let path = event.path, firstPaths[event.type] == nil { firstPaths[event.type] = path }
+        for index in demands.indices { demands[index].meet(event) }
         switch event.type {
         case .purge:
             if event.path != nil { purgedFiles += 1 }

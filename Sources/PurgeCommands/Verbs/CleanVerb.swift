@@ -5,7 +5,7 @@ extension OptionSpec {
     fileprivate static let plist = OptionSpec(
         "plist", .file, "the list of tasks, a property list in XML or binary, as PurgeableCache.plist has them")
     fileprivate static let hook = OptionSpec(
-        "hook", .text("NAME=COMMAND"),
+        "hook", .text("NAME=COMMAND"), addsUp: true,
         "the shell runs COMMAND for the class method NAME, Class.selector, or for all of a Class. May be repeated")
     fileprivate static let hookTimeout = OptionSpec(
         "hook-timeout", .text("DURATION"), "how long a COMMAND may take, 30s if this is left out")

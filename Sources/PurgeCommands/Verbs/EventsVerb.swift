@@ -7,7 +7,8 @@ extension OptionSpec {
         "only events whose path, old or new, matches GLOB, relative to the container or absolute below it; * matches / "
             + "too")
     fileprivate static let type = OptionSpec(
-        "type", .choice("TYPE", EventType.allCases.map(\.rawValue)), "only events of this type; may be repeated")
+        "type", .choice("TYPE", EventType.allCases.map(\.rawValue)), addsUp: true,
+        "only events of this type; may be repeated")
     fileprivate static let since = OptionSpec(
         "since", .text("TIME"),
         "only events from TIME on, by the clock of the device, which the lines show: 2026-11-21, 2026-11-21T09:30Z (UTC "

@@ -10,7 +10,7 @@ extension OptionSpec {
         "everything in tmp or in caches (Library/Caches), or, with purgeable, everything marked purgeable elsewhere")
     fileprivate static let all = OptionSpec("all", "everything that may be purged")
     fileprivate static let path = OptionSpec(
-        "path", .text("GLOB"),
+        "path", .text("GLOB"), addsUp: true,
         "exactly what matches GLOB, relative to TARGET; * matches / too. May be repeated, up to 100 times")
 }
 

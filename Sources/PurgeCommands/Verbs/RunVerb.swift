@@ -10,12 +10,13 @@ extension OptionSpec {
     static let seed = OptionSpec(
         "seed", .directory, "begin with a copy of what is in the directory DIR; not with a store that exists")
     static let at = OptionSpec(
-        "at", .moment(Setting.changes),
+        "at", .moment(Setting.changes), addsUp: true,
         "so long after COMMAND has begun (0s: before), do what `purgefs set` or a control file would; may be repeated")
     static let chdir = OptionSpec("chdir", "start COMMAND in the container and not in the working directory")
     static let failOn = OptionSpec(
-        "fail-on", .list("EVENT", RunDemands.words),
-        "end with \(ExitStatus.demandFailed) if there were such events: \(RunDemands.words.joined(separator: ", "))")
+        "fail-on", .list("EVENT[:GLOB]", EventDemand.words), addsUp: true,
+        "end with \(ExitStatus.demandFailed) if there were such events, at a path that matches GLOB: "
+            + "\(EventDemand.words.joined(separator: ", ")). May be repeated")
     static let summaryFile = OptionSpec(
         "summary", .file, "at the end, write what the run did to its container to FILE, as JSON")
     static let quiet = OptionSpec("quiet", "print no summary on standard error")
@@ -75,7 +76,8 @@ private enum RunVerb {
             let report = try RunReport(
                 invocation.arguments.text(.reportFile), store: invocation.arguments.text(.store))
             // The file may be a FIFO that has no reader yet: signals must still end a process that waits for one.
-            let record = try RunRecord(path: invocation.arguments.text(.eventsFile))
+            let record = try RunRecord(
+                path: invocation.arguments.text(.eventsFile), demands: demands.demands)
             try demands.check(store: invocation.arguments.text(.store))
             let mask = try blockSignals(invocation)
             return try RunSession(invocation, plan, origin, mask: mask)

@@ -1,0 +1,47 @@
+import PurgeModel
+import PurgeSystem
+
+/// What one `TYPE` or `TYPE:GLOB` of `--fail-on` names, and the events that it has met.
+struct EventDemand: Sendable {
+    private static let types: [(word: String, type: EventType)] = [
+        ("refused", .refused), ("purged", .purge), ("flagLost", .flagLost), ("protectionDenied", .protectionDenied),
+        ("hostFull", .hostFull),
+    ]
+    static let words = types.map(\.word)
+
+    /// As it was written.
+    let text: String
+    private let type: EventType
+    private let glob: Glob?
+    private(set) var count = 0
+    private(set) var firstPath: String?
+
+    init(_ text: some StringProtocol) throws(CommandFailure) {
+        let word = text.prefix { $0 != ":" }
+        guard let type = Self.types.first(where: { $0.word == word })?.type else {
+            throw .usage(
+                "--fail-on: '\(word)' is not one of \(Self.words.joined(separator: ", "))"
+                    + Suggestion.hint(for: String(word), among: Self.words))
+        }
+        let pattern = text.dropFirst(word.count + 1)
+        // A pattern that no path can match would let every run pass.
+        guard word.count == text.count || !pattern.isEmpty,
+            !["/", "./", "../", "~/"].contains(where: pattern.hasPrefix)
+        else {
+            throw .usage("--fail-on: '\(text)': GLOB is relative to the container: \(word):Documents/*")
+        }
+        self.text = String(text)
+        self.type = type
+        glob = pattern.isEmpty ? nil : Glob(String(pattern))
+    }
+
+    /// What other apps have lost has no path, and is no loss of this one.
+    mutating func meet(_ event: Event) {
+        guard event.type == type, event.path != nil || type != .purge else { return }
+        if let glob {
+            guard let path = event.path, glob.matches(path.utf8) else { return }
+        }
+        count += 1
+        firstPath = firstPath ?? event.path
+    }
+}

@@ -1,0 +1,81 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import Support
+import Testing
+
+@testable import PurgeCommands
+
+struct RunDemandsTests {
+    private static let events = [
+        Event(type: .refused, path: "Documents/big"), Event(type: .refused, path: "tmp/big"),
+        Event(type: .purge, path: "Library/Caches/a,b"), Event(type: .purge, bytes: ByteCount(4096), reason: "others"),
+    ]
+
+    /// Returns the status of a run with these events, and what it says.
+    private func end(_ words: [String], _ events: [Event], of status: Int32 = 0) throws -> (Int32, String) {
+        let demands = try RunDemands(try Arguments(words + ["true"], for: .run))
+        var tally = RunTally(demands: demands.demands)
+        for event in events { tally.add(event) }
+        var messages = ""
+        let console = Console { _ in
+        } messages: {
+            messages += $0
+        }
+        return (demands.status(after: status, tally, console), messages)
+    }
+
+    @Test(arguments: [
+        (["refused"], ["refused: 2 events, the first of Documents/big"]),
+        (["refused", "flagLost"], ["refused: 2 events, the first of Documents/big"]),
+        (["flagLost", "refused"], ["refused: 2 events, the first of Documents/big"]),
+        (
+            ["flagLost,refused", "purged"],
+            [
+                "refused: 2 events, the first of Documents/big", "purged: 1 event, the first of Library/Caches/a,b",
+            ]
+        ),
+        (["refused:tmp/*"], ["refused:tmp/*: 1 event, the first of tmp/big"]),
+        (["refused:Documents/b?g,refused:Library/*"], ["refused:Documents/b?g: 1 event, the first of Documents/big"]),
+        (["purged:*a?b"], ["purged:*a?b: 1 event, the first of Library/Caches/a,b"]),
+        (["purged:*"], ["purged:*: 1 event, the first of Library/Caches/a,b"]),
+        (["refused:Library/*"], []), (["purged:Documents/*", "hostFull"], []), ([], []),
+    ])
+    func allDemandsCount(values: [String], lines: [String]) throws {
+        let words = values.flatMap { ["--fail-on", $0] }
+        let (status, messages) = try end(words, Self.events)
+        #expect(messages == lines.map { "purgefs: run: --fail-on \($0)\n" }.joined())
+        #expect(status == (lines.isEmpty ? 0 : ExitStatus.demandFailed))
+        #expect(try end(words, Self.events, of: 7).0 == 7)
+        #expect(try end(words, []).0 == 0)
+    }
+
+    @Test(arguments: [
+        ("refused:", "'refused:': GLOB is relative to the container: refused:Documents/*"),
+        ("purged:/Library/*", "'purged:/Library/*': GLOB is relative to the container: purged:Documents/*"),
+        ("purged:~/x", "'purged:~/x': GLOB is relative to the container: purged:Documents/*"),
+        ("refused,", "'' is not one of refused, purged, flagLost, protectionDenied, hostFull"),
+        (
+            "refusd:x",
+            "'refusd' is not one of refused, purged, flagLost, protectionDenied, hostFull; did you mean 'refused'?"
+        ),
+    ])
+    func aDemandThatNothingMeets(text: String, message: String) {
+        #expect(throws: CommandFailure.usage("--fail-on: " + message)) { try end(["--fail-on", text], []) }
+    }
+
+    /// Events that nobody has received may be those that a demand is about.
+    @Test(arguments: [([], 0), (["refused"], 1)]) func eventsThatAreMissing(demands: [String], failures: Int) throws {
+        let record = try RunRecord(
+            path: nil, demands: demands.map { (text) throws(CommandFailure) in try EventDemand(text) })
+        try Scratch.with("demands") { scratch in
+            let dropped = JSONText.encode(Event(seq: 4, type: .dropped, reason: "3 events"))
+            try Files.write(dropped + "\n", to: scratch.path + "/line")
+            let line = try FileDescriptor.open(scratch.path + "/line", O_RDONLY)
+            try record.begin(line, after: 0, store: "/nonexistent/store", mountpoint: "/nonexistent/mount")
+            _ = record.end(hasDaemonEnded: true)
+            #expect(record.failures(isStoreKept: false).count == failures)
+        }
+    }
+}
