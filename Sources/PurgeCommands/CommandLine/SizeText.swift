@@ -15,13 +15,23 @@ enum SizeText {
         }
     }
 
-    /// For the size of a device: a size of a few bytes is a forgotten unit. nil if it is large enough.
+    /// For the size of a device. nil if it is large enough.
     static func objection(toDevice text: String) -> String? {
-        guard let size = ByteCount(text: text), size < smallestDevice else { return nil }
-        let isBare = text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        return "the smallest device is 1 MiB" + (isBare && size > .zero ? "; did you mean \(text)M?" : "")
+        guard let size = ByteCount(text: text), size < mebibyte else { return nil }
+        return "the smallest device is 1 MiB" + (lacksUnit(text) ? "; did you mean \(text)M?" : "")
     }
-    private static let smallestDevice = ByteCount(1 << 20)
+
+    /// For a size that nobody gives in bytes. nil if it has a unit, or is 0.
+    static func objection(toBare text: String) -> String? {
+        lacksUnit(text) ? "'\(text)' has no unit, and would be bytes; write \(text)M for MiB, or \(text)K for KiB" : nil
+    }
+
+    /// Whether this is a few bytes, and so a size whose unit was forgotten.
+    private static func lacksUnit(_ text: String) -> Bool {
+        guard let size = ByteCount(text: text), size > .zero, size < mebibyte else { return false }
+        return text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+    private static let mebibyte = ByteCount(1 << 20)
 
     /// `64M` for `64 mb` and the like.
     private static func meant(_ text: String) -> String? {

@@ -9,6 +9,10 @@ struct PolicyDirectory {
     /// As the user named it.
     private let name: String
     private let directory: FileDescriptor
+    /// Without symbolic links and `..`.
+    let path: String
+    /// Whether it was missing, and was made.
+    let isNew: Bool
     /// In a store that is not mounted: the store, which is locked, and the path in its container.
     private let stored: (store: OfflineMarks, inner: [UInt8])?
 
@@ -17,6 +21,7 @@ struct PolicyDirectory {
         self.name = name
         let (above, missing) = try Self.find(name)
         guard missing.isEmpty || making else { throw CommandFailure("no directory", path: name, Errno.noEntry) }
+        (path, isNew) = (missing.reduce(above) { $0 == "/" ? "/" + $1 : $0 + "/" + $1 }, !missing.isEmpty)
         if try Target.mount(holding: above) != nil {
             (directory, stored) = (try Self.open(above, making: missing, name), nil)
         } else if let place = StoredPlace(above.utf8) {

@@ -6,9 +6,10 @@ import PurgeVolume
 extension OptionSpec {
     fileprivate static let after = OptionSpec(
         "after", .text("AGE"),
-        "files go when they are this old: 30s, 5m, 2h, 3d, 1w, or \(PolicyVerb.ages.joined(separator: ", "))")
+        "files go when they are this old: 30s, 5m, 2h, 3d, 1w, or \(PolicyVerb.ages.joined(separator: ", ")); 3, 7, 14 "
+            + "and 30 are days")
     fileprivate static let limit = OptionSpec(
-        "limit", .size, "when the files have reached this size together, the oldest go until half of it is left")
+        "limit", .size, "when the files have reached this size together (10M), the oldest go until half of it is left")
 }
 
 extension Verb {
@@ -20,8 +21,9 @@ extension Verb {
                 + "a size together. Files below it belong to the nearest directory with a policy. The age counts from "
                 + "the creation of a file and is checked when the app is launched; the size also when a write reaches "
                 + "it.",
-            "add: sets the attributes user.purgefs.purgeAfter and sizeLimit of DIR, which is made if it is missing. "
-                + "Without an option it gets the age manual: nothing in it goes before a reset.",
+            "add: sets the attributes user.purgefs.purgeAfter and sizeLimit of DIR, which is made if it is missing, and "
+                + "prints its path and what was set. Without an option it gets the age manual: nothing in it goes before "
+                + "a reset.",
             "list: the directories, with what belongs to them.",
             "remove: DIR has no policy any more; its files stay.",
             "reset: everything in the directories is removed, whatever is open; they stay, with their policies.",
@@ -50,19 +52,33 @@ extension Verb {
 private enum PolicyVerb {
     /// The names of mPaaS's types.
     static let ages = ["manual", "threeDays", "oneWeek", "twoWeeks", "oneMonth"]
+    /// Their values: days.
+    private static let days = ["3", "7", "14", "30"]
 
     static func add(_ invocation: Invocation) throws(CommandFailure) {
         let arguments = invocation.arguments
         try refuse([OptionSpec.json], of: "add", arguments)
         var values: [OfflineMarks.Mark] = []
         if let text = arguments.text(.after) {
-            guard let age = StorageAttribute.purgeAfter.canonical(text) else { throw .usage(objection(toAge: text)) }
+            guard let age = StorageAttribute.purgeAfter.canonical(days.contains(text) ? text + "d" : text) else {
+                throw .usage(objection(toAge: text))
+            }
             values.append((.purgeAfter, age))
         }
-        if let size = arguments.size(.limit) { values.append((.sizeLimit, "\(size.bytes)")) }
+        if let size = arguments.size(.limit), let text = arguments.text(.limit) {
+            if let objection = SizeText.objection(toBare: text) { throw .usage("--limit: \(objection)") }
+            values.append((.sizeLimit, "\(size.bytes)"))
+        }
         if values.isEmpty { values.append((.purgeAfter, "0")) }
         let directory = try PolicyDirectory(try directory(of: invocation), making: true)
         try directory.set(values)
+        let parts = values.map(inWords) + (directory.isNew ? ["the directory was made"] : [])
+        try invocation.console.print(VisibleText.of(directory.path) + ": " + parts.joined(separator: ", "))
+    }
+
+    private static func inWords(_ attribute: StorageAttribute, _ value: String) -> String {
+        guard attribute == .sizeLimit else { return "age \(value == "0" ? "manual" : value)" }
+        return value == "0" ? "no limit" : "limit \(ByteCount(text: value)?.inWords ?? value)"
     }
 
     static func remove(_ invocation: Invocation) throws(CommandFailure) {
