@@ -16,6 +16,7 @@ all of purgefs.
 """
 
 import collections
+import contextlib
 import json
 import os
 import pathlib
@@ -205,9 +206,8 @@ class Container:
         """One command to a control file."""
         file = os.open(self._control(name), os.O_WRONLY)
         try:
-            os.write(file, os.fsencode(str(command)))
-        except OSError as error:
-            raise OSError(error.errno, f"{name} has refused {command!r}: {error.strerror}") from None
+            with _refusal(name, repr(command)):
+                os.write(file, os.fsencode(str(command)))
         finally:
             os.close(file)
 
@@ -278,7 +278,8 @@ class Container:
         try:
             complete = True
             try:
-                os.write(file, os.fsencode(command))
+                with _refusal(name, repr(command)):
+                    os.write(file, os.fsencode(command))
             except BlockingIOError:
                 complete = False
             text = b""
@@ -320,7 +321,8 @@ class Container:
             text = str(int(value)) if isinstance(value, bool) else str(value)
             if name not in _FLAGS:
                 raise TypeError(f"there is no flag {name}, but {', '.join(_FLAGS)}")
-            os.setxattr(self._inside(path), f"user.purgefs.{_FLAGS[name]}", os.fsencode(text))
+            with _refusal(path, f"{name}={value!r}"):
+                os.setxattr(self._inside(path), f"user.purgefs.{_FLAGS[name]}", os.fsencode(text))
 
     def attribute(self, path, name):
         """user.purgefs.NAME of a file: tier, isPurgeable, ...; None without."""
@@ -456,6 +458,15 @@ class _Question(threading.Thread):
         """None if there is none in time."""
         self.join(seconds)
         return self._result
+
+
+@contextlib.contextmanager
+def _refusal(who, what):
+    """Makes an OSError say what was refused: by itself it has a path at most."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, f"{who} has refused {what}: {error.strerror}") from None
 
 
 def _shown(name):

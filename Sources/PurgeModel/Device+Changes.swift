@@ -156,7 +156,8 @@ extension DeviceChange {
             guard (0...OthersShare.most).contains(percent) else { throw .outOfRange }
             device.othersShare = percent
         case .thresholds(let change):
-            guard let new = device.thresholds.applying(change, total: device.total) else { throw .notRising }
+            let old = change.startsOver ? device.profile.thresholds : device.thresholds
+            guard let new = old.applying(change, total: device.total) else { throw .notRising }
             device.thresholds = new
         case .purgeLatency(let span): device.purgeLatency = span
         case .journal(let change): try device.journal.make(change)

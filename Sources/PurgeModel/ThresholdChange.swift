@@ -21,14 +21,20 @@ extension Thresholds {
 public struct ThresholdChange: Hashable, Sendable {
     /// The new limit of each named level.
     public private(set) var settings: [ThresholdLevel: ThresholdSetting] = [:]
+    /// Whether the levels that it does not name become those of the profile.
+    public private(set) var startsOver = false
 
     public init(_ settings: [ThresholdLevel: ThresholdSetting]) { self.settings = settings }
 
-    /// Either lines of `name limit`, or all on one line, `name=limit,name=limit`; or `off`. nil for anything else,
+    /// Either lines of `name limit`, or all on one line, `name=limit,name=limit`; `off`, or `default`. nil for anything else,
     /// and if a name occurs twice.
     public init?(text: some StringProtocol) {
         if text == "off" {
             for level in ThresholdLevel.allCases { settings[level] = .size(.zero) }
+            return
+        }
+        if text == "default" {
+            startsOver = true
             return
         }
         let isOneLine = text.contains("=")

@@ -54,7 +54,7 @@ extension Mounts {
             let outcome = try said(
                 "mkdir closed; echo x > closed/f; chmod 700 closed; $U $P mark --purgeable closed/f")
             #expect(outcome.status == 1, "\(outcome)")
-            #expect(outcome.errors.contains("./closed belongs to user 0, with mode 700"), "\(outcome)")
+            #expect(outcome.errors.contains("./closed belongs to root, with mode 700: run this as root."), "\(outcome)")
         }
 
         @Test func aMountPointThatIsNotUTF8() throws {

@@ -54,7 +54,7 @@ extension Mounts {
                     #expect(outcome.status == 1)
                     #expect(
                         outcome.errors == "purgefs: no container: store: Permission denied\n"
-                            + "  If it is a store, it is its owner's alone: run this as user 0.\n")
+                            + "  If it is a store, it is its owner's alone: run this as root.\n")
                 }
             }
         }

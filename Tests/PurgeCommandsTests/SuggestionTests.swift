@@ -41,6 +41,25 @@ struct SuggestionTests {
         #expect(Suggestion.nearest(to: "completeU", among: ["completeUnlessOpen", "completeUntilFirst"]) == nil)
     }
 
+    /// What other tools call it.
+    @Test(arguments: [
+        ("restart", "device", "reboot"), ("kill", "app", "terminate"), ("uninstall", "app", "delete"),
+        ("remove", "app", "delete"), ("rm", "policy", "remove"), ("set", "clock", "advance"), ("stop", "policy", nil),
+    ])
+    func aSynonym(word: String, verb: String, meant: String?) throws {
+        #expect(Suggestion.nearest(to: word, among: try Verbs.named(verb).words) == meant)
+    }
+
+    @Test(arguments: [
+        ("-q", "run", "--quiet"), ("-v", "backup", "--verbose"), ("--size", "mount", "--total"),
+        ("--size", "purge", "--bytes"), ("--readonly", "mount", "-o ro"), ("--read-only", "run", "-o ro"),
+        ("-n", "clean", "--dry-run"), ("-q", "status", nil),
+    ])
+    func anOptionThatOtherToolsHave(word: String, verb: String, meant: String?) throws {
+        let objection = try Verbs.named(verb).objection(toOption: word)
+        #expect(objection == "unknown option '\(word)'" + (meant.map { "; did you mean '\($0)'?" } ?? ""))
+    }
+
     @Test(arguments: [
         ("", "", 0), ("a", "", 1), ("", "abc", 3), ("abc", "abc", 0), ("abc", "acb", 1), ("abc", "axc", 1),
         ("kitten", "sitting", 3), ("umount", "unmount", 1),

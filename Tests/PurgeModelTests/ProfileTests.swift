@@ -57,6 +57,20 @@ import Testing
         #expect(Self.limits(device) == [262_144, 1_677_722, 1_761_608, 8_388_608])
     }
 
+    /// `default` takes back what was set, whichever profile is in force.
+    @Test(arguments: [Profile.documented, .device]) func thresholdsOfTheProfile(profile: Profile) throws {
+        var device = Device(containerID: "3F2504E0-4F89-41D3-9A0C-0305E82C3301")
+        _ = try device.apply(.profile(profile), as: "", by: 0, at: Self.start)
+        let limits = Self.limits(device)
+        for text in ["verylow=0,low=64K", "off"] {
+            _ = try device.apply(.thresholds(try #require(ThresholdChange(text: text))), as: "", by: 0, at: Self.start)
+            #expect(Self.limits(device) != limits)
+            let back = try #require(ThresholdChange(text: "default"))
+            _ = try device.apply(.thresholds(back), as: "", by: 0, at: Self.start)
+            #expect(Self.limits(device) == limits && device.thresholds == profile.thresholds)
+        }
+    }
+
     struct Row: Sendable {
         var others: Int64
         var isRunning: Bool

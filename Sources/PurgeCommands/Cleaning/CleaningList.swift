@@ -11,7 +11,7 @@ struct CleaningList {
         var what: String
         var advice: String
 
-        init(_ what: String, advice: String = "docs/CLEANER.md has the form of the list.") {
+        init(_ what: String, advice: String = "The form of the list: purgefs help clean") {
             (self.what, self.advice) = (what, advice)
         }
     }

@@ -140,7 +140,7 @@ extension CleaningOutcome.Failure {
         case .readOnly: "It is mounted read-only: mount it without -o ro."
         case .tooManyOpenFiles: "Folders are nested too deeply: raise the limit of open files (ulimit -n)."
         case .notEmpty: "Something is being made there: end the program, or try again."
-        case .socketNotConnected: "Its daemon has ended. Remove the mount with `purgefs unmount MOUNTPOINT`."
+        case .socketNotConnected: "Its daemon has ended. Remove the mount (purgefs unmount), and mount the store again."
         default: ""
         }
     }

@@ -6,10 +6,12 @@ enum AccessAdvice {
     static let rootToo =
         "Not even root is allowed to: check how that file system is mounted, and what protects the file (lsattr)."
 
+    static func name(_ user: uid_t) -> String { user == 0 ? "root" : "user \(user)" }
+
     static func text(_ path: String) -> String {
         let (place, next) = obstacle(on: path)
         if let mount = next.flatMap(mountOfAnother) {
-            return "It is in a FUSE mount of user \(mount.owner ?? 0), which no other user may enter, not even root: "
+            return "It is in a FUSE mount of \(name(mount.owner ?? 0)), which no other user may enter, not even root: "
                 + "run this as that user, or name another place."
         }
         if geteuid() == 0 { return rootToo }
@@ -18,7 +20,8 @@ enum AccessAdvice {
             let mode = String(status.st_mode & 0o7777, radix: 8)
             return status.st_uid == geteuid()
                 ? "\(place) belongs to you, and its mode (\(mode)) keeps you out: chmod u+rwX \(place)"
-                : "\(place) belongs to user \(status.st_uid), with mode \(mode): run this as that user, or as root."
+                : "\(place) belongs to \(name(status.st_uid)), with mode \(mode): run this as "
+                    + (status.st_uid == 0 ? "root." : "that user, or as root.")
         } catch { return "Run this as the user who owns it, or as root." }
     }
 

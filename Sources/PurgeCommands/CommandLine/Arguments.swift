@@ -102,6 +102,8 @@ struct Arguments: Sendable {
     }
 
     private func checkOperands(_ verb: Verb) throws(CommandFailure) {
+        // A verb that does one of several things says first that this is none of them.
+        if let word = operands.first, !verb.words.isEmpty, !verb.words.contains(word) { return }
         if operands.count < verb.operands.lowerBound {
             let missing = verb.requiredOperands.prefix(verb.operands.lowerBound).dropFirst(operands.count)
             throw .usage(missing.joined(separator: " and ") + (missing.count == 1 ? " is missing" : " are missing"))

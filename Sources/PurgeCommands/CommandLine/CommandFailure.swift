@@ -43,7 +43,8 @@ extension CommandFailure {
         case .accessDenied: AccessAdvice.text(path)
         case .notPermitted: geteuid() == 0 ? AccessAdvice.rootToo : "Run this as the user who owns it, or as root."
         case .noEntry, .notDirectory, .nameTooLong: "Check the path."
-        case Errno.socketNotConnected: "Its daemon has ended. Remove the mount with `purgefs unmount MOUNTPOINT`."
+        case Errno.socketNotConnected:
+            "Its daemon has ended. Remove the mount: purgefs unmount \(MountEntry.holding(path)?.mountpoint ?? "MOUNTPOINT")"
         case .isDirectory: "Name a file."
         case .illegalByteSequence:
             "purgefs accepts only paths in UTF-8: rename the file or folder that is not (mv)."

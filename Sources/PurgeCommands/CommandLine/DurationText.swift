@@ -2,8 +2,14 @@ import PurgeModel
 
 /// Messages about a text that should have been a duration.
 enum DurationText {
-    /// nil if it is a duration by which the clock can be advanced.
-    static func objection(to text: String) -> String? {
+    /// nil if it is a duration that something may take or wait: 0 is one.
+    static func objection(toDelay text: String) -> String? {
+        if TimeSpan(purgeLatency: text) != nil { return nil }
+        return text.first == "-" ? "'\(text)' is less than 0" : objection(to: text, unit: "s")
+    }
+
+    /// nil if it is a duration by which the clock can be advanced. `unit` is the one that a bare number most likely has.
+    static func objection(to text: String, unit usual: Character = "d") -> String? {
         if let span = TimeSpan(text: text) {
             return span.seconds > 0 ? nil : "'\(text)': the clock is advanced by at least a second"
         }
@@ -11,13 +17,25 @@ enum DurationText {
         let plain = text.filter { $0 != " " }.lowercased()
         let digits = plain.prefix { $0.isASCII && $0.isNumber }
         let unit = plain.dropFirst(digits.count)
+        if let days = longUnit(text.last == "M" ? "month" : unit), let count = Int64(digits), count <= 100 {
+            return "'\(text)' is not a duration: months and years have different lengths; write days: \(count * days)d"
+        }
         if !digits.isEmpty, unit.isEmpty || units.keys.contains(String(unit.prefix(1))), unit.allSatisfy(\.isLetter) {
-            let meant = "\(digits)\(unit.first ?? "d")"
+            let meant = "\(digits)\(unit.first ?? usual)"
             guard TimeSpan(text: meant) != nil else { return "'\(text)' is more than 4294967296 seconds (136 years)" }
             let isMistyped = unit.isEmpty || units.values.contains { $0.hasPrefix(unit) || $0 + "s" == unit }
             if isMistyped { return "'\(text)' is not a duration; did you mean '\(meant)'?" }
         }
         return "'\(text)' is not a duration (whole seconds, minutes, hours, days or weeks: 30s, 5m, 2h, 3d, 1w)"
+    }
+
+    /// How many days a month or a year has, about.
+    private static func longUnit(_ unit: some StringProtocol) -> Int64? {
+        switch unit {
+        case "mo", "mon", "month", "months": 30
+        case "y", "yr", "year", "years": 365
+        default: nil
+        }
     }
 
     private static let units = ["s": "second", "m": "minute", "h": "hour", "d": "day", "w": "week"]

@@ -73,21 +73,21 @@ struct OptionSpec: Hashable, Sendable {
     func objection(to text: String) -> String? {
         switch value {
         case .size: SizeText.objection(to: text)
-        case .duration where TimeSpan(purgeLatency: text) == nil:
-            text.first == "-" ? "'\(text)' is less than 0" : DurationText.objection(to: text)
+        case .duration: DurationText.objection(toDelay: text)
         case .number where Int64(text) == nil && !text.isEmpty && text.utf8.allSatisfy(Self.digits.contains):
             "'\(text)' is more than \(Int64.max)"
         case .number where text.first == "-" || Int64(text) == nil: "'\(text)' is not a number"
         case .file where text.isEmpty, .directory where text.isEmpty: "the name is empty"
-        case .choice(_, let words, let others) where !(words + others).contains(text): Self.list(text, words)
-        case .optionalChoice(_, let words) where !words.contains(text): Self.list(text, words)
+        case .choice(_, let words, let others) where !(words + others).contains(text):
+            Self.objection(to: text, among: words)
+        case .optionalChoice(_, let words) where !words.contains(text): Self.objection(to: text, among: words)
         default: nil
         }
     }
 
     private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
 
-    private static func list(_ text: String, _ words: [String]) -> String {
+    static func objection(to text: String, among words: [String]) -> String {
         "'\(text)' is not one of \(words.joined(separator: ", "))" + Suggestion.hint(for: text, among: words)
     }
 }

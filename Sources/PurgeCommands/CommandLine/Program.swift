@@ -85,7 +85,7 @@ package enum Program {
 
     private static func help(_ rest: [String], _ console: Console) throws(CommandFailure) {
         guard rest.count <= 1 else { throw .usage("unexpected operand '\(rest[1])'") }
-        guard let name = rest.first else { return try console.print(HelpText.overview(Verbs.all)) }
+        guard let name = rest.first, name != "help" else { return try console.print(HelpText.overview(Verbs.all)) }
         guard !name.hasPrefix("-") else { throw .usage("help takes the name of a verb, not '\(name)'") }
         try console.print(HelpText.page(try Verbs.named(name)))
     }

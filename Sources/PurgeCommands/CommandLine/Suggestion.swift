@@ -8,6 +8,7 @@ enum Suggestion {
     /// The candidate that differs by the fewest mistakes, or the only one that begins with the word. Case and leading
     /// dashes do not count. Of equals, the first.
     static func nearest(to word: String, among candidates: [String]) -> String? {
+        if let other = synonyms[word]?.first(where: candidates.contains) { return other }
         let (isNegated, wanted) = letters(word)
         let opposite = opposite(of: word)
         guard !wanted.isEmpty, wanted.count <= 64 else { return nil }
@@ -23,6 +24,15 @@ enum Suggestion {
         let longer = candidates.filter { wanted.count > 2 && letters($0).word.starts(with: wanted) }
         return longer.count == 1 ? longer.first : nil
     }
+
+    /// What other tools call it, and the words here that may be meant: the first that is a candidate is.
+    private static let synonyms = [
+        "-q": ["--quiet"], "-v": ["--verbose", "--version"], "-V": ["--version"], "-n": ["--dry-run"],
+        "--size": ["--total", "--bytes", "--limit"], "--capacity": ["--total"],
+        "--readonly": ["-o ro"], "--read-only": ["-o ro"], "--ro": ["-o ro"],
+        "restart": ["reboot"], "kill": ["terminate"], "stop": ["terminate"], "quit": ["terminate"], "start": ["launch"],
+        "uninstall": ["delete"], "rm": ["remove", "delete"], "remove": ["delete"], "set": ["advance"],
+    ]
 
     /// How many mistakes a word of this length may have and still be recognized.
     private static func mistakes(in word: [Character]) -> Int {

@@ -53,7 +53,8 @@ extension Verb {
         if !takers.isEmpty {
             return "unknown option '\(written)'; it is an option of \(takers.joined(separator: ", "))"
         }
-        let own = options.filter { !$0.isHidden && !$0.isShort }.map(\.text) + ["--help"]
+        let short = options.contains(.mountOptions) ? ["-o ro"] : []
+        let own = options.filter { !$0.isHidden && !$0.isShort }.map(\.text) + ["--help"] + short
         if let near = Suggestion.nearest(to: written, among: own) {
             return "unknown option '\(written)'; did you mean '\(near)'?"
         }

@@ -38,11 +38,14 @@ extension ControlFile {
             return "'\(value)': \(objection)"
         }
         return switch self {
-        case .storageThresholds: ThresholdChange(text: value) == nil ? Self.objection(toThresholds: value) : nil
+        case .storageThresholds: Self.objection(toThresholds: value)
         case .storageOthersShare:
             OthersShare.percent(text: value) == nil ? "'\(value)' is not a whole number from 0 to 100" : nil
         case .storageProfile: OptionSpec.profile.objection(to: value)
-        case .storagePurgeLatency, .journalAge: OptionSpec.purgeLatency.objection(to: value)
+        case .storagePurgeLatency: DurationText.objection(toDelay: value)
+        case .journalAge where TimeSpan(purgeLatency: value) != nil: nil
+        case .journalAge where value.first != "-": DurationText.objection(to: value)
+        case .journalAge: DurationText.objection(toDelay: value)
         case .journalSize where JournalBounds.size(text: value) == nil:
             SizeText.objection(to: value) ?? "'\(value)' is neither 0 nor from 1M to 1G"
         default:
@@ -50,10 +53,21 @@ extension ControlFile {
         }
     }
 
-    private static func objection(toThresholds value: String) -> String {
+    /// Whether `low=5` is meant in percent.
+    private static func lacksUnit(_ item: Substring) -> Bool {
+        guard let number = item.split(separator: "=").last.flatMap({ Int($0) }) else { return false }
+        return (1...100).contains(number)
+    }
+
+    private static func objection(toThresholds value: String) -> String? {
+        let items = value.split(separator: ",")
+        if let bare = items.first(where: lacksUnit) {
+            return "'\(bare)' has no unit, and would be bytes; did you mean '\(bare)%'?"
+        }
+        if ThresholdChange(text: value) != nil { return nil }
         let levels = ThresholdLevel.allCases.map(\.rawValue)
-        let unknown = value.split(separator: ",").map { String($0.prefix { $0 != "=" }) }.first { !levels.contains($0) }
-        return "'\(value)' is not LEVEL=LIMIT,... or off (LEVEL: verylow, low, nearlow, desired, each once; "
+        let unknown = items.map { String($0.prefix { $0 != "=" }) }.first { !levels.contains($0) }
+        return "'\(value)' is not LEVEL=LIMIT,..., off or default (LEVEL: verylow, low, nearlow, desired, each once; "
             + "LIMIT: 512M, 10.5%)" + (unknown.map { Suggestion.hint(for: $0, among: levels) } ?? "")
     }
 

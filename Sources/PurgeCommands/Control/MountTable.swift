@@ -39,6 +39,12 @@ struct MountEntry: Hashable, Sendable {
         return all().last { $0.mountpoint.isPath(mountpoint) }.flatMap { $0.isContainer ? $0 : nil }
     }
 
+    /// The container that a path leads into as it is written. Its daemon is not asked: it may have ended.
+    static func holding(_ path: String) -> MountEntry? {
+        let path = path.utf8.first == UInt8(ascii: "/") ? path : (Places.resolved(".") ?? "") + "/" + path
+        return containers().last { path.isPath($0.mountpoint) || path.isPath(below: $0.mountpoint) }
+    }
+
     /// Lines of proc(5): `36 35 98:0 / /mnt rw,noatime master:1 - fuse.purgefs source options`.
     static func parse(_ table: [UInt8]) -> [MountEntry] {
         table.split(separator: UInt8(ascii: "\n")).compactMap { line in

@@ -105,7 +105,7 @@ extension Target {
             if outer == nil, let owner = ownerOfClosed(path) {
                 throw CommandFailure(
                     "no container", path: text + origin, Errno.accessDenied,
-                    advice: "If it is a store, it is its owner's alone: run this as user \(owner).")
+                    advice: "If it is a store, it is its owner's alone: run this as \(AccessAdvice.name(owner)).")
             }
             let hint = outer.map { "It is inside the store \($0.store): name that." }
             throw CommandFailure(
@@ -160,7 +160,9 @@ extension Target {
         CommandFailure(
             "cannot enter the container", path: mount.mountpoint, error,
             advice: mount.owner == geteuid()
-                ? "" : "Only the user who mounted it may use its control files: run this as user \(mount.owner ?? 0).")
+                ? ""
+                : "Only the user who mounted it may use its control files: run this as "
+                    + AccessAdvice.name(mount.owner ?? 0) + ".")
     }
 
     private static func resolved(_ text: String, from origin: String) throws(CommandFailure) -> String {

@@ -19,9 +19,7 @@ struct EventDemand: Sendable {
     init(_ text: some StringProtocol) throws(CommandFailure) {
         let word = text.prefix { $0 != ":" }
         guard let type = Self.types.first(where: { $0.word == word })?.type else {
-            throw .usage(
-                "--fail-on: '\(word)' is not one of \(Self.words.joined(separator: ", "))"
-                    + Suggestion.hint(for: String(word), among: Self.words))
+            throw .usage("--fail-on: " + OptionSpec.objection(to: String(word), among: Self.words))
         }
         let pattern = text.dropFirst(word.count + 1)
         // A pattern that no path can match would let every run pass.

@@ -35,7 +35,8 @@ extension RunPlan.Step {
         let duration = text.prefix { $0 != " " }
         let word = text.dropFirst(duration.count).drop { $0 == " " }
         guard let time = TimeSpan(purgeLatency: duration) else {
-            throw .usage("--at: " + (DurationText.objection(to: String(duration)) ?? "'\(duration)' is not a duration"))
+            throw .usage(
+                "--at: " + (DurationText.objection(toDelay: String(duration)) ?? "'\(duration)' is not a duration"))
         }
         (self.text, self.time) = (text, time)
         do throws(CommandFailure) {

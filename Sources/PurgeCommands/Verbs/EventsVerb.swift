@@ -7,7 +7,7 @@ extension OptionSpec {
         "only events whose path, old or new, matches GLOB, relative to the container or absolute below it; * matches / "
             + "too")
     fileprivate static let type = OptionSpec(
-        "type", .choice("TYPE", EventType.allCases.map(\.rawValue)), addsUp: true,
+        "type", .list("TYPE", EventType.allCases.map(\.rawValue)), addsUp: true,
         "only events of this type; may be repeated")
     fileprivate static let since = OptionSpec(
         "since", .text("TIME"),
@@ -61,7 +61,7 @@ extension EventsRun {
         self.init(
             console: invocation.console, asJSON: arguments.has(.json), follows: arguments.has(.follow),
             isSummary: arguments.has(.summary), tail: arguments.text(.tail).flatMap { Int($0) })
-        let types = Set(arguments.texts(.type).compactMap(EventType.init(rawValue:)))
+        let types = try Self.types(arguments.texts(.type))
         guard types.isEmpty || !arguments.has(.all) else {
             throw .usage("--all and --type exclude each other: --type shows what it names, of the app's doing too")
         }
@@ -75,5 +75,16 @@ extension EventsRun {
             guard let since = Since(text: text) else { throw .usage("--since: " + Since.objection(to: text)) }
             self.since = since
         }
+    }
+    private static func types(_ texts: [String]) throws(CommandFailure) -> Set<EventType> {
+        var types: Set<EventType> = []
+        for word in texts.flatMap({ $0.split(separator: ",", omittingEmptySubsequences: false) }) {
+            guard let type = EventType(rawValue: String(word)) else {
+                throw .usage(
+                    "--type: " + OptionSpec.objection(to: String(word), among: EventType.allCases.map(\.rawValue)))
+            }
+            types.insert(type)
+        }
+        return types
     }
 }

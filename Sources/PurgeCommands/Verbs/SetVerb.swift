@@ -28,7 +28,8 @@ extension Verb {
                         "THRESHOLDS",
                         "LEVEL=LIMIT, separated by commas: verylow=5%,low=512M. LEVEL is verylow, low, nearlow or "
                             + "desired, and limits rise in this order. LIMIT is a size, a percentage that follows the "
-                            + "total, or the smaller of both: 5%/512M. `off`: no background purge, and nothing held back from tmp and caches"
+                            + "total, or the smaller of both: 5%/512M. `off`: no background purge, and nothing held back from tmp and "
+                            + "caches; `default`: those of the profile"
                     ),
                 ]),
         ],

@@ -79,7 +79,7 @@ extension ControlFile {
                 .setting(read: { $0.thresholdText() }, parse: { ThresholdChange(text: $0).map { .thresholds($0) } }),
                 reads: "`verylow`, `low`, `nearlow`, `desired`, in bytes",
                 writes: "`name=size` or `name=percent%`, several of them separated by commas; all take effect or none; "
-                    + "they must rise in this order; `off` sets all to 0",
+                    + "they must rise in this order; `off` sets all to 0, `default` to those of the profile",
                 set: "limits of the pressure levels: THRESHOLDS")
         case .storagePressure:
             Row(

@@ -145,6 +145,10 @@ def test_programs_and_mistakes(container):
     assert container.run("sh", "-c", "cd && pwd -P").stdout.strip() == str(container.path)
     with pytest.raises(OSError, match="storage.others has refused"):
         container.set(others="much")
+    with pytest.raises(OSError, match="Documents has refused protection='secret': Invalid argument"):
+        container.mark("Documents", protection="secret")
+    with pytest.raises(OSError, match="storage.plan has refused 'everything': Invalid argument"):
+        container.plan("everything")
     with pytest.raises(TypeError, match="has no size"):
         container.set(size="1M")
     with pytest.raises(ValueError, match="4096"):
