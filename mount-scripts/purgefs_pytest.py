@@ -490,10 +490,10 @@ def _missed(event):
 
 
 def _bytes(size):
-    match = re.fullmatch(r"(\d+)([KMGT]?)(i?B)?", str(size))
-    if not match or (match[3] == "B" and match[2]):
-        raise ValueError(f"{size!r} is no size: 4096, 64K, 1M, 64MiB")
-    return int(match[1]) << 10 * " KMGT".index(match[2] or " ")
+    match = re.fullmatch(r"(\d+)(?:([KMGT])(i?B)?)?", str(size))
+    if not match:
+        raise ValueError(f"{size!r} is no size: 4096, 64K, 1M or 64MiB in powers of 1024, 64MB in powers of 1000")
+    return int(match[1]) * (1000 if match[3] == "B" else 1024) ** " KMGT".index(match[2] or " ")
 
 
 # The plugin

@@ -146,7 +146,7 @@ extension Mounts {
                         task 2: tmp/none: there is nothing
                         cleaning: 2 tasks, 0 failed
                         postCalculating: 56.0 KiB in 7 files
-                        done: removed 0.01 MB (8192 bytes)
+                        done: removed 0.01 MiB (8192 bytes)
 
                         """)
             }
@@ -406,7 +406,7 @@ extension Mounts {
                 #expect(shown.contains("task 1: tmp: removed 1 file, 8.0 KiB"), "\(shown)")
                 #expect(shown.contains("purgefs: task 2 failed: /etc: Path is absolute"), "\(shown)")
                 #expect(shown.contains("words") && shown.contains("task 3: A.speaks: done"), "\(shown)")
-                #expect(shown.last == "done: removed 0.01 MB (8192 bytes)", "\(shown)")
+                #expect(shown.last == "done: removed 0.01 MiB (8192 bytes)", "\(shown)")
             }
         }
     }

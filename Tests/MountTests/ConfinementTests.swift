@@ -32,6 +32,11 @@ extension Mounts {
                 ["nodev"]
             ),
             ("/dev/fuse closed", "\(openDevice); chmod 600 fuse; exec \(user) $P", ["chmod 666 /dev/fuse"]),
+            (
+                "/dev/fuse closed, in a user namespace",
+                "\(openDevice); chmod 600 fuse; exec \(user) unshare --user --map-root-user --mount $P",
+                ["chmod 666 /dev/fuse", "outside of this user namespace"]
+            ),
             ("no fusermount3", "\(openDevice); PATH=$PWD/bin; exec /usr/bin/\(user) $P", ["package fuse3"]),
             (
                 "fusermount3 without its bit",

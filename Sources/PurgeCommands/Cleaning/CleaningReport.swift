@@ -88,6 +88,7 @@ final class CleaningReport {
 
     func done(before: ByteCount, after: ByteCount, failed: Int) throws(CommandFailure) {
         let removed = max(.zero, before - after)
+        // A MB of mPaaS is 2^20 bytes (docs/CLEANER.md).
         let megabytes = Double(removed.bytes) / 1_048_576
         if form == .json {
             let line = DoneLine(
@@ -97,7 +98,7 @@ final class CleaningReport {
         }
         let hundredths = (removed.bytes * 100 + (1 << 19)) >> 20
         let decimals = hundredths % 100 < 10 ? "0\(hundredths % 100)" : "\(hundredths % 100)"
-        try console.print("done: removed \(hundredths / 100).\(decimals) MB (\(removed.bytes) bytes)")
+        try console.print("done: removed \(hundredths / 100).\(decimals) MiB (\(removed.bytes) bytes)")
     }
 
     /// Takes the bar away until there is more to show: a command may print now.

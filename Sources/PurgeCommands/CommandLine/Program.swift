@@ -48,6 +48,7 @@ package enum Program {
         case "--version": try console.print("purgefs \(version)")
         case "help": try help(rest, console)
         default:
+            if let objection = Verbs.objection(toMountHelper: texts) { throw .usage(objection) }
             let verb = try Verbs.named(texts[1])
             found = verb
             guard !asksForHelp(rest, verb) else {

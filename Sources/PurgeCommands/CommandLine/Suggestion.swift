@@ -30,6 +30,7 @@ enum Suggestion {
         "-q": ["--quiet"], "-v": ["--verbose", "--version"], "-V": ["--version"], "-n": ["--dry-run"],
         "--size": ["--total", "--bytes", "--limit"], "--capacity": ["--total"],
         "--readonly": ["-o ro"], "--read-only": ["-o ro"], "--ro": ["-o ro"],
+        "size": ["total"], "capacity": ["total"], "readonly": ["ro"], "read-only": ["ro"],
         "restart": ["reboot"], "kill": ["terminate"], "stop": ["terminate"], "quit": ["terminate"], "start": ["launch"],
         "uninstall": ["delete"], "rm": ["remove", "delete"], "remove": ["delete"], "set": ["advance"],
     ]

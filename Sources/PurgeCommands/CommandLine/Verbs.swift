@@ -18,6 +18,15 @@ enum Verbs {
         throw .usage(objection(to: name))
     }
 
+    /// mount(8) passes the type fuse.purgefs on to mount.fuse, which calls `purgefs STORE MOUNTPOINT -o OPTIONS`.
+    static func objection(toMountHelper words: [String]) -> String? {
+        guard words.count == 5, words[1].contains("/"), words[3] == "-o" else { return nil }
+        if words[4].split(separator: ",").contains("remount") {
+            return "\(words[2]): a container cannot be remounted; unmount it and mount it again"
+        }
+        return "the type for mount(8) and fstab is purgefs, not fuse.purgefs: mount -t purgefs \(words[1]) \(words[2])"
+    }
+
     private static func objection(to name: String) -> String {
         if Planned.verbs.contains(name) { return "the verb '\(name)' is planned, but not built yet" }
         if name.contains("/") { return "'\(name)' is a path, not a verb; did you mean 'purgefs status \(name)'?" }

@@ -22,7 +22,7 @@ enum MountChecks {
         if store != nil || eventsFile != nil {
             let places = PlaceChecks(Surroundings(mounts: MountEntry.all()))
             if let store { try places.check(store: store) }
-            if let eventsFile { try places.check(eventsFile: eventsFile, of: store) }
+            if let eventsFile, eventsFile != "-" { try places.check(eventsFile: eventsFile, of: store) }
         }
         try checkDevice()
         try checkRights(allowsOther: allowsOther)
@@ -84,6 +84,19 @@ enum MountChecks {
         }
     }
 
+    private static func advice(onClosed device: String) -> String {
+        let opening = "chmod 666 \(device), the usual mode (a udev rule keeps it)"
+        guard geteuid() == 0 else { return "As root: \(opening), or run purgefs as root." }
+        do throws(Errno) {
+            let status = try System.status(ofPath: device)
+            if status.st_uid != 0, status.st_mode & 0o006 != 0o006 {
+                return
+                    "Its owner is outside of this user namespace, whose root is nobody to it. As root outside: \(opening)."
+            }
+        } catch {}
+        return "Not even root is allowed to: its file system is mounted nodev, or a security module forbids it."
+    }
+
     private static func checkDevice() throws(CommandFailure) {
         let device = "/dev/fuse"
         do throws(Errno) {
@@ -93,9 +106,7 @@ enum MountChecks {
         } catch .accessDenied {
             throw CommandFailure(
                 what, path: device, Errno.accessDenied,
-                advice: geteuid() == 0
-                    ? "Not even root is allowed to: its file system is mounted nodev, or a security module forbids it."
-                    : "As root: chmod 666 /dev/fuse, the usual mode (a udev rule keeps it), or run purgefs as root.")
+                advice: Self.advice(onClosed: device))
         } catch .notPermitted {
             throw CommandFailure(what, path: device, Errno.notPermitted, advice: MountRights.containerAdvice)
         } catch {

@@ -36,6 +36,9 @@ extension Arguments {
         var request = MountRequest(storePath: store, mountpoint: mountpoint)
         request.settings = try settingsChange()
         request.options = mountOptions
+        for word in mountOptions {
+            if let objection = MountOptionWords.objection(to: word) { throw .usage("-o \(word): \(objection)") }
+        }
         request.allowsOther = allowsOther
         request.options.removeAll { $0 == "allow_other" }
         request.applyAccessTimes()

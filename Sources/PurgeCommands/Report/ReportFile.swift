@@ -1,17 +1,19 @@
 import Glibc
 import PurgeSystem
 
-/// The file that a report is written to. Under its name there is either what was there before or the whole report, whatever
-/// happens meanwhile.
+/// The file that a report is written to, or `-`: standard output. Under its name there is either what was there before or
+/// the whole report, whatever happens meanwhile.
 struct ReportFile {
     /// As it was given.
     let path: String
     /// What is written, in messages.
     var kind = "report"
     private var what: String { "cannot write the \(kind)" }
+    private var isStandardOutput: Bool { path == "-" }
 
     /// Checks what can be known before the report is made. `store` is that of a run, which need not exist yet.
     func check(store: String? = nil) throws(CommandFailure) {
+        if isStandardOutput { return }
         guard let name = path.pathNames.last, name != ".", name != "..", path.utf8.last != UInt8(ascii: "/") else {
             throw isDirectory
         }
@@ -57,6 +59,7 @@ struct ReportFile {
 
     /// Written beside it and then given its name.
     func write(_ text: String) throws(CommandFailure) {
+        guard !isStandardOutput else { return try print(text) }
         let name = path.pathNames.last ?? path
         let working = ".purgefs-report.\(getpid())"
         let folder: FileDescriptor
@@ -76,6 +79,12 @@ struct ReportFile {
             do throws(Errno) { try System.unlink(at: folder.raw, working) } catch {}
             throw failure(error)
         }
+    }
+
+    private func print(_ text: String) throws(CommandFailure) {
+        let console = Console.standard()
+        try console.write(text)
+        try console.flush()
     }
 
     /// That of the file that is replaced, which others may be kept from reading; nil if there is none.

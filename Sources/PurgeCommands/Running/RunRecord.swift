@@ -61,12 +61,23 @@ final class RunRecord: Sendable {
         state = Mutex(State(tally: RunTally(demands: demands)))
         do throws(Errno) {
             file = try path.map { (path) throws(Errno) in
+                if path == "-" { return try Self.standardOutput() }
                 let file = try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
                 // A pipe whose reader has stopped must not block this process for ever.
                 if try System.status(file.raw).st_mode & S_IFMT != S_IFREG { try System.makeNonblocking(file.raw) }
                 return file
             }
         } catch { throw CommandFailure("cannot write the events", path: path ?? "", error) }
+    }
+
+    /// COMMAND has it too: its position in a file is shared, and that a write does not wait is not.
+    private static func standardOutput() throws(Errno) -> FileDescriptor {
+        if try System.status(STDOUT_FILENO).st_mode & S_IFMT != S_IFREG {
+            do throws(Errno) {
+                return try FileDescriptor.open("/proc/self/fd/\(STDOUT_FILENO)", O_WRONLY | O_NONBLOCK)
+            } catch {}  // a socket
+        }
+        return try System.duplicate(STDOUT_FILENO)
     }
 
     /// Records the events numbered above `sequence`, as they arrive over the line.

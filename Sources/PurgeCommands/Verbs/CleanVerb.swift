@@ -23,7 +23,7 @@ extension Verb {
                 + "or leads through a symbolic link is refused. Folders that every container has are emptied, and stay.",
             "A COMMAND has the environment of `purgefs run`, with PURGEFS_CLEAN_CLASS and PURGEFS_CLEAN_SELECTOR; its "
                 + "output goes to standard error. One that takes too long is killed, with all that it has started.",
-            "The phases are preCalculating, cleaning, postCalculating and done, which says how many MB were removed: "
+            "The phases are preCalculating, cleaning, postCalculating and done, which says how many MiB were removed: "
                 + "the sizes of the container before and afterwards. A task that fails does not stop the others.",
             HelpText.targetMeaning,
         ],

@@ -2,7 +2,7 @@ import PurgeSystem
 
 extension OptionSpec {
     fileprivate static let reportOutput = OptionSpec(
-        "output", .file, "the page; a file of that name is replaced as a whole")
+        "output", .file, "the page, or - for standard output; a file of that name is replaced as a whole")
 }
 
 extension Verb {

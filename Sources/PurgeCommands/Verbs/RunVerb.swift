@@ -18,12 +18,14 @@ extension OptionSpec {
         "end with \(ExitStatus.demandFailed) if there were such events, at a path that matches GLOB: "
             + "\(EventDemand.words.joined(separator: ", ")). May be repeated")
     static let summaryFile = OptionSpec(
-        "summary", .file, "at the end, write what the run did to its container to FILE, as JSON")
+        "summary", .file, "at the end, write what the run did to its container to FILE (- is standard output), as JSON")
     static let quiet = OptionSpec("quiet", "print no summary on standard error")
     static let eventsFile = OptionSpec(
-        "events", .file, "write the events of this run to FILE, one JSON object per line")
+        "events", .file, "write the events of this run to FILE (- is standard output), one JSON object per line")
     static let reportFile = OptionSpec(
-        "report", .file, "at the end, write a page about the container to FILE.html, as `purgefs report` does")
+        "report", .file,
+        "at the end, write a page about the container to FILE.html (- is standard output), as `purgefs report` "
+            + "does")
 }
 
 extension Verb {

@@ -153,6 +153,8 @@ def test_programs_and_mistakes(container):
         container.set(size="1M")
     with pytest.raises(ValueError, match="4096"):
         container.fill(leaving=1000)
+    container.fill(leaving="2048KB")                # KB, MB and GB are powers of 1000 everywhere
+    assert container.room() == 2048000
     with pytest.raises(AssertionError, match="keep was not purged"):
         (container.documents / "keep").touch()
         container.expect_purge("Documents/keep", within=0)

@@ -26,8 +26,8 @@ struct AlbumTests {
     }
 
     @Test func lockedInTheBackground() throws {
+        try container.mark("Documents", protection: .complete)  // also what an atomic save makes
         try album.save(Data(count: 4096), as: "photo")
-        try container.mark("Documents/photo", protection: .complete)
         try container.lock()
         #expect(throws: CocoaError.self) { try album.save(Data(count: 4096), as: "photo") }
     }
