@@ -45,6 +45,10 @@ public struct BackupSource: Sendable {
                 "The device may be locked: unlock it (`purgefs device unlock`), or unmount the container first."
         case .accessDenied:
             failure.advice = "Run this as the user who owns it, and may read it (chmod u+rX), or as root."
+        case .tryAgain:
+            failure.what = "\(what): another process holds a lease on it (fcntl F_SETLEASE)"
+            failure.advice =
+                "That process was asked to give it up, and loses it within a minute (fs.lease-break-time): try again."
         case .tooManyOpenFiles:
             failure.advice = "Folders are nested too deeply: raise the limit of open files (ulimit -n)."
         default: break

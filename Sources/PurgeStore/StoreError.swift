@@ -5,6 +5,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public var advice: String
     /// Whether the failure is that the store cannot be written, so that it may still be read.
     public var isForLackOfWriting = false
+    /// Whether the journal could not be read because another process kept it locked for as long as a reader waits.
+    public var isForLock = false
 
     /// Where the same would fail again, if another place may be taken instead.
     public enum Reach: Sendable {

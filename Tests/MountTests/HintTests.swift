@@ -92,5 +92,41 @@ extension Mounts {
                 try PurgefsBinary.run("events", mount.root).succeeded()
             }
         }
+
+        /// The daemon is told that the store is gone by nobody: it looks when the mount ends.
+        @Test func aStoreThatIsRemovedForGood() throws {
+            try withMount(mounted: false) { mount in
+                try PurgefsBinary.run("mount", "--total", "64M", mount.store, mount.root).succeeded()
+                try Program.run("rm", "-r", mount.store).succeeded()
+                for words in [["status"], ["status", "--json"]] {
+                    let outcome = try Program.run([PurgefsBinary.path] + words + [mount.root])
+                    #expect(outcome.status == 0 && !outcome.output.isEmpty, "\(outcome)")
+                    #expect(outcome.errors.contains("warning: \(mount.store): the store was removed"), "\(outcome)")
+                }
+                let outcome = try PurgefsBinary.run("unmount", mount.root)
+                #expect(outcome.status == 1, "\(outcome)")
+                #expect(outcome.errors.contains("the store was removed while it was mounted"), "\(outcome)")
+                #expect(MountTable.entry(at: mount.root) == nil)
+            }
+        }
+
+        /// All of them wait at the same time.
+        @Test func aDaemonThatWasStopped() throws {
+            try withMount { mount in
+                let daemon = try #require(mount.daemon)
+                daemon.signal(SIGSTOP)
+                defer { daemon.signal(SIGCONT) }
+                let asking = try [
+                    ["status", mount.root], ["events", mount.root], ["set", mount.root, "others=1M"],
+                    ["status", mount.store], ["why", mount.path("Documents/x")],
+                ].map { try Program.start([PurgefsBinary.path] + $0) }
+                for program in asking {
+                    #expect(try program.wait(within: 60) == 1, "\(program.errors)")
+                    #expect(
+                        program.errors.contains("its daemon, process \(daemon.pid), is stopped")
+                            && program.errors.contains("kill -CONT \(daemon.pid)"), "\(program.errors)")
+                }
+            }
+        }
     }
 }

@@ -57,6 +57,8 @@ package enum Program {
             }
             let arguments = try Arguments(rest, for: verb)
             try refuseOtherText(words, of: verb, arguments)
+            let watch = StoppedDaemonWatch(verb, arguments)
+            defer { watch.end() }
             return try verb.run(
                 Invocation(
                     arguments: arguments, console: console, programName: texts[0],

@@ -39,10 +39,12 @@ struct MountEntry: Hashable, Sendable {
         return all().last { $0.mountpoint.isPath(mountpoint) }.flatMap { $0.isContainer ? $0 : nil }
     }
 
-    /// The container that a path leads into as it is written. Its daemon is not asked: it may have ended.
+    /// The container that a path leads into as it is written, or whose store it is. Its daemon is not asked: it may have ended.
     static func holding(_ path: String) -> MountEntry? {
         let path = path.utf8.first == UInt8(ascii: "/") ? path : (Places.resolved(".") ?? "") + "/" + path
-        return containers().last { path.isPath($0.mountpoint) || path.isPath(below: $0.mountpoint) }
+        return containers().last {
+            path.isPath($0.mountpoint) || path.isPath(below: $0.mountpoint) || path.isPath($0.source)
+        }
     }
 
     /// Lines of proc(5): `36 35 98:0 / /mnt rw,noatime master:1 - fuse.purgefs source options`.

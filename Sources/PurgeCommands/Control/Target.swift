@@ -116,6 +116,13 @@ extension Target {
         return mount(ofStore: path).map { .mount($0) } ?? .store(text)
     }
 
+    /// The store of a mount is not where it was.
+    static func lost(_ store: String, at mount: String, _ what: String) -> CommandFailure {
+        CommandFailure(
+            what, path: store, "the store was removed, moved or hidden while it is mounted at \(mount)",
+            advice: "Put it back, or unmount what is left of it: purgefs unmount \(mount)")
+    }
+
     /// Whether a directory looks like a store; opening it shows the rest.
     static func isStore(_ path: String) -> Bool {
         exists(path + "/container") && exists(path + "/device.json")

@@ -36,10 +36,7 @@ struct EventsRun {
     private func run(on control: MountedControl) throws(CommandFailure) {
         let (path, report) = (control.place, try control.status())
         guard Target.isStore(report.store) else {
-            throw CommandFailure(
-                "cannot read the journal", path: report.store,
-                "the store was removed, moved or hidden while it is mounted at \(path)",
-                advice: "Put it back, or unmount what is left of it: purgefs unmount \(path)")
+            throw Target.lost(report.store, at: path, "cannot read the journal")
         }
         let filter = try filter(relativeTo: [path, report.store + "/container"]) { report.device.clock }
         // Opened first, so that no event is lost between the journal and the stream.

@@ -27,6 +27,8 @@ struct MountConnection {
                 usleep(10_000)
             }
         } catch { return .served }  // it could not be tried
+        // The child has given up; a call of this process would never return.
+        if StoppedDaemonWatch.daemon(of: entry) != nil { return .silent }
         return Places.isDead(entry.mountpoint) ? .ended : .served
     }
 

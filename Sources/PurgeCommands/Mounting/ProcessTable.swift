@@ -48,11 +48,11 @@ enum ProcessTable {
         }
     }
 
-    /// Daemons that have the store's directory itself open, as the holder of its lock does.
+    /// Daemons that have the store's directory itself open, as the holder of its lock does, also if it was removed.
     static func daemons(of store: String) -> [pid_t] {
         pids().filter { pid in
             pid != getpid() && mayMount(pid) && Set(["mount", "--foreground"]).isSubset(of: words(of: pid))
-                && descriptors(of: pid).contains { $0.path.isPath(store) }
+                && descriptors(of: pid).contains { $0.path.isPath(store) || $0.path.isPath(store + " (deleted)") }
         }
     }
 

@@ -12,6 +12,8 @@ struct ReportGathering {
     private static let attempts = 5
 
     private let target: Target
+    /// Whether another process keeps the journal locked: to wait for that again and again would take a minute.
+    private var isJournalLocked = false
     private var content = ReportContent(
         time: .init(simulated: Instant(nanoseconds: System.now()), real: Instant(nanoseconds: System.now())),
         version: Program.version)
@@ -81,24 +83,29 @@ struct ReportGathering {
 
     /// nil if the journal cannot be read.
     private func lastSequence(_ control: any ControlEndpoint, _ store: String) throws(CommandFailure) -> Int64? {
+        if isJournalLocked { return nil }
         if control.isMounted { try control.flushJournal() }
         do throws(CommandFailure) { return try History(store: store).lastSequence() } catch { return nil }
     }
 
     private mutating func readHistory(of store: String, upTo last: Int64?) {
         var history = ReportHistory()
+        defer { content.history = history }
+        if isJournalLocked { return }
         do throws(CommandFailure) {
             try History(store: store).visit(after: 0, EventFilter(types: ReportHistory.types)) { event in
                 if event.seq <= last ?? .max { history.add(event) }
             }
         } catch { addRemark(error) }
-        content.history = history
     }
 
     private mutating func readSamples(of store: String) {
         do throws(StoreError) {
             content.samples = try JournalReader(storePath: store).samples().compactMap { ReportContent.Sample($0) }
-        } catch { addRemark(CommandFailure("cannot read the journal", error)) }
+        } catch {
+            isJournalLocked = error.isForLock
+            addRemark(CommandFailure("cannot read the journal", error))
+        }
     }
 
     /// Once, if both the samples and the events cannot be read for the same reason.
@@ -166,6 +173,9 @@ extension ReportGathering {
     }
 
     private mutating func findProblems() {
+        guard !isJournalLocked else {
+            return content.remarks.append("There are no findings: the journal cannot be read")
+        }
         do throws(CommandFailure) {
             var warnings: [String] = []
             let report = try ContainerDiagnosis.report(of: target) { warnings.append($0) }

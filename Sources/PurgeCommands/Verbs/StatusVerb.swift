@@ -1,5 +1,5 @@
 extension OptionSpec {
-    fileprivate static let watch = OptionSpec(
+    static let watch = OptionSpec(
         "watch", "update it every second, in place, until the unmount or Ctrl-C")
 }
 
@@ -30,7 +30,12 @@ extension Verb {
             var watch = try StatusWatch(form, text)
             return try watch.run()
         }
-        try Target.with(text, forReading: form.console) { (control) throws(CommandFailure) in try form.show(control) }
+        try Target.with(text, forReading: form.console) { (control) throws(CommandFailure) in
+            try form.show(control)
+            guard control.isMounted else { return }
+            let store = try control.status().store
+            if !Target.isStore(store) { form.console.warn(Target.lost(store, at: control.place, "warning").message) }
+        }
         return ExitStatus.done
     }
 }

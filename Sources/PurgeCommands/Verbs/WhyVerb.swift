@@ -49,10 +49,7 @@ private struct WhyVerb {
             let control = MountedControl(place: mount)
             let report = try control.status()
             guard Target.isStore(report.store) else {
-                throw CommandFailure(
-                    "cannot read the journal", path: report.store,
-                    "the store was removed, moved or hidden while it is mounted at \(mount)",
-                    advice: "Put it back, or unmount what is left of it: purgefs unmount \(mount)")
+                throw Target.lost(report.store, at: mount, "cannot read the journal")
             }
             try control.flushJournal()
             let file = try status.map { (status) throws(CommandFailure) in

@@ -50,6 +50,12 @@ struct DatabaseError: Error, Hashable {
     var isForLackOfRoom: Bool { code == SQLITE_FULL || systemError == ENOSPC || systemError == EDQUOT }
 
     func error(path: String, store: String) -> StoreError {
+        var error = failure(path: path, store: store)
+        error.isForLock = code == SQLITE_BUSY || code == SQLITE_LOCKED
+        return error
+    }
+
+    private func failure(path: String, store: String) -> StoreError {
         switch code {
         case _ where isForeign:
             StoreError(

@@ -148,6 +148,8 @@ enum JournalSchema {
             let database = try Database(path: path, flags: SQLITE_OPEN_READWRITE)
             try database.execute("PRAGMA query_only = ON")
             return database
+        } catch let error where error.code == SQLITE_BUSY {
+            throw error  // the next read would wait as long once more
         } catch { return database }  // the next read gets the same error
     }
 

@@ -240,7 +240,7 @@ def test_daemon_stopped_in_shell(folder):
         container_expect_purge tmp/a || echo silent
         container_end || echo failed"""
     outcome = shell(folder, script)
-    assert outcome.stdout == "silent\nfailed\n" and "was purged cannot be told: the daemon" in outcome.stderr
+    assert outcome.stdout == "silent\nfailed\n" and "was purged cannot be told: purgefs: no answer" in outcome.stderr
     assert "did not answer (was it stopped?) and was killed" in outcome.stderr, outcome
 
 

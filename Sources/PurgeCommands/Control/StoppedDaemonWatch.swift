@@ -1,0 +1,58 @@
+import Glibc
+import PurgeSystem
+
+/// Ends a verb that asks a container whose daemon was stopped (SIGSTOP): its calls into the mount would return only when the
+/// daemon goes on, and the thread that makes them cannot be interrupted.
+struct StoppedDaemonWatch {
+    /// In milliseconds.
+    private static let patience: Int64 = 4000
+
+    private let gate = Gate()
+    private let thread: WorkThread?
+
+    /// `words` follow the verb. Which mount is meant is looked up only when the verb takes long.
+    init(_ verb: Verb, _ arguments: Arguments) {
+        let names =
+            arguments.operands + [getenv(RunEnvironment.mount).map { String(cString: $0) }, "."].compactMap(\.self)
+        thread =
+            verb.asksDaemon && !arguments.has(.watch)
+            ? Self.start(gate, names) : nil
+    }
+
+    func end() {
+        gate.advance()
+        thread?.join()
+    }
+
+    private static func start(_ gate: Gate, _ names: [String]) -> WorkThread? {
+        do throws(Errno) {
+            return try WorkThread(name: "watch") {
+                if gate.wait(while: 0, milliseconds: patience) { return }
+                guard let (mount, pid) = names.lazy.compactMap(stopped).first else { return }
+                let failure = CommandFailure(
+                    "no answer", path: mount, "its daemon, process \(pid), is stopped",
+                    advice: "Let it go on: kill -CONT \(pid). Or end it, with errors for what uses the mount: "
+                        + "purgefs unmount --force \(VisibleText.of(mount))")
+                Console.standard().warn(failure.message)
+                _exit(failure.status)
+            }
+        } catch { return nil }  // then nobody watches
+    }
+
+    /// The mount that a path leads into as it is written, or that its store has, if the daemon is stopped.
+    private static func stopped(_ path: String) -> (mount: String, daemon: pid_t)? {
+        guard let entry = MountEntry.holding(path) else { return nil }
+        return daemon(of: entry).map { (entry.mountpoint, $0) }
+    }
+
+    static func daemon(of entry: MountEntry) -> pid_t? {
+        ProcessTable.daemons(of: entry.source).first { ProcessTable.status(of: $0)?.state == "T" }
+    }
+}
+
+extension Verb {
+    /// Whether it asks a container's daemon, and does nothing else that may take long or must not be cut short.
+    fileprivate var asksDaemon: Bool {
+        ["status", "set", "events", "device", "clock", "app", "policy", "why", "mark", "report"].contains(name)
+    }
+}
