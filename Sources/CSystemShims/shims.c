@@ -232,6 +232,18 @@ int shim_keep_capabilities(void) {
     if (bits < 0) return -errno;
     return ANSWER(prctl(PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP));
 }
+// With root's rights, but as another user, whose directory it is from the beginning.
+int shim_mkdirat_as(int dir, const char *name, mode_t mode, uid_t owner, gid_t group) {
+    int bits = prctl(PR_GET_SECUREBITS);
+    int keeps = bits >= 0 && prctl(PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP) == 0;
+    gid_t group_before = (gid_t)syscall(SYS_setfsgid, group);
+    uid_t owner_before = (uid_t)syscall(SYS_setfsuid, owner);
+    int answer = ANSWER(mkdirat(dir, name, mode));
+    syscall(SYS_setfsuid, owner_before);
+    syscall(SYS_setfsgid, group_before);
+    if (keeps) prctl(PR_SET_SECUREBITS, bits);
+    return answer;
+}
 void shim_set_fs_identity(uid_t owner, gid_t group) {
     syscall(SYS_setfsgid, group);
     syscall(SYS_setfsuid, owner);

@@ -14,9 +14,7 @@ public struct BackupCreation {
     }
 
     static let archiveName = "data.tar"
-    static let kind = UnfinishedDirectory.Kind(what: "the backup", suffix: ".unfinished-backup") { name in
-        [archiveName, ArchiveWriter.manifestName].contains(name)
-    }
+    static let kind = UnfinishedDirectory.Kind(what: "the backup", suffix: ".unfinished-backup")
 
     /// Makes a directory with manifest.json and data.tar, which appears only when it is complete.
     public func run(to directory: String) throws(StoreError) -> BackupSummary {

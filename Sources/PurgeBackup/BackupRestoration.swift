@@ -17,9 +17,7 @@ public struct BackupRestoration {
 
     /// Its name makes the directory no store as long as it is there.
     private static let mark = "unfinished-restore"
-    static let kind = UnfinishedDirectory.Kind(what: "the store", suffix: ".unfinished-restore") { name in
-        name == mark || StoreAtRest.isOwnName(name)
-    }
+    static let kind = UnfinishedDirectory.Kind(what: "the store", suffix: ".unfinished-restore")
 
     private let input: BackupInput
     private let progress: BackupProgress

@@ -2,19 +2,28 @@ import Glibc
 import PurgeStore
 import PurgeSystem
 
-/// A directory that is made beside the place where it is to be, under a hidden name, and gets its own name when it is
-/// complete. What a killed process has left under that name is removed by the next one that makes the same directory.
+/// A directory that is made beside the place where it is to be, in another one with a hidden name (the workshop), and gets
+/// its own name when it is complete. What a killed process has left under the hidden name is removed by the next one that
+/// makes the same directory.
 ///
-/// Whoever makes or removes the directory under that name has its lock (flock), and has seen after taking it that the
-/// name still leads to it. So no process removes what another one is making, and of several that make the same directory
-/// at the same time one succeeds.
+/// Whoever makes or removes the workshop has its lock (flock), and has seen after taking it that the name still leads to
+/// it. So no process removes what another one is making, and of several that make the same directory at the same time
+/// one succeeds.
+///
+/// The place may belong to another user, who can exchange the workshop for another directory at any time. So it is only
+/// used if it is this user's alone, and everything in it is reached by its descriptor. Nobody else can change a name in
+/// there: what is made in it, removed from it and given away is certain. The owner of the place reaches the directory
+/// when it leaves the workshop, and not before.
 final class UnfinishedDirectory {
     /// Where it is to be; absolute.
     let path: String
     /// Where it is made.
-    var workPath: String { "\(parentPath == "/" ? "" : parentPath)/\(workName)" }
-    /// Has the lock as long as it is open.
+    var workPath: String { "\(parentPath == "/" ? "" : parentPath)/\(workName)/\(Self.innerName)" }
+    /// What is made. Has a lock as long as it is open.
     let descriptor: FileDescriptor
+    /// Has the lock as long as it is open.
+    private let workshop: FileDescriptor
+    private static let innerName = "purgefs-unfinished"
     private let parent: FileDescriptor
     private let parentPath: String
     private let name: String
@@ -33,11 +42,10 @@ final class UnfinishedDirectory {
     /// What was there before, if anything.
     let before: Before?
 
-    /// What is made, and what the entries of one are called.
+    /// What is made.
     struct Kind: Sendable {
         var what: String
         var suffix: String
-        var isOurs: @Sendable (String) -> Bool
     }
 
     /// `given` must not exist, or be an empty directory that is not the current one.
@@ -47,19 +55,31 @@ final class UnfinishedDirectory {
             guard let name = path.pathNames.last else { throw .busy }
             self.name = name
             parentPath = path.parentPath
-            parent = try FileDescriptor.open(parentPath, O_RDONLY | O_DIRECTORY)
+            parent = try FileDescriptor.openWithoutLinks(parentPath.utf8).open(".", O_RDONLY | O_DIRECTORY)
         } catch { throw .ofBackup("\(kind.what) cannot be made", path: given, error) }
         workName = ".\(name)\(kind.suffix)"
         before = try Self.checkPlace(name, in: parent, given, kind)
-        descriptor = try Self.make(workName, in: parent, given, kind)
+        let workshop = try Self.make(workName, in: parent, given, kind)
+        self.workshop = workshop
         do throws(StoreError) {
             // Another process may have made the whole of it meanwhile.
             _ = try Self.checkPlace(name, in: parent, given, kind)
-            giveToOwner()
+            descriptor = try Self.makeInner(in: workshop, given, kind)
         } catch {
-            discard()
+            Self.discard(workshop, workName, in: parent)
             throw error
         }
+        giveToOwner()
+    }
+
+    private static func makeInner(
+        in workshop: FileDescriptor, _ given: String, _ kind: Kind
+    ) throws(StoreError) -> FileDescriptor {
+        do throws(Errno) {
+            let made = try NewDirectory.make(innerName, in: workshop)
+            try System.lockExclusively(made.raw)
+            return made
+        } catch { throw .ofBackup("\(kind.what) cannot be made", path: given, error) }
     }
 
     private static func checkPlace(
@@ -94,8 +114,8 @@ final class UnfinishedDirectory {
         } catch { return false }
     }
 
-    /// It takes the place of that directory, so it belongs to the same user; it stays that user's alone. If it cannot be
-    /// given away (a user namespace), it is still usable now.
+    /// It takes the place of that directory, so it belongs to the same user, who cannot reach it yet; it stays that user's
+    /// alone. If it cannot be given away (a user namespace), it is still usable now.
     private func giveToOwner() {
         guard geteuid() == 0, let before else { return }
         do throws(Errno) { try System.changeOwner(descriptor.raw, before.owner, before.group) } catch {}
@@ -107,7 +127,12 @@ final class UnfinishedDirectory {
         while true {
             do throws(Errno) {
                 if let made = try makeDirectory(name, in: parent) { return made }
-            } catch .tryAgain { throw inUse(given, kind) } catch {
+            } catch .tryAgain { throw inUse(given, kind) } catch .stale {
+                throw StoreError(
+                    "another directory was put in the place of \(kind.what) while it was made", path: given,
+                    advice: "Nothing was changed in that one. Name a place that only you can change, "
+                        + "on a file system that keeps owners and modes.")
+            } catch {
                 throw .ofBackup("\(kind.what) cannot be made", path: given, error)
             }
             try removeRemains(name, in: parent, given, kind)
@@ -124,7 +149,11 @@ final class UnfinishedDirectory {
         do throws(Errno) {
             try System.makeDirectory(at: parent.raw, name, mode: 0o700)
         } catch .exists { return nil }
-        return try locked(name, in: parent)
+        do throws(Errno) {
+            guard let found = try locked(name, in: parent) else { return nil }
+            guard try NewDirectory.isNew(found) else { throw .stale }
+            return found
+        } catch { throw error == .notDirectory || error == Errno(ELOOP) ? .stale : error }
     }
 
     /// EAGAIN if another process has the lock; nil if the name leads to something else by the time that this one has it.
@@ -142,7 +171,7 @@ final class UnfinishedDirectory {
         FileIdentity(try System.status(at: parent.raw, name)) == FileIdentity(try System.status(directory.raw))
     }
 
-    /// What has the name already is removed if it is of this kind and no process is making it.
+    /// What has the name already is removed if it is such a directory and no process is making it.
     private static func removeRemains(
         _ name: String, in parent: FileDescriptor, _ given: String, _ kind: Kind
     ) throws(StoreError) {
@@ -151,9 +180,10 @@ final class UnfinishedDirectory {
             guard let found = try locked(name, in: parent) else { return }
             defer { withExtendedLifetime(found) {} }  // it has the lock
             let names = try found.open(".", O_RDONLY | O_DIRECTORY).entryNames()
-            guard names.allSatisfy({ kind.isOurs($0) || TreeRemoval.isOwnName($0) }) else { throw .exists }
-            try TreeRemoval.run(name, in: parent)
-        } catch .tryAgain { throw inUse(given, kind) } catch .exists, .notDirectory, Errno(ELOOP) {
+            guard try NewDirectory.isOwn(found), names.allSatisfy({ $0 == innerName }) else { throw .exists }
+            try TreeRemoval.run(innerName, in: found)
+            try System.removeDirectory(at: parent.raw, name)
+        } catch .noEntry {} catch .tryAgain { throw inUse(given, kind) } catch .exists, .notDirectory, Errno(ELOOP) {
             throw StoreError(
                 "there is something else under the name that \(kind.what) has until it is complete", path: inTheWay,
                 advice: "Move it away.")
@@ -163,8 +193,9 @@ final class UnfinishedDirectory {
     /// Gives it its name; from then on it is there whatever happens. What is in it is on disk already.
     func publish(_ what: String) throws(StoreError) {
         do throws(Errno) {
-            guard try Self.leads(workName, in: parent, to: descriptor) else { throw .noEntry }
-            try System.rename(at: parent.raw, workName, to: parent.raw, name)
+            guard try Self.leads(workName, in: parent, to: workshop) else { throw .noEntry }
+            try System.rename(at: workshop.raw, Self.innerName, to: parent.raw, name)
+            Self.discard(workshop, workName, in: parent)
             try System.sync(parent.raw)
         } catch .busy {
             throw StoreError(
@@ -177,9 +208,13 @@ final class UnfinishedDirectory {
     }
 
     /// Removes it, unless it has its name.
-    func discard() {
+    func discard() { Self.discard(workshop, workName, in: parent) }
+
+    private static func discard(_ workshop: FileDescriptor, _ name: String, in parent: FileDescriptor) {
         do throws(Errno) {
-            if try Self.leads(workName, in: parent, to: descriptor) { try TreeRemoval.run(workName, in: parent) }
+            try TreeRemoval.run(innerName, in: workshop)
+            // Only an empty directory can go by this name, which its owner could remove too.
+            if try leads(name, in: parent, to: workshop) { try System.removeDirectory(at: parent.raw, name) }
         } catch {}  // the next one removes it
     }
 }

@@ -66,8 +66,7 @@ struct ContainerLayout {
         _ name: String, in parent: FileDescriptor, path: String, isNeeded: Bool = true
     ) throws(StoreError) {
         do {
-            try System.makeDirectory(at: parent.raw, name, mode: 0o755)
-            place.giveToOwner(folder: name, in: parent)
+            try place.makeFolder(name, in: parent, mode: 0o755)
         } catch .exists {
             // Whatever is there stays.
         } catch let error where error == .accessDenied && !isNeeded {

@@ -7,8 +7,9 @@ extension StoreDirectory {
 }
 
 extension Store {
-    /// The file in which a daemon that crashes leaves its last message.
-    public var lastWordsPath: String { place.absolutePathOf(StoreDirectory.lastWordsName) }
+    /// The file in which a daemon that crashes leaves its last message: by the store's descriptor, because the store's owner
+    /// can put another directory under its name.
+    public var lastWordsPath: String { "/proc/self/fd/\(directory.raw)/\(StoreDirectory.lastWordsName)" }
 
     /// The first line of the last daemon's last message, returned once: the file is then kept as last-words.old.txt.
     /// nil if the daemon did not crash.

@@ -38,11 +38,6 @@ public final class Store: Sendable {
     /// Gives the container, which has been emptied, to the store's owner.
     public func giveContainerToOwner() { place.giveToOwner(container.raw) }
 
-    /// Gives a new folder, which is empty, to the store's owner, as far as that is possible.
-    public func giveToOwner(folder name: String, in parent: FileDescriptor) {
-        place.giveToOwner(folder: name, in: parent)
-    }
-
     let settings = Mutex(KnownSettings())
     private let extents = Mutex<FileDescriptor?>(nil)
     /// Sidecars that could not be removed yet. Held while they are removed, so that none is removed that another thread
@@ -139,8 +134,7 @@ public final class Store: Sendable {
             if let cached { return cached }
             if making {
                 do throws(Errno) {
-                    try System.makeDirectory(at: directory.raw, StoreDirectory.extentsName, mode: 0o700)
-                    place.giveToOwner(folder: StoreDirectory.extentsName, in: directory)
+                    try place.makeFolder(StoreDirectory.extentsName, in: directory, mode: 0o700)
                     try System.sync(directory.raw)
                 } catch .exists {
                     // Made by an earlier mount.

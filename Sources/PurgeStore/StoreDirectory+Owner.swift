@@ -13,13 +13,10 @@ extension StoreDirectory {
     /// If it cannot be given away (a user namespace, a quota), it is still usable now.
     func giveToOwner(_ made: Int32) { Self.give(made, toOwnerOf: descriptor.raw) }
 
-    /// The same for a new folder, which is empty.
-    func giveToOwner(folder name: String, in parent: FileDescriptor) {
-        guard geteuid() == 0 else { return }
-        do throws(Errno) {
-            let folder = try parent.open(name, O_RDONLY | O_DIRECTORY)
-            if try folder.names().isEmpty { giveToOwner(folder.raw) }
-        } catch {}
+    /// Makes a folder that belongs to the store's owner.
+    func makeFolder(_ name: String, in parent: FileDescriptor, mode: mode_t) throws(Errno) {
+        let owner = try owner
+        try System.makeDirectory(at: parent.raw, name, mode: mode, for: owner.user, owner.group)
     }
 
     static func give(_ made: Int32, toOwnerOf directory: Int32) {

@@ -93,12 +93,18 @@ struct StoreDirectory: Sendable {
 
     /// For messages.
     func pathOf(_ name: String) -> String { path.hasSuffix("/") ? path + name : path + "/" + name }
-    /// For SQLite, which cannot use directory descriptors.
-    func absolutePathOf(_ name: String) -> String { absolutePath + "/" + name }
+    /// For SQLite.
+    func databasePlace(of name: String) -> DatabasePlace { DatabasePlace(directory: descriptor, name: name) }
 
     private static func make(_ path: String) throws(StoreError) -> FileDescriptor {
-        do {
-            try System.makeDirectory(at: AT_FDCWD, path, mode: 0o700)
+        do throws(Errno) {
+            let parent = try FileDescriptor.open(path.parentPath, System.openPath | O_DIRECTORY)
+            return try NewDirectory.make(path.pathNames.last ?? path, in: parent)
+        } catch .stale {
+            throw StoreError(
+                "another directory was put in the place of the store while it was made", path: path,
+                advice: "Nothing was changed in that one. Name a store in a directory that only you can change, on a "
+                    + "file system that keeps owners and modes.")
         } catch .noEntry {
             throw StoreError(
                 "the store cannot be made: the directory above it does not exist", path: path,
@@ -108,12 +114,6 @@ struct StoreDirectory: Sendable {
                 "is a symbolic link to something that does not exist", path: path,
                 advice: "Remove the link, or make the directory that it points to.")
         } catch { throw .failed("the store cannot be made", path: path, error) }
-        do throws(Errno) {
-            return try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
-        } catch {
-            removeEmpty(path)
-            throw .failed("the store cannot be opened", path: path, error)
-        }
     }
 
     /// Removes a directory that was just made, unless something is in it.

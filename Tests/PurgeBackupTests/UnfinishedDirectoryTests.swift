@@ -76,7 +76,7 @@ struct UnfinishedDirectoryTests {
     /// It appears while the directory is made; it stays.
     @Test(arguments: [true, false]) func somethingElseIsThereMeanwhile(isFolder: Bool) throws {
         try SampleContainer.with { container in
-            let kind = UnfinishedDirectory.Kind(what: "the store", suffix: ".unfinished") { _ in true }
+            let kind = UnfinishedDirectory.Kind(what: "the store", suffix: ".unfinished")
             let place = "\(container.path)/place"
             let unfinished = try UnfinishedDirectory(for: place, kind)
             if isFolder { try Files.makeDirectory(place) }
@@ -92,7 +92,7 @@ struct UnfinishedDirectoryTests {
     /// Its owner has moved it away, and another process makes one under the same name.
     @Test func discardsOnlyItsOwn() throws {
         try SampleContainer.with { container in
-            let kind = UnfinishedDirectory.Kind(what: "the store", suffix: ".unfinished") { _ in true }
+            let kind = UnfinishedDirectory.Kind(what: "the store", suffix: ".unfinished")
             let unfinished = try UnfinishedDirectory(for: container.pathOf("place"), kind)
             try Files.rename(container.pathOf(".place.unfinished"), container.pathOf("moved"))
             try Files.makeDirectory(container.pathOf(".place.unfinished"))

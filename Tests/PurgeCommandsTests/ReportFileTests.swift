@@ -47,6 +47,24 @@ struct ReportFileTests {
         }
     }
 
+    /// Root made sure of the place when the run began; its owner may put a link there before the end.
+    @Test(.enabled(if: geteuid() == 0, "only root writes where others can put a link"))
+    func aLinkInThePlaceOfTheFolder() throws {
+        try Scratch.with("report") { scratch in
+            for name in ["place", "outside"] { try Files.makeDirectory("\(scratch.path)/\(name)") }
+            let file = ReportFile(path: "\(scratch.path)/place/report.html")
+            try file.check()
+            try Files.rename("\(scratch.path)/place", "\(scratch.path)/moved")
+            try Files.symlink("outside", "\(scratch.path)/place")
+            #expect(throws: CommandFailure.self) { try file.write("text") }
+            #expect(try Files.names(in: "\(scratch.path)/outside").isEmpty)
+            try Files.unlink("\(scratch.path)/place")
+            try Files.makeDirectory("\(scratch.path)/place")
+            try file.write("text")
+            #expect(Files.text("\(scratch.path)/place/report.html") == "text")
+        }
+    }
+
     private static func isDirectory(_ name: String) -> String {
         "it is the name of a directory, and the report is a file\n  Name a file in it: SCRATCH/\(name)/report.html"
     }

@@ -48,6 +48,7 @@ int shim_fstatvfs(int fd, struct statvfs *out);
 int64_t shim_fs_type(int fd);
 
 int shim_mkdirat(int dir, const char *name, mode_t mode);
+int shim_mkdirat_as(int dir, const char *name, mode_t mode, uid_t owner, gid_t group);
 int shim_mknodat(int dir, const char *name, mode_t mode, dev_t device);
 int shim_symlinkat(const char *target, int dir, const char *name);
 ssize_t shim_readlinkat(int dir, const char *name, char *buffer, size_t size);

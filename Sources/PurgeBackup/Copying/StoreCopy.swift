@@ -6,8 +6,7 @@ import PurgeVolume
 
 /// Makes a new store whose container is a copy (docs/CLI.md, run).
 public struct StoreCopy {
-    private static let kind = UnfinishedDirectory.Kind(
-        what: "the store", suffix: ".unfinished-copy", isOurs: StoreAtRest.isOwnName)
+    private static let kind = UnfinishedDirectory.Kind(what: "the store", suffix: ".unfinished-copy")
 
     private let origin: CopyOrigin
     private let progress: BackupProgress
@@ -127,13 +126,13 @@ public struct NewStore: Sendable {
                 FileIdentity(try System.status(at: parent.raw, name)) == FileIdentity(try System.status(store.raw)),
                 try StoreAtRest.takeMark(of: start, from: store)
             else { return }
-            guard let modeBefore else { return try TreeRemoval.run(name, in: parent) }
             for entry in entries {
                 do throws(Errno) { try System.unlink(at: store.raw, entry) } catch .isDirectory {
                     try TreeRemoval.run(entry, in: store)
                 }
             }
-            try System.changeMode(store.raw, modeBefore)
+            if let modeBefore { return try System.changeMode(store.raw, modeBefore) }
+            try System.removeDirectory(at: parent.raw, name)
         } catch {}
     }
 }

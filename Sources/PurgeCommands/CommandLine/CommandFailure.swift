@@ -38,6 +38,18 @@ extension CommandFailure {
         self.init(what, path: path, "\(error)", advice: next)
     }
 
+    /// `FileDescriptor.openOutput` failed.
+    init(_ what: String, output path: String, _ error: Errno) {
+        guard error == Errno(ELOOP) else {
+            self.init(what, path: path, error)
+            return
+        }
+        self.init(
+            what, path: path,
+            "it is a symbolic link in a directory that other users can change, and root does not follow it",
+            advice: "Name the file that it leads to.")
+    }
+
     private static func advice(for error: Errno, _ path: String) -> String {
         switch error {
         case .accessDenied: AccessAdvice.text(path)

@@ -61,7 +61,7 @@ struct MountDaemon {
         self.request.whenEnding = { Self.tell(serviceManager, .stopping) }
         do throws(Errno) {
             log = try arguments.text(.log).map { (path) throws(Errno) in
-                try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_APPEND, mode: 0o644)
+                try FileDescriptor.openOutput(path, O_APPEND)
             }
             if let line { try System.closeOnExec(line.raw) }
             if let line, !diesWithParent { self.request.isAwaited = { !Self.isClosed(line) } }
@@ -73,7 +73,7 @@ struct MountDaemon {
                     _ = Self.send(Array((JSONText.encode(last) + "\n").utf8), to: line)
                 }
             }
-        } catch { throw CommandFailure("cannot open the log", path: arguments.text(.log) ?? "", error) }
+        } catch { throw CommandFailure("cannot open the log", output: arguments.text(.log) ?? "", error) }
     }
 
     private static func send(_ lines: [UInt8], to line: FileDescriptor) -> Bool {

@@ -7,7 +7,15 @@ struct ReportFile {
     /// As it was given.
     let path: String
     /// What is written, in messages.
-    var kind = "report"
+    let kind: String
+    /// Where the file was to be when it was named. Only root cares: somebody else may put a link there meanwhile.
+    private let folder: String?
+
+    init(path: String, kind: String = "report") {
+        (self.path, self.kind) = (path, kind)
+        folder = System.isRoot ? Places.resolved(path.parentPath) : nil
+    }
+
     private var what: String { "cannot write the \(kind)" }
     private var isStandardOutput: Bool { path == "-" }
 
@@ -64,7 +72,7 @@ struct ReportFile {
         let working = ".purgefs-report.\(getpid())"
         let folder: FileDescriptor
         do throws(Errno) {
-            folder = try FileDescriptor.open(path.parentPath, O_RDONLY | O_DIRECTORY)
+            folder = try openFolder()
         } catch { throw failure(error) }
         do throws(Errno) {
             do throws(Errno) { try System.unlink(at: folder.raw, working) } catch .noEntry {}
@@ -85,6 +93,11 @@ struct ReportFile {
         let console = Console.standard()
         try console.write(text)
         try console.flush()
+    }
+
+    private func openFolder() throws(Errno) -> FileDescriptor {
+        guard let folder else { return try FileDescriptor.open(path.parentPath, O_RDONLY | O_DIRECTORY) }
+        return try FileDescriptor.openWithoutLinks(folder.utf8).open(".", O_RDONLY | O_DIRECTORY)
     }
 
     /// That of the file that is replaced, which others may be kept from reading; nil if there is none.

@@ -26,21 +26,34 @@ struct RunArea {
 
     var store: String { root + "/store" }
 
-    /// Directories that are fit for temporary files, the best first. One inside a container or a store is
+    /// Directories that are fit for temporary files, the best first: for root those in which it need not prove what a name
+    /// leads to. One inside a container or a store is
     /// not, because files there may be purged.
     static func candidates(_ surroundings: Surroundings) -> [String] {
         let named = getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? ""
-        return [named, "/tmp", "/var/tmp"].filter { !$0.isEmpty }.compactMap(Places.resolved).filter { path in
+        let fit = [named, "/tmp", "/var/tmp"].filter { !$0.isEmpty }.compactMap(Places.resolved).filter { path in
             surroundings.container(holding: path) == nil && surroundings.store(holding: path) == nil
         }
+        return System.isRoot ? fit.filter(keepsNames) + fit.filter { !keepsNames($0) } : fit
+    }
+
+    /// Whether nobody but root can exchange what root makes there, or a directory above it. The daemon and COMMAND reach the
+    /// temporary directory by its path only.
+    private static func keepsNames(_ path: String) -> Bool {
+        do throws(Errno) {
+            let status = try System.status(ofPath: path)
+            let isShared = status.st_mode & 0o022 != 0 && status.st_mode & S_ISVTX == 0
+            return status.st_uid == 0 && !isShared && (path == "/" || keepsNames(path.parentPath))
+        } catch { return false }
     }
 
     /// A new directory that only this user can access, and another one for the mount point in the first of `places` where
     /// one can be made.
     static func make(in directory: String, mountingIn places: [String] = []) throws(CommandFailure) -> RunArea {
         do throws(Errno) {
-            var area = RunArea(root: try System.makeTemporaryDirectory(prefix: "\(directory)/\(prefix)"))
-            let opened = try locked(area.root)
+            let (root, opened) = try NewDirectory.makeTemporary(prefix: "\(directory)/\(prefix)")
+            try System.lockExclusively(opened.raw)
+            var area = RunArea(root: root)
             area.directories = [opened]
             markAsOwn(opened)
             for place in places where area.mountRoot == area.root { area.mount(in: place) }

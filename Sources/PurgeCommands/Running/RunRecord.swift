@@ -62,12 +62,12 @@ final class RunRecord: Sendable {
         do throws(Errno) {
             file = try path.map { (path) throws(Errno) in
                 if path == "-" { return try Self.standardOutput() }
-                let file = try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+                let file = try FileDescriptor.openOutput(path, O_TRUNC)
                 // A pipe whose reader has stopped must not block this process for ever.
                 if try System.status(file.raw).st_mode & S_IFMT != S_IFREG { try System.makeNonblocking(file.raw) }
                 return file
             }
-        } catch { throw CommandFailure("cannot write the events", path: path ?? "", error) }
+        } catch { throw CommandFailure("cannot write the events", output: path ?? "", error) }
     }
 
     /// COMMAND has it too: its position in a file is shared, and that a write does not wait is not.

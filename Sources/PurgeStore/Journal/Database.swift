@@ -4,6 +4,8 @@ import PurgeSystem
 /// One connection to SQLite; closed when its last owner releases it. Not to be used by two threads at once.
 final class Database {
     private let handle: OpaquePointer
+    /// SQLite opens files beside the database at any time, by this descriptor's number.
+    private let directory: FileDescriptor?
     /// When the current step is given up (System.uptime).
     private let deadline = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
 
@@ -13,11 +15,12 @@ final class Database {
     private static let stepTime: Int64 = 20_000_000_000
 
     /// Links are never followed. `patience` is how many milliseconds to wait for another connection's lock.
-    init(path: String, flags: Int32, patience: Int32 = 5000) throws(DatabaseError) {
+    init(_ place: DatabasePlace, flags: Int32, patience: Int32 = 5000) throws(DatabaseError) {
+        directory = place.directory
         guard DatabaseFiles.registration == SQLITE_OK else { throw DatabaseError(nil, code: SQLITE_ERROR) }
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(
-            path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, DatabaseFiles.name)
+            place.path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, DatabaseFiles.name)
         guard code == SQLITE_OK, let opened else {
             let error = DatabaseError(opened, code: code)
             sqlite3_close_v2(opened)

@@ -17,7 +17,7 @@ enum DatabaseFiles {
 
     private static func register() -> Int32 {
         guard let original = sqlite3_vfs_find(nil) else { return SQLITE_ERROR }
-        _ = original.pointee.xSetSystemCall?(original, "open", unsafeBitCast(open, to: sqlite3_syscall_ptr.self))
+        for (name, call) in calls { _ = original.pointee.xSetSystemCall?(original, name, call) }
         let copy = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
         copy.initialize(to: original.pointee)
         copy.pointee.pNext = nil
@@ -30,42 +30,69 @@ enum DatabaseFiles {
             else { return SQLITE_CANTOPEN }
             return open(original, name, file, flags, outFlags)
         }
+        // SQLite's own would look for symbolic links in a path that only `DatabasePlace` understands.
+        copy.pointee.xFullPathname = { _, name, room, full in
+            guard let name, let full, strlen(name) < room else { return SQLITE_CANTOPEN }
+            strcpy(full, name)
+            return SQLITE_OK
+        }
         return sqlite3_vfs_register(copy, 0)
     }
 
-    /// open(2) for SQLite: only plain files, readable by their owner only, and without waiting for the other end of a
-    /// FIFO. (SQLite opens a directory to sync it.)
-    private static let open: @convention(c) (UnsafePointer<CChar>?, Int32, Int32) -> Int32 = { path, flags, _ in
+    /// What SQLite calls with paths.
+    private static var calls: [(String, sqlite3_syscall_ptr)] {
+        [
+            ("open", unsafeBitCast(open, to: sqlite3_syscall_ptr.self)),
+            ("stat", unsafeBitCast(status, to: sqlite3_syscall_ptr.self)),
+            ("access", unsafeBitCast(access, to: sqlite3_syscall_ptr.self)),
+            ("unlink", unsafeBitCast(unlink, to: sqlite3_syscall_ptr.self)),
+        ]
+    }
+
+    private static let status: @convention(c) (CName?, UnsafeMutablePointer<stat>?) -> Int32 = { path, status in
+        guard let path, let status else { return -1 }
+        guard let (directory, name) = DatabasePlace.parts(of: path) else { return stat(path, status) }
+        return fstatat(directory, name ?? CName(path), status, AT_SYMLINK_NOFOLLOW)
+    }
+
+    private static let access: @convention(c) (CName?, Int32) -> Int32 = { path, mode in
         guard let path else { return -1 }
-        let file = opened(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard let (directory, name) = DatabasePlace.parts(of: path) else { return Glibc.access(path, mode) }
+        return faccessat(directory, name ?? CName(path), mode, AT_SYMLINK_NOFOLLOW)
+    }
+
+    private static let unlink: @convention(c) (CName?) -> Int32 = { path in
+        guard let path else { return -1 }
+        guard let (directory, name) = DatabasePlace.parts(of: path) else { return Glibc.unlink(path) }
+        return unlinkat(directory, name ?? CName(path), 0)
+    }
+
+    /// open(2) for SQLite: only plain files in a `DatabasePlace`, readable by their owner only, and without waiting for the
+    /// other end of a FIFO. (SQLite opens the directory to sync it.)
+    private static let open: @convention(c) (CName?, Int32, Int32) -> Int32 = { path, flags, _ in
+        guard let path, let (directory, name) = DatabasePlace.parts(of: path) else {
+            errno = ENOENT
+            return -1
+        }
+        let file = opened(directory, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
             if errno == ENOSPC || errno == EDQUOT { lackOfRoom.store(errno, ordering: .relaxed) }
             return -1
         }
         var status = stat()
-        let isJournal = isOfJournal(path)
-        if fstat(file, &status) == 0, status.st_mode & S_IFMT == (isJournal ? S_IFREG : S_IFDIR) { return file }
+        if fstat(file, &status) == 0, status.st_mode & S_IFMT == (name == nil ? S_IFDIR : S_IFREG) { return file }
         close(file)
         errno = ELOOP
         return -1
     }
 
-    /// Whether the last name in the path is the journal's, or that of a file beside it. (SQLite opens its rollback journal
-    /// at the beginning of each transaction.)
-    private static func isOfJournal(_ path: UnsafePointer<CChar>) -> Bool {
-        let name = strrchr(path, 0x2F).map { UnsafePointer($0 + 1) } ?? path
-        return strncmp(name, JournalSchema.fileName, JournalSchema.fileName.utf8.count) == 0
-    }
-
     /// A file that is created gets the store's owner. (SQLite gives the rollback journal the database's owner.)
-    private static func opened(_ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 {
-        guard flags & O_CREAT != 0, flags & O_EXCL == 0 else { return Glibc.open(path, flags, 0o600) }
-        let made = Glibc.open(path, flags | O_EXCL, 0o600)
-        guard made >= 0 else { return errno == EEXIST ? Glibc.open(path, flags & ~O_CREAT) : -1 }
-        do throws(Errno) {
-            let store = try FileDescriptor.open(String(cString: path).parentPath, System.openPath | O_DIRECTORY)
-            StoreDirectory.give(made, toOwnerOf: store.raw)
-        } catch {}
+    private static func opened(_ directory: Int32, _ name: CName?, _ flags: Int32) -> Int32 {
+        guard let name else { return openat(directory, ".", flags) }
+        guard flags & O_CREAT != 0, flags & O_EXCL == 0 else { return openat(directory, name, flags, 0o600) }
+        let made = openat(directory, name, flags | O_EXCL, 0o600)
+        guard made >= 0 else { return errno == EEXIST ? openat(directory, name, flags & ~O_CREAT) : -1 }
+        StoreDirectory.give(made, toOwnerOf: directory)
         return made
     }
 }

@@ -141,7 +141,7 @@ public final class Journal: Sendable {
         try JournalFiles(place).check()
         try JournalFiles(place).checkLog()
         let (database, isNew) = try JournalSchema.openOrMake(
-            place.absolutePathOf(JournalSchema.fileName), patience: patience, durably: !place.isTemporary)
+            place.databasePlace(of: JournalSchema.fileName), patience: patience, durably: !place.isTemporary)
         if checking, !isNew, try database.number("PRAGMA page_count") ?? 0 <= pagesChecked {
             try JournalSchema.checkContent(of: database)
         }
@@ -158,7 +158,7 @@ public final class Journal: Sendable {
         do throws(DatabaseError) {
             try JournalFiles(store.place).check()
             let found = try JournalFiles(store.place).openAtRest()
-            let database = if let found { found } else { try JournalSchema.openForWriting(":memory:") }
+            let database = if let found { found } else { try JournalSchema.openForWriting(.memory) }
             return Journal(
                 State(database: database, lastSequence: try EventRow.lastSequence(in: database)), store.place,
                 capacity: capacity, isForReading: true)

@@ -15,7 +15,7 @@ extension JournalFiles {
             throw DatabaseError(code: SQLITE_CANTOPEN, message: "it is not a plain file")
         } catch { throw DatabaseError(code: SQLITE_CANTOPEN, message: "it cannot be copied: \(error)") }
         defer { withExtendedLifetime(copy) {} }
-        return try JournalSchema.openForReading(copy?.path ?? place.absolutePathOf(JournalSchema.fileName))
+        return try JournalSchema.openForReading(copy?.place ?? place.databasePlace(of: JournalSchema.fileName))
     }
 
     private func changesWhenRead() throws(Errno) -> Bool {
@@ -39,12 +39,13 @@ private final class JournalCopy {
     /// The longest file that is copied, in bytes; a full journal has a quarter of that.
     private static let longest: Int64 = 1 << 30
 
-    private let directory: String
-    var path: String { directory + "/" + JournalSchema.fileName }
+    private let path: String
+    private let directory: FileDescriptor
+    var place: DatabasePlace { DatabasePlace(directory: directory, name: JournalSchema.fileName) }
 
     init(of store: FileDescriptor) throws(Errno) {
-        let place = getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? "/tmp"
-        directory = try System.makeTemporaryDirectory(prefix: place + "/purgefs-journal-")
+        let parent = getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? "/tmp"
+        (path, directory) = try NewDirectory.makeTemporary(prefix: parent + "/purgefs-journal-")
         try copy("", from: store)
         for part in Self.parts {
             do throws(Errno) { try copy(part, from: store) } catch .noEntry {}
@@ -53,15 +54,16 @@ private final class JournalCopy {
 
     deinit {
         for part in Self.parts + ["", "-shm"] {
-            do throws(Errno) { try System.unlink(at: AT_FDCWD, path + part) } catch {}
+            do throws(Errno) { try System.unlink(at: directory.raw, JournalSchema.fileName + part) } catch {}
         }
-        do throws(Errno) { try System.removeDirectory(at: AT_FDCWD, directory) } catch {}
+        do throws(Errno) { try System.removeDirectory(at: AT_FDCWD, path) } catch {}
     }
 
     private func copy(_ part: String, from store: FileDescriptor) throws(Errno) {
         let source = try store.openFile(JournalSchema.fileName + part, O_RDONLY)
         guard try System.status(source.raw).st_size <= Self.longest else { throw .fileTooLarge }
-        let target = try FileDescriptor.open(path + part, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        let target = try directory.open(
+            JournalSchema.fileName + part, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
         while true {
             let chunk = try source.readSome(1 << 20)
             if chunk.isEmpty { return }

@@ -41,7 +41,7 @@ extension StoreDirectory {
             try removeJournal(new)
         } catch { throw .notRemoved(pathOf(new), error) }
         do {
-            saved = try JournalSalvage.run(from: absolutePathOf(name), to: absolutePathOf(new))
+            saved = try JournalSalvage.run(from: databasePlace(of: name), to: databasePlace(of: new))
         } catch {
             // What is left of it is removed by the next salvage, if not now.
             do throws(Errno) { try removeJournal(new) } catch {}

@@ -54,7 +54,7 @@ public final class JournalReader {
     /// is read instead.
     private static func open(in place: StoreDirectory) throws(DatabaseError) -> Database? {
         do throws(DatabaseError) {
-            return try JournalSchema.openForReading(place.absolutePathOf(JournalSchema.fileName))
+            return try JournalSchema.openForReading(place.databasePlace(of: JournalSchema.fileName))
         } catch {
             guard [SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_IOERR].contains(error.code) else { throw error }
             return try JournalFiles(place).openAtRest()

@@ -7,7 +7,7 @@ struct JournalSalvage {
     private let new: Database
 
     /// Makes the journal `new`, which is one complete file when this returns. Returns the number of events copied.
-    static func run(from old: String, to new: String) throws(DatabaseError) -> Int64 {
+    static func run(from old: DatabasePlace, to new: DatabasePlace) throws(DatabaseError) -> Int64 {
         let target = try JournalSchema.openForWriting(new)
         if let source = opened(old) {
             let salvage = JournalSalvage(old: source, new: target)
@@ -23,9 +23,9 @@ struct JournalSalvage {
     }
 
     /// nil if nothing can be read.
-    private static func opened(_ path: String) -> Database? {
+    private static func opened(_ place: DatabasePlace) -> Database? {
         do {
-            let database = try JournalSchema.openAsItIs(path)
+            let database = try JournalSchema.openAsItIs(place)
             // Without this, SQLite reads nothing from a file that is shorter than its header says.
             try database.execute("PRAGMA writable_schema = ON")
             return database

@@ -87,18 +87,18 @@ enum JournalSchema {
     /// A writer's connection; the tables are made if the file is new. Without `durably`, what is written outlives this
     /// process, but not the machine.
     static func openForWriting(
-        _ path: String, patience: Int32 = 5000, durably: Bool = true
+        _ place: DatabasePlace, patience: Int32 = 5000, durably: Bool = true
     ) throws(DatabaseError) -> Database {
-        try openOrMake(path, patience: patience, durably: durably).database
+        try openOrMake(place, patience: patience, durably: durably).database
     }
 
     /// The same, and whether the tables were made here, so that nobody can have changed them yet.
     static func openOrMake(
-        _ path: String, patience: Int32, durably: Bool
+        _ place: DatabasePlace, patience: Int32, durably: Bool
     ) throws(DatabaseError) -> (database: Database, isNew: Bool) {
         let writing = writing(durably: durably)
         let database = try Database(
-            path: path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, patience: patience)
+            place, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, patience: patience)
         // In this mode SQLite does not map the index of a write-ahead log that an older version has left.
         try database.execute("PRAGMA locking_mode = EXCLUSIVE")
         var isNew = false
@@ -131,21 +131,21 @@ enum JournalSchema {
 
     /// Works while another process writes; nil if that has not made the tables yet. Changes nothing, except that SQLite
     /// rolls back what a killed writer left half done.
-    static func openForReading(_ path: String) throws(DatabaseError) -> Database? {
-        let database = try openAsItIs(path)
+    static func openForReading(_ place: DatabasePlace) throws(DatabaseError) -> Database? {
+        let database = try openAsItIs(place)
         if try isEmpty(database) { return nil }
         try checkVersion(of: database)
         return database
     }
 
     /// For reading. A connection that only reads cannot roll back a change that was left half done.
-    static func openAsItIs(_ path: String) throws(DatabaseError) -> Database {
-        let database = try Database(path: path, flags: SQLITE_OPEN_READONLY)
+    static func openAsItIs(_ place: DatabasePlace) throws(DatabaseError) -> Database {
+        let database = try Database(place, flags: SQLITE_OPEN_READONLY)
         do {
             _ = try isEmpty(database)
             return database
         } catch let error where error.code == SQLITE_READONLY {
-            let database = try Database(path: path, flags: SQLITE_OPEN_READWRITE)
+            let database = try Database(place, flags: SQLITE_OPEN_READWRITE)
             try database.execute("PRAGMA query_only = ON")
             return database
         } catch let error where error.code == SQLITE_BUSY {

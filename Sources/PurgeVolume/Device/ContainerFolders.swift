@@ -43,11 +43,13 @@ struct ContainerFolders: VolumeFamily {
         let path = folder.split(separator: "/")
         guard let parent = read({ _ in node(of: path.dropLast()) }), parent.isDirectory, let name = path.last
         else { return }
-        let caller = Caller(owner: geteuid(), group: getegid(), tid: 0, umask: 0)
+        let daemon = Caller(owner: geteuid(), group: getegid(), tid: 0, umask: 0)
         do throws(Errno) {
+            let owner = try store.owner
+            let caller = geteuid() == 0 ? Caller(owner: owner.user, group: owner.group, tid: 0, umask: 0) : daemon
+            defer { core.actAs(daemon) }
             let made = try names.makeDirectory(String(name), in: parent, mode: 0o755, caller: caller)
             lookups.forget(made.node, count: 1)
-            store.giveToOwner(folder: String(name), in: try access.directoryDescriptor(parent))
         } catch .exists {
         } catch .accessDenied {
             // The folder above it is closed, which is the app's own affair.

@@ -1,0 +1,35 @@
+import Foundation
+import Glibc
+import Support
+import Testing
+
+extension Mounts {
+    /// Programs/exchange_race.py: an ordinary user exchanges names while root works there. 1,000 rounds each with
+    /// PURGEFS_TEST_SCALE=100.
+    @Suite(.enabled(if: geteuid() == 0, "only root works in folders of others")) struct ExchangeRaceTests {
+        @Test(arguments: ["restore", "create", "store", "mark", "folder"], [true, false])
+        func nothingOfRootsIsTouched(work: String, delayed: Bool) throws {
+            try Scratch.with("race") { scratch in
+                let program = "\(HostileStoreTests.programs)/exchange_race.py"
+                let rounds = Scale.of(10)
+                let outcome = try Program.run(
+                    [Program.python, program, PurgefsBinary.path, scratch.path, work, "\(rounds)"]
+                        + (delayed ? ["delay"] : []), timeout: 60 + 2 * Double(rounds))
+                #expect(outcome.status == 0, "\(outcome)")
+            }
+        }
+
+        /// Root prefers another place to a TMPDIR whose owner could exchange the temporary store.
+        @Test(arguments: [true, false]) func temporaryDirectory(isOthers: Bool) throws {
+            try Scratch.with("race") { scratch in
+                let place = "\(scratch.path)/place"
+                try Files.makeDirectory(place)
+                if isOthers { try #require(chown(place, 65534, 65534) == 0) }
+                let words = ["run", "--quiet", "--", "sh", "-c", "cat $PURGEFS_MOUNT/.purgefs/status.json"]
+                let outcome = try Program.run([PurgefsBinary.path] + words, environment: ["TMPDIR": place])
+                let isThere = outcome.output.contains("\"\(place)/purgefs-run.")
+                #expect(outcome.status == 0 && isThere != isOthers, "\(outcome)")
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Root works in a folder of an ordinary user, who exchanges names in it as fast as renameat2(2) allows.
+
+usage: exchange_race.py PURGEFS DIRECTORY WORK ROUNDS [delay]
+
+WORK is restore, create, store (a new store for `run`), mark or folder (`mark` below a folder that is exchanged). With
+`delay`, strace(1) holds each mkdirat, openat and renameat2 of purgefs for half a millisecond on its return. Prints how
+often what belongs to root, and lies in the user's folder or is the target of the user's link, was given away, changed or
+written to. Ends with 1 if it was.
+"""
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+USER = 65534
+AT_FDCWD, EXCHANGE = -100, 2
+libc = ctypes.CDLL(None, use_errno=True)
+MARKED = "user.purgefs.isPurgeable"
+
+
+def exchange(one, other):
+    return libc.renameat2(AT_FDCWD, one, AT_FDCWD, other, EXCHANGE)
+
+
+def race(one, other):
+    """A process of the user that exchanges the two until it is killed."""
+    child = os.fork()
+    if child:
+        return child
+    os.setgroups([])
+    os.setgid(USER)
+    os.setuid(USER)
+    one, other = one.encode(), other.encode()
+    while True:
+        exchange(one, other)
+
+
+class Round:
+    """One try, in a fresh folder of the user's."""
+
+    def __init__(self, purgefs, base, work, number, delay):
+        self.base, self.work, self.purgefs, self.delay = base, work, purgefs, delay
+        self.place = f"{base}/place"
+        shutil.rmtree(self.place, ignore_errors=True)
+        os.mkdir(self.place, 0o755)
+        os.chown(self.place, USER, USER)
+        self.decoy = f"{self.place}/decoy"
+        os.mkdir(self.decoy, 0o700)
+        # Without a file, it can be taken for a directory that was just made. (A directory that has only a store's names in it
+        # is a store, whoever opens it by that name.)
+        self.hasFile, self.file = number % 2 == 0, "file" if work == "store" else "journal.sqlite"
+        if self.hasFile:
+            with open(f"{self.decoy}/{self.file}", "w") as file:
+                file.write("root's")
+        self.inode = os.stat(self.decoy).st_ino
+
+    def run(self):
+        target = f"{self.place}/target"
+        if self.work != "store":
+            os.mkdir(target, 0o700)
+            os.chown(target, USER, USER)
+        words = {
+            "restore": ["backup", "restore", f"{self.base}/backup", target],
+            "create": ["backup", "create", f"{self.base}/source", "--output", target],
+            "store": ["run", "--quiet", "--store", target, "--", "true"],
+        }[self.work]
+        made = {"restore": ".target.unfinished-restore", "create": ".target.unfinished-backup", "store": "target"}
+        racer = race(self.decoy, f"{self.place}/{made[self.work]}")
+        try:
+            return self.start(words)
+        finally:
+            os.kill(racer, signal.SIGKILL)
+            os.waitpid(racer, 0)
+
+    def start(self, words):
+        delays = []
+        if self.delay:
+            calls = ["mkdir", "mkdirat", "openat", "renameat2"]
+            delays = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + ",".join(calls)]
+            for call in calls:
+                delays += ["-e", f"inject={call}:delay_exit=500"]
+        done = subprocess.run(delays + [self.purgefs] + words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        return done.returncode, done.stderr.decode(errors="replace").strip()
+
+    def harm(self):
+        """What became of root's folder, wherever it is now."""
+        for folder, names, files in os.walk(self.place):
+            for name in names:
+                path = f"{folder}/{name}"
+                status = os.lstat(path)
+                if status.st_ino != self.inode:
+                    continue
+                found = []
+                if status.st_uid != 0:
+                    found.append("given away")
+                if status.st_mode & 0o7777 != 0o700:
+                    found.append("mode changed")
+                inside = sorted(os.listdir(path))
+                # An empty one cannot be told from a new one, and what is made in it stays root's.
+                if self.hasFile and self.file not in inside:
+                    found.append("file deleted")
+                if self.hasFile and inside != [self.file]:
+                    found.append("written to")
+                if self.hasFile and self.file in inside:
+                    with open(f"{path}/{self.file}", "rb") as file:
+                        if file.read() != b"root's":
+                            found.append("file changed")
+                    if os.stat(f"{path}/{self.file}").st_uid != 0:
+                        found.append("file given away")
+                return found
+        return ["folder deleted"] if self.hasFile else []
+
+
+class Marking(Round):
+    """`mark` of a file that becomes a link, or lies in a folder that does."""
+
+    def __init__(self, purgefs, base, work, number, delay):
+        self.base, self.work, self.purgefs, self.delay = base, work, purgefs, delay
+        self.outside = f"{base}/outside"
+        shutil.rmtree(self.outside, ignore_errors=True)
+        os.mkdir(self.outside)
+        with open(f"{self.outside}/file", "w") as file:
+            file.write("root's")
+        self.folder = f"{base}/source/container/Documents"
+        subprocess.run(["rm", "-rf", f"{self.folder}/race"], check=True)
+        os.makedirs(f"{self.folder}/race/inner")
+        with open(f"{self.folder}/race/inner/file", "w") as file:
+            file.write("the user's")
+        subprocess.run(["chown", "-R", f"{USER}:{USER}", f"{base}/source"], check=True)
+
+    def run(self):
+        inner = f"{self.folder}/race/inner"
+        if self.work == "mark":
+            link, name = f"{inner}/link", f"{inner}/file"
+            os.symlink(f"{self.outside}/file", link)
+        else:
+            link, name = f"{self.folder}/race/link", inner
+            os.symlink(self.outside, link)
+        os.lchown(link, USER, USER)
+        racer = race(name, link)
+        try:
+            return self.start(["mark", "--purgeable", f"{inner}/file"])
+        finally:
+            os.kill(racer, signal.SIGKILL)
+            os.waitpid(racer, 0)
+
+    def harm(self):
+        return ["marked"] if MARKED in os.listxattr(f"{self.outside}/file") else []
+
+
+def prepare(purgefs, base):
+    """A store of the user's, and a backup of it."""
+    os.makedirs(f"{base}/source")
+    os.chown(f"{base}/source", USER, USER)
+    run = [purgefs, "run", "--quiet", "--store", f"{base}/source", "--", "sh", "-c", "echo x > $HOME/Documents/x"]
+    subprocess.run(run, check=True)
+    subprocess.run([purgefs, "backup", "create", f"{base}/source", "--output", f"{base}/backup"], check=True,
+                   stdout=subprocess.DEVNULL)
+
+
+def main():
+    purgefs, base, work, rounds = sys.argv[1], f"{sys.argv[2]}/race-{sys.argv[3]}", sys.argv[3], int(sys.argv[4])
+    delay = "delay" in sys.argv[5:]
+    os.makedirs(base, mode=0o755)
+    prepare(purgefs, base)
+    kind = Marking if work in ("mark", "folder") else Round
+    ends, harms = {}, {}
+    harmed = 0
+    for number in range(rounds):
+        one = kind(purgefs, base, work, number, delay)
+        status, errors = one.run()
+        ends[status] = ends.get(status, 0) + 1
+        if status not in (0, 1, 125):
+            print(f"round {number}: status {status}: {errors}")
+        found = one.harm()
+        harmed += bool(found)
+        for what in found:
+            harms[what] = harms.get(what, 0) + 1
+    print(f"{work}{' with delay' if delay else ''}: {rounds} rounds, ended {ends}, harmed {harmed} {harms}")
+    return 1 if harmed or not set(ends) <= {0, 1, 125} else 0
+
+
+sys.exit(main())
