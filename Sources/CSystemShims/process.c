@@ -402,9 +402,6 @@ int shim_chdir(const char *path) { return ANSWER(chdir(path)); }
 
 int shim_stat(const char *path, struct stat *out) { return ANSWER(stat(path, out)); }
 int shim_access(const char *path, int mode) { return ANSWER(access(path, mode)); }
-int shim_set_path_attribute(const char *path, const char *key, const void *value, size_t size) {
-    return ANSWER(setxattr(path, key, value, size, 0));
-}
 int shim_make_temporary_directory(char *pattern) { return mkdtemp(pattern) ? 0 : -errno; }
 int shim_realpath(const char *path, char **resolved) {
     *resolved = realpath(path, NULL);

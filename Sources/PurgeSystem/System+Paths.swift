@@ -46,10 +46,6 @@ extension System {
         try SystemCall.done(.access) { shim_access(path, mode) }
     }
 
-    public static func setAttribute(ofPath path: String, _ key: String, _ value: String) throws(Errno) {
-        try SystemCall.done(.setxattr) { shim_set_path_attribute(path, key, value, value.utf8.count) }
-    }
-
     /// Makes a directory of mode 0700 whose name is `prefix` and six random characters.
     public static func makeTemporaryDirectory(prefix: String) throws(Errno) -> String {
         var pattern = Array((prefix + "XXXXXX").utf8CString)

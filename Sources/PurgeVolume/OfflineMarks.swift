@@ -11,6 +11,8 @@ public final class OfflineMarks {
     private let store: Store
     private let journal: Journal
 
+    public var container: FileDescriptor { store.container }
+
     /// Takes the store's lock until the value is gone.
     public init(storePath: String) throws(StoreError) {
         store = try Store.open(storePath, creating: false)
@@ -19,13 +21,8 @@ public final class OfflineMarks {
 
     deinit { journal.close() }
 
-    /// An event for each mark that has been set on the entry of the container at `path`. The tier is that of the path: a
-    /// file may have a more durable one by another name, which is not known without a scan.
-    public func record(_ marks: [Mark], at path: [UInt8]) throws(StoreError) {
-        try record(changes: marks.map { ($0.attribute, $0.value) }, at: path)
-    }
-
-    /// The same; nil for what has been removed.
+    /// An event for each mark that has been set on the entry of the container at `path`, or removed (nil). The tier is that
+    /// of the path: a file may have a more durable one by another name, which is not known without a scan.
     public func record(
         changes marks: [(attribute: StorageAttribute, value: String?)], at path: [UInt8]
     ) throws(StoreError) {

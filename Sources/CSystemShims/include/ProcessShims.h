@@ -90,7 +90,6 @@ int shim_chdir(const char *path);
 
 int shim_stat(const char *path, struct stat *out);
 int shim_access(const char *path, int mode);
-int shim_set_path_attribute(const char *path, const char *key, const void *value, size_t size);
 int shim_make_temporary_directory(char *pattern);
 // Into `*resolved`, which is to be freed.
 int shim_realpath(const char *path, char **resolved);

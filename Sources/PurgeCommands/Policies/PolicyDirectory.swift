@@ -8,13 +8,12 @@ import PurgeVolume
 struct PolicyDirectory {
     /// As the user named it.
     private let name: String
-    private let directory: FileDescriptor
+    private let entry: ContainerEntry
+    private var directory: FileDescriptor { entry.descriptor }
     /// Without symbolic links and `..`.
     let path: String
     /// Whether it was missing, and was made.
     let isNew: Bool
-    /// In a store that is not mounted: the store, which is locked, and the path in its container.
-    private let stored: (store: OfflineMarks, inner: [UInt8])?
 
     /// With `making` it is made if it is missing, with the directories above it.
     init(_ name: String, making: Bool) throws(CommandFailure) {
@@ -22,23 +21,12 @@ struct PolicyDirectory {
         let (above, missing) = try Self.find(name)
         guard missing.isEmpty || making else { throw CommandFailure("no directory", path: name, Errno.noEntry) }
         (path, isNew) = (missing.reduce(above) { $0 == "/" ? "/" + $1 : $0 + "/" + $1 }, !missing.isEmpty)
-        if try Target.mount(holding: above) != nil {
-            (directory, stored) = (try Self.open(above, making: missing, name), nil)
-        } else if let place = StoredPlace(above.utf8) {
-            if let mount = Target.mount(ofStore: place.store) {
-                let there = place.inner.isEmpty ? mount : mount + "/" + place.innerText
-                (directory, stored) = (try Self.open(there, making: missing, name), nil)
-            } else {
-                let store = try Self.openStore(place.store)
-                directory = try Self.open(above, making: missing, name)
-                let names = missing.flatMap { [UInt8(ascii: "/")] + Array($0.utf8) }
-                stored = (store, place.inner.isEmpty ? Array(names.dropFirst()) : place.inner + names)
-            }
-        } else {
+        guard let nearest = try ContainerEntry(above, named: name, for: "no directory") else {
             throw CommandFailure(
                 "no directory of an app", path: name, "it is not in a container",
                 advice: "Name a path in a mount, or in the container/ of a store.")
         }
+        entry = try Self.make(missing, below: nearest, name)
     }
 
     /// The nearest directory that exists, and the names below it that do not.
@@ -58,19 +46,22 @@ struct PolicyDirectory {
         }
     }
 
-    /// The names in `missing` are made below `above`, which has no symbolic link in it, and belong to the owner of `above`
-    /// even if root makes them. Each directory is opened in the one before it: what an app puts in the place of one
-    /// meanwhile is not followed.
-    private static func open(
-        _ above: String, making missing: [String], _ name: String
-    ) throws(CommandFailure) -> FileDescriptor {
+    /// The names in `missing` are made, each in the directory before it, and belong to the owner of the nearest one even if
+    /// root makes them.
+    private static func make(
+        _ missing: [String], below nearest: ContainerEntry, _ name: String
+    ) throws(CommandFailure) -> ContainerEntry {
         do throws(Errno) {
-            var directory = try FileDescriptor.open("/", System.openPath | O_DIRECTORY)
-            for name in above.pathNames { directory = try directory.open(name, System.openPath) }
+            var directory = nearest.descriptor
             let owner = try System.status(directory.raw)
-            for name in missing { directory = try make(name, in: directory, for: owner) }
+            for name in missing {
+                do throws(Errno) {
+                    try System.makeDirectory(at: directory.raw, name, mode: 0o755, for: owner.st_uid, owner.st_gid)
+                } catch .exists {}
+                directory = try directory.open(name, System.openPath | O_DIRECTORY)
+            }
             guard try System.status(directory.raw).st_mode & S_IFMT == S_IFDIR else { throw .notDirectory }
-            return directory
+            return missing.isEmpty ? nearest : nearest.below(missing.joined(separator: "/"), directory)
         } catch .notDirectory {
             throw CommandFailure("only a directory can have a policy", path: name, Errno.notDirectory)
         } catch {
@@ -78,42 +69,13 @@ struct PolicyDirectory {
         }
     }
 
-    private static func make(
-        _ name: String, in directory: FileDescriptor, for owner: FileStatus
-    ) throws(Errno) -> FileDescriptor {
-        do throws(Errno) { try System.makeDirectory(at: directory.raw, name, mode: 0o755) } catch .exists {
-            return try directory.open(name, System.openPath | O_DIRECTORY)
-        }
-        let made = try directory.open(name, O_RDONLY | O_DIRECTORY)
-        // Something else of root's may be there by now.
-        if geteuid() == 0, owner.st_uid != 0, try made.names().isEmpty {
-            try System.changeOwner(made.raw, owner.st_uid, owner.st_gid)
-        }
-        return made
-    }
-
-    private static func openStore(_ store: String) throws(CommandFailure) -> OfflineMarks {
-        do throws(StoreError) {
-            return try OfflineMarks(storePath: store)
-        } catch { throw CommandFailure("cannot open the store", error) }
-    }
-
     func set(_ values: [OfflineMarks.Mark]) throws(CommandFailure) {
         for (attribute, value) in values {
-            do throws(Errno) { try set(attribute, value) } catch {
+            do throws(Errno) { try entry.set(attribute, value) } catch {
                 throw CommandFailure("cannot set \(attribute.storeKey)=\(value)", path: name, error)
             }
         }
         try record(values.map { ($0.attribute, $0.value) })
-    }
-
-    private func set(_ attribute: StorageAttribute, _ value: String) throws(Errno) {
-        var value = value
-        try value.withUTF8 { bytes in
-            Result { () throws(Errno) in
-                try System.setAttribute(at: directory.raw, nil, attribute.storeKey, UnsafeRawBufferPointer(bytes))
-            }
-        }.get()
     }
 
     func removePolicy() throws(CommandFailure) {
@@ -135,9 +97,8 @@ struct PolicyDirectory {
     }
 
     private func record(_ values: [(StorageAttribute, String?)]) throws(CommandFailure) {
-        guard let stored else { return }
-        do throws(StoreError) {
-            try stored.store.record(changes: values.map { (attribute: $0.0, value: $0.1) }, at: stored.inner)
-        } catch { throw CommandFailure("cannot record the policy", error) }
+        do throws(StoreError) { try entry.record(values.map { (attribute: $0.0, value: $0.1) }) } catch {
+            throw CommandFailure("cannot record the policy", error)
+        }
     }
 }

@@ -96,44 +96,24 @@ private enum MarkVerb {
         do throws(Errno) {
             resolved = try System.resolved(path)
         } catch { throw CommandFailure(what, path: path, error) }
-        if try Target.mount(holding: resolved) != nil {
-            try set(marks, on: resolved, path)
-        } else if let place = StoredPlace(resolved.utf8) {
-            try apply(marks, to: place, resolved, path)
-        } else {
+        guard let entry = try ContainerEntry(resolved, named: path, for: what) else {
             throw CommandFailure(
                 what, path: path, "it is not in a container",
                 advice: "Name a path in a mount, or in the container/ of a store.")
         }
-    }
-
-    /// In a store: through its mount if there is one, otherwise with the store locked.
-    private static func apply(
-        _ marks: [Mark], to place: StoredPlace, _ resolved: String, _ path: String
-    ) throws(CommandFailure) {
-        if let mount = Target.mount(ofStore: place.store) {
-            return try set(marks, on: place.inner.isEmpty ? mount : mount + "/" + place.innerText, path)
+        try set(marks, on: entry, path)
+        do throws(StoreError) { try entry.record(marks.map { ($0.attribute, $0.value) }) } catch {
+            throw CommandFailure(what, error)
         }
-        let store = try open(place.store)  // with its lock
-        try set(marks, on: resolved, path)
-        do throws(StoreError) {
-            try store.record(marks, at: place.inner)
-        } catch { throw CommandFailure(what, error) }
-    }
-
-    private static func open(_ path: String) throws(CommandFailure) -> OfflineMarks {
-        do throws(StoreError) {
-            return try OfflineMarks(storePath: path)
-        } catch { throw CommandFailure(what, error) }
     }
 
     /// Sets nothing if one of them cannot be set on what this is.
-    private static func set(_ marks: [Mark], on file: String, _ path: String) throws(CommandFailure) {
-        try check(marks, fit: file, path)
+    private static func set(_ marks: [Mark], on entry: ContainerEntry, _ path: String) throws(CommandFailure) {
+        try check(marks, fit: entry, path)
         for mark in marks {
             let key = mark.attribute.storeKey
             do throws(Errno) {
-                try System.setAttribute(ofPath: file, key, mark.value)
+                try entry.set(mark.attribute, mark.value)
             } catch .notPermitted {
                 throw CommandFailure(
                     "cannot set \(key)=\(mark.value)", path: path, Errno.notPermitted,
@@ -145,10 +125,12 @@ private enum MarkVerb {
         }
     }
 
-    private static func check(_ marks: [Mark], fit file: String, _ path: String) throws(CommandFailure) {
+    private static func check(
+        _ marks: [Mark], fit entry: ContainerEntry, _ path: String
+    ) throws(CommandFailure) {
         let kind: mode_t
         do throws(Errno) {
-            kind = try System.status(ofPath: file).st_mode & S_IFMT
+            kind = try System.status(entry.descriptor.raw).st_mode & S_IFMT
         } catch { throw CommandFailure(what, path: path, error) }
         guard kind == S_IFREG || kind == S_IFDIR else {
             throw CommandFailure(

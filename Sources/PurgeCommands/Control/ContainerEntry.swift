@@ -1,0 +1,73 @@
+import Glibc
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+import PurgeVolume
+
+/// A file or folder that a command changes: in a mount, or in the container/ of a store. Its descriptor is reached name by
+/// name from the root or the store's container, and everything is done by it: what an app or the owner of the store puts
+/// in the place of a name meanwhile is not followed.
+struct ContainerEntry {
+    /// O_PATH.
+    let descriptor: FileDescriptor
+    /// In a store that is not mounted: the store, which is locked, and the path in its container.
+    private let stored: (store: OfflineMarks, inner: [UInt8])?
+
+    /// `path` is absolute and was resolved; `name` is what the user has written for it, and `what` cannot be done. nil if
+    /// it is in no container.
+    init?(_ path: String, named name: String, for what: String) throws(CommandFailure) {
+        if try Target.mount(holding: path) != nil {
+            self.init(try Self.open(path.utf8, from: nil, name, what), nil)
+        } else if let place = StoredPlace(path.utf8) {
+            if let mount = Target.mount(ofStore: place.store) {
+                let there = Array("\(mount)/".utf8) + place.inner
+                self.init(try Self.open(there, from: nil, name, what), nil)
+            } else {
+                let store: OfflineMarks
+                do throws(StoreError) { store = try OfflineMarks(storePath: place.store) } catch {
+                    throw CommandFailure(what, error)
+                }
+                self.init(try Self.open(place.inner, from: store.container, name, what), (store, place.inner))
+            }
+        } else {
+            return nil
+        }
+    }
+
+    private init(_ descriptor: FileDescriptor, _ stored: (store: OfflineMarks, inner: [UInt8])?) {
+        (self.descriptor, self.stored) = (descriptor, stored)
+    }
+
+    private static func open(
+        _ path: some Collection<UInt8>, from folder: FileDescriptor?, _ name: String, _ what: String
+    ) throws(CommandFailure) -> FileDescriptor {
+        do throws(Errno) { return try FileDescriptor.openWithoutLinks(path, from: folder) } catch {
+            guard error == .notDirectory || error == Errno(ELOOP) else {
+                throw CommandFailure(what, path: name, error)
+            }
+            throw CommandFailure(
+                what, path: name, "a symbolic link or a file was put in the place of a part of it meanwhile",
+                advice: "Nothing was changed. Try again when no program changes it.")
+        }
+    }
+
+    /// Another entry of the same container, `path` below this one.
+    func below(_ path: String, _ descriptor: FileDescriptor) -> ContainerEntry {
+        let inner = stored.map { $0.inner + ($0.inner.isEmpty ? "" : "/").utf8 + Array(path.utf8) }
+        return ContainerEntry(descriptor, stored.flatMap { stored in inner.map { (stored.store, $0) } })
+    }
+
+    func set(_ attribute: StorageAttribute, _ value: String) throws(Errno) {
+        var value = value
+        try value.withUTF8 { bytes in
+            Result { () throws(Errno) in
+                try System.setAttribute(at: descriptor.raw, nil, attribute.storeKey, UnsafeRawBufferPointer(bytes))
+            }
+        }.get()
+    }
+
+    /// Has the journal of a store that is not mounted say what was set (nil: removed).
+    func record(_ changes: [(attribute: StorageAttribute, value: String?)]) throws(StoreError) {
+        if let stored { try stored.store.record(changes: changes, at: stored.inner) }
+    }
+}
