@@ -13,6 +13,7 @@ public struct BackupRestoration {
         public let store: Store
         public let containerID: String
         public let summary: BackupSummary
+        public let dropped: [DroppedPrivileges]
     }
 
     /// Its name makes the directory no store as long as it is there.
@@ -45,14 +46,15 @@ public struct BackupRestoration {
             try System.makeDirectory(at: folder.raw, "container", mode: 0o755)
             return try folder.open("container", O_RDONLY | O_DIRECTORY)
         }
-        var restorer = EntryRestorer(input, into: container, progress)
+        let owner = try making(unfinished) { (folder) throws(Errno) in try System.status(folder.raw).st_uid }
+        var restorer = EntryRestorer(input, into: container, for: owner, progress)
         try restorer.run()
         try making(unfinished) { (folder) throws(Errno) in try System.unlink(at: folder.raw, Self.mark) }
         let store = try Store.make(in: unfinished.descriptor, path: unfinished.workPath)
         try restorer.finish()
         let outcome = Outcome(
             header: input.manifest.header, store: store, containerID: Device.fresh().containerID,
-            summary: try summary(restorer))
+            summary: try summary(restorer), dropped: restorer.dropped)
         try save(outcome)
         try making(unfinished) { (_) throws(Errno) in try System.syncFileSystem(store.directory.raw) }
         try progress.step()

@@ -14,8 +14,13 @@ struct EntryRestorer {
     private var folders: [RestoredFolder] = []
     private(set) var entries: Int64 = 0
     private(set) var bytes: Int64 = 0
+    private let keepsPrivileges: Bool
+    private(set) var dropped: [DroppedPrivileges] = []
 
-    init(_ input: BackupInput, into container: FileDescriptor, _ progress: BackupProgress) {
+    /// `owner` is that of the new store.
+    init(_ input: BackupInput, into container: FileDescriptor, for owner: uid_t, _ progress: BackupProgress) {
+        // What an ordinary user restores belongs to that user, and gives others no rights but that user's.
+        keepsPrivileges = geteuid() != 0 || owner == 0
         (manifest, archive, self.progress) = (input.manifest, input.archive, progress)
         finder = FolderFinder(container)
     }
@@ -174,6 +179,8 @@ extension EntryRestorer {
             throw archive.damaged("\(record.place): its data does not have the checksum in the manifest")
         }
         bytes = (ByteCount(bytes) + ByteCount(size)).bytes
+        var record = record
+        if !keepsPrivileges, let found = DroppedPrivileges(from: &record) { dropped.append(found) }
         // Before the others, which may take all the room that there is for attributes.
         if hasHoles { try Self.making(record) { () throws(Errno) in try Self.markHoles(of: file) } }
         try setOwnerAndAttributes(record, of: file)

@@ -38,6 +38,11 @@ struct BackupRestoreCommand {
         try console.print(
             "\(VisibleText.of(store)): \(summary.entries) \(summary.entries == 1 ? "entry" : "entries"), "
                 + "\(summary.bytes.inWords), container \(outcome.containerID)")
+        if !outcome.dropped.isEmpty {
+            try console.print("restored without rights of other users, because the store is not root's:")
+            try work.list(
+                outcome.dropped.map { "\(VisibleText.of($0.path))  (\($0.privileges.joined(separator: ", ")))" })
+        }
         guard let comparison else {
             try console.print(
                 "the store that was backed up is gone, or may not be read: nothing is known of what else it had")
@@ -108,6 +113,8 @@ struct RestoreText: Encodable {
     /// What it has and the new one has not; nil if it is not there.
     var missing: [BackupSummaryText.Omission]?
     var unexpected: [String]?
+    /// Files without their set-user-ID, set-group-ID or capabilities; nil if there are none.
+    var dropped: [DroppedPrivileges]?
 
     init(_ outcome: BackupRestoration.Outcome, _ comparison: RestoreComparison?) {
         container = outcome.containerID
@@ -116,5 +123,6 @@ struct RestoreText: Encodable {
             .init(path: $0.path, reason: $0.reason.name, bytes: $0.bytes, entries: $0.entries)
         }
         unexpected = comparison?.unexpected
+        dropped = outcome.dropped.isEmpty ? nil : outcome.dropped
     }
 }

@@ -1,0 +1,25 @@
+import Glibc
+
+/// What a file that was restored has lost: rights of other users, which root would bring into a store that belongs to somebody
+/// else. A backup may be made by an attacker.
+public struct DroppedPrivileges: Sendable, Encodable {
+    /// For people: bytes that are not UTF-8 are U+FFFD.
+    public let path: String
+    /// `set-user-ID`, `set-group-ID`, `security.capability`.
+    public private(set) var privileges: [String] = []
+
+    private static let capability = "security.capability"
+
+    /// Takes them from `record`, which is a file's; nil if it has none.
+    init?(from record: inout EntryRecord) {
+        path = record.place
+        for (bit, name) in [(S_ISUID, "set-user-ID"), (S_ISGID, "set-group-ID")] where record.mode & bit != 0 {
+            record.mode &= ~bit
+            privileges.append(name)
+        }
+        let kept = record.attributes.filter { !$0.name.elementsEqual(Self.capability.utf8) }
+        if kept.count < record.attributes.count { privileges.append(Self.capability) }
+        record.attributes = kept
+        if privileges.isEmpty { return nil }
+    }
+}
