@@ -11,7 +11,7 @@ public struct Album: Sendable {
     }
 
     public func save(_ photo: Data, as name: String) throws {
-        try photo.write(to: photos.appendingPathComponent(name), options: .atomic)
+        try photo.write(to: photos.appendingPathComponent(name))
     }
 
     public func keep(thumbnail: Data, of name: String) throws {
