@@ -67,15 +67,30 @@ struct RunDemandsTests {
 
     /// Events that nobody has received may be those that a demand is about.
     @Test(arguments: [([], 0), (["refused"], 1)]) func eventsThatAreMissing(demands: [String], failures: Int) throws {
+        #expect(try self.failures(demands, [Event(seq: 4, type: .dropped, reason: "3 events")]) == failures)
+    }
+
+    /// Refusals beyond 1,024 files a second are one event without a path: nobody can tell whether GLOB matches one.
+    @Test(arguments: [
+        (["refused:Documents/*"], nil, 1), (["refused:Documents/*"], "Documents/a", 0), (["refused"], nil, 0),
+        (["flagLost:*"], nil, 0), ([], nil, 0),
+    ])
+    func eventsWithoutAPath(demands: [String], other: String?, failures: Int) throws {
+        let events = [Event(seq: 4, type: .refused, reason: "796 more, of other files")]
+        let more = other.map { [Event(seq: 5, type: .refused, path: $0)] } ?? []
+        #expect(try self.failures(demands, events + more) == failures)
+    }
+
+    /// How many failures a run has that gets these events.
+    private func failures(_ demands: [String], _ events: [Event]) throws -> Int {
         let record = try RunRecord(
             path: nil, demands: demands.map { (text) throws(CommandFailure) in try EventDemand(text) })
-        try Scratch.with("demands") { scratch in
-            let dropped = JSONText.encode(Event(seq: 4, type: .dropped, reason: "3 events"))
-            try Files.write(dropped + "\n", to: scratch.path + "/line")
+        return try Scratch.with("demands") { scratch in
+            try Files.write(events.map { JSONText.encode($0) + "\n" }.joined(), to: scratch.path + "/line")
             let line = try FileDescriptor.open(scratch.path + "/line", O_RDONLY)
             try record.begin(line, after: 0, store: "/nonexistent/store", mountpoint: "/nonexistent/mount")
             _ = record.end(hasDaemonEnded: true)
-            #expect(record.failures(isStoreKept: false).count == failures)
+            return record.failures(isStoreKept: false).count
         }
     }
 }

@@ -15,6 +15,8 @@ struct EventDemand: Sendable {
     private let glob: Glob?
     private(set) var count = 0
     private(set) var firstPath: String?
+    /// Events of its type without a path, which stand for many: nobody can tell whether GLOB matches one of them.
+    private(set) var undecided = 0
 
     init(_ text: some StringProtocol) throws(CommandFailure) {
         let word = text.prefix { $0 != ":" }
@@ -37,7 +39,11 @@ struct EventDemand: Sendable {
     mutating func meet(_ event: Event) {
         guard event.type == type, event.path != nil || type != .purge else { return }
         if let glob {
-            guard let path = event.path, glob.matches(path.utf8) else { return }
+            guard let path = event.path else {
+                undecided += 1
+                return
+            }
+            guard glob.matches(path.utf8) else { return }
         }
         count += 1
         firstPath = firstPath ?? event.path

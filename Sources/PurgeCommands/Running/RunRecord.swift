@@ -149,6 +149,13 @@ final class RunRecord: Sendable {
                     "\(state.missing) events came too fast and are lost",
                     advice: "The journal could not be written either: check the disk under the store."))
         }
+        if let demand = state.tally.demands.first(where: { $0.count == 0 && $0.undecided > 0 }) {
+            failures.append(
+                CommandFailure(
+                    "cannot tell whether there were events of --fail-on", path: demand.text,
+                    "there were so many that most have no path of their own",
+                    advice: "Leave GLOB out: such events count then."))
+        }
         if isStoreKept {
             failures += state.daemonFailures.map { CommandFailure(status: ExitStatus.runFailed, message: $0) }
         }
