@@ -12,8 +12,8 @@ struct StoppedDaemonWatch {
 
     /// `words` follow the verb. Which mount is meant is looked up only when the verb takes long.
     init(_ verb: Verb, _ arguments: Arguments) {
-        let names =
-            arguments.operands + [getenv(RunEnvironment.mount).map { String(cString: $0) }, "."].compactMap(\.self)
+        let targets = verb.targets(among: arguments.operands)
+        let names = targets.isEmpty ? [getenv(RunEnvironment.mount).map { String(cString: $0) } ?? "."] : targets
         thread =
             verb.asksDaemon && !arguments.has(.watch)
             ? Self.start(gate, names) : nil
@@ -27,8 +27,12 @@ struct StoppedDaemonWatch {
     private static func start(_ gate: Gate, _ names: [String]) -> WorkThread? {
         do throws(Errno) {
             return try WorkThread(name: "watch") {
-                if gate.wait(while: 0, milliseconds: patience) { return }
-                guard let (mount, pid) = names.lazy.compactMap(stopped).first else { return }
+                var found: (mount: String, daemon: pid_t)?
+                repeat {
+                    if gate.wait(while: 0, milliseconds: patience) { return }
+                    found = names.lazy.compactMap(stopped).first
+                } while found == nil
+                guard let (mount, pid) = found, gate.generation == 0 else { return }
                 let failure = CommandFailure(
                     "no answer", path: mount, "its daemon, process \(pid), is stopped",
                     advice: "Let it go on: kill -CONT \(pid). Or end it, with errors for what uses the mount: "
@@ -53,6 +57,19 @@ struct StoppedDaemonWatch {
 extension Verb {
     /// Whether it asks a container's daemon, and does nothing else that may take long or must not be cut short.
     fileprivate var asksDaemon: Bool {
-        ["status", "set", "events", "device", "clock", "app", "policy", "why", "mark", "report"].contains(name)
+        [
+            "status", "set", "events", "device", "clock", "app", "policy", "why", "mark", "report", "purge",
+            "diagnose",
+        ].contains(name)
+    }
+
+    /// The operands that name a container or a path in one.
+    func targets(among operands: [String]) -> [String] {
+        switch name {
+        case "set": operands.filter { !$0.contains("=") }
+        case "device", "app", "policy": Array(operands.dropFirst())
+        case "clock": Array(operands.dropFirst(2))
+        default: operands
+        }
     }
 }

@@ -1,0 +1,16 @@
+import Testing
+
+@testable import PurgeCommands
+
+struct StoppedDaemonWatchTests {
+    /// A stopped daemon ends only the verbs that ask it: a container that is named comes before the one around.
+    @Test(arguments: [
+        ("events", ["n"], ["n"]), ("set", ["n", "total=5G"], ["n"]), ("set", ["total=5G"], []),
+        ("device", ["lock"], []), ("device", ["lock", "n"], ["n"]), ("clock", ["advance", "3d"], []),
+        ("clock", ["advance", "3d", "n"], ["n"]), ("app", ["launch", "n"], ["n"]), ("policy", ["add", "n/x"], ["n/x"]),
+        ("why", ["a", "b"], ["a", "b"]),
+    ])
+    func targets(verb: String, operands: [String], targets: [String]) throws {
+        #expect(try Verbs.named(verb).targets(among: operands) == targets)
+    }
+}
