@@ -8,6 +8,13 @@ enum MountOptionWords {
         "allow_other", "allow_root", "auto_unmount", "default_permissions", "fsname", "subtype", "blkdev", "blksize",
         "max_read", "context", "fscontext", "defcontext", "rootcontext",
     ]
+    /// Options of other file systems and of fstab. What is near to one of them is something else.
+    private static let foreign: Set = [
+        "uid", "gid", "umask", "user", "users", "owner", "group", "defaults", "auto", "noauto", "nofail", "_netdev",
+        "max_threads",
+    ]
+    /// A suggestion must not give programs rights.
+    private static let suggested = known.filter { !["suid", "dev", "exec"].contains($0) }
     private static let settings = OptionSpec.mounting.filter { $0.value != .none && !$0.isShort }
 
     /// Why a word is refused; nil if libfuse is asked.
@@ -15,10 +22,10 @@ enum MountOptionWords {
         let name = String(word.prefix { $0 != "=" })
         let value = word.dropFirst(name.count + 1)
         if name == "remount" { return "a container cannot be remounted; unmount it and mount it again" }
-        if known.contains(name) || name.isEmpty || name.hasPrefix("x-") { return nil }
+        if known.contains(name) || foreign.contains(name) || name.isEmpty || name.hasPrefix("x-") { return nil }
         let written = name.map { $0 == "_" || $0 == "." ? "-" : String($0) }.joined()
-        let near = Suggestion.nearest(to: written, among: settings.map(\.name) + known)
-        guard let near = near ?? Suggestion.nearest(to: name, among: known) else { return nil }
+        let near = Suggestion.nearest(to: written, among: settings.map(\.name) + suggested)
+        guard let near = near ?? Suggestion.nearest(to: name, among: suggested) else { return nil }
         guard let setting = settings.first(where: { $0.name == near }) else {
             return "'\(name)' is not an option of mount(8) here; did you mean '\(near)'?"
         }
