@@ -69,7 +69,7 @@ public enum MountService {
         guard interruption == nil else { throw .interrupted(store.path) }
         let channel = try mount(request, at: mountpoint, store, server)
         do throws(StoreError) {
-            try save(volume, settings, insteadOf: known, in: store)
+            try save(volume, settings, insteadOf: known, in: store, isReadOnly: request.isReadOnly)
         } catch {
             fuse_session_unmount(channel.session)
             throw error
@@ -96,7 +96,7 @@ public enum MountService {
     /// Not before the mount is ready: a mount that fails leaves the settings as they were. What has become due on the
     /// device meanwhile is saved with them.
     private static func save(
-        _ volume: Volume, _ settings: Device, insteadOf known: Device, in store: Store
+        _ volume: Volume, _ settings: Device, insteadOf known: Device, in store: Store, isReadOnly: Bool
     ) throws(StoreError) {
         if store.isForReading {
             if settings == known { return }
@@ -105,6 +105,12 @@ public enum MountService {
                 advice: "Leave out --total and other settings, or copy the store to a writable place.")
         }
         if settings.protection != known.protection, store.before.hasSettings {
+            if isReadOnly {
+                throw StoreError(
+                    "the default class cannot change in a mount with -o ro: it is stored with each file",
+                    path: store.path,
+                    advice: "Leave --protection or -o ro out.")
+            }
             try volume.scan.keepClasses(of: known.protection)
         }
         do throws(StoreError) {

@@ -31,7 +31,9 @@ extension StoreScan {
         } catch {
             var failure = StoreError.failed(
                 "the default class that it was made with cannot be stored", path: pathInStore(of: place), error)
-            failure.advice += " Without --protection the default stays as it was."
+            failure.advice =
+                "The default was not changed. Change the file so that an attribute can be set (lsattr shows whether it is "
+                + "immutable), or leave --protection out."
             throw failure
         }
     }
