@@ -10,6 +10,11 @@ public struct DroppedPrivileges: Sendable, Encodable {
 
     private static let capability = "security.capability"
 
+    /// Attributes of a file without those that give rights.
+    static func without(_ attributes: [CopySource.Attribute]) -> [CopySource.Attribute] {
+        attributes.filter { !$0.name.elementsEqual(capability.utf8) }
+    }
+
     /// Takes them from `record`, which is a file's; nil if it has none.
     init?(from record: inout EntryRecord) {
         path = record.place

@@ -52,6 +52,26 @@ extension Mounts {
             ).succeeded()
         }
 
+        /// Root's set-user-ID programs would run as root for the owner of the store.
+        @Test(.enabled(if: geteuid() == 0, "only root can bring rights of others"), arguments: ["--seed", "--copy-of"])
+        func aStoreOfAUserGetsNoRightsOfOthers(option: String) throws {
+            try Scratch.with("run") { scratch in
+                let (seed, store) = ("\(scratch.path)/seed", "\(scratch.path)/store")
+                for folder in [seed, "\(seed)/Documents", store] { try Files.makeDirectory(folder) }
+                try Files.write("content", to: "\(seed)/Documents/rights")
+                try Files.changeMode("\(seed)/Documents/rights", 0o6755)
+                var origin = seed
+                if option == "--copy-of" {
+                    origin = "\(scratch.path)/origin"
+                    try PurgefsBinary.run("run", "--quiet", "--seed", seed, "--store", origin, "--", "true").succeeded()
+                    #expect(try Files.status("\(origin)/container/Documents/rights").st_mode & 0o7777 == 0o6755)
+                }
+                try #require(chown(store, 65534, 65534) == 0)
+                try PurgefsBinary.run("run", "--quiet", option, origin, "--store", store, "--", "true").succeeded()
+                #expect(try Files.status("\(store)/container/Documents/rights").st_mode & 0o7777 == 0o755)
+            }
+        }
+
         @Test(arguments: Backing.allCases) func aCopyHasEverything(backing: Backing) throws {
             try Scratch.with("origin") { scratch in
                 let place = try BackingDirectory(backing, in: scratch.path)

@@ -42,10 +42,10 @@ extension TreeCopy {
         }
         do throws(Errno) {
             try Ownership.give(made.raw, nil, status.st_uid, status.st_gid)
-            try source.set(attributes, on: made.raw)
+            try source.set(keepsPrivileges ? attributes : DroppedPrivileges.without(attributes), on: made.raw)
             try StoredBirth.record(birth, of: made.raw, nil)
             try source.setTimes(of: status, on: made.raw, nil)
-            try System.changeMode(made.raw, status.st_mode & 0o7777)
+            try System.changeMode(made.raw, status.st_mode & (keepsPrivileges ? 0o7777 : 0o1777))
             let inode = UInt64(try System.status(made.raw).st_ino)
             let mark = Int64(BirthMark.of(try StoredBirth.own(of: made.raw, nil)))
             uses.append(Journal.LastUse(inode: inode, birth: mark, lastUse: use))

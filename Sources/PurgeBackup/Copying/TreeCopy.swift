@@ -14,6 +14,8 @@ struct TreeCopy {
     var finder: FolderFinder
     /// The new store itself, which a bind mount may have in the tree.
     private let own: FileIdentity?
+    /// Root gives no rights of other users to a store that belongs to somebody else (docs/BACKUP.md).
+    let keepsPrivileges: Bool
     /// Files with several names, and where the first of them was copied to.
     var linked: [FileIdentity: [UInt8]] = [:]
     /// When the copied files were last used.
@@ -32,6 +34,11 @@ struct TreeCopy {
         (self.source, self.store, self.progress) = (source, store, progress)
         finder = FolderFinder(store.container)
         own = Self.identity(of: store.directory)
+        keepsPrivileges = geteuid() != 0 || Self.isRoots(store.directory)
+    }
+
+    private static func isRoots(_ directory: FileDescriptor) -> Bool {
+        do throws(Errno) { return try System.status(directory.raw).st_uid == 0 } catch { return false }
     }
 
     private static func identity(of directory: FileDescriptor) -> FileIdentity? {
