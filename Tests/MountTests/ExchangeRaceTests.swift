@@ -5,13 +5,13 @@ import Testing
 
 extension Mounts {
     /// Programs/exchange_race.py: an ordinary user exchanges names while root works there. 1,000 rounds each with
-    /// PURGEFS_TEST_SCALE=100.
+    /// PURGEFS_TEST_SCALE=1.
     @Suite(.enabled(if: geteuid() == 0, "only root works in folders of others")) struct ExchangeRaceTests {
         @Test(arguments: ["restore", "create", "store", "mark", "folder"], [true, false])
         func nothingOfRootsIsTouched(work: String, delayed: Bool) throws {
             try Scratch.with("race") { scratch in
                 let program = "\(HostileStoreTests.programs)/exchange_race.py"
-                let rounds = Scale.of(10)
+                let rounds = Scale.factor < 1 ? 3 : 1000
                 let outcome = try Program.run(
                     [Program.python, program, PurgefsBinary.path, scratch.path, work, "\(rounds)"]
                         + (delayed ? ["delay"] : []), timeout: 60 + 2 * Double(rounds))

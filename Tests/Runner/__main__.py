@@ -89,7 +89,7 @@ def report(results, count, seconds):
     bad = sum(record.failed for record in records)
     skipped = sum(record.skipped for record in records)
     print(f"{len(records) - bad - skipped} passed, {max(bad, len(failed))} failed, {skipped} skipped")
-    return 1 if failed or len(results) != count else 0
+    return 1 if failed or len(results) != count or failures.lacks_mounts(records) else 0
 
 
 sys.exit(main(sys.argv[1:]))

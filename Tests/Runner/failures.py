@@ -1,6 +1,7 @@
 """What a unit's process did, from the event stream that Swift Testing writes: tests, their seconds, and failures."""
 import json
 import re
+import plan
 from dataclasses import dataclass, field
 
 
@@ -65,6 +66,12 @@ def records(result):
             return read(file, result.job.unit.tests)
     except FileNotFoundError:
         return read([], result.job.unit.tests)
+
+
+def lacks_mounts(records):
+    """Whether all tests on mounts were skipped: such a run says nothing."""
+    mounts = [record for record in records if record.name.startswith(plan.SERIAL)]
+    return bool(mounts) and all(record.skipped for record in mounts)
 
 
 def passed(result):

@@ -65,6 +65,11 @@ class FailuresTests(unittest.TestCase):
         for part in (A, "Tests/MountTests/MarkTests.swift:7", "seed: 5", "make test FILTER='MountTests.Mounts/ATests/a'"):
             self.assertIn(part, text)
 
+    def test_a_run_without_mounts_is_red(self):
+        skipped, run = failures.read([event(A, "testSkipped", 1), event(D, "testStarted", 1), event(D, "testEnded", 2)], [A, D])
+        self.assertTrue(failures.lacks_mounts([skipped, run]))
+        self.assertFalse(failures.lacks_mounts([run]))
+
     def test_at_most_forty_lines(self):
         results = [SimpleNamespace(job=Job(SimpleNamespace(tests=[f"T.S/{n}()"], title="S"), [], "/", os.devnull, "/nonexistent"),
                                    status=1, timed_out=False) for n in range(100)]
