@@ -13,10 +13,15 @@ extension Mounts {
                 try PurgefsBinary.run("mount", "--total", "64M", "--log", log, mount.store, mount.root).succeeded()
                 try mount.make("Documents/f", size: 5000)
                 let pid = try daemon(of: mount)
-                let id = try #require(
-                    try Files.names(in: "/proc/\(pid)/task").first {
+                // A thread gives itself its name once it runs.
+                var found: Int?
+                try eventually("a thread \(thread)") {
+                    found = try Files.names(in: "/proc/\(pid)/task").first {
                         Files.text("/proc/\(pid)/task/\($0)/comm").hasPrefix(thread)
-                    }.flatMap { Int($0) })
+                    }.flatMap { Int($0) }
+                    return found != nil
+                }
+                let id = try #require(found)
                 try Program.run(Program.python, "-c", Self.killThread, "\(pid)", "\(id)", "\(signal)").succeeded()
                 try eventually("its end") { !Files.exists("/proc/\(pid)") }
                 let words = "fatal: signal \(signal) "
