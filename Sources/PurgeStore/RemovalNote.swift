@@ -5,6 +5,9 @@ import PurgeSystem
 /// them is gone: a disk that is full or fails may not let it be written any more. A file can be removed even then, and where
 /// the directory lets none of its entries be removed (it is immutable, or not writable any more), the note can be given a
 /// size: it means nothing then.
+///
+/// It is on disk before the mark in device.json, and unlinked before the mark is cleared. A mount that finds the mark alone
+/// removes no files and only changes the device, so files that were made later stay.
 public struct RemovalNote {
     static let name = "device.json.removing"
 

@@ -4,7 +4,7 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-// Files with holes: docs/ARCHITECTURE.md, Charged blocks.
+// Files with holes: docs/INTERNALS.md, Charged blocks.
 extension ChargedBlocks {
     /// nil for a dense file.
     func sparseSize(_ node: Node) -> Int64? { read { _ in node.io?.extents?.size } }

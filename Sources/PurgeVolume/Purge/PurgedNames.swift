@@ -58,7 +58,7 @@ struct PurgedNames: VolumeFamily {
 }
 
 // The kernel is told about a purged name by an unlink(2) through the mount on a thread of our own, which also wakes
-// watchers (docs/ARCHITECTURE.md, Telling the kernel of a purge).
+// watchers (docs/INTERNALS.md, Telling the kernel of a purge).
 extension PurgedNames {
     func isAnnouncer(_ caller: Caller) -> Bool { isAnnouncer(caller.tid) }
     func isAnnouncer(_ tid: pid_t) -> Bool { tid != 0 && tid == hooks.announcer() }
