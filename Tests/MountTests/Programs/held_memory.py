@@ -34,7 +34,8 @@ class HeldMemory:
     """A page, for which a call that touches it waits until `release`."""
 
     def __init__(self):
-        self.faults = checked(libc.syscall(SYS_USERFAULTFD, os.O_CLOEXEC))
+        # Without O_NONBLOCK it is always readable for select(2): userfaultfd(2).
+        self.faults = checked(libc.syscall(SYS_USERFAULTFD, os.O_CLOEXEC | os.O_NONBLOCK))
         fcntl.ioctl(self.faults, UFFDIO_API, bytearray(struct.pack("QQQ", 0xAA, 0, 0)))
         self.memory = mmap.mmap(-1, PAGE)
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
@@ -57,35 +58,18 @@ def in_thread(call):
 
 
 def waits_for_a_lock(thread):
-    """None once the thread has ended."""
-    try:
-        with open(f"/proc/self/task/{thread}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] == "D"
-    except FileNotFoundError:
-        return None
+    with open(f"/proc/self/task/{thread}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0] == "D"
 
 
 def held_by_a_rename(name, target):
-    """Renames a file over another one that is being written, which keeps the lock of its folder. Returns what ends it.
-
-    On a busy machine the rename was seen to pass the write once; the files are made anew then."""
-    kept = []
-    for _ in range(20):
-        held = HeldMemory()
-        fd = os.open(target, os.O_WRONLY)
-        writer, _ = in_thread(lambda: os.writev(fd, [held.memory]))
-        held.await_call()
-        renamer, renaming = in_thread(lambda: os.rename(name, target))
-        eventually("rename that waits for the written file", lambda: waits_for_a_lock(renaming) is not False)
-        if waits_for_a_lock(renaming):
-            break
-        print("the rename did not wait", file=sys.stderr)
-        held.release()
-        writer.join()
-        renamer.join()
-        kept.append(open(name, "wb"))
-    else:
-        sys.exit("no rename waited for the written file")
+    """Renames a file over another one that is being written, which keeps the lock of its folder. Returns what ends it."""
+    held = HeldMemory()
+    fd = os.open(target, os.O_WRONLY)
+    writer, _ = in_thread(lambda: os.writev(fd, [held.memory]))
+    held.await_call()
+    renamer, renaming = in_thread(lambda: os.rename(name, target))
+    eventually("rename that waits for the written file", lambda: waits_for_a_lock(renaming))
 
     def release():
         held.release()
