@@ -15,7 +15,8 @@ extension Tree {
     mutating func setBehaviour(_ behaviour: PurgeBehaviour, of directory: Node) {
         guard directory.isDirectory else { return }
         if behaviour.isGroup == true, directory.behaviour.isGroup != true {
-            // A group begins anew, so files of an earlier one must have left it.
+            // A group begins anew, so files of an earlier one must have left it. On a mount they have: the kernel changes one
+            // attribute of a directory at a time, and the call that removed the group has visited all of them.
             while directory.hasVictimsOfGroup, !isPlaced { place() }
             directory.part?.units = []
         }
