@@ -13,9 +13,10 @@ extension Mounts {
                 try PurgefsBinary.run("mount", "--total", "64M", "--log", log, mount.store, mount.root).succeeded()
                 try mount.make("Documents/f", size: 5000)
                 let pid = try daemon(of: mount)
-                // A thread gives itself its name once it runs.
-                var found: Int?
+                // A thread gives itself its name once it runs, and has that of the main thread until then.
+                var found = thread == "purgefs" ? Int(pid) : nil
                 try eventually("a thread \(thread)") {
+                    if found != nil { return true }
                     found = try Files.names(in: "/proc/\(pid)/task").first {
                         Files.text("/proc/\(pid)/task/\($0)/comm").hasPrefix(thread)
                     }.flatMap { Int($0) }
