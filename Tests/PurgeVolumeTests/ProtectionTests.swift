@@ -392,6 +392,7 @@ struct ProtectionClassTests {
             }
             try whole.result.get()
             #expect(whole.calls.count { $0 == .setxattr } == 1 && whole.calls.last == .syncfs)
+            #expect(!whole.calls.contains(.openat), "a file is opened only if its owner may not write to it")
             #expect(["a", "b"].allSatisfy { live.storedClass(of: "Documents/" + $0) != nil })
         }
     }

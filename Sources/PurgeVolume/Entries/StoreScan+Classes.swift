@@ -42,9 +42,13 @@ extension StoreScan {
         _ former: FileProtection, of node: Node, _ name: Name, in folder: FileDescriptor
     ) throws(Errno) {
         try name.withCName { (name) throws(Errno) in
-            let entry = try folder.open(name, System.openPath)
-            try access.asOwner(of: entry) { () throws(Errno) in
-                try extendedAttributes.store(former, of: folder.raw, name)
+            do throws(Errno) { try extendedAttributes.store(former, of: folder.raw, name) } catch {
+                guard error == .accessDenied, geteuid() != 0 else { throw error }
+                // The owner of the file may not be allowed to write to it.
+                let entry = try folder.open(name, System.openPath)
+                try access.asOwner(of: entry) { () throws(Errno) in
+                    try extendedAttributes.store(former, of: folder.raw, name)
+                }
             }
         }
         change { $0.tree.set(.protection(former), of: node) }
