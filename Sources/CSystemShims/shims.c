@@ -262,3 +262,8 @@ int64_t shim_device(int dir, const char *path) {
     if (statx(dir, path, AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &sx) < 0) return -errno;
     return ((int64_t)sx.stx_dev_major << 32) | sx.stx_dev_minor;
 }
+int64_t shim_known_inode(const char *path) {
+    struct statx sx;
+    if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, &sx) < 0) return -errno;
+    return (int64_t)(sx.stx_ino & INT64_MAX);
+}

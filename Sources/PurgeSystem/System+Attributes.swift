@@ -22,6 +22,11 @@ extension System {
     public static func device(at dir: Int32, _ path: CName) throws(Errno) -> Int64 {
         try SystemCall.run(.statx) { shim_device(dir, path) }
     }
+    /// The inode number that the kernel knows, without its highest bit. As with `device`, no daemon is asked about its own
+    /// mount point: it is 1 there (FUSE_ROOT_ID) until something else has asked.
+    public static func knownInode(ofPath path: String) throws(Errno) -> Int64 {
+        try SystemCall.run(.statx) { shim_known_inode(path) }
+    }
     /// Whether something may be mounted there; false is certain. As with `device`, no daemon is asked about its own mount
     /// point, but it may be about a name in its mount.
     public static func mayBeMountpoint(_ path: String) -> Bool {

@@ -1,4 +1,5 @@
 import Glibc
+import PurgeSystem
 import Support
 import Testing
 
@@ -90,6 +91,35 @@ extension Mounts {
                 #expect(outcome.errors.contains("purgefs unmount \(mount.root)"), "\(outcome)")
                 try Program.run("mv", "\(mount.store).moved", mount.store).succeeded()
                 try PurgefsBinary.run("events", mount.root).succeeded()
+            }
+        }
+
+        /// The journal, the settings and the lock of another store are not those of the container.
+        @Test func anotherStoreInItsPlace() throws {
+            try withMount(mounted: false) { mount in
+                let (other, moved) = ("\(mount.store).other", "\(mount.store).moved")
+                try PurgefsBinary.run("mount", "--total", "64M", other, mount.root).succeeded()
+                try PurgefsBinary.run("unmount", mount.root).succeeded()
+                try PurgefsBinary.run("mount", "--total", "64M", mount.store, mount.root).succeeded()
+                try Program.shell("mv \(mount.store) \(moved) && mv \(other) \(mount.store)", in: "/").succeeded()
+                let reason = "another store is there now than the one that is mounted at \(mount.root)"
+                for words in [
+                    ["events", mount.root], ["why", mount.path("Documents")], ["diagnose", mount.root],
+                    ["report", mount.root, "--output", "\(mount.scratch)/page"],
+                    ["backup", "create", mount.root, "--output", "\(mount.scratch)/backup"],
+                ] {
+                    let outcome = try Program.run([PurgefsBinary.path] + words)
+                    #expect(outcome.status == 1 && outcome.errors.contains(reason), "\(outcome)")
+                }
+                let status = try PurgefsBinary.run("status", mount.root)
+                #expect(status.status == 0 && status.errors.contains(reason), "\(status)")
+                #expect(
+                    try PurgefsBinary.run("status", mount.store).succeeded().contains("mounted at        nowhere"))
+                // The daemon is found by the store that it has: it says what it could not save.
+                try Files.makeDirectory("\(moved)/device.json.new")
+                #expect(throws: Errno.ioError) { try mount.write("1M", to: "storage.others") }
+                let told = try PurgefsBinary.run("unmount", mount.root)
+                #expect(told.status == 1 && told.errors.contains("are not saved (others)"), "\(told)")
             }
         }
 

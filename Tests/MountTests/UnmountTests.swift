@@ -62,6 +62,25 @@ extension Mounts {
             }
         }
 
+        /// Each daemon is found by the store that it has, wherever that is now.
+        @Test func ofStoresThatHaveChangedPlaces() throws {
+            try withDaemon { mount, _ in
+                let (other, root) = ("\(mount.store).other", "\(mount.scratch)/other")
+                try Files.makeDirectory(root)
+                try PurgefsBinary.run("mount", "--total", "64M", other, root).succeeded()
+                defer { _ = try? Program.run("umount", "-l", root) }
+                let user = try Program.start(["sleep", "1000"], in: mount.path("tmp"))
+                defer { user.signal(SIGKILL) }
+                try eventually("the program") { Files.text("/proc/\(user.pid)/comm") == "sleep\n" }
+                for (from, to) in [(mount.store, "\(other).2"), (other, mount.store), ("\(other).2", other)] {
+                    try Program.run("mv", from, to).succeeded()
+                }
+                try PurgefsBinary.run("unmount", "--force", mount.root).succeeded()
+                #expect(Files.exists("\(root)/.purgefs/status.json"))
+                try PurgefsBinary.run("unmount", root).succeeded()
+            }
+        }
+
         /// A save begins with a file of that name, which a directory prevents even for root.
         @Test func whatCouldNotBeSaved() throws {
             try withDaemon { mount, _ in

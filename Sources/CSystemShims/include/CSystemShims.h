@@ -44,6 +44,7 @@ int64_t shim_birth_time(int dir, const char *name, int flags);
 // 1 if something is mounted there, or if this kernel cannot tell.
 int shim_is_mount_root(const char *path);
 int64_t shim_device(int dir, const char *path);
+int64_t shim_known_inode(const char *path);
 int shim_fstatvfs(int fd, struct statvfs *out);
 int64_t shim_fs_type(int fd);
 

@@ -32,7 +32,9 @@ struct BackupTarget {
     }
 
     private init(mount path: String, _ what: String) throws(CommandFailure) {
-        let status = try MountedControl(place: path).status()
+        let control = MountedControl(place: path)
+        try control.requireStore(what)
+        let status = try control.status()
         do throws(StoreError) {
             source = try BackupSource(mount: path)
             storePath = status.store

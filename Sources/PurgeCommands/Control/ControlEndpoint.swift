@@ -101,6 +101,12 @@ extension ControlEndpoint {
         }
     }
 
+    /// Fails if the store of a mount is not where it was.
+    func requireStore(_ what: String) throws(CommandFailure) {
+        guard isMounted, let loss = Target.loss(of: try status().store, at: place, what) else { return }
+        throw loss
+    }
+
     /// A number of storage.stat; nil if this mount does not have it.
     func stat(_ name: String) throws(CommandFailure) -> Int64? {
         let line = try content(of: .storageStat).split(separator: "\n").first { $0.hasPrefix(name + " ") }

@@ -50,7 +50,7 @@ struct StoppedDaemonWatch {
     }
 
     static func daemon(of entry: MountEntry) -> pid_t? {
-        ProcessTable.daemons(of: entry.source).first { ProcessTable.status(of: $0)?.state == "T" }
+        ProcessTable.daemons(of: MountedStore(entry)).first { ProcessTable.status(of: $0)?.state == "T" }
     }
 }
 

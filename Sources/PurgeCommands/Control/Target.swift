@@ -116,10 +116,15 @@ extension Target {
         return mount(ofStore: path).map { .mount($0) } ?? .store(text)
     }
 
-    /// The store of a mount is not where it was.
-    static func lost(_ store: String, at mount: String, _ what: String) -> CommandFailure {
-        CommandFailure(
-            what, path: store, "the store was removed, moved or hidden while it is mounted at \(mount)",
+    /// The failure that the store of a mount is not where it was; nil if it is there.
+    static func loss(of store: String, at mount: String, _ what: String) -> CommandFailure? {
+        let isReplaced = MountEntry.container(at: mount).map { MountedStore($0).isReplaced } ?? false
+        if isStore(store) && !isReplaced { return nil }
+        return CommandFailure(
+            what, path: store,
+            isReplaced
+                ? "another store is there now than the one that is mounted at \(mount)"
+                : "the store was removed, moved or hidden while it is mounted at \(mount)",
             advice: "Put it back, or unmount what is left of it: purgefs unmount \(mount)")
     }
 
@@ -139,7 +144,10 @@ extension Target {
     /// The mount whose daemon holds the store.
     static func mount(ofStore path: String) -> String? {
         guard let store = identity(path) else { return nil }
-        return MountEntry.containers().last { identity($0.source) == store }?.mountpoint
+        let entry = MountEntry.containers().last {
+            identity($0.source) == store && !MountedStore($0).isReplaced
+        }
+        return entry?.mountpoint
     }
 
     /// Walks up to the directory that has `.purgefs` in it.

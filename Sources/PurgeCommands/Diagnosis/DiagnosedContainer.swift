@@ -47,6 +47,7 @@ final class DiagnosedContainer {
         switch target {
         case .mount(let mount):
             let control = MountedControl(place: mount)
+            try control.requireStore(Self.what)
             status = try control.status()
             storePath = status.store
             try control.flushJournal()

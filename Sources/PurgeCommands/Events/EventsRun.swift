@@ -35,9 +35,7 @@ struct EventsRun {
 
     private func run(on control: MountedControl) throws(CommandFailure) {
         let (path, report) = (control.place, try control.status())
-        guard Target.isStore(report.store) else {
-            throw Target.lost(report.store, at: path, "cannot read the journal")
-        }
+        if let loss = Target.loss(of: report.store, at: path, "cannot read the journal") { throw loss }
         let filter = try filter(relativeTo: [path, report.store + "/container"]) { report.device.clock }
         // Opened first, so that no event is lost between the journal and the stream.
         let stream = follows ? try EventStream(control) : nil

@@ -3,13 +3,13 @@ import PurgeSystem
 
 /// Ends the daemon behind a mount, or waits for its end, from a process that is not its parent.
 struct DaemonEnd {
-    let store: String
+    private let store: MountedStore
     private(set) var daemons: [pid_t] = []
     private let partingWords: [FileDescriptor]
 
-    /// To be made before the mount is removed, because its entry names the store.
+    /// To be made before the mount is removed, because its entry and its root tell which store it serves.
     init(_ entry: MountEntry) {
-        store = entry.source
+        store = MountedStore(entry)
         daemons = ProcessTable.daemons(of: store)
         partingWords = daemons.compactMap(PartingWords.file)
     }
@@ -55,7 +55,7 @@ struct DaemonEnd {
         } catch { usleep(200) }
     }
 
-    private var isOver: Bool { !isRunning && Self.isFree(store) }
+    private var isOver: Bool { !isRunning && (store.isReplaced || Self.isFree(store.path)) }
 
     /// Whether nobody has the lock of a store.
     static func isFree(_ store: String) -> Bool {

@@ -50,9 +50,24 @@ enum ProcessTable {
 
     /// Daemons that have the store's directory itself open, as the holder of its lock does, also if it was removed.
     static func daemons(of store: String) -> [pid_t] {
+        daemons { pid in
+            descriptors(of: pid).contains { $0.path.isPath(store) || $0.path.isPath(store + " (deleted)") }
+        }
+    }
+
+    /// The same for a store that may have been moved since: they have its container open.
+    static func daemons(of store: MountedStore) -> [pid_t] {
+        let found = store.isReplaced ? [] : daemons(of: store.path)
+        guard found.isEmpty, let container = store.container else { return found }
+        return daemons { pid in
+            entries("/proc/\(pid)/fd").contains { MountedStore.Identity(of: "/proc/\(pid)/fd/\($0)") == container }
+        }
+    }
+
+    private static func daemons(where isMeant: (pid_t) -> Bool) -> [pid_t] {
         pids().filter { pid in
             pid != getpid() && mayMount(pid) && Set(["mount", "--foreground"]).isSubset(of: words(of: pid))
-                && descriptors(of: pid).contains { $0.path.isPath(store) || $0.path.isPath(store + " (deleted)") }
+                && isMeant(pid)
         }
     }
 

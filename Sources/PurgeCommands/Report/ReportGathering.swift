@@ -53,7 +53,10 @@ struct ReportGathering {
     private mutating func gather(_ control: any ControlEndpoint) throws(CommandFailure) {
         content.remarks += control.warnings
         // Before the status, which is the last point of the curves.
-        if control.isMounted { try control.flushJournal() }
+        if control.isMounted {
+            try control.requireStore("cannot make the report")
+            try control.flushJournal()
+        }
         readSamples(of: try control.status().store)
         let (status, last) = try snapshot(control)
         let now = Instant(nanoseconds: System.now())

@@ -33,8 +33,8 @@ extension Verb {
         try Target.with(text, forReading: form.console) { (control) throws(CommandFailure) in
             try form.show(control)
             guard control.isMounted else { return }
-            let store = try control.status().store
-            if !Target.isStore(store) { form.console.warn(Target.lost(store, at: control.place, "warning").message) }
+            let loss = Target.loss(of: try control.status().store, at: control.place, "warning")
+            if let loss { form.console.warn(loss.message) }
         }
         return ExitStatus.done
     }

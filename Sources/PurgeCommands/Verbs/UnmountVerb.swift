@@ -42,7 +42,7 @@ private enum UnmountVerb {
         let daemon = DaemonEnd(entry)
         if isHere { try takeAway(entry, path, daemon, isForced: isForced) }
         // A bind mount, or a copy of the mount elsewhere: the daemon goes on serving that.
-        if let other = MountEntry.all().last(where: { $0.type == entry.type && $0.source.isPath(entry.source) }) {
+        if let other = MountEntry.all().last(where: { $0.device == entry.device && $0.type == entry.type }) {
             let (here, there) = (VisibleText.of(path), VisibleText.of(other.mountpoint))
             console.warn("unmount: \(here): unmounted here; the same container is still mounted at \(there)")
             return ExitStatus.done

@@ -48,9 +48,7 @@ private struct WhyVerb {
         case .mount(let mount):
             let control = MountedControl(place: mount)
             let report = try control.status()
-            guard Target.isStore(report.store) else {
-                throw Target.lost(report.store, at: mount, "cannot read the journal")
-            }
+            if let loss = Target.loss(of: report.store, at: mount, "cannot read the journal") { throw loss }
             try control.flushJournal()
             let file = try status.map { (status) throws(CommandFailure) in
                 try PresentFileReader(asked: asked, control: control, report: report).read(status)
