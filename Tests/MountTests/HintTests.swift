@@ -140,6 +140,17 @@ extension Mounts {
             }
         }
 
+        @Test func aContainerThatIsRemoved() throws {
+            try withMount(mounted: false) { mount in
+                try PurgefsBinary.run("mount", "--total", "64M", mount.store, mount.root).succeeded()
+                try Program.run("rm", "-r", "\(mount.store)/container").succeeded()
+                let outcome = try PurgefsBinary.run("unmount", mount.root)
+                #expect(outcome.status == 1, "\(outcome)")
+                #expect(
+                    outcome.errors.contains("the store's container/ was removed while it was mounted"), "\(outcome)")
+            }
+        }
+
         /// All of them wait at the same time.
         @Test func aDaemonThatWasStopped() throws {
             try withMount { mount in

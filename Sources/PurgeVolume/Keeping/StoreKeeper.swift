@@ -100,16 +100,17 @@ final class StoreKeeper: VolumeFamily {
         return loss(usesAreSaved: usesAreSaved, unsaved: deviceIsSaved ? [] : unsavedSettings)
     }
 
-    /// Whether somebody has removed it since it was opened: it has no name any more, and nothing can be made in it.
-    private var storeIsRemoved: Bool {
-        do throws(Errno) { return try System.status(store.directory.raw).st_nlink == 0 } catch { return false }
+    /// Whether somebody has removed a directory since it was opened: it has no name any more, and nothing can be made in it.
+    private func isRemoved(_ directory: FileDescriptor) -> Bool {
+        do throws(Errno) { return try System.status(directory.raw).st_nlink == 0 } catch { return false }
     }
 
     private func loss(usesAreSaved: Bool, unsaved: [String]) -> StoreError? {
         if store.isForReading { return nil }
-        if storeIsRemoved {
+        for (directory, name) in [(store.directory, "the store"), (store.container, "the store's container/")]
+        where isRemoved(directory) {
             return StoreError(
-                "the store was removed while it was mounted", path: store.path,
+                "\(name) was removed while it was mounted", path: store.path,
                 advice: "What was in the container is lost.")
         }
         let missing = events.missing
