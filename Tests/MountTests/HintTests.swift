@@ -133,6 +133,16 @@ extension Mounts {
                     #expect(outcome.status == 0 && !outcome.output.isEmpty, "\(outcome)")
                     #expect(outcome.errors.contains("warning: \(mount.store): the store was removed"), "\(outcome)")
                 }
+                for words in [
+                    ["set", mount.root, "others=1M"], ["device", "lock", mount.root],
+                    ["report", "--output", "-", mount.root],
+                ] {
+                    let outcome = try Program.run([PurgefsBinary.path] + words)
+                    #expect(outcome.status == 1 && outcome.output == "", "\(outcome)")
+                    #expect(
+                        outcome.errors.contains(": \(mount.store): the store was removed")
+                            && outcome.errors.contains("purgefs unmount \(mount.root)"), "\(outcome)")
+                }
                 let outcome = try PurgefsBinary.run("unmount", mount.root)
                 #expect(outcome.status == 1, "\(outcome)")
                 #expect(outcome.errors.contains("the store was removed while it was mounted"), "\(outcome)")

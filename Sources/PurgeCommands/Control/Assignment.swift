@@ -137,6 +137,7 @@ struct Assignment {
                 let before = assignments[..<index].map { "\($0.name.rawValue)=\($0.value)" }
                 let word = "\(assignment.name.rawValue)=\(assignment.value)"
                 guard error != .ioError else {
+                    try control.requireStore("cannot save \(word)")
                     throw CommandFailure(
                         "cannot save \(word)", path: control.place, "\(error)",
                         advice: control.isMounted

@@ -8,6 +8,7 @@ extension ControlEndpoint {
         do throws(Errno) {
             try write(text, to: file)
         } catch {
+            if error == .ioError { try requireStore("cannot \(doing)") }
             throw CommandFailure("cannot \(doing)", path: place, "\(error)", advice: advice(for: error, file))
         }
     }
