@@ -25,7 +25,11 @@ extension Verb {
         try file.check()
         var gathering = ReportGathering(try Target(invocation.arguments.operands.first))
         let content = try gathering.gather()
-        for remark in content.remarks { invocation.console.warn("warning: \(VisibleText.of(remark))") }
+        for remark in content.remarks {
+            // A message may have several lines.
+            let lines = remark.split(separator: "\n").map { VisibleText.of(String($0)) }
+            invocation.console.warn("warning: \(lines.joined(separator: "\n"))")
+        }
         // A signal waits until nothing is half done.
         do throws(Errno) { _ = try System.block(.ending) } catch {
             throw CommandFailure("cannot write the report", path: path, error)
