@@ -104,6 +104,7 @@ public enum MountService {
                 "the store cannot be written, so settings cannot be kept in it", path: store.path,
                 advice: "Leave out --total and other settings, or copy the store to a writable place.")
         }
+        var kept = 0
         if settings.protection != known.protection, store.before.hasSettings {
             if isReadOnly {
                 throw StoreError(
@@ -111,13 +112,17 @@ public enum MountService {
                     path: store.path,
                     advice: "Leave --protection or -o ro out.")
             }
-            try volume.scan.keepClasses(of: known.protection)
+            kept = try volume.scan.keepClasses(of: known.protection)
         }
         do throws(StoreError) {
             try store.saveSettings(volume.device)
         } catch {
             // On a full disk files can only be deleted through a mount.
-            guard settings == known else { throw error }
+            guard settings == known else {
+                var failure = error
+                if kept > 0 { failure.advice += " " + StoreScan.unchanged(storedWith: kept) }
+                throw failure
+            }
             note("purgefs: warning: \(error)")
         }
     }

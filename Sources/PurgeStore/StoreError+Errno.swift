@@ -14,7 +14,7 @@ extension StoreError {
         case EROFS:
             "A store must be writable: copy it to a file system that is mounted read-write, or remount this one."
         case ENOSPC, EDQUOT:
-            "The disk under the store is full: make room there, then try again. Nothing in the store was changed."
+            "The disk under the store is full: make room there, then try again."
         case EMFILE, ENFILE:
             "Raise the limit of open files (ulimit -n 4096), or close some, and try again."
         case ENAMETOOLONG, ELOOP, ENOTDIR, ENOENT:

@@ -142,6 +142,21 @@ extension Mounts {
             }
         }
 
+        /// The classes are stored before the default is, and a disk may have room for them only.
+        @Test func aDefaultThatCannotBeSaved() throws {
+            try withMount(on: .tmpfs, tmpfsSize: "4M") { mount in
+                mount.expectWarnings()
+                for name in ["a", "b"] { try mount.make("Documents/\(name)", size: 1) }
+                try mount.unmount()
+                _ = try Program.shell("head -c 8M /dev/zero > fill", in: "\(mount.store)/..")
+                let outcome = try PurgefsBinary.run("mount", "--protection", "complete", mount.store, mount.root)
+                #expect(
+                    outcome.status == 1
+                        && outcome.errors.hasSuffix("The default class is as it was; 2 files have it stored now.\n"),
+                    "\(outcome)")
+            }
+        }
+
         /// What a container begins with is made under the default that the command names, and so are the files of a store that
         /// was filled by hand before its first mount.
         @Test func theDefaultOfANewContainer() throws {

@@ -387,13 +387,33 @@ struct ProtectionClassTests {
             #expect(failing.hits == 1)
             let error = #expect(throws: StoreError.self) { try failing.result.get() }
             #expect(error?.path.hasPrefix(live.stored("Documents/")) ?? false)
+            #expect(
+                error?.advice
+                    == "Make room on the disk under the store, or leave --protection out. The default class is as it was; "
+                    + "1 file has it stored now.")
             let whole = SystemCallFaults.none.during {
                 try live.volume.scan.keepClasses(of: .completeUntilFirstUserAuthentication)
             }
-            try whole.result.get()
+            let stored = try whole.result.get()
+            #expect(stored == 1)
             #expect(whole.calls.count { $0 == .setxattr } == 1 && whole.calls.last == .syncfs)
             #expect(!whole.calls.contains(.openat), "a file is opened only if its owner may not write to it")
             #expect(["a", "b"].allSatisfy { live.storedClass(of: "Documents/" + $0) != nil })
+        }
+    }
+
+    @Test func aChangeOfTheDefaultThatAnImmutableFileRefuses() throws {
+        try withStore { store in
+            let live = try LiveVolume(store)
+            try live.make("Documents/a", blocks: 1)
+            let refused = SystemCallFaults(after: 0, of: .setxattr, code: EPERM).during {
+                try live.volume.scan.keepClasses(of: .completeUntilFirstUserAuthentication)
+            }
+            let refusal = #expect(throws: StoreError.self) { try refused.result.get() }
+            #expect(
+                refusal?.advice
+                    == "Make the file changeable (chattr -i if lsattr shows an i), or leave --protection out. "
+                    + "The default class is as it was.")
         }
     }
 

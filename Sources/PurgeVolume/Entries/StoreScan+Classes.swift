@@ -8,10 +8,11 @@ import PurgeTree
 // file when it is made, but when the default changes.
 extension StoreScan {
     /// Stores the default class that applied until now with each file that has none of its own. It is on the disk when this
-    /// returns, so that the new default may be saved. Nothing is served yet.
-    public func keepClasses(of former: FileProtection) throws(StoreError) {
+    /// returns, so that the new default may be saved. Nothing is served yet. Returns how many files there were.
+    @discardableResult
+    public func keepClasses(of former: FileProtection) throws(StoreError) -> Int {
         var place: (node: Node, name: Name?) = (root, nil)
-        var hasStored = false
+        var stored = 0
         var folders = [root]
         do throws(Errno) {
             while let folder = folders.popLast() {
@@ -21,21 +22,33 @@ extension StoreScan {
                     if System.endSignal() != nil { throw .interrupted }
                     place = (folder, name)
                     try keep(former, of: node, name, in: try access.directoryDescriptor(folder))
-                    hasStored = true
+                    stored += 1
                 }
             }
             place = (root, nil)
-            if hasStored, !store.isTemporary { try System.syncFileSystem(store.container.raw) }
+            if stored > 0, !store.isTemporary { try System.syncFileSystem(store.container.raw) }
         } catch .interrupted {
             throw .interrupted(store.path)
         } catch {
-            var failure = StoreError.failed(
-                "the default class that it was made with cannot be stored", path: pathInStore(of: place), error)
-            failure.advice =
-                "The default was not changed. Change the file so that an attribute can be set (lsattr shows whether it is "
-                + "immutable), or leave --protection out."
-            throw failure
+            throw StoreError(
+                "the default class that it was made with cannot be stored: \(error)", path: pathInStore(of: place),
+                advice: Self.advice(on: error) + ", or leave --protection out. " + Self.unchanged(storedWith: stored))
         }
+        return stored
+    }
+
+    private static func advice(on error: Errno) -> String {
+        switch error {
+        case .notPermitted, .accessDenied: "Make the file changeable (chattr -i if lsattr shows an i)"
+        case .noSpace, Errno(EDQUOT): "Make room on the disk under the store"
+        default: "Check the file system of the store"
+        }
+    }
+
+    /// What a failed change of the default class leaves.
+    public static func unchanged(storedWith files: Int) -> String {
+        let kept = files == 1 ? "1 file has" : "\(files) files have"
+        return "The default class is as it was" + (files == 0 ? "." : "; \(kept) it stored now.")
     }
 
     private func keep(
