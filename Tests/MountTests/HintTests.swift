@@ -165,11 +165,15 @@ extension Mounts {
         @Test func aDaemonThatWasStopped() throws {
             try withMount { mount in
                 let daemon = try #require(mount.daemon)
+                let elsewhere = "\(mount.scratch)/elsewhere"
+                try Files.makeDirectory(elsewhere)
                 daemon.signal(SIGSTOP)
                 defer { daemon.signal(SIGCONT) }
                 let asking = try [
                     ["status", mount.root], ["events", mount.root], ["set", mount.root, "others=1M"],
-                    ["status", mount.store], ["why", mount.path("Documents/x")],
+                    ["status", mount.store], ["why", mount.path("Documents/x")], ["purge", "--all", mount.root],
+                    ["diagnose", mount.root], ["mount", mount.store, mount.root],
+                    ["mount", mount.path("Documents/x"), elsewhere],
                 ].map { try Program.start([PurgefsBinary.path] + $0) }
                 for program in asking {
                     #expect(try program.wait(within: 60) == 1, "\(program.errors)")

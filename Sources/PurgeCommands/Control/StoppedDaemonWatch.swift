@@ -19,6 +19,15 @@ struct StoppedDaemonWatch {
             ? Self.start(gate, names) : nil
     }
 
+    /// For a part of a verb that looks at these paths, one of which may lead into the mount of a stopped daemon.
+    private init(over paths: [String]) { thread = Self.start(gate, paths) }
+
+    static func with(over paths: [String], _ body: () throws(CommandFailure) -> Void) throws(CommandFailure) {
+        let watch = StoppedDaemonWatch(over: paths)
+        defer { watch.end() }
+        try body()
+    }
+
     func end() {
         gate.advance()
         thread?.join()

@@ -35,7 +35,9 @@ private enum MountVerb {
         let request = try arguments.mountRequest(store: store, mountpoint: mountpoint)
         // A daemon has a parent that has just done that.
         if !arguments.has(.readyDescriptor) {
-            try MountChecks.run(store: store, mountpoint: mountpoint, allowsOther: request.allowsOther)
+            try StoppedDaemonWatch.with(over: [mountpoint, store]) { () throws(CommandFailure) in
+                try MountChecks.run(store: store, mountpoint: mountpoint, allowsOther: request.allowsOther)
+            }
         }
         if arguments.has(.foreground) {
             try MountDaemon(request, arguments, invocation.serviceManager).serve()
