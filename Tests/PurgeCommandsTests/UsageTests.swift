@@ -75,6 +75,20 @@ struct UsageTests {
                 "purgefs: mount: --profile: 'devices' is not one of documented, device; did you mean 'device'?"))
     }
 
+    @Test(arguments: [
+        ("low=9223372036854775807", "'9223372036854775807' is more than 1 EiB, the largest size"),
+        ("verylow=1M,low=0.3K", "'0.3K' is not a whole number of bytes; use a smaller unit"),
+        ("low=101%", "'low=101%' is not LEVEL=LIMIT,..."),
+    ])
+    func aLimitThatCannotBe(thresholds: String, message: String) {
+        let setting = "storage.thresholds=\(thresholds)"
+        for words in [["set", setting], ["run", "--at", "0s", setting, "true"]] {
+            let session = Session(words)
+            #expect(session.status == 64)
+            #expect(session.messages.contains("storage.thresholds: \(message)"), "\(session.messages)")
+        }
+    }
+
     /// A unit is easily forgotten.
     @Test(arguments: [
         ("64", "--total 64: the smallest device is 1 MiB; did you mean 64M?"),

@@ -65,6 +65,11 @@ extension ControlFile {
             return "'\(bare)' has no unit, and would be bytes; did you mean '\(bare)%'?"
         }
         if ThresholdChange(text: value) != nil { return nil }
+        for limit in items.compactMap({ $0.split(separator: "=").last }) {
+            // A size, but none that can be.
+            guard case .failure(let fault) = ByteCount.reading(limit), fault != .malformed else { continue }
+            return SizeText.objection(to: String(limit))
+        }
         let levels = ThresholdLevel.allCases.map(\.rawValue)
         let unknown = items.map { String($0.prefix { $0 != "=" }) }.first { !levels.contains($0) }
         return "'\(value)' is not LEVEL=LIMIT,..., off or default (LEVEL: verylow, low, nearlow, desired, each once; "
