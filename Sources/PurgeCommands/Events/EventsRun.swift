@@ -1,3 +1,4 @@
+import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
@@ -39,16 +40,17 @@ struct EventsRun {
         let filter = try filter(relativeTo: [path, report.store + "/container"]) { report.device.clock }
         // Opened first, so that no event is lost between the journal and the stream.
         let stream = follows ? try EventStream(control) : nil
+        let followed = follows ? FollowedMount(control: control, store: report.store) : nil
         try control.flushJournal()
         let last = try showHistory(of: report.store, filter)
-        guard let stream else { return }
+        guard let stream, let followed else { return }
         try console.flush()
         if filter.acceptsApp {
-            try followJournal(stream, filter, report.store, control, after: last)
+            try followJournal(stream, filter, followed, after: last)
         } else {
-            try follow(stream, filter, report.store, control, after: last)
+            try follow(stream, filter, followed, after: last)
         }
-        try checkEnd(of: control)
+        try checkEnd(of: followed)
     }
 
     /// With a pattern that is relative to the container at one of `roots`, and a time that counts from the device's clock,
@@ -104,10 +106,25 @@ struct EventsRun {
     }
 }
 
+/// The mount whose events are followed.
+private struct FollowedMount {
+    let control: MountedControl
+    let store: String
+    private let daemons: [pid_t]
+
+    init(control: MountedControl, store: String) {
+        (self.control, self.store) = (control, store)
+        daemons = MountEntry.container(at: control.place).map { ProcessTable.daemons(of: MountedStore($0)) } ?? []
+    }
+
+    /// Whether its daemon may still write events and unmount. True if this user cannot see the daemon.
+    var mayUnmount: Bool { daemons.isEmpty || daemons.contains(where: ProcessTable.isRunning) }
+}
+
 // New events, as they happen.
 extension EventsRun {
     private func follow(
-        _ stream: EventStream, _ filter: EventFilter, _ store: String, _ control: MountedControl, after sequence: Int64
+        _ stream: EventStream, _ filter: EventFilter, _ mount: FollowedMount, after sequence: Int64
     ) throws(CommandFailure) {
         var last = sequence
         while let record = try stream.next() {
@@ -118,8 +135,8 @@ extension EventsRun {
                 try show(event, line: line)
             case .event: continue
             case .dropped:
-                try control.flushJournal()
-                let history = try History(store: store)
+                try mount.control.flushJournal()
+                let history = try History(store: mount.store)
                 let end = try history.lastSequence()
                 last = max(end, try show(history, filter, after: last))
             }
@@ -129,21 +146,21 @@ extension EventsRun {
 
     /// What the app does is only in the journal, which is read every second; the stream tells when the mount ends.
     private func followJournal(
-        _ stream: EventStream, _ filter: EventFilter, _ store: String, _ control: MountedControl, after sequence: Int64
+        _ stream: EventStream, _ filter: EventFilter, _ mount: FollowedMount, after sequence: Int64
     ) throws(CommandFailure) {
         var last = sequence
         while true {
             let isOver = try stream.hasEnded(within: 1000)
             if !isOver {
                 // If this fails because the mount is going, the stream says so next.
-                do throws(CommandFailure) { try control.flushJournal() } catch {
+                do throws(CommandFailure) { try mount.control.flushJournal() } catch {
                     guard try stream.hasEnded(within: 1000) else { throw error }
                     continue
                 }
             } else {
-                try awaitUnmount(store, after: last)
+                try awaitEvents(ofUnmount: mount, after: last)
             }
-            let history = try History(store: store)
+            let history = try History(store: mount.store)
             let end = try history.lastSequence()
             last = max(end, try show(history, filter, after: last))
             try console.flush()
@@ -152,11 +169,14 @@ extension EventsRun {
     }
 
     /// Fails if the daemon has ended without an unmount. In an unmount, too, the connection may end before the mount goes.
-    private func checkEnd(of control: MountedControl) throws(CommandFailure) {
-        let deadline = System.uptime() + Self.patience
-        while MountEntry.container(at: control.place) != nil, Places.isDead(control.place) {
-            guard System.uptime() < deadline else {
-                _ = try control.status()
+    private func checkEnd(of mount: FollowedMount) throws(CommandFailure) {
+        let (place, deadline) = (mount.control.place, System.uptime() + Self.patience)
+        while true {
+            // Asked first: a daemon that has ended since may have unmounted.
+            let mayUnmount = mount.mayUnmount
+            guard MountEntry.container(at: place) != nil, Places.isDead(place) else { return }
+            guard mayUnmount, System.uptime() < deadline else {
+                _ = try mount.control.status()
                 return
             }
             _ = Gate().wait(while: 0, milliseconds: 50)
@@ -164,10 +184,13 @@ extension EventsRun {
     }
 
     /// The daemon writes its last events when the mount is gone already.
-    private func awaitUnmount(_ store: String, after sequence: Int64) throws(CommandFailure) {
+    private func awaitEvents(ofUnmount mount: FollowedMount, after sequence: Int64) throws(CommandFailure) {
         let deadline = System.uptime() + Self.patience
         let ends = EventFilter(types: [.unmount])
-        while try History(store: store).events(after: sequence, ends).isEmpty, System.uptime() < deadline {
+        while true {
+            let mayWrite = mount.mayUnmount
+            let hasEnd = try !History(store: mount.store).events(after: sequence, ends).isEmpty
+            guard mayWrite, !hasEnd, System.uptime() < deadline else { return }
             _ = Gate().wait(while: 0, milliseconds: 50)
         }
     }
