@@ -52,7 +52,7 @@ extension ControlFile {
                 set: "size of the device: SIZE, +SIZE, -SIZE; rounded down to 4096")
         case .storageOthers:
             Row(
-                .size(\.others) { .others($0) }, reads: "what the system and other apps use",
+                .size(\.others) { .others($0) }, reads: "bytes used by the system and other apps",
                 writes: "a size, `+size`, `-size`", set: "what the system and other apps use: SIZE, +SIZE, -SIZE")
         case .storageOthersPurgeable:
             Row(
@@ -64,22 +64,22 @@ extension ControlFile {
                 .setting(
                     read: { "\($0.read { $0.device.othersShare })\n" },
                     parse: { OthersShare.percent(text: $0).map { .othersShare($0) } }),
-                reads: "how much of what is short that part gives before files do, in percent",
+                reads: "the share of a shortfall taken from others.purgeable before files are purged, in percent",
                 writes: "a whole number from 0 to 100",
                 set: "how much of what is short that part gives before files do: PERCENT")
         case .storageUsed: Row(.number(\.used), reads: "charged bytes of this container")
         case .storageAvailable: Row(.number(\.free), reads: "free: total less others less used, not below 0")
         case .storageImportant:
-            Row(.number(\.important), reads: "what a write to a persistent place may take, purging included")
+            Row(.number(\.important), reads: "room for a write to a persistent place, purging included")
         case .storageOpportunistic:
-            Row(.number(\.opportunistic), reads: "what a write to `tmp` or `Library/Caches` may take")
-        case .storageReclaimable: Row(.number(\.reclaimable), reads: "what purging would free now")
+            Row(.number(\.opportunistic), reads: "room for a write to `tmp` or `Library/Caches`")
+        case .storageReclaimable: Row(.number(\.reclaimable), reads: "bytes that purging would free now")
         case .storageThresholds:
             Row(
                 .setting(read: { $0.thresholdText() }, parse: { ThresholdChange(text: $0).map { .thresholds($0) } }),
                 reads: "`verylow`, `low`, `nearlow`, `desired`, in bytes",
                 writes: "`name=size` or `name=percent%`, several of them separated by commas; all take effect or none; "
-                    + "they must rise in this order; `off` sets all to 0, `default` to those of the profile",
+                    + "they must rise in this order; `off` sets all to 0, `default` to the profile's defaults",
                 set: "limits of the pressure levels: THRESHOLDS")
         case .storagePressure:
             Row(
@@ -88,35 +88,36 @@ extension ControlFile {
         case .storageStat:
             Row(
                 .report { $0.statisticsText() },
-                reads: "bytes and files of each tier, marked files, refused writes, what was purged")
+                reads: "bytes and files of each tier, marked files, refused writes, purges")
         case .storageReclaim:
             Row(
-                .answer(purges: true), reads: "on the descriptor that wrote: what was purged, as JSON lines",
+                .answer(purges: true), reads: "on the descriptor that wrote: the purged files, as JSON lines",
                 writes: "a size, `tmp`, `caches`, `purgeable` (marked files elsewhere) or `all`; one of these and a "
                     + "path; `paths` or `globs`")
         case .storagePlan:
             Row(
-                .answer(purges: false), reads: "on the descriptor that wrote: what would be purged, as JSON lines",
+                .answer(purges: false),
+                reads: "on the descriptor that wrote: the files that would be purged, as JSON lines",
                 writes: "as for `storage.reclaim`")
         case .storagePolicies:
             Row(
                 .setting(
                     read: { $0.policiesText() }, parse: { PolicyCommand(rawValue: $0).map { .policies($0) } }),
                 reads: "the directories that have a policy, as JSON lines",
-                writes: "`check` (what the launch of the app does) or `reset` (empties them)")
+                writes: "`check` (as at the launch of the app) or `reset` (empties them)")
         case .storageProfile:
             Row(
                 .setting(
                     read: { $0.read { $0.device.profile }.rawValue + "\n" },
                     parse: { Profile(rawValue: $0).map { .profile($0) } }),
-                reads: "the rules of purging that are in force: `documented` or `device`",
+                reads: "the purging rules in force: `documented` or `device`",
                 writes: "`documented` or `device`", set: "rules of purging: documented or device")
         case .storagePurgeLatency:
             Row(
                 .setting(
                     read: { $0.read { $0.device.purgeLatency }.text + "\n" },
                     parse: { TimeSpan(purgeLatency: $0).map { .purgeLatency($0) } }),
-                reads: "how long purging in the background lags behind in profile `device`, in real time",
+                reads: "the delay of background purges in profile `device`, in real time",
                 writes: "a duration, or `0`",
                 set: "how long purging lags behind in profile device: DURATION, or 0")
         case .deviceState:
@@ -131,7 +132,7 @@ extension ControlFile {
         case .deviceBackup:
             Row(
                 .setting(read: { _ in "" }, parse: { BackupNote(text: $0).map { .backup($0) } }), reads: "nothing",
-                writes: "`BYTES ENTRIES LEFTOUT`: that a backup was made, for the journal")
+                writes: "`BYTES ENTRIES LEFTOUT`: notes in the journal that a backup was made")
         case .appState:
             Row(
                 .setting(
@@ -143,14 +144,14 @@ extension ControlFile {
                 .setting(
                     read: { "\($0.read { $0.device.journal.size.bytes })\n" },
                     parse: { JournalBounds.size(text: $0).map { .journal(.size($0)) } }),
-                reads: "how long the journal's file may be, in bytes; 0 if no events are recorded",
+                reads: "the maximum length of the journal's file, in bytes; 0 if no events are recorded",
                 writes: "a size from 1M to 1G, or `0`", set: "how long the journal may be: SIZE from 1M to 1G, or 0")
         case .journalAge:
             Row(
                 .setting(
                     read: { $0.read { $0.device.journal.age }.text + "\n" },
                     parse: { TimeSpan(purgeLatency: $0).map { .journal(.age($0)) } }),
-                reads: "how old events in the journal may be, by the device's clock; `0s` if they may have any age",
+                reads: "the maximum age of events in the journal, by the device's clock; `0s` for no limit",
                 writes: "a duration, or `0`", set: "how old events may be: DURATION, or 0 for any age")
         case .status:
             Row(
