@@ -28,7 +28,7 @@ extension BehaviourScenarios {
             folders: [Folder("Library/Caches/g", group: true)], demand: .level(.nearLow, 1),
             gone: ["c", "g/a", "g/b", "d"].map { Gone("Library/Caches/\($0)", "caches") }),
         device(
-            "of a group in tmp goes as one what nobody has used for three days", files: inTemporary,
+            "in a group in tmp, files unused for three days go as one", files: inTemporary,
             folders: [Folder("tmp/g", group: true)], demand: .level(.low, 2),
             gone: ["h", "g/a", "g/sub/b"].map { Gone("tmp/\($0)", "temporary") }),
         device(
@@ -36,7 +36,7 @@ extension BehaviourScenarios {
             folders: [Folder("tmp/g", group: true)], demand: .level(.veryLow, 2),
             gone: ["h", "g/a", "g/sub/b", "g/young"].map { Gone("tmp/\($0)", "temporary") }),
         device(
-            "of a group goes as one what has the urgency",
+            "in a group, files of the urgency go as one",
             files: [
                 File("Documents/g/low", created: 2 * .day, mark: "low"),
                 File("Documents/g/low too", created: 3 * .day, mark: "low"),
@@ -73,7 +73,7 @@ extension BehaviourScenarios {
                 Gone("Library/Caches/d/b", "caches", isEmptied: true),
             ]),
         device(
-            "the end of a day leaves no tombstones, and takes of a group what is old",
+            "the end of a day leaves no tombstones, and takes the old files of a group",
             files: [
                 File("tmp/d/old", created: 9 * .day), File("tmp/d/young", created: 1 * .day),
                 File("tmp/g/old", created: 8 * .day), File("tmp/g/young", created: 1 * .day),

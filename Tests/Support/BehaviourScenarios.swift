@@ -24,7 +24,7 @@ public enum BehaviourScenarios {
             folders: [Folder("Library/Caches/g", group: true)], demand: .room(4),
             gone: ["a", "g/old", "g/used", "b"].map { Gone("Library/Caches/\($0)", "caches") }, isForMounts: true),
         PurgeScenario(
-            "what is used in a group spares all of it, as long as others are enough",
+            "a used file in a group spares all of it, as long as others are enough",
             files: [
                 File("tmp/g/old", created: 9 * .day), File("tmp/g/new", created: 60), File("tmp/a", created: .hour),
             ],
@@ -58,7 +58,7 @@ public enum BehaviourScenarios {
                 Gone("Library/Caches/g/\($0)", "caches")
             }, isForMounts: true),
         PurgeScenario(
-            "open files of a group, and those with several names, are passed over by themselves",
+            "open and hard-linked files of a group are skipped one by one",
             files: [
                 File("Library/Caches/g/open", created: 9 * .day, isOpen: true),
                 File("Library/Caches/g/linked", created: 9 * .day, link: "Library/Caches/g/other name"),
@@ -85,7 +85,7 @@ public enum BehaviourScenarios {
             folders: [Folder("Library/Caches/g", group: true)], demand: .room(1),
             gone: ["old", "sub/y", "b/x", "z"].map { Gone("Library/Caches/g/\($0)", "caches") }),
         PurgeScenario(
-            "files of a group that are over a policy are a unit for themselves, whatever they are over",
+            "files of a group that are over a policy are a unit, whether over age or size",
             files: [
                 File("Library/Caches/g/old", created: 9 * .day), File("Library/Caches/g/older", created: 10 * .day),
                 File("Library/Caches/g/young", created: 2 * .day), File("Library/Caches/other", created: 20 * .day),
@@ -111,7 +111,7 @@ public enum BehaviourScenarios {
     /// Files that are emptied instead of removed.
     public static let tombstones: [PurgeScenario] = [
         PurgeScenario(
-            "tombstones change nothing about what is purged, and when",
+            "tombstones change neither victims nor order",
             files: [
                 File("tmp/t", created: .hour), File("Library/Caches/d/a", created: 5 * .day),
                 File("Library/Caches/b", created: 3 * .day), File("Library/Caches/d/sub/c", created: 2 * .day),
@@ -161,7 +161,7 @@ public enum BehaviourScenarios {
     /// Urgency and inheritance of isPurgeable.
     public static let marks: [PurgeScenario] = [
         PurgeScenario(
-            "the urgency that a directory gives orders what is below it, in tmp and Caches too",
+            "a directory's urgency orders the files below it, in tmp and Caches too",
             files: [
                 File("tmp/later/a", created: 9 * .day), File("tmp/b", created: 1 * .day),
                 File("Library/Caches/high/c", created: 9 * .day),
@@ -175,7 +175,7 @@ public enum BehaviourScenarios {
                 Gone("Library/Caches/high/d", "caches"), Gone("Library/Caches/high/c", "caches"),
             ], isForMounts: true),
         PurgeScenario(
-            "a directory's 0 protects what is below it outside of tmp and Caches, up to a nearer mark",
+            "a directory's 0 protects the files below it outside of tmp and Caches, up to a nearer mark",
             files: [
                 File("Documents/d/a", created: 9 * .day), File("Documents/d/kept/b", created: 9 * .day),
                 File("Documents/d/kept/own", created: 8 * .day, mark: "low"),

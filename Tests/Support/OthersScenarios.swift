@@ -10,11 +10,11 @@ public enum OthersScenarios {
             files: [File("tmp/a", 2, created: 2 * .day), File("tmp/b", 2, created: 1 * .day)], others: 9, share: 0,
             demand: .room(2), gone: [Gone("tmp/a", "temporary")], isForMounts: true),
         PurgeScenario(
-            "a share of 0: what files cannot give, others do",
+            "a share of 0: others give the rest",
             files: [File("tmp/a", 2, created: 2 * .day), File("Documents/kept", 9, created: 9 * .day)], others: 9,
             share: 0, demand: .room(5), gone: [Gone("tmp/a", "temporary"), Gone(nil, "others")], isForMounts: true),
         PurgeScenario(
-            "a share of 50: half of what is short, then files",
+            "a share of 50: half of the shortfall, then files",
             files: [
                 File("tmp/a", 2, created: 2 * .day), File("tmp/b", 1, created: 1 * .day),
                 File("Library/Caches/c", 1, created: 9 * .day),
@@ -38,7 +38,7 @@ public enum OthersScenarios {
             files: [File("tmp/a", 2, created: 2 * .day)], others: 5, share: 100, demand: .room(5),
             gone: [Gone(nil, "others")], isForMounts: true),
         PurgeScenario(
-            "everything includes all that others can free, whatever their share",
+            "everything includes all space of others, in spite of their share",
             files: [File("tmp/a", created: 2 * .day)], others: 9, share: 0, demand: .all,
             gone: [Gone(nil, "others"), Gone("tmp/a", "temporary")]),
         PurgeScenario(

@@ -31,7 +31,7 @@ extension PurgeScenario {
             ],
             demand: .level(.nearLow, 3), gone: [Gone("Documents/marked", "purgeable")], isForMounts: true),
         device(
-            "also at the highest urgency, at which everything else goes", isRunning: true,
+            "even at the highest urgency, which takes everything else", isRunning: true,
             files: [
                 File("Library/Caches/c", 4, created: 9 * .day),
                 File("Library/Caches/m", created: 9 * .day, mark: "low"),
@@ -46,13 +46,13 @@ extension PurgeScenario {
             "near low takes marks of low urgency", files: marks, demand: .level(.nearLow, 9),
             gone: [Gone("Documents/low", "purgeable")]),
         device(
-            "low takes those of medium urgency too", files: marks, demand: .level(.low, 9),
+            "low also takes marks of medium urgency", files: marks, demand: .level(.low, 9),
             gone: [Gone("Documents/low", "purgeable"), Gone("Documents/medium", "purgeable")], isForMounts: true),
         device(
-            "very low takes them all, and stops when it is enough", files: marks, demand: .level(.veryLow, 2),
+            "very low takes all marks, and stops when it is enough", files: marks, demand: .level(.veryLow, 2),
             gone: [Gone("Documents/low", "purgeable"), Gone("Documents/medium", "purgeable")]),
         device(
-            "in tmp what nobody has used for three days, to the second",
+            "tmp: files unused for three days, to the second",
             files: [
                 File("tmp/before", created: 3 * .day + 1), File("tmp/at", created: 9 * .day, used: 3 * .day),
                 File("tmp/after", created: 9 * .day, used: 3 * .day - 1),
@@ -73,7 +73,7 @@ extension PurgeScenario {
             demand: .level(.veryLow, 9),
             gone: [Gone("tmp/old", "temporary"), Gone("tmp/middle", "temporary"), Gone("tmp/new", "temporary")]),
         device(
-            "an urgency in tmp says when, and nothing about whether",
+            "an urgency in tmp changes the order, not the victims",
             files: [
                 File("tmp/high", created: 9 * .day, mark: "high"), File("tmp/plain", created: 4 * .day),
                 File("tmp/young", created: .day, mark: "low"),
@@ -92,16 +92,16 @@ extension PurgeScenario {
                 Gone("Documents/high", "purgeable"),
             ], isForMounts: true),
         device(
-            "what other apps can free is enough", files: [File("Library/Caches/c", created: 9 * .day)], others: 3,
+            "space of other apps is enough", files: [File("Library/Caches/c", created: 9 * .day)], others: 3,
             demand: .level(.low, 2), gone: [Gone(nil, "others")], isForMounts: true),
         device(
-            "what other apps can free is not enough",
+            "space of other apps is not enough",
             files: [File("Library/Caches/c", created: 9 * .day), File("Library/Caches/d", created: 8 * .day)],
             others: 3,
             demand: .level(.low, 4),
             gone: [Gone(nil, "others"), Gone("Library/Caches/c", "caches"), Gone("Library/Caches/d", "caches")]),
         device(
-            "what is open in Caches stays, and so does what has several names",
+            "open and hard-linked files in Caches stay",
             files: [
                 File("Library/Caches/open", created: 9 * .day, isOpen: true),
                 File("Library/Caches/a", created: 2 * .day),
@@ -112,7 +112,7 @@ extension PurgeScenario {
             gone: [Gone("Library/Caches/a", "caches"), Gone("Library/Caches/b", "caches")],
             isForMounts: true),
         device(
-            "urgency orders what is in Caches, and spares nothing",
+            "urgency orders the files in Caches, and spares none",
             files: [
                 File("Library/Caches/urgent", created: 9 * .day, mark: "high"),
                 File("Library/Caches/plain", created: 1 * .day),
@@ -121,7 +121,7 @@ extension PurgeScenario {
             demand: .level(.nearLow, 1),
             gone: ["plain", "medium", "urgent"].map { Gone("Library/Caches/\($0)", "caches") }),
         device(
-            "what is over a policy goes before, file by file",
+            "files over a policy go first, one by one",
             files: [
                 File("Library/Caches/web/old", created: 4 * .day, used: .hour),
                 File("Library/Caches/web/older", created: 5 * .day, used: 2 * .hour),
@@ -154,7 +154,7 @@ extension PurgeScenario {
     /// What else purges in profile `device`, and what does not.
     public static let ofDeviceEvents: [PurgeScenario] = [
         device(
-            "a write that was refused has everything purged that it needs",
+            "a refused write has all it needs purged",
             files: [File("tmp/new", created: 60), File("tmp/newer", created: 30)] + marks, demand: .refused(3),
             gone: [Gone("tmp/new", "temporary"), Gone("tmp/newer", "temporary"), Gone("Documents/low", "purgeable")],
             isForMounts: true),
@@ -166,14 +166,14 @@ extension PurgeScenario {
             files: [File("Library/Caches/c", 9, created: 9 * .day), File("tmp/t", created: 60)], demand: .refused(2),
             gone: [], isForMounts: true),
         device(
-            "what other apps take is purged for at the highest urgency", isRunning: true,
+            "growth of other apps purges at the highest urgency", isRunning: true,
             files: [File("Library/Caches/c", 9, created: 9 * .day), File("tmp/new", created: 60)] + marks,
             demand: .taken(3),
             gone: [
                 Gone("tmp/new", "temporary"), Gone("Documents/low", "purgeable"), Gone("Documents/medium", "purgeable"),
             ], isForMounts: true),
         device(
-            "in the background all of Caches goes for it",
+            "in the background it takes all of Caches",
             files: [
                 File("Library/Caches/a", created: 9 * .day), File("Library/Caches/b", created: 60),
                 File("tmp/t", created: 9 * .day),
@@ -185,18 +185,18 @@ extension PurgeScenario {
             files: [File("Library/Caches/c", created: 9 * .day), File("tmp/t", created: 9 * .day)], demand: .caches,
             gone: [Gone("Library/Caches/c", "caches")], isForMounts: true),
         device(
-            "one that names an amount spares it", isRunning: true,
+            "a command with an amount spares it", isRunning: true,
             files: [File("Library/Caches/c", created: 9 * .day), File("tmp/t", created: 60)], demand: .room(2),
             gone: [Gone("tmp/t", "temporary")], isForMounts: true),
         device(
-            "and so does one for everything", isRunning: true,
+            "and so does a command for everything", isRunning: true,
             files: [File("Library/Caches/c", created: 9 * .day), File("tmp/t", created: 60)] + marks, demand: .all,
             gone: [
                 Gone("tmp/t", "temporary"), Gone("Documents/low", "purgeable"), Gone("Documents/medium", "purgeable"),
                 Gone("Documents/high", "purgeable"),
             ]),
         device(
-            "one for tmp takes what has just been used", files: [File("tmp/t", created: 60)], demand: .tmp,
+            "a command for tmp takes files that have just been used", files: [File("tmp/t", created: 60)], demand: .tmp,
             gone: [Gone("tmp/t", "temporary")]),
         device(
             "an amount brings all of Caches with it",
@@ -207,7 +207,7 @@ extension PurgeScenario {
             demand: .room(1), gone: [Gone("Library/Caches/a", "caches"), Gone("Library/Caches/b", "caches")],
             isForMounts: true),
         device(
-            "at the end of a day what nobody has used in tmp for three days",
+            "the end of a day takes files of tmp unused for three days",
             files: [
                 File("tmp/old", created: 9 * .day, used: 3 * .day + .hour), File("tmp/d/older", created: 5 * .day),
                 File("tmp/young", created: 9 * .day, used: 2 * .day + 23 * .hour),

@@ -2,7 +2,7 @@ extension PurgeScenario {
     /// The policies of directories, under pressure, in profile `documented`.
     public static let ofPolicies: [PurgeScenario] = [
         PurgeScenario(
-            "what has reached its age goes after tmp and before the rest of Caches",
+            "files over age go after tmp and before the rest of Caches",
             files: [
                 File("Library/Caches/web/old", created: 4 * .day, used: .hour),
                 File("Library/Caches/web/new", created: 2 * .day), File("Library/Caches/other", created: 9 * .day),
@@ -23,7 +23,7 @@ extension PurgeScenario {
             folders: [Folder("Documents/feed", after: 1 * .day)], demand: .room(9),
             gone: [Gone("Documents/feed/marked", "policyAge"), Gone("Library/Caches/c", "caches")], isForMounts: true),
         PurgeScenario(
-            "urgency and use order what is over a policy, as in every step",
+            "urgency and use order the files over a policy, as in every step",
             files: [
                 File("Library/Caches/a", created: 5 * .day, used: 2 * .day),
                 File("Library/Caches/b", created: 4 * .day, used: 3 * .day),
@@ -42,7 +42,7 @@ extension PurgeScenario {
             folders: [Folder("tmp/feed", after: 1 * .day)], demand: .room(9),
             gone: [Gone("tmp/new", "temporary"), Gone("tmp/feed/old", "temporary")]),
         PurgeScenario(
-            "of a directory that has reached its limit, the oldest are over it down to half, whenever they were used",
+            "in a directory at its limit, the oldest files are over it down to half, whenever they were used",
             files: [
                 File("Library/Caches/d/1", 2, created: 9 * .day, used: 60),
                 File("Library/Caches/d/2", 2, created: 8 * .day),
@@ -56,7 +56,7 @@ extension PurgeScenario {
                 Gone("Library/Caches/d/4", "caches"),
             ]),
         PurgeScenario(
-            "a command for Caches takes what is over a policy first",
+            "a command for Caches takes files over a policy first",
             files: [
                 File("Library/Caches/web/old", created: 4 * .day, used: .hour),
                 File("Library/Caches/a", created: 9 * .day),
@@ -70,7 +70,7 @@ extension PurgeScenario {
     /// The launch of the app, and writes.
     public static let ofLaunches: [PurgeScenario] = [
         PurgeScenario(
-            "at the launch goes what has reached its age, wherever it is, oldest first",
+            "the launch takes files over age anywhere, oldest first",
             files: [
                 File("Documents/feed/before", created: 3 * .day - 1), File("Documents/feed/at", created: 3 * .day),
                 File("Documents/feed/after", created: 3 * .day + 1, used: 60),
@@ -92,7 +92,7 @@ extension PurgeScenario {
             gone: [Gone("Documents/feed/older", "policyAge"), Gone("Documents/feed/old", "policyAge")],
             isForMounts: true),
         PurgeScenario(
-            "what is created at the same moment goes in the order of its paths",
+            "files created at the same moment go in the order of their paths",
             files: ["b", "a/z", "a.txt"].map { File("Library/Caches/\($0)", created: .day) },
             folders: [Folder("Library/Caches", after: .day)], demand: .launch,
             gone: ["a.txt", "a/z", "b"].map { Gone("Library/Caches/\($0)", "policyAge") }),
@@ -106,12 +106,12 @@ extension PurgeScenario {
             files: (1...4).map { File("Documents/d/\($0)", 2, created: (10 - $0) * .day) },
             folders: [Folder("Documents/d", limit: 9)], demand: .launch, gone: [], isForMounts: true),
         PurgeScenario(
-            "one block above it, what is left is at most half",
+            "one block above it, at most half is left",
             files: (1...4).map { File("Documents/d/\($0)", 2, created: (10 - $0) * .day) },
             folders: [Folder("Documents/d", limit: 7)], demand: .launch,
             gone: ["1", "2", "3"].map { Gone("Documents/d/\($0)", "policySize") }),
         PurgeScenario(
-            "age first, then the size of what is left",
+            "age first, then the size of the rest",
             files: (1...6).map { File("Documents/d/\($0)", 2, created: (10 - $0) * .day) },
             folders: [Folder("Documents/d", after: 8 * .day, limit: 8)], demand: .launch,
             gone: [
@@ -119,7 +119,7 @@ extension PurgeScenario {
                 Gone("Documents/d/3", "policySize"), Gone("Documents/d/4", "policySize"),
             ], isForMounts: true),
         PurgeScenario(
-            "files belong to the nearest policy, and 0 shields what is below",
+            "files belong to the nearest policy, and 0 shields the files below",
             files: [
                 File("Documents/d/a", created: 5 * .day), File("Documents/d/strict/b", created: 2 * .day),
                 File("Documents/d/lax/c", created: 9 * .day), File("Documents/d/lax/deep/d", created: 9 * .day),
@@ -135,14 +135,14 @@ extension PurgeScenario {
                 Gone("Documents/d/strict/b", "policyAge"),
             ], isForMounts: true),
         PurgeScenario(
-            "a limit counts what belongs to the directory alone",
+            "a limit counts only the directory's own files",
             files: [
                 File("Documents/d/a", 3, created: 5 * .day), File("Documents/d/inner/b", 9, created: 5 * .day),
             ],
             folders: [Folder("Documents/d", limit: 4), Folder("Documents/d/inner", limit: 0)], demand: .launch,
             gone: []),
         PurgeScenario(
-            "open files count and stay; files with several names belong to none",
+            "open files count and stay; hard-linked files belong to none",
             files: [
                 File("Documents/d/open", 4, created: 9 * .day, isOpen: true),
                 File("Documents/d/a", 1, created: 5 * .day),
@@ -177,7 +177,7 @@ extension PurgeScenario {
             folders: [Folder("Documents/d", limit: 10)], demand: .write("Documents/d/new", 2),
             gone: ["1", "2", "3"].map { Gone("Documents/d/\($0)", "policySize") }, isForMounts: true),
         PurgeScenario(
-            "a write that does not reach it sets nothing off, not even what is over age",
+            "a write that does not reach it sets nothing off, not even for files over age",
             files: [File("Documents/d/1", 2, created: 9 * .day), File("Documents/d/2", 2, created: 8 * .day)],
             folders: [Folder("Documents/d", after: 3 * .day, limit: 10)], demand: .write("Documents/d/new", 5),
             gone: []),

@@ -24,7 +24,7 @@ extension PurgeScenario {
                 Gone("Library/Caches/old but used", "caches"),
             ], isForMounts: true),
         PurgeScenario(
-            "of files with equal use the larger, then by path, byte by byte",
+            "files with equal use: the larger first, then by path, byte by byte",
             files: [
                 File("Library/Caches/b", 1, created: .day), File("Library/Caches/c", 4, created: .day),
                 File("Library/Caches/a/z", 1, created: .day), File("Library/Caches/a.txt", 1, created: .day),
@@ -58,7 +58,7 @@ extension PurgeScenario {
                 Gone("Library/Caches/plain", "caches"), Gone("Library/Caches/urgent", "caches"),
             ]),
         PurgeScenario(
-            "what is open or has several names is passed over",
+            "open and hard-linked files are skipped",
             files: [
                 File("tmp/open", created: 9 * .day, isOpen: true), File("tmp/free", created: 1 * .day),
                 File("Library/Caches/linked", created: 9 * .day, link: "Library/Caches/other"),
@@ -71,11 +71,11 @@ extension PurgeScenario {
             files: (1...4).map { File("Library/Caches/\($0)", 2, created: (10 - $0) * .day) }, demand: .room(3),
             gone: [Gone("Library/Caches/1", "caches"), Gone("Library/Caches/2", "caches")], isForMounts: true),
         PurgeScenario(
-            "what other apps can free goes first, as much as is short",
+            "space of other apps goes first, as much as is short",
             files: [File("tmp/a", created: 2 * .day), File("tmp/b", created: 1 * .day)], others: 3, demand: .room(4),
             gone: [Gone(nil, "others"), Gone("tmp/a", "temporary")], isForMounts: true),
         PurgeScenario(
-            "what other apps can free is enough",
+            "space of other apps is enough",
             files: [File("tmp/a", created: 2 * .day)], others: 3, demand: .room(2), gone: [Gone(nil, "others")]),
         PurgeScenario(
             "a mark of a directory acts on all below, and the nearest value wins",
