@@ -178,14 +178,6 @@ extension EntryReader {
     }
 }
 
-/// What all names of a file have in common.
-struct FileIdentity: Hashable {
-    private let device: UInt
-    private let inode: UInt
-
-    init(_ status: FileStatus) { (device, inode) = (UInt(status.st_dev), UInt(status.st_ino)) }
-}
-
 extension FileStatus {
     /// Writes change the time of modification.
     func hasSameData(as other: FileStatus) -> Bool {

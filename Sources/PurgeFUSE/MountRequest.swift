@@ -1,5 +1,6 @@
 import PurgeModel
 import PurgeStore
+import PurgeSystem
 import PurgeVolume
 
 /// What to mount, where and how.
@@ -14,6 +15,8 @@ public struct MountRequest: Sendable {
     /// Which access times reading must not change, if the mount is not read-only.
     public var untouched: UntouchedTimes = []
 
+    /// The store that has to be there, as the process that started this one has seen it.
+    public var knownStore: FileIdentity?
     /// The start that has prepared the store for this mount, by the name that it has left there.
     public var start: String?
     /// Whether to warn that the disk under the store has less room than the device.

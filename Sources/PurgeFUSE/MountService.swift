@@ -29,10 +29,11 @@ public enum MountService {
     /// A store that cannot be written can still be read.
     private static func open(_ request: MountRequest) throws(StoreError) -> Store {
         do throws(StoreError) {
-            return try Store.open(request.storePath, creating: true, start: request.start)
+            return try Store.open(
+                request.storePath, creating: true, start: request.start, known: request.knownStore)
         } catch {
             guard error.isForLackOfWriting, request.isReadOnly else { throw error }
-            return try Store.openForReading(request.storePath)
+            return try Store.openForReading(request.storePath, known: request.knownStore)
         }
     }
 

@@ -58,9 +58,12 @@ public final class Store: Sendable {
     /// and whatever is missing of the container's layout; without it, changes nothing. A directory with other
     /// things in it is never turned into a store. If this fails, what was made is removed again.
     /// `start` is the name of the start that this is a part of: a directory of its own. A store in there is removed with it,
-    /// and one that has its mark was checked by it, and has been left alone since.
-    public static func open(_ path: String, creating: Bool, start: String? = nil) throws(StoreError) -> Store {
-        let place = try StoreDirectory.open(path, creating: creating).belonging(to: start)
+    /// and one that has its mark was checked by it, and has been left alone since. `known` is the directory that has to be
+    /// there, if it was there before: the owner of the folder above can have exchanged it.
+    public static func open(
+        _ path: String, creating: Bool, start: String? = nil, known: FileIdentity? = nil
+    ) throws(StoreError) -> Store {
+        let place = try StoreDirectory.open(path, creating: creating, known: known).belonging(to: start)
         let (before, isPrepared): (StoreBefore, Bool)
         do throws(StoreError) {
             try place.lock()
@@ -114,8 +117,10 @@ public final class Store: Sendable {
 
     /// Opens a store only for reading, and takes its lock: nothing in it changes, so it may be on a file system that is
     /// mounted read-only. Several processes at the same time can have it `forCopying`, and none can mount it meanwhile.
-    public static func openForReading(_ path: String, forCopying: Bool = false) throws(StoreError) -> Store {
-        let place = try StoreDirectory.open(path)
+    public static func openForReading(
+        _ path: String, forCopying: Bool = false, known: FileIdentity? = nil
+    ) throws(StoreError) -> Store {
+        let place = try StoreDirectory.open(path, known: known)
         try place.lock(forCopying: forCopying)
         let before = try StoreBefore(place)
         try place.refuseForeign(before.names, creating: false)

@@ -30,16 +30,21 @@ struct StoreDirectory: Sendable {
     /// What SQLite may keep beside the journal.
     static let journalParts = ["-journal", "-wal", "-shm"]
 
-    /// Opens it without the lock; for what may be read while a daemon holds the store.
-    static func open(_ path: String, creating: Bool = false) throws(StoreError) -> StoreDirectory {
+    /// Opens it without the lock; for what may be read while a daemon holds the store. If it has to be the `known` one, no
+    /// other is touched.
+    static func open(
+        _ path: String, creating: Bool = false, known: FileIdentity? = nil
+    ) throws(StoreError) -> StoreDirectory {
         guard !path.isEmpty else {
             throw StoreError("the name of the store is empty", path: "''", advice: "Name a directory.")
         }
         let absolutePath = try absolute(path)
         do throws(Errno) {
             let descriptor = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
+            if let known, try FileIdentity(of: descriptor) != known { throw .stale }
             return StoreDirectory(path: path, absolutePath: absolutePath, descriptor: descriptor, isMade: false)
         } catch {
+            if known != nil, [.stale, .noEntry, .notDirectory].contains(error) { throw exchanged(path) }
             guard creating, error == .noEntry else { throw refusal(path, error) }
         }
         return StoreDirectory(
@@ -116,9 +121,18 @@ struct StoreDirectory: Sendable {
         } catch { throw .failed("the store cannot be made", path: path, error) }
     }
 
-    /// Removes a directory that was just made, unless something is in it.
+    /// Removes a directory that was just made, unless something is in it. `path` is absolute, without links.
     static func removeEmpty(_ path: String) {
-        do throws(Errno) { try System.removeDirectory(at: AT_FDCWD, path) } catch {}
+        do throws(Errno) {
+            let parent = try FileDescriptor.openWithoutLinks(path.parentPath.utf8)
+            try System.removeDirectory(at: parent.raw, path.pathNames.last ?? path)
+        } catch {}
+    }
+
+    private static func exchanged(_ path: String) -> StoreError {
+        StoreError(
+            "the store was moved, removed or exchanged for another directory after the command had begun", path: path,
+            advice: "Nothing was changed in what is there now. Name a store in a directory that only you can change.")
     }
 
     private static func refusal(_ path: String, _ error: Errno) -> StoreError {

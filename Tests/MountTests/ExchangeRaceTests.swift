@@ -19,6 +19,28 @@ extension Mounts {
             }
         }
 
+        /// The daemon gets the directory that was there when `mount` or `run` began.
+        @Test(arguments: ["mount", "run"]) func theDaemonKnowsTheStore(verb: String) throws {
+            try Scratch.with("race") { scratch in
+                let (store, point) = ("\(scratch.path)/store", "\(scratch.path)/point")
+                for folder in [store, point] { try Files.makeDirectory(folder) }
+                let status = try Files.status(store)
+                let option = "--known-store \(status.st_dev):\(status.st_ino)"
+                let lines = "for line in /proc/[0-9]*/cmdline; do tr '\\0' ' ' < $line; echo; done 2>/dev/null; true"
+                try Files.write(lines, to: "\(scratch.path)/show")
+                let script =
+                    verb == "run"
+                    ? "$P run --quiet --store \(store) -- sh show"
+                    : "$P mount \(store) \(point) && sh show && $P unmount \(point)"
+                let purgefs = "P='\(PurgefsBinary.path)'; "
+                let shown = try Program.shell(purgefs + script, in: scratch.path).succeeded().split(separator: "\n")
+                #expect(shown.contains { $0.contains(" \(option) ") && $0.contains(" \(store) ") }, "\(shown)")
+                let other = try PurgefsBinary.run(
+                    "mount", "--foreground", "--known-store", "1:2", "other", point, in: scratch.path)
+                #expect(other.status == 1 && !Files.exists("\(scratch.path)/other"), "\(other)")
+            }
+        }
+
         /// Root prefers another place to a TMPDIR whose owner could exchange the temporary store.
         @Test(arguments: [true, false]) func temporaryDirectory(isOthers: Bool) throws {
             try Scratch.with("race") { scratch in

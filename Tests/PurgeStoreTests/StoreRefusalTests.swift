@@ -25,6 +25,33 @@ struct StoreRefusalTests {
         #expect(try directory.read("file") == "precious")
     }
 
+    /// What has been checked, or made, is not exchanged for another directory, nor made again.
+    @Test(arguments: ["empty", "gone", "file"]) func refusesAnotherThanTheKnown(there: String) throws {
+        let known = try KnownDirectory(path: directory.path)
+        if there == "empty" { try directory.makeDirectory("store") }
+        if there == "file" { try directory.write("", to: "store") }
+        let before = directory.names()
+        for creating in [true, false] {
+            let error = try storeError {
+                if creating {
+                    _ = try Store.open(directory["store"], creating: true, known: known.identity)
+                } else {
+                    _ = try Store.openForReading(directory["store"], known: known.identity)
+                }
+            }
+            #expect(error.what.hasPrefix("the store was moved, removed or exchanged for another directory after"))
+            #expect(directory.names() == before && (there != "empty" || directory.names(in: "store").isEmpty))
+        }
+    }
+
+    @Test func acceptsTheKnown() throws {
+        try directory.makeDirectory("store")
+        let known = try KnownDirectory(path: directory["store"])
+        #expect(FileIdentity("\(known.identity)") == known.identity)
+        _ = try Store.open(directory["store"], creating: true, known: known.identity)
+        _ = try Store.open(directory["store"], creating: false, known: known.identity)
+    }
+
     @Test func refusesAMissingParent() throws {
         let error = try refusal("missing/store")
         #expect(error.what == "the store cannot be made: the directory above it does not exist")

@@ -29,8 +29,9 @@ public struct StoreCopy {
             }
             try progress.step()
             store.leaveMark(of: start)
+            let made = try NewStore(unfinished, start: start)
             try unfinished.publish("the store")
-            return NewStore(unfinished, start: start)
+            return made
         } catch {
             unfinished.discard()
             throw error
@@ -102,15 +103,19 @@ public struct StoreCopy {
     }
 }
 
-/// A store that was just made, complete and under its own name.
+/// A store that was just made, and is complete when it has its own name.
 public struct NewStore: Sendable {
     private let path: String
     private let start: String
     /// The mode of the empty directory that was there before; nil if there was none.
     private let modeBefore: mode_t?
+    public let directory: KnownDirectory
 
-    init(_ made: UnfinishedDirectory, start: String) {
+    init(_ made: UnfinishedDirectory, start: String) throws(StoreError) {
         (path, self.start, modeBefore) = (made.path, start, made.before?.mode)
+        do throws(Errno) {
+            directory = try KnownDirectory(made.descriptor)
+        } catch { throw .failed("the store cannot be made", path: made.path, error) }
     }
 
     /// For a start that has failed: removes the store, unless another process has it, or has had it.

@@ -10,16 +10,18 @@ final class DaemonProcess {
     /// nil while it runs.
     private(set) var end: ProcessEnd?
 
-    private init(pid: pid_t, line: FileDescriptor) {
-        self.pid = pid
-        self.line = line
+    private let store: KnownDirectory?
+
+    private init(pid: pid_t, line: FileDescriptor, store: KnownDirectory?) {
+        (self.pid, self.line, self.store) = (pid, line, store)
     }
 
     /// Starts `purgefs mount --foreground` in a session of its own. `options` go before the
     /// operands, which are given as the user wrote them, so that ps shows them. It is a copy of this process where
-    /// that can be made, which is ready some milliseconds sooner than one that loads the program again.
+    /// that can be made, which is ready some milliseconds sooner than one that loads the program again. It serves no other
+    /// store than the `known` directory, if that was there before.
     static func start(
-        programName: String, options: [String], store: String, mountpoint: String
+        programName: String, options: [String], store: String, known: KnownDirectory?, mountpoint: String
     ) throws(CommandFailure) -> DaemonProcess {
         let operands =
             store.hasPrefix("-") || mountpoint.hasPrefix("-")
@@ -28,7 +30,7 @@ final class DaemonProcess {
             [
                 programName, "mount", "--foreground", OptionSpec.readyDescriptor.text,
                 String(System.passedDescriptor),
-            ] + options + operands
+            ] + (known.map { [OptionSpec.knownStore.text, "\($0.identity)"] } ?? []) + options + operands
         do throws(Errno) {
             // With SIGCHLD ignored, the child's exit status would be lost.
             try System.setDefaultAction(of: SIGCHLD)
@@ -41,9 +43,9 @@ final class DaemonProcess {
                 : try System.forkDetached(showing: words, passing: its.raw) {
                     Program.run(words.map { Array($0.utf8CString) }, console: .standard())
                 }
-            if let copy { return DaemonProcess(pid: copy, line: ours) }
+            if let copy { return DaemonProcess(pid: copy, line: ours, store: known) }
             let pid = try System.spawnDetached(Places.ownBinary(), words, passing: its.raw)
-            return DaemonProcess(pid: pid, line: ours)
+            return DaemonProcess(pid: pid, line: ours, store: known)
         } catch { throw CommandFailure("cannot start the daemon", path: mountpoint, error) }
     }
 

@@ -12,6 +12,8 @@ extension OptionSpec {
     static let removeStore = OptionSpec(
         "remove-store", .directory, hidden: true,
         "remove at the end what a killed `purgefs run` has made in DIR")
+    static let knownStore = OptionSpec(
+        "known-store", .text("DEVICE:INODE"), hidden: true, "the directory that STORE has to be")
 
     static let sendsEvents = OptionSpec(
         "send-events", .none, hidden: true, "write all events to --ready-fd, and at the end what was lost")
@@ -23,7 +25,7 @@ extension OptionSpec {
         "discard-store", .none, hidden: true, "write nothing to the store at the end, since it goes then")
 
     static let daemon: [OptionSpec] = [
-        readyDescriptor, diesWithParent, removeStore, sendsEvents, sendsStatus, runsApp, discardsStore,
+        readyDescriptor, diesWithParent, removeStore, knownStore, sendsEvents, sendsStatus, runsApp, discardsStore,
     ]
 }
 
@@ -56,6 +58,7 @@ struct MountDaemon {
             RunArea(root: root, mountpoint: mountpoint)
         }
         self.request.start = area?.root
+        self.request.knownStore = arguments.text(.knownStore).flatMap { FileIdentity($0) }
         if arguments.has(.runsApp) { self.request.appProcess = getppid() }
         self.request.isStoreDiscarded = arguments.has(.discardsStore)
         self.request.whenEnding = { Self.tell(serviceManager, .stopping) }

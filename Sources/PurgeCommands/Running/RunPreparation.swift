@@ -9,6 +9,8 @@ struct RunPreparation {
     let area: RunArea
     let store: String
     let mountpoint: String
+    /// The directory of the store.
+    let directory: KnownDirectory
     /// The last sequence number in the store's journal.
     let lastSequence: Int64
     /// How many writes the store had refused.
@@ -122,8 +124,11 @@ struct RunPreparation {
     ) throws(CommandFailure) {
         let container: String
         do throws(StoreError) {
-            let store = try Store.open(path, creating: true, start: area.root)
+            let store = try Store.open(path, creating: true, start: area.root, known: copied?.directory.identity)
             do throws(StoreError) {
+                do throws(Errno) { directory = try KnownDirectory(store.directory) } catch {
+                    throw .failed("the store cannot be examined", path: path, error)
+                }
                 var settings = try store.loadSettings()
                 if !store.before.hasSettings, let protection { settings.protection = protection }
                 try store.saveSettings(settings)

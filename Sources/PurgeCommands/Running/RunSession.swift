@@ -153,7 +153,7 @@ struct RunSession {
             + invocation.arguments.mountingWords()
         let daemon = try DaemonProcess.start(
             programName: invocation.programName, options: options, store: prepared.store,
-            mountpoint: prepared.mountpoint)
+            known: prepared.directory, mountpoint: prepared.mountpoint)
         prepared.cleaning.begin()
         let ending = RunEnding(area: prepared.area, mountpoint: prepared.mountpoint, console: console)
         if let signal = try daemon.waitForWord(orOneOf: Self.interrupting) {

@@ -33,9 +33,12 @@ private enum MountVerb {
         let arguments = invocation.arguments
         let (store, mountpoint) = (arguments.operands[0], arguments.operands[1])
         let request = try arguments.mountRequest(store: store, mountpoint: mountpoint)
+        var known: KnownDirectory?
         // A daemon has a parent that has just done that.
         if !arguments.has(.readyDescriptor) {
             try StoppedDaemonWatch.with(over: [mountpoint, store]) { () throws(CommandFailure) in
+                // First, because the checks judge this directory.
+                if !arguments.has(.foreground) { known = directory(store) }
                 try MountChecks.run(store: store, mountpoint: mountpoint, allowsOther: request.allowsOther)
             }
         }
@@ -43,18 +46,23 @@ private enum MountVerb {
             try MountDaemon(request, arguments, invocation.serviceManager).serve()
             return ExitStatus.done
         }
-        return try start(invocation, store: store, mountpoint: mountpoint)
+        return try start(invocation, store: store, known, mountpoint: mountpoint)
+    }
+
+    /// nil if it is to be made.
+    private static func directory(_ store: String) -> KnownDirectory? {
+        do throws(Errno) { return try KnownDirectory(path: store) } catch { return nil }
     }
 
     private static func start(
-        _ invocation: Invocation, store: String, mountpoint: String
+        _ invocation: Invocation, store: String, _ known: KnownDirectory?, mountpoint: String
     ) throws(CommandFailure) -> Int32 {
         do throws(Errno) {
             _ = try System.block(.ending)
         } catch { throw CommandFailure("cannot mount", path: mountpoint, error) }
         let daemon = try DaemonProcess.start(
             programName: invocation.programName, options: invocation.arguments.mountingWords(), store: store,
-            mountpoint: mountpoint)
+            known: known, mountpoint: mountpoint)
         try daemon.endTogether(
             mountpoint: mountpoint, on: .ending, message: "purgefs: \(MountDaemon.interrupted)\n")
         guard let end = try daemon.waitUntilReady() else { return ExitStatus.done }
