@@ -130,8 +130,9 @@ final class UnfinishedDirectory {
             } catch .tryAgain { throw inUse(given, kind) } catch .stale {
                 throw StoreError(
                     "another directory was put in the place of \(kind.what) while it was made", path: given,
-                    advice: "Nothing was changed in that one. Name a place that only you can change, "
-                        + "on a file system that keeps owners and modes.")
+                    advice: "Nothing was changed in that one. Name a place that only you can change.")
+            } catch NewDirectory.unproven {
+                throw .unproven(kind.what, path: given)
             } catch {
                 throw .ofBackup("\(kind.what) cannot be made", path: given, error)
             }
@@ -147,11 +148,11 @@ final class UnfinishedDirectory {
     /// Has the lock; nil if there is something under that name, or was.
     private static func makeDirectory(_ name: String, in parent: FileDescriptor) throws(Errno) -> FileDescriptor? {
         do throws(Errno) {
-            try System.makeDirectory(at: parent.raw, name, mode: 0o700)
+            try NewDirectory.create(name, in: parent)
         } catch .exists { return nil }
         do throws(Errno) {
             guard let found = try locked(name, in: parent) else { return nil }
-            guard try NewDirectory.isNew(found) else { throw .stale }
+            try NewDirectory.verify(found, named: name, in: parent)
             return found
         } catch { throw error == .notDirectory || error == Errno(ELOOP) ? .stale : error }
     }

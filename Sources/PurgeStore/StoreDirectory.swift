@@ -108,8 +108,9 @@ struct StoreDirectory: Sendable {
         } catch .stale {
             throw StoreError(
                 "another directory was put in the place of the store while it was made", path: path,
-                advice: "Nothing was changed in that one. Name a store in a directory that only you can change, on a "
-                    + "file system that keeps owners and modes.")
+                advice: "Nothing was changed in that one. Name a store in a directory that only you can change.")
+        } catch NewDirectory.unproven {
+            throw .unproven("the store", path: path)
         } catch .noEntry {
             throw StoreError(
                 "the store cannot be made: the directory above it does not exist", path: path,

@@ -7,6 +7,14 @@ extension StoreError {
         StoreError("\(what): \(errno)", path: path, advice: advice(for: errno))
     }
 
+    /// For `NewDirectory.unproven`.
+    public static func unproven(_ what: String, path: String) -> StoreError {
+        StoreError(
+            "\(what) cannot be made: nobody can tell whether the new directory is still under its name, because "
+                + "\(path.parentPath) lets another user exchange names, and its file system does not keep owners and modes",
+            path: path, advice: "Name a place in a directory that only you can change.")
+    }
+
     private static func advice(for errno: Errno) -> String {
         switch errno.code {
         case EACCES, EPERM:

@@ -3,27 +3,53 @@ import Glibc
 
 /// Directories that root makes where another user can exchange names: mkdir(2) returns no descriptor, so the name may lead
 /// to another directory by the time that it is opened.
+///
+/// Until root has opened a new directory and found it empty, it has a mode that others of root's hardly ever have (01700).
+/// Where only root can exchange names nothing is to be proved: not every file system keeps owners and modes (vfat, NFS).
 public enum NewDirectory {
+    /// The directory may be the one that was made or another one: its owner or mode is not the one that was asked for.
+    public static let unproven = Errno(ENOTUNIQ)
+
     /// Makes a directory that is this user's alone. ESTALE if the name leads to something else by now, which was not
-    /// touched.
+    /// touched; `unproven` if nobody can tell.
     public static func make(_ name: CName, in parent: FileDescriptor) throws(Errno) -> FileDescriptor {
-        try System.makeDirectory(at: parent.raw, name, mode: 0o700)
-        return try opened(name, in: parent)
+        try create(name, in: parent)
+        return try opened(name, in: parent, mark: mark(in: parent))
     }
 
-    /// The same with a name that begins with `prefix`, and its path.
+    /// Makes it for a caller that opens it and hands it to `verify`.
+    public static func create(_ name: CName, in parent: FileDescriptor) throws(Errno) {
+        try System.makeDirectory(at: parent.raw, name, mode: 0o700 | mark(in: parent))
+    }
+
+    /// Accepts what `create` has made, or throws what `make` does.
+    public static func verify(_ made: FileDescriptor, named name: CName, in parent: FileDescriptor) throws(Errno) {
+        try withdrawing(name, in: parent) { () throws(Errno) in
+            try verify(made, in: parent, mark: mark(in: parent))
+        }
+    }
+
+    /// Makes one whose name begins with `prefix`, and returns its path too.
     public static func makeTemporary(prefix: String) throws(Errno) -> (path: String, directory: FileDescriptor) {
         let path = try System.makeTemporaryDirectory(prefix: prefix)
         let parent = try FileDescriptor.open(path.parentPath, System.openPath | O_DIRECTORY)
-        return (path, try opened(path.pathNames.last ?? path, in: parent))
+        return (path, try opened(path.pathNames.last ?? path, in: parent, mark: 0))
     }
 
-    private static func opened(_ name: CName, in parent: FileDescriptor) throws(Errno) -> FileDescriptor {
-        do throws(Errno) {
+    private static func opened(
+        _ name: CName, in parent: FileDescriptor, mark: mode_t
+    ) throws(Errno) -> FileDescriptor {
+        try withdrawing(name, in: parent) { () throws(Errno) in
             let found = try parent.open(name, O_RDONLY | O_DIRECTORY)
-            guard try isNew(found) else { throw .stale }
+            try verify(found, in: parent, mark: mark)
             return found
-        } catch {
+        }
+    }
+
+    private static func withdrawing<Value>(
+        _ name: CName, in parent: FileDescriptor, _ body: () throws(Errno) -> Value
+    ) throws(Errno) -> Value {
+        do throws(Errno) { return try body() } catch {
             if [.stale, .noEntry, .notDirectory, Errno(ELOOP)].contains(error) { throw .stale }
             // By this name only an empty directory can go, which the owner of `parent` could remove too.
             do throws(Errno) { try System.removeDirectory(at: parent.raw, name) } catch {}
@@ -31,17 +57,29 @@ public enum NewDirectory {
         }
     }
 
-    /// Whether it can be one that this user has just made: nothing is in it, and nobody else can put something there.
-    public static func isNew(_ directory: FileDescriptor) throws(Errno) -> Bool {
-        guard try isOwn(directory) else { return false }
-        return try directory.open(".", O_RDONLY | O_DIRECTORY).names().isEmpty
+    private static func verify(_ found: FileDescriptor, in parent: FileDescriptor, mark: mode_t) throws(Errno) {
+        guard try found.open(".", O_RDONLY | O_DIRECTORY).names().isEmpty else { throw .stale }
+        if isTrusted(parent) { return }
+        let status = try System.status(found.raw)
+        guard isOwn(status), geteuid() != 0 || status.st_mode & S_ISVTX == mark else { throw unproven }
+        if mark != 0 { try System.changeMode(found.raw, status.st_mode & 0o7777 & ~mark) }
     }
+
+    private static func mark(in parent: FileDescriptor) -> mode_t {
+        geteuid() == 0 && !isTrusted(parent) ? S_ISVTX : 0
+    }
+
+    /// Whether only root can exchange names in it.
+    private static func isTrusted(_ parent: FileDescriptor) -> Bool { geteuid() == 0 && parent.keepsNamesOfAll }
 
     /// Whether it belongs to this user, and, for root, nobody else may enter it: then nobody else changes what is in it.
     /// Some file systems give every directory the same mode; what an ordinary user makes there is accepted.
     public static func isOwn(_ directory: FileDescriptor) throws(Errno) -> Bool {
-        let status = try System.status(directory.raw)
-        return status.st_uid == geteuid() && (geteuid() != 0 || status.st_mode & 0o777 == 0o700)
+        try isOwn(System.status(directory.raw))
+    }
+
+    private static func isOwn(_ status: FileStatus) -> Bool {
+        status.st_uid == geteuid() && (geteuid() != 0 || status.st_mode & 0o777 == 0o700)
     }
 }
 
@@ -62,36 +100,5 @@ extension System {
         do throws(Errno) {
             try SystemCall.done(.mkdirat) { shim_mkdirat_as(dir, name, mode, owner, group) }
         } catch Errno(EDQUOT), Errno(EOVERFLOW) { try makeDirectory(at: dir, name, mode: mode) }
-    }
-}
-
-extension FileDescriptor {
-    /// What is at a path from the root or from `folder` (O_PATH), which leads through no symbolic link: ELOOP or ENOTDIR if
-    /// one was put there since the path was resolved.
-    public static func openWithoutLinks(
-        _ path: some Collection<UInt8>, from folder: FileDescriptor? = nil
-    ) throws(Errno) -> FileDescriptor {
-        var found: FileDescriptor
-        if let folder { found = folder } else { found = try open("/", System.openPath | O_DIRECTORY) }
-        for name in path.split(separator: UInt8(ascii: "/")) {
-            found = try found.open(name.map(CChar.init(bitPattern:)) + [0], System.openPath)
-        }
-        guard try System.status(found.raw).st_mode & S_IFMT != S_IFLNK else { throw Errno(ELOOP) }
-        return found
-    }
-
-    /// A file that a user has named for output. Where others can exchange names, root follows no symbolic link: it may
-    /// lead to any file, which would be emptied.
-    public static func openOutput(_ path: String, _ flags: Int32) throws(Errno) -> FileDescriptor {
-        let flags = flags | O_WRONLY | O_CREAT
-        guard System.isRoot, let name = path.pathNames.last, name != ".", name != "..",
-            path.utf8.last != UInt8(ascii: "/")
-        else { return try open(path, flags, mode: 0o644) }
-        let folder = try open(path.parentPath, System.openPath | O_DIRECTORY)
-        let status = try System.status(folder.raw)
-        if status.st_uid == 0, status.st_mode & 0o022 == 0 {
-            return FileDescriptor(adopting: try System.open(at: folder.raw, name, flags | O_CLOEXEC, mode: 0o644))
-        }
-        return try folder.open(name, flags, mode: 0o644)
     }
 }

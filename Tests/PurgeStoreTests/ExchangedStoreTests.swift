@@ -42,7 +42,7 @@ struct ExchangedStoreTests {
                     { decoy.exchange(with: "\(place)/\(exchanged)") }, before: name,
                     after: calls[..<index].count { $0 == name }
                 ) { try Self.makeStore("\(place)/store") }
-                let harm = try decoy.harm(below: place)
+                let harm = try decoy.harm(below: place, isFilled: isThere)
                 #expect(outcome.hits == 1 && harm == nil, "before \(name), call \(index): \(harm ?? "")")
                 // The journal is where the rest of the store is.
                 for folder in ["store", "decoy"] where !hasFile && Files.exists("\(place)/\(folder)/journal.sqlite") {

@@ -4,26 +4,76 @@ import Support
 import Testing
 
 struct NewDirectoryTests {
-    @Test(arguments: ["folder", "link", "full"]) func anotherOneUnderItsName(kind: String) throws {
+    private static let user: uid_t = 65534
+
+    /// A directory that root works in for somebody else.
+    private func makeOthers(_ path: String) throws {
+        try Files.makeDirectory(path)
+        if geteuid() == 0 { try #require(chown(path, Self.user, Self.user) == 0) }
+    }
+
+    @Test(arguments: ["folder", "empty", "link", "full"]) func anotherOneUnderItsName(kind: String) throws {
         try Scratch.with("new") { scratch in
-            let parent = try FileDescriptor.open(scratch.path, O_RDONLY | O_DIRECTORY)
-            try Files.makeDirectory("\(scratch.path)/other", mode: 0o700)
-            if kind == "full" { try Files.write("", to: "\(scratch.path)/other/file") }
-            if kind == "folder" { try Files.changeMode("\(scratch.path)/other", geteuid() == 0 ? 0o755 : 0o700) }
+            let place = "\(scratch.path)/place"
+            try makeOthers(place)
+            let parent = try FileDescriptor.open(place, O_RDONLY | O_DIRECTORY)
+            try Files.makeDirectory("\(place)/other", mode: 0o700)
+            if kind == "full" { try Files.write("", to: "\(place)/other/file") }
+            if kind == "folder" { try Files.changeMode("\(place)/other", geteuid() == 0 ? 0o755 : 0o700) }
             let replace = {
-                _ = try? Files.rename("\(scratch.path)/new", "\(scratch.path)/moved")
+                _ = try? Files.rename("\(place)/new", "\(place)/moved")
                 if kind == "link" {
-                    _ = try? Files.symlink("other", "\(scratch.path)/new")
+                    _ = try? Files.symlink("other", "\(place)/new")
                 } else {
-                    _ = try? Files.rename("\(scratch.path)/other", "\(scratch.path)/new")
+                    _ = try? Files.rename("\(place)/other", "\(place)/new")
                 }
             }
             let outcome = SystemCallFaults.running(replace, before: .openat) {
                 try NewDirectory.make("new", in: parent)
             }
-            let isRefused = kind != "folder" || geteuid() == 0
+            let isRefused = ["link", "full"].contains(kind) || geteuid() == 0
             let made = try? outcome.result.get()
             #expect(outcome.hits == 1 && (made == nil) == isRefused, "\(outcome.result)")
+        }
+    }
+
+    /// A file system that gives every directory the same mode. Where only root can exchange names, that does not matter.
+    @Test(.enabled(if: geteuid() == 0, "only root asks for a proof"), arguments: [true, false])
+    func aModeThatIsNotKept(isOthers: Bool) throws {
+        try Scratch.with("new") { scratch in
+            let place = "\(scratch.path)/place"
+            if isOthers { try makeOthers(place) } else { try Files.makeDirectory(place) }
+            let parent = try FileDescriptor.open(place, O_RDONLY | O_DIRECTORY)
+            let outcome = SystemCallFaults.running({ chmod("\(place)/new", 0o755) }, before: .openat) {
+                try NewDirectory.make("new", in: parent)
+            }
+            #expect(outcome.hits == 1)
+            if isOthers {
+                #expect(throws: NewDirectory.unproven) { try outcome.result.get() }
+            } else {
+                _ = try outcome.result.get()
+            }
+            #expect(Files.exists("\(place)/new") != isOthers)
+        }
+    }
+
+    /// What the directories above let others do counts too; a sticky bit protects only what belongs to root.
+    @Test(.enabled(if: geteuid() == 0, "only root's directories are trusted"))
+    func directoriesThatKeepNames() throws {
+        try Scratch.with("names") { scratch in
+            let inner = "\(scratch.path)/outer/inner"
+            for path in ["\(scratch.path)/outer", inner] { try Files.makeDirectory(path) }
+            let folder = try FileDescriptor.open(inner, O_RDONLY | O_DIRECTORY)
+            #expect(folder.keepsNames && folder.keepsNamesOfAll)
+            for path in [inner, "\(scratch.path)/outer"] {
+                for (mode, owner) in [(mode_t(0o777), uid_t(0)), (0o775, 0), (0o755, Self.user)] {
+                    try #require(chmod(path, mode) == 0 && chown(path, owner, 0) == 0)
+                    #expect(!folder.keepsNames && !folder.keepsNamesOfAll, "\(path) \(mode) \(owner)")
+                }
+                try #require(chmod(path, 0o1777) == 0 && chown(path, 0, 0) == 0)
+                #expect(folder.keepsNames && folder.keepsNamesOfAll == (path != inner), "\(path)")
+                try #require(chmod(path, 0o755) == 0)
+            }
         }
     }
 
@@ -34,7 +84,7 @@ struct NewDirectoryTests {
             try Files.makeDirectory("\(scratch.path)/place")
             try Files.write("root's", to: "\(scratch.path)/file")
             try Files.symlink("../file", "\(scratch.path)/place/link")
-            if isOthers { try #require(chown("\(scratch.path)/place", 65534, 65534) == 0) }
+            if isOthers { try #require(chown("\(scratch.path)/place", Self.user, Self.user) == 0) }
             if isOthers {
                 #expect(throws: Errno(ELOOP)) { try FileDescriptor.openOutput("\(scratch.path)/place/link", O_TRUNC) }
             } else {

@@ -37,13 +37,10 @@ struct RunArea {
         return System.isRoot ? fit.filter(keepsNames) + fit.filter { !keepsNames($0) } : fit
     }
 
-    /// Whether nobody but root can exchange what root makes there, or a directory above it. The daemon and COMMAND reach the
-    /// temporary directory by its path only.
+    /// The daemon and COMMAND reach the temporary directory by its path only.
     private static func keepsNames(_ path: String) -> Bool {
         do throws(Errno) {
-            let status = try System.status(ofPath: path)
-            let isShared = status.st_mode & 0o022 != 0 && status.st_mode & S_ISVTX == 0
-            return status.st_uid == 0 && !isShared && (path == "/" || keepsNames(path.parentPath))
+            return try FileDescriptor.open(path, System.openPath | O_DIRECTORY).keepsNames
         } catch { return false }
     }
 

@@ -1,0 +1,58 @@
+import Glibc
+
+// Root works in directories where other users can exchange names and make symbolic links.
+extension FileDescriptor {
+    /// Whether nobody but root can exchange what root has made in this directory, or a directory above it.
+    public var keepsNames: Bool {
+        do throws(Errno) {
+            let top = FileIdentity(try System.status(ofPath: "/"))
+            var (path, below) = (".", FileIdentity?.none)
+            while true {
+                let status = try System.status(at: raw, path)
+                let isShared = status.st_mode & 0o022 != 0 && status.st_mode & S_ISVTX == 0
+                guard status.st_uid == 0, !isShared else { return false }
+                let identity = FileIdentity(status)
+                // A bind mount can show the root of the tree, or a directory above, further down.
+                if identity == top, identity == below { return true }
+                (path, below) = (path + "/..", identity)
+            }
+        } catch { return false }
+    }
+
+    /// The same where a sticky bit is of no help, because the owner of an entry may not be root.
+    public var keepsNamesOfAll: Bool {
+        do throws(Errno) { return try System.status(raw).st_mode & 0o022 == 0 && keepsNames } catch { return false }
+    }
+
+    /// What is at a path from the root or from `folder` (O_PATH), which leads through no symbolic link: ELOOP or ENOTDIR if
+    /// one was put there since the path was resolved.
+    public static func openWithoutLinks(
+        _ path: some Collection<UInt8>, from folder: FileDescriptor? = nil
+    ) throws(Errno) -> FileDescriptor {
+        var found: FileDescriptor
+        if let folder { found = folder } else { found = try root() }
+        for name in path.split(separator: UInt8(ascii: "/")) {
+            found = try found.open(name.map(CChar.init(bitPattern:)) + [0], System.openPath)
+        }
+        guard try !found.isLink else { throw Errno(ELOOP) }
+        return found
+    }
+
+    private static func root() throws(Errno) -> FileDescriptor { try open("/", System.openPath | O_DIRECTORY) }
+
+    private var isLink: Bool {
+        get throws(Errno) { try System.status(raw).st_mode & S_IFMT == S_IFLNK }
+    }
+
+    /// A file that a user has named for output. Where others can exchange names, root follows no symbolic link: it may
+    /// lead to any file, which would be emptied.
+    public static func openOutput(_ path: String, _ flags: Int32) throws(Errno) -> FileDescriptor {
+        let flags = flags | O_WRONLY | O_CREAT
+        guard System.isRoot, let name = path.pathNames.last, name != ".", name != "..",
+            path.utf8.last != UInt8(ascii: "/")
+        else { return try open(path, flags, mode: 0o644) }
+        let folder = try open(path.parentPath, System.openPath | O_DIRECTORY)
+        guard folder.keepsNamesOfAll else { return try folder.open(name, flags, mode: 0o644) }
+        return FileDescriptor(adopting: try System.open(at: folder.raw, name, flags | O_CLOEXEC, mode: 0o644))
+    }
+}
