@@ -38,10 +38,45 @@ extension FileDescriptor {
         return found
     }
 
+    /// A directory (O_PATH) that root is to write in, and its path without symbolic links. ELOOP if the given path leads
+    /// through a link that somebody else can have put there: it may lead to any directory.
+    public static func openTrusted(_ path: String) throws(Errno) -> (folder: FileDescriptor, path: String) {
+        var resolved = path.utf8.first == UInt8(ascii: "/") ? "/" : try System.resolved(".")
+        var folder = try openWithoutLinks(resolved.utf8)
+        var (rest, links) = (Array(path.pathNames.reversed()), 0)
+        while let name = rest.popLast() {
+            let found = try folder.open(name, System.openPath)
+            if try found.isLink {
+                links += 1
+                guard links <= mostLinks, try folder.isTrustedLink(found) else { throw Errno(ELOOP) }
+                let bytes = try System.readLink(at: folder.raw, name).map(UInt8.init(bitPattern:))
+                guard let target = String(path: bytes) else { throw .illegalByteSequence }
+                rest += target.pathNames.reversed()
+                if target.utf8.first == UInt8(ascii: "/") { (folder, resolved) = (try root(), "/") }
+            } else {
+                folder = found
+                if name == ".." {
+                    resolved = resolved.parentPath
+                } else if name != "." {
+                    resolved += (resolved == "/" ? "" : "/") + name
+                }
+            }
+        }
+        guard try System.status(folder.raw).st_mode & S_IFMT == S_IFDIR else { throw .notDirectory }
+        return (folder, resolved)
+    }
+
+    /// As many as the kernel follows in one path.
+    private static let mostLinks = 40
+
     private static func root() throws(Errno) -> FileDescriptor { try open("/", System.openPath | O_DIRECTORY) }
 
     private var isLink: Bool {
         get throws(Errno) { try System.status(raw).st_mode & S_IFMT == S_IFLNK }
+    }
+
+    private func isTrustedLink(_ link: FileDescriptor) throws(Errno) -> Bool {
+        try System.status(link.raw).st_uid == 0 ? keepsNames : keepsNamesOfAll
     }
 
     /// A file that a user has named for output. Where others can exchange names, root follows no symbolic link: it may
@@ -51,7 +86,7 @@ extension FileDescriptor {
         guard System.isRoot, let name = path.pathNames.last, name != ".", name != "..",
             path.utf8.last != UInt8(ascii: "/")
         else { return try open(path, flags, mode: 0o644) }
-        let folder = try open(path.parentPath, System.openPath | O_DIRECTORY)
+        let folder = try openTrusted(path.parentPath).folder
         guard folder.keepsNamesOfAll else { return try folder.open(name, flags, mode: 0o644) }
         return FileDescriptor(adopting: try System.open(at: folder.raw, name, flags | O_CLOEXEC, mode: 0o644))
     }

@@ -65,6 +65,27 @@ struct ReportFileTests {
         }
     }
 
+    /// A link that was there before is refused too, and nothing is written through it.
+    @Test(.enabled(if: geteuid() == 0, "only root writes where others can put a link"))
+    func aLinkOfSomebodyElse() throws {
+        try Scratch.with("report") { scratch in
+            for name in ["place", "outside"] { try Files.makeDirectory("\(scratch.path)/\(name)") }
+            try Files.symlink("../outside", "\(scratch.path)/place/link")
+            try #require(chown("\(scratch.path)/place", 65534, 65534) == 0)
+            let path = "\(scratch.path)/place/link/report.html"
+            let file = ReportFile(path: path)
+            let refusal = """
+                cannot write the report: \(path): it leads through a symbolic link in a directory that other users can \
+                change, and root does not follow it
+                  Name the file without the link: the path that realpath(1) prints.
+                """
+            let checking = #expect(throws: CommandFailure.self) { try file.check() }
+            let writing = #expect(throws: CommandFailure.self) { try file.write("") }
+            #expect(checking?.message == refusal && writing?.message == refusal)
+            #expect(try Files.names(in: "\(scratch.path)/outside").isEmpty)
+        }
+    }
+
     private static func isDirectory(_ name: String) -> String {
         "it is the name of a directory, and the report is a file\n  Name a file in it: SCRATCH/\(name)/report.html"
     }

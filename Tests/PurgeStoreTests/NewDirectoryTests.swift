@@ -96,4 +96,34 @@ struct NewDirectoryTests {
             for device in ["/dev/null", "/dev/stdout"] { _ = try FileDescriptor.openOutput(device, O_APPEND) }
         }
     }
+
+    /// The same for a link to a directory above; one of root's own may lead there.
+    @Test(.enabled(if: geteuid() == 0, "only root is asked to write for others"), arguments: ["outside", "../outside"])
+    func outputBelowALink(target: String) throws {
+        try Scratch.with("output") { scratch in
+            try makeOthers("\(scratch.path)/place")
+            for name in ["outside", "outside/inner", "own"] { try Files.makeDirectory("\(scratch.path)/\(name)") }
+            let absolute = target.hasPrefix(".") ? target : "\(scratch.path)/\(target)"
+            for folder in ["place", "own"] { try Files.symlink(absolute, "\(scratch.path)/\(folder)/link") }
+            try Files.symlink("own/link", "\(scratch.path)/way")
+            try Files.symlink("place/link", "\(scratch.path)/wrong")
+            for path in ["place/link/file", "place/link/inner/file", "place/../place/link/file", "wrong/file"] {
+                #expect(throws: Errno(ELOOP), "\(path)") {
+                    try FileDescriptor.openOutput("\(scratch.path)/\(path)", O_TRUNC)
+                }
+                #expect(throws: Errno(ELOOP), "\(path)") {
+                    try FileDescriptor.openTrusted("\(scratch.path)/\(path)".parentPath)
+                }
+            }
+            #expect(try Files.names(in: "\(scratch.path)/outside") == ["inner"])
+            for (number, path) in ["own/link", "way/inner", "place/../own/./link/"].enumerated() {
+                try FileDescriptor.openOutput("\(scratch.path)/\(path)/\(number)", O_TRUNC).writeAll([0x61])
+                let found = try FileDescriptor.openTrusted("\(scratch.path)/\(path)")
+                #expect(try found.path == System.resolved("\(scratch.path)/\(path)"))
+                #expect(Files.text("\(found.path)/\(number)") == "a")
+            }
+            #expect(throws: Errno.notDirectory) { try FileDescriptor.openOutput("\(scratch.path)/own/link/0/x", 0) }
+            #expect(throws: Errno.noEntry) { try FileDescriptor.openOutput("\(scratch.path)/none/x", 0) }
+        }
+    }
 }

@@ -38,16 +38,16 @@ extension CommandFailure {
         self.init(what, path: path, "\(error)", advice: next)
     }
 
-    /// `FileDescriptor.openOutput` failed.
+    /// `FileDescriptor.openOutput` or `openTrusted` failed.
     init(_ what: String, output path: String, _ error: Errno) {
-        guard error == Errno(ELOOP) else {
+        guard error == Errno(ELOOP), System.isRoot else {
             self.init(what, path: path, error)
             return
         }
         self.init(
             what, path: path,
-            "it is a symbolic link in a directory that other users can change, and root does not follow it",
-            advice: "Name the file that it leads to.")
+            "it leads through a symbolic link in a directory that other users can change, and root does not follow it",
+            advice: "Name the file without the link: the path that realpath(1) prints.")
     }
 
     private static func advice(for error: Errno, _ path: String) -> String {

@@ -9,11 +9,13 @@ struct ReportFile {
     /// What is written, in messages.
     let kind: String
     /// Where the file was to be when it was named. Only root cares: somebody else may put a link there meanwhile.
-    private let folder: String?
+    private let folder: Result<String, Errno>?
 
     init(path: String, kind: String = "report") {
         (self.path, self.kind) = (path, kind)
-        folder = System.isRoot ? Places.resolved(path.parentPath) : nil
+        folder =
+            System.isRoot
+            ? Result { () throws(Errno) in try FileDescriptor.openTrusted(path.parentPath).path } : nil
     }
 
     private var what: String { "cannot write the \(kind)" }
@@ -29,6 +31,7 @@ struct ReportFile {
         do throws(Errno) {
             guard try System.status(ofPath: path.parentPath).st_mode & S_IFMT == S_IFDIR else { throw .notDirectory }
             try System.checkAccess(path.parentPath, W_OK | X_OK)
+            _ = try folder?.get()
         } catch .noEntry {
             throw CommandFailure(
                 what, path: path, "there is no directory \(path.parentPath)",
@@ -97,7 +100,7 @@ struct ReportFile {
 
     private func openFolder() throws(Errno) -> FileDescriptor {
         guard let folder else { return try FileDescriptor.open(path.parentPath, O_RDONLY | O_DIRECTORY) }
-        return try FileDescriptor.openWithoutLinks(folder.utf8).open(".", O_RDONLY | O_DIRECTORY)
+        return try FileDescriptor.openWithoutLinks(folder.get().utf8).open(".", O_RDONLY | O_DIRECTORY)
     }
 
     /// That of the file that is replaced, which others may be kept from reading; nil if there is none.
@@ -108,5 +111,5 @@ struct ReportFile {
         } catch .noEntry { return nil }
     }
 
-    private func failure(_ error: Errno) -> CommandFailure { CommandFailure(what, path: path, error) }
+    private func failure(_ error: Errno) -> CommandFailure { CommandFailure(what, output: path, error) }
 }
