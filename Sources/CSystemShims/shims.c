@@ -232,13 +232,16 @@ int shim_keep_capabilities(void) {
     if (bits < 0) return -errno;
     return ANSWER(prctl(PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP));
 }
-// With root's rights, but as another user, whose directory it is from the beginning.
+// With root's rights, but as another user, whose directory it is from the beginning. Without CAP_SETPCAP root's rights are
+// lost meanwhile, and without CAP_SETUID the kernel keeps the identity and does not say so.
 int shim_mkdirat_as(int dir, const char *name, mode_t mode, uid_t owner, gid_t group) {
     int bits = prctl(PR_GET_SECUREBITS);
     int keeps = bits >= 0 && prctl(PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP) == 0;
     gid_t group_before = (gid_t)syscall(SYS_setfsgid, group);
     uid_t owner_before = (uid_t)syscall(SYS_setfsuid, owner);
-    int answer = ANSWER(mkdirat(dir, name, mode));
+    // (uid_t)-1 changes nothing and returns the current one.
+    int is_owner = (uid_t)syscall(SYS_setfsuid, (uid_t)-1) == owner && (gid_t)syscall(SYS_setfsgid, (gid_t)-1) == group;
+    int answer = is_owner ? ANSWER(mkdirat(dir, name, mode)) : -EPERM;
     syscall(SYS_setfsuid, owner_before);
     syscall(SYS_setfsgid, group_before);
     if (keeps) prctl(PR_SET_SECUREBITS, bits);

@@ -92,13 +92,16 @@ extension System {
     }
 
     /// A directory that belongs to `owner` from the beginning, where root may make one for others. So nothing need be given
-    /// away by a name. If it cannot be made as that user (a user namespace, a quota), it is this user's.
+    /// away by a name. If it cannot be made as that user (a user namespace, a quota, a container without CAP_SETPCAP or
+    /// CAP_SETUID), it is this user's.
     public static func makeDirectory(
         at dir: Int32, _ name: CName, mode: mode_t, for owner: uid_t, _ group: gid_t
     ) throws(Errno) {
         guard geteuid() == 0 else { return try makeDirectory(at: dir, name, mode: mode) }
         do throws(Errno) {
             try SystemCall.done(.mkdirat) { shim_mkdirat_as(dir, name, mode, owner, group) }
-        } catch Errno(EDQUOT), Errno(EOVERFLOW) { try makeDirectory(at: dir, name, mode: mode) }
+        } catch Errno(EDQUOT), Errno(EOVERFLOW), .accessDenied, .notPermitted {
+            try makeDirectory(at: dir, name, mode: mode)
+        }
     }
 }

@@ -44,6 +44,19 @@ extension Mounts {
             }
         }
 
+        /// Without CAP_SETPCAP, as in a container, root has no rights of its own while it makes something as another user.
+        @Test(.enabled(if: geteuid() == 0, "only root makes things for others")) func withoutSettingRights() throws {
+            try Scratch.with("owner") { scratch in
+                let script = """
+                    mkdir store; chown 65534:65534 store; chmod 500 store
+                    setpriv --bounding-set -setpcap --inh-caps -setpcap -- $P run --quiet --store store -- true
+                    stat -c %u store store/device.json store/container
+                    """
+                let owners = try shell("set -e; \(script)", in: scratch.path).succeeded()
+                #expect(owners == "65534\n65534\n0\n")
+            }
+        }
+
         /// Another user cannot see that it is a store.
         @Test func aStoreOfSomebodyElse() throws {
             try Scratch.with("owner") { scratch in

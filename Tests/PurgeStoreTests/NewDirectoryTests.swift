@@ -77,6 +77,19 @@ struct NewDirectoryTests {
         }
     }
 
+    /// A directory for another user is made all the same where root lacks a right that this takes.
+    @Test(.enabled(if: geteuid() == 0, "only root makes things for others"), arguments: [EACCES, EPERM])
+    func forAnotherUser(code: Int32) throws {
+        try Scratch.with("new") { scratch in
+            let parent = try FileDescriptor.open(scratch.path, O_RDONLY | O_DIRECTORY)
+            let outcome = SystemCallFaults(after: 0, of: .mkdirat, code: code).during {
+                try System.makeDirectory(at: parent.raw, "new", mode: 0o700, for: Self.user, Self.user)
+            }
+            try outcome.result.get()
+            #expect(try outcome.hits == 1 && Files.status("\(scratch.path)/new").st_uid == 0)
+        }
+    }
+
     /// Root follows a link only where nobody else can have put it.
     @Test(.enabled(if: geteuid() == 0, "only root is asked to write for others"), arguments: [true, false])
     func output(isOthers: Bool) throws {
