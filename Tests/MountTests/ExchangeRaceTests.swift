@@ -7,14 +7,14 @@ extension Mounts {
     /// Programs/exchange_race.py: an ordinary user exchanges names while root works there. 1,000 rounds each with
     /// PURGEFS_TEST_SCALE=1.
     @Suite(.enabled(if: geteuid() == 0, "only root works in folders of others")) struct ExchangeRaceTests {
-        @Test(arguments: ["restore", "create", "store", "mark", "folder"], [true, false])
+        @Test(arguments: ["restore", "create", "store", "copy", "mark", "folder"], [true, false])
         func nothingOfRootsIsTouched(work: String, delayed: Bool) throws {
             try Scratch.with("race") { scratch in
                 let program = "\(HostileStoreTests.programs)/exchange_race.py"
                 let rounds = Scale.factor < 1 ? 3 : 1000
                 let outcome = try Program.run(
                     [Program.python, program, PurgefsBinary.path, scratch.path, work, "\(rounds)"]
-                        + (delayed ? ["delay"] : []), timeout: 60 + 2 * Double(rounds))
+                        + (delayed ? ["delay"] : []), timeout: 120 + 2 * Double(rounds))
                 #expect(outcome.status == 0, "\(outcome)")
             }
         }

@@ -3,12 +3,14 @@
 
 usage: exchange_race.py PURGEFS DIRECTORY WORK ROUNDS [delay]
 
-WORK is restore, create, store (a new store for `run`), mark or folder (`mark` below a folder that is exchanged). With
-`delay`, strace(1) holds each mkdirat, openat and renameat2 of purgefs for half a millisecond on its return. Prints how
-often what belongs to root, and lies in the user's folder or is the target of the user's link, was given away, changed or
-written to. Ends with 1 if it was.
+WORK is restore, create, store (a new store for `run`), copy (one that begins as a copy), mark or folder (`mark` below a
+folder that is exchanged). With `delay`, strace(1) holds each mkdirat, openat and renameat2 of purgefs for half a millisecond
+on its return. Prints how often what belongs to root, and lies in the user's folder or is the target of the user's link, was
+given away, changed or written to. Ends with 1 if it was, or if the race proves nothing: no names were exchanged, or purgefs
+succeeded in no round. Until it does, there are up to MORE rounds.
 """
 import ctypes
+import mmap
 import os
 import shutil
 import signal
@@ -19,6 +21,9 @@ USER = 65534
 AT_FDCWD, EXCHANGE = -100, 2
 libc = ctypes.CDLL(None, use_errno=True)
 MARKED = "user.purgefs.isPurgeable"
+MORE = 200
+# How many there were, counted by the processes that exchange.
+exchanges = memoryview(mmap.mmap(-1, 8)).cast("q")
 
 
 def exchange(one, other):
@@ -35,7 +40,8 @@ def race(one, other):
     os.setuid(USER)
     one, other = one.encode(), other.encode()
     while True:
-        exchange(one, other)
+        if exchange(one, other) == 0:
+            exchanges[0] += 1
 
 
 class Round:
@@ -49,26 +55,30 @@ class Round:
         os.chown(self.place, USER, USER)
         self.decoy = f"{self.place}/decoy"
         os.mkdir(self.decoy, 0o700)
-        # Without a file, it can be taken for a directory that was just made. (A directory that has only a store's names in it
-        # is a store, whoever opens it by that name.)
-        self.hasFile, self.file = number % 2 == 0, "file" if work == "store" else "journal.sqlite"
+        # Without a file, it looks like a directory that was just made. (A directory that has only a store's names in it is a
+        # store, whoever opens it by that name.)
+        self.makesStore = work in ("store", "copy")
+        self.hasFile, self.file = number % 2 == 0, "file" if self.makesStore else "journal.sqlite"
         if self.hasFile:
             with open(f"{self.decoy}/{self.file}", "w") as file:
                 file.write("root's")
-        self.inode = os.stat(self.decoy).st_ino
+        # Open, so that no other gets its number when it is deleted.
+        self.open = os.open(self.decoy, os.O_PATH)
+        self.inode = os.fstat(self.open).st_ino
 
     def run(self):
         target = f"{self.place}/target"
-        if self.work != "store":
+        if not self.makesStore:
             os.mkdir(target, 0o700)
             os.chown(target, USER, USER)
         words = {
             "restore": ["backup", "restore", f"{self.base}/backup", target],
             "create": ["backup", "create", f"{self.base}/source", "--output", target],
             "store": ["run", "--quiet", "--store", target, "--", "true"],
+            "copy": ["run", "--quiet", "--copy-of", f"{self.base}/source", "--store", target, "--", "true"],
         }[self.work]
-        made = {"restore": ".target.unfinished-restore", "create": ".target.unfinished-backup", "store": "target"}
-        racer = race(self.decoy, f"{self.place}/{made[self.work]}")
+        made = {"restore": ".target.unfinished-restore", "create": ".target.unfinished-backup"}
+        racer = race(self.decoy, f"{self.place}/{made.get(self.work, 'target')}")
         try:
             return self.start(words)
         finally:
@@ -87,6 +97,12 @@ class Round:
 
     def harm(self):
         """What became of root's folder, wherever it is now."""
+        try:
+            return self.changes()
+        finally:
+            os.close(self.open)
+
+    def changes(self):
         for folder, names, files in os.walk(self.place):
             for name in names:
                 path = f"{folder}/{name}"
@@ -99,10 +115,9 @@ class Round:
                 if status.st_mode & 0o7777 != 0o700:
                     found.append("mode changed")
                 inside = sorted(os.listdir(path))
-                # An empty one cannot be told from a new one, and what is made in it stays root's.
                 if self.hasFile and self.file not in inside:
                     found.append("file deleted")
-                if self.hasFile and inside != [self.file]:
+                if inside != ([self.file] if self.hasFile else []):
                     found.append("written to")
                 if self.hasFile and self.file in inside:
                     with open(f"{path}/{self.file}", "rb") as file:
@@ -111,6 +126,7 @@ class Round:
                     if os.stat(f"{path}/{self.file}").st_uid != 0:
                         found.append("file given away")
                 return found
+        # Its owner can delete an empty one too.
         return ["folder deleted"] if self.hasFile else []
 
 
@@ -168,8 +184,8 @@ def main():
     prepare(purgefs, base)
     kind = Marking if work in ("mark", "folder") else Round
     ends, harms = {}, {}
-    harmed = 0
-    for number in range(rounds):
+    harmed = number = 0
+    while number < rounds or 0 not in ends and number < rounds + MORE:
         one = kind(purgefs, base, work, number, delay)
         status, errors = one.run()
         ends[status] = ends.get(status, 0) + 1
@@ -179,8 +195,11 @@ def main():
         harmed += bool(found)
         for what in found:
             harms[what] = harms.get(what, 0) + 1
-    print(f"{work}{' with delay' if delay else ''}: {rounds} rounds, ended {ends}, harmed {harmed} {harms}")
-    return 1 if harmed or not set(ends) <= {0, 1, 125} else 0
+        number += 1
+    print(f"{work}{' with delay' if delay else ''}: {number} rounds, {exchanges[0]} exchanges, ended {ends}, "
+          f"harmed {harmed} {harms}")
+    isProof = exchanges[0] > 0 and 0 in ends
+    return 1 if harmed or not isProof or not set(ends) <= {0, 1, 125} else 0
 
 
 sys.exit(main())
