@@ -72,7 +72,7 @@ extension MountService {
     /// Returns what could not be written to the store and is lost.
     private static func end(_ server: Server, _ request: MountRequest) -> StoreError? {
         let volume = server.volume
-        server.retries.end()
+        volume.retries.end()
         server.commands.end()
         if let pid = request.appProcess { volume.controlFiles.endApp(of: pid) }
         let status = volume.status()

@@ -53,15 +53,14 @@ public enum MountService {
         warnOfFullDevice(settings, request.settings)
         if !store.isForReading { try store.makePrivate() }
 
-        let (notifier, retries) = (Notifier(mountpoint: mountpoint), RetriesOfMount())
+        let notifier = Notifier(mountpoint: mountpoint)
         let volume = try Volume(
             store: store, device: settings, journal: journal, mountpoint: mountpoint,
-            untouched: request.untouchedTimes, hooks: hooks(notifier, retries, store), progress: ScanProgress().report)
+            untouched: request.untouchedTimes, hooks: hooks(notifier, store), progress: ScanProgress().report)
         for warning in volume.unreportedDamage { note("purgefs: warning: \(warning)") }
         for warning in volume.scan.takeRecordWarnings() { note("purgefs: warning: \(warning)") }
         if request.warnsOfSmallDisk { warnOfSmallDisk(volume, store) }
         let server = Server(volume: volume, notifier: notifier, commands: WorkQueue(), isReadOnly: request.isReadOnly)
-        retries.begin(server.retries)
         do throws(Errno) {
             try notifier.start()
             try server.commands.start(name: "commands")
@@ -128,10 +127,8 @@ public enum MountService {
         }
     }
 
-    private static func hooks(_ notifier: Notifier, _ retries: RetriesOfMount, _ store: Store) -> VolumeHooks {
+    private static func hooks(_ notifier: Notifier, _ store: Store) -> VolumeHooks {
         var hooks = VolumeHooks()
-        hooks.areRetries = { retries.areSome }
-        hooks.awaitRetries = { retries.awaitOthers(than: $0) }
         hooks.beforeSlowWork = { Worker.willBeSlow() }
         hooks.announce = { notifier.announce($0) }
         hooks.announcer = { notifier.announcer }

@@ -70,19 +70,19 @@ extension Request {
     func fail(_ error: Errno) {
         let reply = reply()
         // The kernel looks the name up again, and then makes the call again.
-        if error == .stale { server.retries.begin(tid) }
+        if error == .stale { volume.retries.begin(tid) }
         reply.error(error)
     }
 
     /// To be created when the work is done: what was kept for a second attempt at the call is released here.
     func reply() -> Reply {
-        server.retries.finish(RawRequest.current)
+        volume.retries.finish(RawRequest.current.call)
         return Reply(raw)
     }
 
     /// For an answer that another thread will give.
     func later() -> PendingReply {
-        server.retries.finish(RawRequest.current)
+        volume.retries.finish(RawRequest.current.call)
         return PendingReply(self)
     }
 }
@@ -104,7 +104,7 @@ final class PendingReply: @unchecked Sendable {
         switch result {
         case .success(let value): send(reply, value)
         case .failure(let error):
-            if error == .stale { request.server.retries.begin(request.tid) }
+            if error == .stale { request.volume.retries.begin(request.tid) }
             reply.error(error)
         }
     }

@@ -15,7 +15,6 @@ final class Server: Sendable {
     let isReadOnly: Bool
     let backings: BackingFiles
     let streams = ParkedReads()
-    let retries: Retries
     let endingMark = EndingMark()
 
     init(volume: Volume, notifier: Notifier, commands: WorkQueue, isReadOnly: Bool) {
@@ -24,7 +23,6 @@ final class Server: Sendable {
         self.commands = commands
         self.isReadOnly = isReadOnly
         backings = BackingFiles()
-        retries = Retries(volume: volume)
     }
 
     // Unmanaged: the session's userdata is the server, which is never released.

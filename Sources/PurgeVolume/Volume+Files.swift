@@ -11,13 +11,6 @@ extension Volume {
         try openFiles.open(node, flags: flags, caller: caller, offersPassthrough: offersPassthrough)
     }
 
-    /// A descriptor that keeps a file in existence, or reachable, without being a use of it; nil for anything but a
-    /// file.
-    public func keep(_ node: Node) throws(Errno) -> Handle? { try openFiles.keep(node) }
-
-    /// Whether the last name of the file is gone.
-    public func isNameless(_ handle: Handle) -> Bool { openFiles.isNameless(handle) }
-
     /// The kernel has refused: this first passthrough open becomes a cached one.
     public func withdrawPassthrough(_ handle: Handle) { openFiles.withdrawPassthrough(handle) }
 
@@ -54,7 +47,8 @@ extension Volume {
     public func copy(
         from source: Handle, offset: Int64, to target: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt
     ) throws(Errno) -> Int {
-        try fileData.copy(from: source, offset: offset, to: target, request, debt: &debt)
+        retries.finishOld(except: request.tid)
+        return try fileData.copy(from: source, offset: offset, to: target, request, debt: &debt)
     }
 
     /// Writes as much as fits: `perform` gets the descriptor and which bytes of the request to write.
@@ -62,13 +56,15 @@ extension Volume {
         _ handle: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt,
         perform: (Int32, Range<Int>) throws(Errno) -> Int
     ) throws(Errno) -> Int {
-        try fileData.write(handle, request, debt: &debt, perform: perform)
+        retries.finishOld(except: request.tid)
+        return try fileData.write(handle, request, debt: &debt, perform: perform)
     }
 
     /// fallocate(2): plain, KEEP_SIZE, PUNCH_HOLE and ZERO_RANGE. All or nothing.
     public func allocate(
         _ handle: Handle, _ request: AllocationRequest, debt: inout AnnouncementDebt
     ) throws(Errno) {
+        retries.finishOld(except: request.tid)
         try fileSpace.allocate(handle, request, debt: &debt)
     }
 }

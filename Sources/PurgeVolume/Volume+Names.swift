@@ -6,7 +6,9 @@ import PurgeTree
 extension Volume {
     /// The entry `name` of a directory. A missing name needs no access to the store, because the tree is complete.
     public func lookup(_ name: CName, in parent: Node, caller: Caller) throws(Errno) -> Entry {
-        try lookups.lookup(name, in: parent, caller: caller)
+        try retries.lookup(caller.tid) { () throws(Errno) in
+            try lookups.lookup(name, in: parent, caller: caller)
+        }
     }
 
     /// The same for a name that is the node's for this moment only.
@@ -31,7 +33,8 @@ extension Volume {
     public func setAttributes(
         of node: Node, handle: Handle?, _ change: AttributeChange, debt: inout AnnouncementDebt
     ) throws(Errno) -> Attributes {
-        try AttributeChanges(core: core).set(of: node, handle: handle, change, debt: &debt)
+        retries.finishOld(except: change.tid)
+        return try AttributeChanges(core: core).set(of: node, handle: handle, change, debt: &debt)
     }
 
     public func makeDirectory(

@@ -15,6 +15,7 @@ extension Volume {
     /// The capacity of the class that a write at this place would have; F at the root itself
     /// (docs/RULES.md, The number is the truth).
     public func statistics(at node: Node) -> VolumeStatistics {
+        retries.finishNameless()
         settleMappings()
         return read { state in
             let capacity = state.capacity

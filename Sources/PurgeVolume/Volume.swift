@@ -32,6 +32,7 @@ public final class Volume: VolumeFamily {
     public var directories: Directories { Directories(core: core) }
     public var extendedAttributes: ExtendedAttributes { ExtendedAttributes(core: core) }
     public var openFileMarks: OpenFileMarks { OpenFileMarks(core: core) }
+    public var retries: Retries { Retries(core: core) }
     var reclaimer: Reclaimer { Reclaimer(core: core) }
 
     /// How many milliseconds a call that is short of room only because files are being changed waits for them at most.

@@ -78,6 +78,10 @@ final class VolumeCore: Sendable {
     /// Advances, under the lock, when files have been emptied that keep their names.
     let filesEmptied = Atomic<Int>(0)
     let strays = Strays()
+    /// By the calling thread, with what is kept open for it; comes before `state`.
+    let retries = Mutex<[pid_t: Retries.Retry]>([:])
+    /// Whether there are any.
+    let areRetries = Atomic<Bool>(false)
     /// Calls that failed because the disk under the store has no room.
     let hostRefusals = Atomic<Int>(0)
     /// How many calls returned before the kernel had been told about the names that they had purged or made.
@@ -263,6 +267,7 @@ extension VolumeFamily {
     var lookups: Lookups { Lookups(core: core) }
     var names: NameChanges { NameChanges(core: core) }
     var creation: FileCreation { FileCreation(core: core) }
+    var retries: Retries { Retries(core: core) }
     var extendedAttributes: ExtendedAttributes { ExtendedAttributes(core: core) }
 }
 

@@ -7,10 +7,6 @@ public struct VolumeHooks: Sendable {
     /// The thread is about to do something slow: another one should take its place at the source
     /// of requests.
     public var beforeSlowWork: @Sendable () -> Void = {}
-    /// Whether the kernel may be trying calls again, which have files open meanwhile that nobody has opened.
-    public var areRetries: @Sendable () -> Bool = { false }
-    /// Waits for them, for a moment. Not for those of the thread.
-    public var awaitRetries: @Sendable (_ thread: pid_t) -> Void = { _ in }
     /// Tells the kernel about purged names, on a thread of its own.
     public var announce: @Sendable (Announcement) -> Void = { $0.finish() }
     /// The kernel thread id of the thread that announces; 0 if there is none.

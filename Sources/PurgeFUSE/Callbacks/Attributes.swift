@@ -19,7 +19,6 @@ extension fuse_lowlevel_ops {
         operations.setattr = { Request($0)?.setAttributes(of: $1, $2, valid: $3, $4) }
         operations.statfs = { request, node in
             guard let request = Request(request) else { return }
-            request.server.retries.finishNameless()
             request.reply().statistics(request.volume.statistics(at: request.node(node)))
         }
     }

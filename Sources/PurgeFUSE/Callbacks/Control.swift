@@ -8,8 +8,6 @@ import PurgeVolume
 // OPEN, READ, WRITE, POLL and RELEASE of the control files.
 extension Request {
     func openControl(_ node: Node, flags: Int32) {
-        // A command may need room, and a number tells how much there is.
-        if flags & O_ACCMODE == O_WRONLY { server.retries.finishOld() } else { server.retries.finishNameless() }
         answer { () throws(Errno) in
             try volume.controlFiles.open(node, flags: flags)
         } _: { reply, handle in

@@ -45,16 +45,13 @@ extension Request {
 }
 
 extension Server {
-    /// The entry of a name. A request whose last attempt was answered ESTALE gets what it finds kept for its call.
     fileprivate func find(
         _ name: UnsafePointer<CChar>?, in parent: Node, for request: Request
     ) throws(Errno) -> Entry {
         if parent.isControl, notifier.pages.isWaiting(by: request.tid) {
             return try openFile(named: request.name(name))
         }
-        return try retries.lookup(request.tid) { () throws(Errno) in
-            try volume.lookup(request.name(name), in: parent, caller: request.caller)
-        }
+        return try volume.lookup(request.name(name), in: parent, caller: request.caller)
     }
 
     /// For the page waiter: the name is that of a file only for as long as the file is being opened.

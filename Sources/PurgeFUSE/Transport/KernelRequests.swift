@@ -98,7 +98,6 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
         case .statx: RawRequest.rewrite(buffer, as: .getattr)
         default: break
         }
-        if request.usesRoom { server.retries.finishOld(except: request.thread) }
         channel.process(buffer, length)
     }
 }
@@ -108,7 +107,6 @@ struct RawRequest {
     enum Opcode: UInt32 {
         case lookup = 1
         case getattr = 3
-        case setattr = 4
         case readlink = 5
         case open = 14
         case read = 15
@@ -138,20 +136,13 @@ struct RawRequest {
     var node: fuse_ino_t { fuse_ino_t(word(16, UInt64.self)) }
     /// The calling thread; 0 if it is in another PID namespace.
     var thread: pid_t { pid_t(bitPattern: word(32, UInt32.self)) }
-    /// Whether it can come before the main request of a call on a path: on the way to the file,
-    /// for a question of the kernel's own (the capabilities of a file that is about to be truncated), or
+    /// The thread whose call on a path ends with it. 0 for a request that can come before the main one: on the way to the
+    /// file, for a question of the kernel's own (the capabilities of a file that is about to be truncated), or
     /// without the thread waiting for it.
-    var isByTheWay: Bool {
+    var call: pid_t {
         switch opcode {
-        case .lookup, .getattr, .statx, .getxattr, .readlink, .read, .release, .releaseDirectory: true
-        default: false
-        }
-    }
-    /// Whether it may need blocks.
-    var usesRoom: Bool {
-        switch opcode {
-        case .write, .fallocate, .copyFileRange, .setattr: true
-        default: false
+        case .lookup, .getattr, .statx, .getxattr, .readlink, .read, .release, .releaseDirectory: 0
+        default: thread
         }
     }
     /// The fh of a request that begins with one.

@@ -14,6 +14,8 @@ public struct ControlFiles: VolumeFamily {
 
     /// `flags` are those of open(2).
     public func open(_ node: Node, flags: Int32 = O_RDWR) throws(Errno) -> ControlHandle {
+        // A command may need room, and a number tells how much there is.
+        if flags & O_ACCMODE == O_WRONLY { retries.finishOld() } else { retries.finishNameless() }
         guard let file = control.file(node) else { throw .isDirectory }
         let handle = ControlHandle(
             file: file, reader: file == .events ? events.addReader() : nil,

@@ -44,13 +44,13 @@ struct ChargedBlocks: VolumeFamily {
         if read({ !$0.lingering.isEmpty && !$0.hasRoom(for: node.missing(in: demand.blocks), of: node) }) {
             openFiles.settleMappings()
         }
-        let isLast = !hooks.areRetries()
+        let isLast = !retries.areSome
         do throws(Errno) { return try attempt(demand, for: node, wrote: wrote, isLast: isLast) } catch {
             guard !isLast, error == .deviceFull else { throw error }
         }
         // Files that such a call has open are passed over, and that lasts only a moment.
         hooks.beforeSlowWork()
-        hooks.awaitRetries(demand.tid)
+        retries.awaitOthers(than: demand.tid)
         return try attempt(demand, for: node, wrote: wrote, isLast: true)
     }
 

@@ -36,6 +36,8 @@ struct OpenFiles: VolumeFamily {
         flags & O_ACCMODE != O_RDONLY || flags & System.openNoAccessTime == 0
     }
 
+    /// A descriptor that keeps a file in existence, or reachable, without being a use of it; nil for anything but a
+    /// file.
     func keep(_ node: Node) throws(Errno) -> Handle? {
         guard node.isRegular else { return nil }
         try reserveOpen(node, by: nil, isUse: false)

@@ -1,6 +1,5 @@
 import Glibc
 import PurgeSystem
-import PurgeVolume
 import Synchronization
 
 /// Calls that the kernel tries a second time.
@@ -9,45 +8,44 @@ import Synchronization
 /// with ESTALE, and the kernel looks the name up again; but it does so only once, and a second ESTALE
 /// would reach the app, which never happens with a local file system. So what a second look-up finds is
 /// kept open until the call has come: nothing purges it, and even if it is unlinked it can still be used.
-final class Retries: Sendable {
-    private struct Retry {
+public struct Retries: VolumeFamily {
+    let core: VolumeCore
+
+    struct Retry {
         let began = System.uptime()
         var keptSince: Int64?
         /// Two at most: link(2) looks up two names.
         var kept: [Handle] = []
     }
-    private let volume: Volume
-    /// By the calling thread.
-    private let retries = Mutex<[pid_t: Retry]>([:])
-    private let areAny = Atomic<Bool>(false)
     /// 250 ms: the kernel tries again at once if it gets the CPU. It never does if the thread was killed
     /// meanwhile, or if the second look-up was all that it needed.
     private static let patience: Int64 = 250_000_000
     /// 50 ms, once another call needs room: a call that comes so soon would have the file open by itself.
     private static let shortPatience: Int64 = 50_000_000
 
-    init(volume: Volume) { self.volume = volume }
+    /// Whether any call may have something kept.
+    var areSome: Bool { core.areRetries.load(ordering: .acquiring) }
 
     /// A thread whose number the kernel does not tell (one in another PID namespace) is not followed.
-    func begin(_ thread: pid_t) {
+    public func begin(_ thread: pid_t) {
         guard thread != 0 else { return }
-        let old = retries.withLock { retries in
-            areAny.store(true, ordering: .releasing)
+        let old = core.retries.withLock { retries in
+            core.areRetries.store(true, ordering: .releasing)
             return retries.updateValue(Retry(), forKey: thread)
         }
-        for handle in old?.kept ?? [] { volume.close(handle) }
+        for handle in old?.kept ?? [] { openFiles.close(handle) }
     }
 
     /// The entry that `find` looks up, kept if the thread is trying again.
     func lookup(_ thread: pid_t, _ find: () throws(Errno) -> Entry) throws(Errno) -> Entry {
-        guard areAny.load(ordering: .acquiring), retries.withLock({ $0[thread] != nil }) else { return try find() }
+        guard areSome, core.retries.withLock({ $0[thread] != nil }) else { return try find() }
         for _ in 0..<100 {
             let entry = try find()
             do throws(Errno) {
-                if let handle = try volume.keep(entry.node) { keep(handle, for: thread) }
+                if let handle = try openFiles.keep(entry.node) { keep(handle, for: thread) }
                 return entry
             } catch .stale {
-                volume.forget(entry.node, count: 1)
+                lookups.forget(entry.node, count: 1)
             } catch {
                 // The call may still succeed without it.
                 return entry
@@ -57,7 +55,7 @@ final class Retries: Sendable {
     }
 
     private func keep(_ handle: Handle, for thread: pid_t) {
-        let superfluous = retries.withLock { retries -> Handle? in
+        let superfluous = core.retries.withLock { retries -> Handle? in
             guard var retry = retries[thread] else { return handle }
             retry.keptSince = System.uptime()
             retry.kept.append(handle)
@@ -65,62 +63,51 @@ final class Retries: Sendable {
             retries[thread] = retry
             return oldest
         }
-        if let superfluous { volume.close(superfluous) }
+        if let superfluous { openFiles.close(superfluous) }
     }
 
-    /// A request is about to be answered: what was kept for its call is released.
-    func finish(_ request: RawRequest) {
-        guard areAny.load(ordering: .acquiring) else { return }
-        let thread = request.isByTheWay ? 0 : request.thread
-        let now = System.uptime()
-        finish { !$0.1.kept.isEmpty && $0.0 == thread || now - $0.1.began > Self.patience }
+    /// A request of the thread is about to be answered: what was kept for its call is released. The thread is 0 for a
+    /// request that can come before the call.
+    public func finish(_ thread: @autoclosure () -> pid_t) {
+        guard areSome else { return }
+        let (thread, now) = (thread(), System.uptime())
+        finish { !$1.kept.isEmpty && $0 == thread || now - $1.began > Self.patience }
     }
 
     /// A call is about to read how much room there is, or to use it.
     func finishOld(except thread: pid_t = 0) {
-        guard areAny.load(ordering: .acquiring) else { return }
+        guard areSome else { return }
         let now = System.uptime()
-        finish { $0.0 != thread && now - ($0.1.keptSince ?? now) > Self.shortPatience }
-    }
-
-    /// Whether any call may have something kept.
-    var areSome: Bool { areAny.load(ordering: .acquiring) }
-
-    /// A call has found no room: waits until no other call has a file kept, as long as that is left to it.
-    func awaitOthers(than thread: pid_t) {
-        let end = System.uptime() + Self.shortPatience
-        while retries.withLock({ $0.contains { $0.key != thread && !$0.value.kept.isEmpty } }), System.uptime() < end {
-            usleep(500)
-        }
-        finishOld(except: thread)
+        finish { $0 != thread && now - ($1.keptSince ?? now) > Self.shortPatience }
     }
 
     /// A call is about to read how much room there is: files that have lost their names must not count.
     func finishNameless() {
-        guard areAny.load(ordering: .acquiring) else { return }
+        guard areSome else { return }
         finishOld()
-        finish { $0.1.kept.contains { self.volume.isNameless($0) } }
+        finish { $1.kept.contains(where: openFiles.isNameless) }
+    }
+
+    /// A call has found no room: waits until no other call has a file kept, as long as that is left to it.
+    func awaitOthers(than thread: pid_t) {
+        let end = System.uptime() + Self.shortPatience
+        func othersKeepFiles() -> Bool {
+            core.retries.withLock { $0.contains { $0.key != thread && !$0.value.kept.isEmpty } }
+        }
+        while othersKeepFiles(), System.uptime() < end { usleep(500) }
+        finishOld(except: thread)
     }
 
     /// The mount has ended.
-    func end() { finish { _ in true } }
+    public func end() { finish { _, _ in true } }
 
-    private func finish(where isOver: ((pid_t, Retry)) -> Bool) {
-        let over = retries.withLock { retries in
-            let over = retries.filter { isOver(($0.key, $0.value)) }
+    private func finish(where isOver: (pid_t, Retry) -> Bool) {
+        let over = core.retries.withLock { retries in
+            let over = retries.filter { isOver($0.key, $0.value) }
             for thread in over.keys { retries[thread] = nil }
-            areAny.store(!retries.isEmpty, ordering: .releasing)
+            core.areRetries.store(!retries.isEmpty, ordering: .releasing)
             return over.values.flatMap(\.kept)
         }
-        for handle in over { volume.close(handle) }
+        for handle in over { openFiles.close(handle) }
     }
-}
-
-/// For the volume, which is made before there is anything that could be tried again.
-final class RetriesOfMount: Sendable {
-    private let retries = Mutex<Retries?>(nil)
-
-    func begin(_ retries: Retries) { self.retries.withLock { $0 = retries } }
-    var areSome: Bool { retries.withLock { $0 }?.areSome ?? false }
-    func awaitOthers(than thread: pid_t) { retries.withLock { $0 }?.awaitOthers(than: thread) }
 }
