@@ -53,7 +53,7 @@ extension MountService {
         _ channel: Channel, _ server: Server, _ mountpoint: String
     ) throws(Errno) -> WorkThread {
         // Before the first request is served, since that may purge what then has to be announced.
-        try server.notifier.begin(session: channel.session)
+        try server.kernel.begin(session: channel.session)
         let pool = WorkerPool(
             source: KernelRequests(channel: channel, server: server), limit: server.volume.budget.workers)
         let ended = Gate()
@@ -78,7 +78,7 @@ extension MountService {
         let status = volume.status()
         let loss = volume.end(keepingStore: !request.isStoreDiscarded)
         if volume.events.isRecordComplete { request.whenComplete?(status, volume.hostRefusals) }
-        server.notifier.end()
+        server.kernel.end()
         warnOfLosses(server.volume.census())
         return loss
     }

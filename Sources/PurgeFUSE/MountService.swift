@@ -53,16 +53,16 @@ public enum MountService {
         warnOfFullDevice(settings, request.settings)
         if !store.isForReading { try store.makePrivate() }
 
-        let notifier = Notifier(mountpoint: mountpoint)
+        let kernel = Kernel(mountpoint: mountpoint)
         let volume = try Volume(
             store: store, device: settings, journal: journal, mountpoint: mountpoint,
-            untouched: request.untouchedTimes, hooks: hooks(notifier, store), progress: ScanProgress().report)
+            untouched: request.untouchedTimes, port: kernel, progress: ScanProgress().report)
         for warning in volume.unreportedDamage { note("purgefs: warning: \(warning)") }
         for warning in volume.scan.takeRecordWarnings() { note("purgefs: warning: \(warning)") }
         if request.warnsOfSmallDisk { warnOfSmallDisk(volume, store) }
-        let server = Server(volume: volume, notifier: notifier, commands: WorkQueue(), isReadOnly: request.isReadOnly)
+        let server = Server(volume: volume, kernel: kernel, commands: WorkQueue(), isReadOnly: request.isReadOnly)
         do throws(Errno) {
-            try notifier.start()
+            try kernel.start()
             try server.commands.start(name: "commands")
         } catch { throw StoreError("no thread could be started: \(error)", path: mountpoint, advice: "See: ulimit -u") }
         if request.isReadOnly { warnOfUnfinishedWork(volume, store) }
@@ -85,7 +85,8 @@ public enum MountService {
         let known = try store.loadSettings()
         guard known.unfinished != nil, !request.isReadOnly else { return known }
         let volume = try Volume(
-            store: store, device: known, journal: journal, mountpoint: nil, untouched: request.untouchedTimes)
+            store: store, device: known, journal: journal, mountpoint: nil, untouched: request.untouchedTimes,
+            port: NoKernel())
         try volume.finishInterruptedWork()
         return try store.loadSettings()
     }
@@ -125,24 +126,6 @@ public enum MountService {
             }
             note("purgefs: warning: \(error)")
         }
-    }
-
-    private static func hooks(_ notifier: Notifier, _ store: Store) -> VolumeHooks {
-        var hooks = VolumeHooks()
-        hooks.beforeSlowWork = { Worker.willBeSlow() }
-        hooks.announce = { notifier.announce($0) }
-        hooks.announcer = { notifier.announcer }
-        hooks.forgetAttributes = { notifier.forgetAttributes(of: $0) }
-        hooks.dropPages = { notifier.dropPages(of: $0) }
-        hooks.dropRefusedPages = { notifier.dropRefusedPages(of: $0) }
-        hooks.runApart = { notifier.run($0) }
-        hooks.makeFolders = { folders in
-            do throws(Errno) {
-                return notifier.makeFolders(folders, for: try store.owner)
-            } catch { return .unavailable }
-        }
-        hooks.report = { note("purgefs: error: \($0)") }
-        return hooks
     }
 
     private static func resolve(_ mountpoint: String) throws(StoreError) -> String {

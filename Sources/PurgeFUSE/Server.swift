@@ -9,7 +9,7 @@ import PurgeVolume
 /// What the callbacks of one mount need; `of` gets it from a request.
 final class Server: Sendable {
     let volume: Volume
-    let notifier: Notifier
+    let kernel: Kernel
     let commands: WorkQueue
     /// Whether the mount is read-only. The kernel refuses changes in it, but for those by an ioctl.
     let isReadOnly: Bool
@@ -17,9 +17,9 @@ final class Server: Sendable {
     let streams = ParkedReads()
     let endingMark = EndingMark()
 
-    init(volume: Volume, notifier: Notifier, commands: WorkQueue, isReadOnly: Bool) {
+    init(volume: Volume, kernel: Kernel, commands: WorkQueue, isReadOnly: Bool) {
         self.volume = volume
-        self.notifier = notifier
+        self.kernel = kernel
         self.commands = commands
         self.isReadOnly = isReadOnly
         backings = BackingFiles()

@@ -14,7 +14,8 @@ public final class OfflineVolume {
         let store = try forReading ? Store.openForReading(storePath) : Store.open(storePath, creating: false)
         volume = try Volume(
             store: store, device: store.loadSettings(),
-            journal: forReading ? Journal.openForReading(in: store) : Journal.open(in: store), mountpoint: nil)
+            journal: forReading ? Journal.openForReading(in: store) : Journal.open(in: store), mountpoint: nil,
+            port: NoKernel())
         try volume.finishInterruptedWork()
     }
 

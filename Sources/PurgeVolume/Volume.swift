@@ -41,7 +41,7 @@ public final class Volume: VolumeFamily {
     /// Opens and scans: the ledger is right when this returns.
     public init(
         store: Store, device settings: Device, journal: Journal, mountpoint: String?,
-        untouched: UntouchedTimes = [], hooks: VolumeHooks = VolumeHooks(), patience: Int64 = Volume.patience,
+        untouched: UntouchedTimes = [], port: any KernelPort, patience: Int64 = Volume.patience,
         progress: (Int) -> Void = { _ in }
     ) throws(StoreError) {
         let clock = DeviceClock(of: settings)
@@ -52,7 +52,7 @@ public final class Volume: VolumeFamily {
         do throws(Errno) {
             core = try VolumeCore(
                 store: store, device: settings, clock: clock, events: events, mountpoint: mountpoint,
-                untouched: untouched, hooks: hooks, patience: patience)
+                untouched: untouched, port: port, patience: patience)
         } catch {
             throw StoreError("\(error)", path: store.path + "/container", advice: "Check that it can be read.")
         }

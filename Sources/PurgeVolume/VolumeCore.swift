@@ -15,7 +15,7 @@ final class VolumeCore: Sendable {
     let control: ControlTree
     let clock: DeviceClock
     let events: EventLog
-    let hooks: VolumeHooks
+    let port: any KernelPort
     let budget: DescriptorBudget
     let kind: BackingKind
     /// The number of the device on which the container is.
@@ -90,14 +90,14 @@ final class VolumeCore: Sendable {
     init(
         store: Store, device: Device, clock: DeviceClock, events: EventLog, mountpoint: String?,
         untouched: UntouchedTimes,
-        hooks: VolumeHooks, patience: Int64
+        port: any KernelPort, patience: Int64
     ) throws(Errno) {
         self.store = store
         self.mountpoint = mountpoint
         self.untouched = untouched
         self.clock = clock
         self.events = events
-        self.hooks = hooks
+        self.port = port
         self.patience = patience
         budget = DescriptorBudget(limit: System.descriptorLimit())
         kind = BackingKind(fileSystemType: try System.fileSystemType(store.container.raw))
@@ -165,7 +165,7 @@ final class VolumeCore: Sendable {
     func finishPlacing(below nodes: [Node?]) {
         guard nodes.contains(where: { $0?.isDirectory ?? false }) else { return }
         while read({ !$0.tree.isPlaced }) {
-            hooks.beforeSlowWork()
+            port.expectSlowWork()
             change { $0.tree.place() }
         }
     }
@@ -278,7 +278,7 @@ extension VolumeFamily {
     var control: ControlTree { core.control }
     var clock: DeviceClock { core.clock }
     var events: EventLog { core.events }
-    var hooks: VolumeHooks { core.hooks }
+    var port: any KernelPort { core.port }
     var budget: DescriptorBudget { core.budget }
     var kind: BackingKind { core.kind }
 

@@ -11,7 +11,7 @@ struct NotifierTests {
     /// Announcements come from every worker, the reclaimer and the commands at once; each has its own number of
     /// names, none of which can be reached here.
     @Test func announcementsFromManyThreadsAreEachAnsweredAfterTheirOwnNames() throws {
-        let notifier = Notifier(mountpoint: "/nonexistent/mount")
+        let notifier = Notifier(mount: OwnMount(path: "/nonexistent/mount"))
         try notifier.start()
         let (threads, each) = (8, 400)
         let told = Mutex<Set<Int>>([])

@@ -10,25 +10,10 @@ import Testing
 /// The kernel is told what has been purged before the caller learns the outcome.
 struct AnnouncementDebtTests {
     private final class Log: Sendable {
-        let told = Mutex<[@Sendable () -> Void]>([])
-        let reports = Mutex<[String]>([])
+        let kernel: FakeKernel
         let outcomes = Mutex<[Result<Int, Errno>]>([])
-        /// Whether announcements wait for `tell`.
-        let isHeld: Bool
 
-        init(isHeld: Bool = true) { self.isHeld = isHeld }
-
-        var hooks: VolumeHooks {
-            var hooks = VolumeHooks()
-            hooks.announce = { announcement in
-                self.told.withLock { $0.append(announcement.finish) }
-                if !self.isHeld { announcement.finish() }
-            }
-            hooks.report = { error in self.reports.withLock { $0.append("\(error)") } }
-            return hooks
-        }
-        func tell() { for finish in told.withLock({ $0 }) { finish() } }
-        var announcements: Int { told.withLock { $0.count } }
+        init(isHeld: Bool = true) { kernel = FakeKernel(holdsAnnouncements: isHeld) }
     }
 
     /// A write that purges `tmp/a`; `perform` says what the store makes of it.
@@ -36,7 +21,7 @@ struct AnnouncementDebtTests {
         _ log: Log, perform: @escaping (Int) throws(Errno) -> Int,
         _ body: (LiveVolume, consuming UnpaidAnswer<Int>) throws -> Void
     ) throws {
-        try withVolume(hooks: log.hooks) { live in
+        try withVolume(port: log.kernel) { live in
             _ = try live.volume.lookup("tmp", in: live.volume.root, caller: LiveVolume.caller)
             try live.make("tmp/a", blocks: 40)
             let handle = try live.create("Documents/f")
@@ -64,8 +49,8 @@ struct AnnouncementDebtTests {
         let log = Log()
         try withPurge(log, perform: { $0 }) { _, unpaid in
             pay(unpaid, log)
-            #expect(log.announcements == 1 && log.outcomes.withLock { $0 } == [])
-            log.tell()
+            #expect(log.kernel.announcements == 1 && log.outcomes.withLock { $0 } == [])
+            log.kernel.finish()
             #expect(log.outcomes.withLock { $0 } == [.success(60 * 4096)])
         }
     }
@@ -75,21 +60,21 @@ struct AnnouncementDebtTests {
         try withPurge(log, perform: { (_) throws(Errno) in throw .ioError }) { _, unpaid in
             pay(unpaid, log)
             #expect(log.outcomes.withLock { $0 } == [])
-            log.tell()
+            log.kernel.finish()
             #expect(log.outcomes.withLock { $0 } == [.failure(.ioError)])
         }
     }
 
     @Test func withoutAPurgeItComesAtOnce() throws {
         let log = Log()
-        try withVolume(hooks: log.hooks) { live in
+        try withVolume(port: log.kernel) { live in
             live.volume.answering { (_) throws(Errno) in 7 }.pay { outcome in
                 log.outcomes.withLock { $0.append(outcome) }
             } later: {
                 { _ in Issue.record("nothing was owed") }
             }
         }
-        #expect(log.outcomes.withLock { $0 } == [.success(7)] && log.announcements == 0)
+        #expect(log.outcomes.withLock { $0 } == [.success(7)] && log.kernel.announcements == 0)
     }
 
     /// An outcome that is dropped: the kernel is told nevertheless, and the fault is reported.
@@ -97,8 +82,8 @@ struct AnnouncementDebtTests {
         let log = Log(isHeld: false)
         try withPurge(log, perform: { $0 }) { live, unpaid in
             _ = consume unpaid
-            #expect(log.announcements == 1)
-            #expect(log.reports.withLock { $0.map { $0.contains("purged names were not waited for") } } == [true])
+            #expect(log.kernel.announcements == 1)
+            #expect(log.kernel.reports.map { "\($0)".contains("purged names were not waited for") } == [true])
             let tmp = try live.node("tmp")
             #expect(live.volume.mayCacheAbsence("a", in: tmp))
         }
@@ -106,16 +91,16 @@ struct AnnouncementDebtTests {
 
     @Test func withoutAPurgeThereIsNothingToForget() throws {
         let log = Log(isHeld: false)
-        try withVolume(hooks: log.hooks) { live in
+        try withVolume(port: log.kernel) { live in
             _ = live.volume.answering { (_) throws(Errno) in 7 }
         }
-        #expect(log.reports.withLock { $0 } == [] && log.announcements == 0)
+        #expect(log.kernel.reports.isEmpty && log.kernel.announcements == 0)
     }
 
     /// Commands wait even if they fail.
     @Test func aCommandReturnsAfterTheAnnouncement() throws {
         let log = Log()
-        try withVolume(hooks: log.hooks) { live in
+        try withVolume(port: log.kernel) { live in
             _ = try live.volume.lookup("tmp", in: live.volume.root, caller: LiveVolume.caller)
             try live.make("tmp/a", blocks: 4)
             let (volume, tmp) = (live.volume, try live.node("tmp"))
@@ -127,11 +112,11 @@ struct AnnouncementDebtTests {
                 #expect(volume.mayCacheAbsence("a", in: tmp))
             }
             // One for the name, and one that comes after it.
-            try eventually("two announcements") { log.announcements == 2 }
+            try eventually("two announcements") { log.kernel.announcements == 2 }
             #expect(!volume.mayCacheAbsence("a", in: tmp))
-            log.tell()
+            log.kernel.finish()
             try waiting.join(within: 10)
-            #expect(log.reports.withLock { $0 } == [])
+            #expect(log.kernel.reports.isEmpty)
         }
     }
 }

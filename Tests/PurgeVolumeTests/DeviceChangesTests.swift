@@ -13,22 +13,6 @@ struct DeviceChangesTests {
     private static let day: Int64 = 86400
     private static let threeDays = TimeSpan(seconds: 3 * day)
 
-    /// What the kernel is asked to forget. The hook reads the volume, so it is not called under the lock.
-    private final class Forgotten: Sendable {
-        let nodes = Mutex<[UInt64]>([])
-        let volume = Mutex<Volume?>(nil)
-
-        var hooks: VolumeHooks {
-            var hooks = VolumeHooks()
-            hooks.forgetAttributes = { nodes in
-                let clock = self.volume.withLock { $0 }?.device.clock
-                #expect(clock == DeviceChangesTests.threeDays.seconds)
-                self.nodes.withLock { $0 += nodes }
-            }
-            return hooks
-        }
-    }
-
     @Test func theClockAdvances() throws {
         try withVolume { live in
             let before = live.volume.clock.now
@@ -57,17 +41,19 @@ struct DeviceChangesTests {
 
     /// Those that it has looked up and not forgotten.
     @Test func theKernelForgetsAttributesOfWhatItKnows() throws {
-        let forgotten = Forgotten()
-        try withVolume(hooks: forgotten.hooks) { live in
+        let kernel = FakeKernel()
+        try withVolume(port: kernel) { live in
             try live.makeDirectory("Documents/d")
             for name in ["a", "b"] { try live.make("Documents/d/\(name)", blocks: 1) }
             let folder = try live.node("Documents")
             let inner = try live.volume.lookup("d", in: folder, caller: LiveVolume.caller).node
             let file = try live.volume.lookup("b", in: inner, caller: LiveVolume.caller).node
-            forgotten.volume.withLock { $0 = live.volume }
-            defer { forgotten.volume.withLock { $0 = nil } }
+            let volume = live.volume
+            // The device is read, so this is not under the lock.
+            kernel.meanwhile(.forgetting) { #expect(volume.device.clock == Self.threeDays.seconds) }
+            defer { kernel.meanwhile(.forgetting, nil) }
             try live.volume.deviceChanges.apply(.clock(Self.threeDays), as: "later", by: LiveVolume.tid)
-            #expect(forgotten.nodes.withLock { Set($0) } == [1, inner.address, file.address])
+            #expect(Set(kernel.forgotten) == [1, inner.address, file.address])
             for node in [inner, file] { live.volume.forget(node, count: 1) }
         }
     }

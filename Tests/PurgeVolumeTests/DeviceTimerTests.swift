@@ -142,12 +142,11 @@ struct DeviceTimerTests {
             let files = volume.withLock { $0 }?.controlFiles
             return (files?.readAtOnce(handle, offset: 0, limit: 100)).map { String(decoding: $0, as: UTF8.self) }
         }
-        var hooks = VolumeHooks()
-        hooks.dropPages = { _ in
+        let kernel = FakeKernel(on: .dropping) {
             let text = text()
             amid.withLock { $0.append(text) }
         }
-        try withVolume(hooks: hooks) { live in
+        try withVolume(port: kernel) { live in
             volume.withLock { $0 = live.volume }
             defer { volume.withLock { $0 = nil } }
             let handle = try live.create("Documents/f")
@@ -183,8 +182,8 @@ struct DeviceTimerTests {
     }
 
     /// A store in profile `device` with files of `tmp` that are over their age on a day that has not been looked at.
-    private func withAgedFiles(_ hooks: VolumeHooks, _ body: (LiveVolume) throws -> Void) throws {
-        try withVolume(hooks: hooks) { live in
+    private func withAgedFiles(_ kernel: FakeKernel, _ body: (LiveVolume) throws -> Void) throws {
+        try withVolume(port: kernel) { live in
             _ = try live.volume.lookup("tmp", in: live.volume.root, caller: LiveVolume.caller)
             for name in ["a", "d/b", "d/e/c"] {
                 if name.contains("d/b") { try live.makeDirectory("tmp/d") }
@@ -199,13 +198,11 @@ struct DeviceTimerTests {
 
     /// What is removed for its age has been announced only when the test says so.
     @Test func lockingEndsWhileTmpIsLookedAt() throws {
-        let told = Mutex<[@Sendable () -> Void]>([])
-        var hooks = VolumeHooks()
-        hooks.announce = { announcement in told.withLock { $0.append(announcement.finish) } }
-        try withAgedFiles(hooks) { live in
+        let kernel = FakeKernel(holdsAnnouncements: true)
+        try withAgedFiles(kernel) { live in
             try live.command(.deviceState, "lock")
             try live.volume.startThreads()
-            try eventually("the first announcement") { !told.withLock { $0.isEmpty } }
+            try eventually("the first announcement") { kernel.unfinished > 0 }
             _ = try endLocking(live, after: 0)
             let reading = Workers.start(1) { _ in
                 #expect(live.volume.controlFiles.text(of: .deviceState) == "locked\n")
@@ -214,11 +211,7 @@ struct DeviceTimerTests {
             let isOver = Mutex(false)
             let telling = Workers.start(1) { _ in
                 while !isOver.withLock({ $0 }) {
-                    let all = told.withLock { waiting in
-                        defer { waiting = [] }
-                        return waiting
-                    }
-                    for finish in all { finish() }
+                    kernel.finish()
                     usleep(1000)
                 }
             }
@@ -233,12 +226,10 @@ struct DeviceTimerTests {
     /// The end of the volume does not wait for it, and the next mount goes on.
     @Test func theEndInterruptsTheLookAtTmp() throws {
         let volume = Mutex<Volume?>(nil)
-        var hooks = VolumeHooks()
-        hooks.announce = { announcement in
+        let kernel = FakeKernel(on: .announcing) {
             volume.withLock { $0 }?.core.isEnding.store(true, ordering: .sequentiallyConsistent)
-            announcement.finish()
         }
-        try withAgedFiles(hooks) { live in
+        try withAgedFiles(kernel) { live in
             volume.withLock { $0 = live.volume }
             defer { volume.withLock { $0 = nil } }
             live.volume.deviceTimer.runAgeing()

@@ -366,9 +366,7 @@ struct DeviceWorkTests {
 
     /// A folder that cannot be made in time is made later, and the launch is counted as one that did not wait.
     @Test func aLaunchDoesNotWaitForAFolderThatIsHeld() throws {
-        var hooks = VolumeHooks()
-        hooks.makeFolders = { _ in .late }
-        try withVolume(hooks: hooks) { live in
+        try withVolume(port: FakeKernel(folders: .late)) { live in
             try live.command(.appState, "delete")
             try live.command(.appState, "launch")
             #expect(live.volume.census().late == 1)

@@ -349,9 +349,7 @@ struct DirectoryPolicyTests {
     /// 8 blocks at most are in Documents/d, and as soon as some of them are about to go, it is filled again.
     private func withRefills(_ body: (LiveVolume, Refills) throws -> Void) throws {
         let refills = Refills()
-        var hooks = VolumeHooks()
-        hooks.beforeSlowWork = { refills.make() }
-        try withVolume(hooks: hooks) { live in
+        try withVolume(port: FakeKernel(on: .slowWork) { refills.make() }) { live in
             try live.makeDirectory("Documents/d")
             try live.set("sizeLimit", of: "Documents/d", to: "\(8 * 4096)")
             refills.live.withLock { $0 = live }

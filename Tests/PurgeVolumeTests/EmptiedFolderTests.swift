@@ -9,30 +9,6 @@ import Testing
 
 /// What a reboot does to `tmp`: everything in it goes.
 struct EmptiedFolderTests {
-    private final class Log: Sendable {
-        let names = Mutex<[String]>([])
-        let folders = Mutex<[String]>([])
-        let reports = Mutex<[String]>([])
-
-        var hooks: VolumeHooks {
-            var hooks = VolumeHooks()
-            hooks.announce = { announcement in
-                for removal in announcement.removals {
-                    let path = removal.path.text
-                    if removal.purgedName.isDirectory {
-                        self.folders.withLock { $0.append(path) }
-                    } else {
-                        self.names.withLock { $0.append(path) }
-                    }
-                }
-                announcement.finish()
-            }
-            hooks.report = { error in self.reports.withLock { $0.append("\(error)") } }
-            return hooks
-        }
-        func sortedNames() -> [String] { names.withLock { $0.sorted() } }
-    }
-
     private func empty(_ live: LiveVolume) {
         let folder = EmptiedFolder(core: live.volume.core, work: .reboot, pid: LiveVolume.tid)
         _ = live.volume.purgedNames.awaitingAnnouncements { debt in folder.empty(&debt) }
@@ -40,8 +16,8 @@ struct EmptiedFolderTests {
     private func stored(_ live: LiveVolume) throws -> [String] { try Files.names(in: live.stored("tmp")) }
 
     @Test func everythingGoes() throws {
-        let log = Log()
-        try withVolume(hooks: log.hooks) { live in
+        let kernel = FakeKernel()
+        try withVolume(port: kernel) { live in
             try live.make("tmp/a", blocks: 2)
             try live.make("tmp/empty", blocks: 0)
             try live.symlink("tmp/link")
@@ -55,11 +31,11 @@ struct EmptiedFolderTests {
             #expect(live.used == 9)
             #expect(try live.scannedBlocks() == 9)
             #expect(
-                log.sortedNames() == ["tmp/a", "tmp/d/e/deep", "tmp/empty", "tmp/fifo", "tmp/link"])
-            #expect(log.folders.withLock { $0.sorted() } == ["tmp/d", "tmp/d/e", "tmp/d/none"])
-            #expect(log.reports.withLock { $0.isEmpty })
+                kernel.removed(folders: false) == ["tmp/a", "tmp/d/e/deep", "tmp/empty", "tmp/fifo", "tmp/link"])
+            #expect(kernel.removed(folders: true) == ["tmp/d", "tmp/d/e", "tmp/d/none"])
+            #expect(kernel.reports.isEmpty)
             let purges = try live.events(.purge)
-            #expect(purges.compactMap(\.path).sorted() == log.sortedNames())
+            #expect(purges.compactMap(\.path).sorted() == kernel.removed(folders: false))
             #expect(purges.allSatisfy { $0.reason == "reboot" && $0.trigger == .reboot && $0.tier == .temporary })
             #expect(purges.reduce(0) { $0 + ($1.bytes?.wholeBlocks ?? 0) } == 5)
             let counters = live.volume.status().counters
@@ -161,8 +137,8 @@ struct EmptiedFolderTests {
 
     /// The rest goes nevertheless, and the next time that too.
     @Test func whatCannotBeRemovedStays() throws {
-        let log = Log()
-        try withVolume(hooks: log.hooks) { live in
+        let kernel = FakeKernel()
+        try withVolume(port: kernel) { live in
             try live.makeDirectory("tmp/d")
             for name in ["a", "b", "c"] { try live.make("tmp/d/\(name)", blocks: 1) }
             let outcome = SystemCallFaults(after: 0, of: .unlinkat, code: EIO).during { empty(live) }
@@ -171,7 +147,7 @@ struct EmptiedFolderTests {
             #expect(try stored(live) == ["d"])
             #expect(try Files.names(in: live.stored("tmp/d")).count == 1)
             #expect(live.used == 1)
-            #expect(log.reports.withLock { $0.count } == 1)
+            #expect(kernel.reports.count == 1)
             empty(live)
             #expect(try stored(live).isEmpty)
             #expect(live.used == 0)

@@ -111,10 +111,8 @@ struct FileTimeTests {
 
     /// What is open is found when its attributes are to be forgotten; other things without a name are not.
     @Test func whatHasNoNameIsCachedWhileItIsOpen() throws {
-        let forgotten = Mutex<[UInt64]>([])
-        var hooks = VolumeHooks()
-        hooks.forgetAttributes = { nodes in forgotten.withLock { $0 += nodes } }
-        try withVolume(hooks: hooks) { live in
+        let kernel = FakeKernel()
+        try withVolume(port: kernel) { live in
             let (handle, again) = (try live.create("tmp/f"), try live.open("tmp/f"))
             let temporary = try live.makeTemporary("tmp")
             try live.makeDirectory("tmp/d")
@@ -131,7 +129,7 @@ struct FileTimeTests {
             try live.advance(days: 1)
             #expect(try live.times(of: handle.node) == before.older(by: Self.day))
             // Once before and once after the advance has been saved.
-            let told = forgotten.withLock { $0 }
+            let told = kernel.forgotten
             for node in [handle.node, temporary.node] {
                 #expect(told.filter { $0 == node.address }.count == 2)
             }

@@ -127,9 +127,8 @@ struct GroupTests {
     /// Files that are used while a group is purged stay.
     @Test func whatIsUsedMeanwhileStays() throws {
         let moment = Moment()
-        var hooks = VolumeHooks()
-        hooks.beforeSlowWork = { moment.come() }
-        try withVolume(hooks: hooks, settings: { $0.total = ByteCount(blocks: 2000) }) { live in
+        let kernel = FakeKernel(on: .slowWork) { moment.come() }
+        try withVolume(port: kernel, settings: { $0.total = ByteCount(blocks: 2000) }) { live in
             try live.makeDirectory("Library/Caches/g")
             try live.set("purgeGroup", of: "Library/Caches/g", to: "1")
             for number in 0..<300 { try live.make("Library/Caches/g/\(number)", blocks: 1) }

@@ -10,24 +10,15 @@ import Testing
 
 /// What is said about a journal that cannot be used as it should be.
 struct JournalReportTests {
-    private final class Reports: Sendable {
-        let said = Mutex<[String]>([])
-        var hooks: VolumeHooks {
-            var hooks = VolumeHooks()
-            hooks.report = { error in self.said.withLock { $0.append(error.what) } }
-            return hooks
-        }
-        var all: [String] { said.withLock { $0 } }
-    }
     private func sql(_ path: String, _ text: String) throws -> String {
         try Program.run("sqlite3", "\(path)/journal.sqlite", text).succeeded()
     }
 
     /// Once, also while there are no events to write.
     @Test func aFailureIsSaidOnce() throws {
-        let reports = Reports()
+        let kernel = FakeKernel()
         try withStore { path in
-            let live = try LiveVolume(path, hooks: reports.hooks)
+            let live = try LiveVolume(path, port: kernel)
             try live.make("tmp/a", blocks: 1)
             let keeper = live.volume.keeper
             func rename(_ old: String, _ new: String) throws {
@@ -44,21 +35,21 @@ struct JournalReportTests {
                 live.volume.close(try live.open("tmp/a"))
                 try rename("last_uses", "hidden")
                 #expect(rounds(5) == Array(repeating: false, count: 5))
-                #expect(reports.all.count == time)
+                #expect(kernel.reports.count == time)
                 try rename("hidden", "last_uses")
                 // It is said again when it happens again.
                 #expect(rounds(2) == [true, true])
             }
-            #expect(reports.all.allSatisfy { $0.hasPrefix("the journal failed") })
+            #expect(kernel.reports.allSatisfy { $0.what.hasPrefix("the journal failed") })
             live.volume.end()
         }
     }
 
     /// Damage that is only found when the last uses are written at the end.
     @Test func damageThatTheEndFinds() throws {
-        let reports = Reports()
+        let kernel = FakeKernel()
         try withStore { path in
-            let live = try LiveVolume(path, hooks: reports.hooks, salvagesJournal: true)
+            let live = try LiveVolume(path, port: kernel, salvagesJournal: true)
             try live.make("tmp/a", blocks: 1)
             live.volume.keeper.flushEvents()
             #expect(live.volume.keeper.saveLastUses())
@@ -72,7 +63,7 @@ struct JournalReportTests {
             _ = try sql(path, "PRAGMA schema_version = 99")
             live.volume.close(try live.open("tmp/a"))
             #expect(live.volume.end() == nil)
-            #expect(reports.all.map { $0.prefix(24) } == ["the journal was damaged:"])
+            #expect(kernel.reports.map { $0.what.prefix(24) } == ["the journal was damaged:"])
             let kept = try JournalReader(storePath: path).events()
             #expect(kept.last?.type == .dropped && kept.contains { $0.type == .unmount })
         }

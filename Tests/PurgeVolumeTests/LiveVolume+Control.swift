@@ -55,16 +55,18 @@ func withStore<R>(_ body: (String) throws -> R) throws -> R {
 
 /// Gives `body` a volume of 64 blocks over a new store.
 func withVolume<R>(
-    hooks: VolumeHooks = VolumeHooks(), patience: Int64 = Volume.patience,
+    port: any KernelPort = NoKernel(), patience: Int64 = Volume.patience,
     settings: (inout Device) -> Void = LiveVolume.small, _ body: (LiveVolume) throws -> R
 ) throws -> R {
-    try withStore { try body(try LiveVolume($0, hooks: hooks, patience: patience, settings: settings)) }
+    try withStore { try body(try LiveVolume($0, port: port, patience: patience, settings: settings)) }
 }
 
 extension LiveVolume {
     /// A volume that has just scanned the same store, as the next mount would.
     func scanned() throws -> Volume {
-        try Volume(store: volume.store, device: volume.device, journal: volume.keeper.journal, mountpoint: nil)
+        try Volume(
+            store: volume.store, device: volume.device, journal: volume.keeper.journal, mountpoint: nil,
+            port: NoKernel())
     }
     /// Charged blocks that a scan of the store finds.
     func scannedBlocks() throws -> Int64 { try scanned().status().storage.used.bytes / 4096 }

@@ -21,29 +21,29 @@ final class LiveVolume: Sendable {
 
     /// Opens a store, or makes it: its settings are as they were saved, changed by `settings`.
     convenience init(
-        _ storePath: String, hooks: VolumeHooks = VolumeHooks(), patience: Int64 = Volume.patience,
+        _ storePath: String, port: any KernelPort = NoKernel(), patience: Int64 = Volume.patience,
         salvagesJournal: Bool = false, settings change: (inout Device) -> Void = small
     ) throws {
         let store = try Store.open(storePath, creating: true)
         var settings = try store.loadSettings()
         change(&settings)
         try store.saveSettings(settings)
-        try self.init(store, storePath, hooks, patience, salvagesJournal)
+        try self.init(store, storePath, port, patience, salvagesJournal)
     }
 
     /// The next mount of the same store: `old` must have ended.
     convenience init(after old: LiveVolume) throws {
-        try self.init(old.volume.store, old.storePath, VolumeHooks(), Volume.patience)
+        try self.init(old.volume.store, old.storePath, NoKernel(), Volume.patience)
     }
 
     private init(
-        _ store: Store, _ storePath: String, _ hooks: VolumeHooks, _ patience: Int64, _ salvagesJournal: Bool = false
+        _ store: Store, _ storePath: String, _ port: any KernelPort, _ patience: Int64, _ salvagesJournal: Bool = false
     ) throws {
         self.storePath = storePath
         volume = try Volume(
             store: store, device: store.loadSettings(),
             journal: Journal.open(in: store, salvaging: salvagesJournal), mountpoint: "/nowhere",
-            hooks: hooks, patience: patience)
+            port: port, patience: patience)
     }
 
     /// Above any that a thread can have.

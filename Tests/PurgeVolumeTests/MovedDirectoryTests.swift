@@ -75,13 +75,12 @@ struct MovedDirectoryTests {
     /// The thread of a rename may lose the CPU after it has changed the store. Here it goes on once the call has found out.
     @Test func aCallWaitsForARenameUnderWay() throws {
         let (isMoved, isMissed, isBack) = (Gate(), Gate(), Gate())
-        var hooks = VolumeHooks()
-        hooks.beforeSlowWork = {
+        let kernel = FakeKernel(on: .slowWork) {
             guard isMoved.generation > 0 else { return }
             isMissed.advance()
             isBack.wait(while: 0)
         }
-        try withVolume(hooks: hooks) { live in
+        try withVolume(port: kernel) { live in
             try live.makeDirectory("Documents/A")
             try live.make("Documents/A/f", blocks: 1)
             let (old, new) = (live.stored("Documents/A"), live.stored("Documents/moved"))

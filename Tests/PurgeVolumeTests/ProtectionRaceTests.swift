@@ -10,17 +10,6 @@ import Testing
 
 /// The device is locked, or turned off and on, while an entry gets another protection class.
 struct ProtectionRaceTests {
-    /// The files of which the kernel is asked to drop its pages.
-    private final class Dropped: Sendable {
-        let files = Mutex<[UInt64]>([])
-
-        var hooks: VolumeHooks {
-            var hooks = VolumeHooks()
-            hooks.dropPages = { files in self.files.withLock { $0 += files.map(\.address) } }
-            return hooks
-        }
-    }
-
     /// XATTR_CREATE
     private static let create: Int32 = 1
 
@@ -44,8 +33,8 @@ struct ProtectionRaceTests {
     /// The call that sets the class fails when the device has been locked. The file keeps its class, so the kernel must
     /// have dropped the pages that this class puts out of reach, and nobody can have opened it meanwhile.
     @Test(arguments: changes) func aChangeThatFails(change: Change) throws {
-        let dropped = Dropped()
-        try withVolume(hooks: dropped.hooks) { live in
+        let kernel = FakeKernel()
+        try withVolume(port: kernel) { live in
             try live.make("Documents/f", blocks: 40)
             try live.set("fileProtection", of: "Documents/f", to: change.old.rawValue)
             let handle = try live.open("Documents/f")
@@ -66,7 +55,7 @@ struct ProtectionRaceTests {
             #expect(live.volume.device.state == change.state)
             #expect(try live.protection(of: "Documents/f") == change.old)
             if !change.old.admits(.use, in: change.state) {
-                #expect(dropped.files.withLock { $0 } == [node.address])
+                #expect(kernel.dropped == [node.address])
             }
             if !change.old.admits(.open, in: change.state), !change.isMixed { #expect(opened == nil) }
             for open in [handle, opened] { if let open { live.volume.close(open) } }
@@ -75,8 +64,8 @@ struct ProtectionRaceTests {
 
     /// The same of one that works: the file has the new class.
     @Test(arguments: changes) func aChangeThatWorks(change: Change) throws {
-        let dropped = Dropped()
-        try withVolume(hooks: dropped.hooks) { live in
+        let kernel = FakeKernel()
+        try withVolume(port: kernel) { live in
             try live.make("Documents/f", blocks: 1)
             try live.set("fileProtection", of: "Documents/f", to: change.old.rawValue)
             let handle = try live.open("Documents/f")
@@ -86,7 +75,7 @@ struct ProtectionRaceTests {
             }.result.get()
             #expect(try live.protection(of: "Documents/f") == change.new)
             if !change.new.admits(.use, in: change.state) {
-                #expect(dropped.files.withLock { $0 } == [handle.node.address])
+                #expect(kernel.dropped == [handle.node.address])
             }
         }
     }

@@ -483,34 +483,20 @@ struct ProtectionClassTests {
 
 /// What the kernel has of a file when the device is locked.
 struct ProtectedPagesTests {
-    /// What the kernel is asked to drop. The hook reads the volume, so it is not called under the lock.
-    private final class Dropped: Sendable {
-        private let files = Mutex<[UInt64]>([])
-        let volume = Mutex<Volume?>(nil)
-
-        var hooks: VolumeHooks {
-            var hooks = VolumeHooks()
-            hooks.dropPages = { files in
-                #expect(self.volume.withLock { $0 }?.device.state.restrictsData == true)
-                self.files.withLock { $0 += files.map(\.address) }
-            }
-            return hooks
-        }
-        /// How often each was named.
-        func take() -> [UInt64: Int] {
-            files.withLock { files in
-                defer { files = [] }
-                return files.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-            }
+    /// Looks at the volume when it drops pages, so that is not under the lock.
+    private func withKernel(_ body: (LiveVolume, FakeKernel) throws -> Void) throws {
+        let kernel = FakeKernel()
+        try withVolume(port: kernel) { live in
+            let volume = live.volume
+            kernel.meanwhile(.dropping) { #expect(volume.device.state.restrictsData) }
+            defer { kernel.meanwhile(.dropping, nil) }
+            try body(live, kernel)
         }
     }
 
     /// Open files that nobody may use any more, with a name or without one, each once.
     @Test func pagesOfWhatIsOutOfReachAreDropped() throws {
-        let dropped = Dropped()
-        try withVolume(hooks: dropped.hooks) { live in
-            dropped.volume.withLock { $0 = live.volume }
-            defer { dropped.volume.withLock { $0 = nil } }
+        try withKernel { live, kernel in
             try live.makeDirectory("Documents/d")
             var handles: [Handle] = []
             var known: [FileProtection: UInt64] = [:]
@@ -533,25 +519,22 @@ struct ProtectedPagesTests {
             let inactive = try #require(known[.completeWhenUserInactive])
             let firstUnlock = try #require(known[.completeUntilFirstUserAuthentication])
             try live.enter(.locking)
-            #expect(dropped.take() == [:])
+            #expect(kernel.takeCounts() == [:])
             try live.enter(.locked)
-            #expect(dropped.take() == [complete: 1, inactive: 1, nameless: 1])
+            #expect(kernel.takeCounts() == [complete: 1, inactive: 1, nameless: 1])
             try live.enter(.unlocked)
-            #expect(dropped.take() == [:])
+            #expect(kernel.takeCounts() == [:])
             try live.enter(.beforeFirstUnlock)
-            #expect(dropped.take() == [complete: 1, inactive: 1, firstUnlock: 1, nameless: 1])
+            #expect(kernel.takeCounts() == [complete: 1, inactive: 1, firstUnlock: 1, nameless: 1])
             for handle in handles { live.volume.close(handle) }
             try live.enter(.locked)
-            #expect(dropped.take() == [:])
+            #expect(kernel.takeCounts() == [:])
         }
     }
 
     /// It is admitted, and not among the open files yet: the kernel drops its pages when it gets the answer.
     @Test func aFileThatIsBeingOpenedKeepsNoPages() throws {
-        let dropped = Dropped()
-        try withVolume(hooks: dropped.hooks) { live in
-            dropped.volume.withLock { $0 = live.volume }
-            defer { dropped.volume.withLock { $0 = nil } }
+        try withKernel { live, kernel in
             try live.make("Documents/f", blocks: 1)
             try live.set("fileProtection", of: "Documents/f", to: "complete")
             let before = try live.open("Documents/f", O_RDONLY)
@@ -562,7 +545,7 @@ struct ProtectedPagesTests {
                 try live.volume.open(node, flags: O_RDONLY, caller: LiveVolume.caller, offersPassthrough: false)
             }
             let handle = try opening.result.get()
-            #expect(live.volume.device.state == .locked && dropped.take() == [:])
+            #expect(live.volume.device.state == .locked && kernel.takeCounts() == [:])
             #expect(!handle.keepsCache)
             #expect(throws: Errno.notPermitted) { _ = try live.read(handle) }
             live.volume.close(handle)
@@ -642,4 +625,9 @@ struct ProtectedPagesTests {
         }
     }
     #endif
+}
+
+extension FakeKernel {
+    /// How often each file was named since the last time.
+    fileprivate func takeCounts() -> [UInt64: Int] { takeDropped().reduce(into: [:]) { $0[$1, default: 0] += 1 } }
 }

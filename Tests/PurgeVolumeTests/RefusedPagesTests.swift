@@ -10,41 +10,9 @@ import Testing
 
 /// What the kernel has of writes that the lock has refused, and when changed pages of a mapping are written back.
 struct RefusedPagesTests {
-    private final class Kernel: Sendable {
-        private let files = Mutex<[UInt64]>([])
-        private let errands = Mutex<[@Sendable () -> Void]>([])
-        /// What happens while it drops pages.
-        let meanwhile = Mutex<(@Sendable () -> Void)?>(nil)
-
-        var hooks: VolumeHooks {
-            var hooks = VolumeHooks()
-            hooks.dropPages = { files in
-                self.meanwhile.withLock { $0 }?()
-                self.files.withLock { $0 += files.map(\.address) }
-            }
-            hooks.dropRefusedPages = { file in self.files.withLock { $0.append(file.address) } }
-            hooks.runApart = { work in self.errands.withLock { $0.append(work) } }
-            return hooks
-        }
-        /// How much waits for a thread.
-        var waiting: Int { errands.withLock { $0.count } }
-        /// Runs that, and returns what was dropped since the last time.
-        func take() -> [UInt64] {
-            let work = errands.withLock { errands in
-                defer { errands = [] }
-                return errands
-            }
-            for work in work { work() }
-            return files.withLock { files in
-                defer { files = [] }
-                return files
-            }
-        }
-    }
-
-    private func withFile(_ body: (LiveVolume, Kernel, Handle) throws -> Void) throws {
-        let kernel = Kernel()
-        try withVolume(hooks: kernel.hooks) { live in
+    private func withFile(_ body: (LiveVolume, FakeKernel, Handle) throws -> Void) throws {
+        let kernel = FakeKernel(holdsErrands: true)
+        try withVolume(port: kernel) { live in
             let handle = try live.create("Documents/f")
             defer { live.volume.close(handle) }
             try live.set("fileProtection", of: "Documents/f", to: "complete")
@@ -58,17 +26,17 @@ struct RefusedPagesTests {
             try live.write(handle, at: 0, 4096)
             try live.enter(.locked)
             let file = handle.node.address
-            #expect(kernel.waiting == 0 && kernel.take() == [file])
+            #expect(kernel.errands == 0 && kernel.take() == [file])
             for _ in 0..<2 {
                 for _ in 0..<3 {
                     #expect(throws: Errno.notPermitted) { try live.write(handle, at: 0, 4096) }
                 }
-                #expect(kernel.waiting == 1)
+                #expect(kernel.errands == 1)
                 #expect(kernel.take() == [file])
             }
             try live.enter(.unlocked)
             try live.write(handle, at: 0, 4096)
-            #expect(kernel.waiting == 0 && kernel.take() == [])
+            #expect(kernel.errands == 0 && kernel.take() == [])
         }
     }
 
@@ -78,9 +46,7 @@ struct RefusedPagesTests {
         try withFile { live, kernel, handle in
             let written = Tally()
             let volume = live.volume
-            kernel.meanwhile.withLock { meanwhile in
-                meanwhile = { written.add((try? Self.writeBack(volume, handle)) ?? 0) }
-            }
+            kernel.meanwhile(.dropping) { written.add((try? Self.writeBack(volume, handle)) ?? 0) }
             for lock in 1...2 {
                 try live.write(handle, at: 0, 4096)
                 try live.enter(.locking)
@@ -94,7 +60,7 @@ struct RefusedPagesTests {
                 try live.enter(.unlocked)
                 #expect(try live.write(handle, at: 0, 4096, isMapped: true) == 4096)
             }
-            kernel.meanwhile.withLock { $0 = nil }
+            kernel.meanwhile(.dropping, nil)
         }
     }
 
@@ -141,15 +107,13 @@ struct RefusedPagesTests {
                     return nil
                 } catch { return error }
             }
-            kernel.meanwhile.withLock { meanwhile in
-                meanwhile = {
-                    #expect(throws: Errno.notPermitted) { try Self.write(volume, handle, at: 3 * page + 100, page) }
-                    #expect(writeBack(0..<3) == nil)
-                    #expect(writeBack(2..<7) == .notPermitted)
-                    #expect(writeBack(3..<5) == .notPermitted)
-                }
+            kernel.meanwhile(.dropping) {
+                #expect(throws: Errno.notPermitted) { try Self.write(volume, handle, at: 3 * page + 100, page) }
+                #expect(writeBack(0..<3) == nil)
+                #expect(writeBack(2..<7) == .notPermitted)
+                #expect(writeBack(3..<5) == .notPermitted)
             }
-            defer { kernel.meanwhile.withLock { $0 = nil } }
+            defer { kernel.meanwhile(.dropping, nil) }
             try live.enter(.locked)
             #expect(written.withLock { $0 } == [0..<3, 2..<3, 5..<6, 6..<7])
             _ = kernel.take()
@@ -203,5 +167,13 @@ struct RefusedPagesTests {
             try live.write(handle, at: 0, 4096, isMapped: true)
             #expect(throws: Errno.notPermitted) { try live.write(handle, at: 0, 4096) }
         }
+    }
+}
+
+extension FakeKernel {
+    /// Runs what waits for a thread, and returns what was dropped since the last time.
+    fileprivate func take() -> [UInt64] {
+        runErrands()
+        return takeDropped()
     }
 }

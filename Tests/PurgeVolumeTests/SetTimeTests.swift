@@ -253,7 +253,8 @@ struct SetTimeTests {
             let time = LiveVolume.ago(days: 5)
             try live.setTimes("tmp/f", modification: time)
             let fresh = try Volume(
-                store: live.volume.store, device: Device.fresh(), journal: live.volume.keeper.journal, mountpoint: nil)
+                store: live.volume.store, device: Device.fresh(), journal: live.volume.keeper.journal, mountpoint: nil,
+                port: NoKernel())
             #expect(try LiveVolume.times(of: "tmp/f", in: fresh) == time)
         }
     }

@@ -56,9 +56,7 @@ struct StuckFileTests {
     /// What comes from other apps instead is recorded and counted, like any purge of others.
     @Test func othersPurgeableGoesInsteadOfIt() throws {
         let moment = Moment()
-        var hooks = VolumeHooks()
-        hooks.beforeSlowWork = { moment.come() }
-        try withVolume(hooks: hooks) { live in
+        try withVolume(port: FakeKernel(on: .slowWork) { moment.come() }) { live in
             try live.command(.storageOthers, "\(20 * 4096)")
             try live.make("tmp/stuck", blocks: 40)
             let handle = try live.create("Documents/f")

@@ -10,8 +10,8 @@ import Testing
 /// Files that a purge empties instead of removing them (docs/RULES.md, Tombstones).
 struct TombstoneTests {
     /// `Library/Caches/d` leaves tombstones.
-    private func withTombstones(hooks: VolumeHooks = VolumeHooks(), _ body: (LiveVolume) throws -> Void) throws {
-        try withVolume(hooks: hooks) { live in
+    private func withTombstones(port: any KernelPort = NoKernel(), _ body: (LiveVolume) throws -> Void) throws {
+        try withVolume(port: port) { live in
             try live.makeDirectory("Library/Caches/d")
             try live.set("purgeTombstone", of: "Library/Caches/d", to: "1")
             try body(live)
@@ -168,8 +168,8 @@ struct TombstoneTests {
 
     /// Until the kernel knows the size, each thread that opens the file looks it up first.
     @Test func anOpenerLooksItUpAgain() throws {
-        let announcements = VolumeGhostTests.Announcements()
-        try withTombstones(hooks: announcements.hooks) { live in
+        let announcements = VolumeGhostTests.holdingKernel()
+        try withTombstones(port: announcements) { live in
             let path = "Library/Caches/d/a"
             try live.make(path, blocks: 40)
             let node = try live.node(path)
@@ -194,7 +194,7 @@ struct TombstoneTests {
             try live.unlink("Documents/f")
             try write()
             try live.make("Documents/f", blocks: 60)
-            #expect(announcements.count == 2)
+            #expect(announcements.unfinished == 2)
             #expect(throws: Errno.stale) { try open(by: 2) }
             announcements.finish()
             try open(by: 3)
@@ -205,8 +205,8 @@ struct TombstoneTests {
     /// The kernel tries a call only twice, so a thread that has been sent to look the file up is not sent again, although the
     /// file is emptied once more before it does.
     @Test func anOpenerIsSentToLookItUpOnlyOnce() throws {
-        let announcements = VolumeGhostTests.Announcements()
-        try withTombstones(hooks: announcements.hooks) { live in
+        let announcements = VolumeGhostTests.holdingKernel()
+        try withTombstones(port: announcements) { live in
             let path = "Library/Caches/d/a"
             try live.make(path, blocks: 40)
             let node = try live.node(path)
@@ -221,7 +221,7 @@ struct TombstoneTests {
             try live.make("Documents/f", blocks: 60)
             #expect(throws: Errno.stale) { try opened(node, by: 1, in: live) }
             try emptyAgain(by: 2)
-            #expect(announcements.count == 2)
+            #expect(announcements.unfinished == 2)
             try lookUp(by: 1, in: live)
             live.volume.close(try opened(node, by: 1, in: live))
             // What a thread has looked up before the file was emptied does not count.
@@ -270,15 +270,15 @@ struct TombstoneTests {
 
     /// The kernel is told by a truncate(2), which must not touch what the app has written since.
     @Test func theAnnouncementChangesNothing() throws {
-        let announcements = VolumeGhostTests.Announcements()
-        try withTombstones(hooks: announcements.hooks) { live in
+        let announcements = VolumeGhostTests.holdingKernel()
+        try withTombstones(port: announcements) { live in
             _ = try live.volume.lookup("Library", in: live.volume.root, caller: LiveVolume.caller)
             let caches = try live.volume.lookup("Caches", in: try live.node("Library"), caller: LiveVolume.caller).node
             _ = try live.volume.lookup("d", in: caches, caller: LiveVolume.caller)
             try live.make("Library/Caches/d/a", blocks: 40)
             let file = try live.node("Library/Caches/d/a")
             try live.make("Documents/f", blocks: 60)
-            #expect(announcements.count == 1)
+            #expect(announcements.unfinished == 1)
             #expect(throws: Errno.stale) { try opened(file, by: 1, in: live) }
             try lookUp(by: 1, in: live)
             let handle = try opened(file, by: 1, in: live)

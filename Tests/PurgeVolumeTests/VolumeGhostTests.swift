@@ -14,32 +14,16 @@ struct VolumeGhostTests {
     static let announcer = Caller(owner: 0, group: 0, tid: 99, umask: 0)
 
     /// Keeps what is to be announced until it is told to go on.
-    final class Announcements: Sendable {
-        private let waiting = Mutex<[@Sendable () -> Void]>([])
-        var hooks: VolumeHooks {
-            var hooks = VolumeHooks()
-            hooks.announcer = { VolumeGhostTests.announcer.tid }
-            hooks.announce = { announcement in self.waiting.withLock { $0.append(announcement.finish) } }
-            return hooks
-        }
-        var count: Int { waiting.withLock { $0.count } }
-        func finish() {
-            let all = waiting.withLock { waiting in
-                defer { waiting = [] }
-                return waiting
-            }
-            for then in all { then() }
-        }
-    }
+    static func holdingKernel() -> FakeKernel { FakeKernel(announcer: announcer.tid, holdsAnnouncements: true) }
 
     /// `tmp/a` purged by a write to `Documents/f`, and not announced yet; the kernel knows `tmp`.
-    private func withGhost(_ body: (LiveVolume, Node, Announcements) throws -> Void) throws {
-        let announcements = Announcements()
-        try withVolume(hooks: announcements.hooks) { live in
+    private func withGhost(_ body: (LiveVolume, Node, FakeKernel) throws -> Void) throws {
+        let announcements = Self.holdingKernel()
+        try withVolume(port: announcements) { live in
             _ = try live.volume.lookup("tmp", in: live.volume.root, caller: LiveVolume.caller)
             try live.make("tmp/a", blocks: 40)
             try live.make("Documents/f", blocks: 60)
-            #expect(announcements.count == 1)
+            #expect(announcements.unfinished == 1)
             try body(live, try live.node("tmp"), announcements)
         }
     }
@@ -70,18 +54,15 @@ struct VolumeGhostTests {
     @Test func itKeepsItsType() throws {
         let volume = Mutex<Volume?>(nil)
         let modes = Mutex<[String: mode_t]>([:])
-        var hooks = VolumeHooks()
-        hooks.announcer = { Self.announcer.tid }
-        hooks.announce = { announcement in
+        let kernel = FakeKernel(on: .announcing, announcer: Self.announcer.tid) {
             if let volume = volume.withLock({ $0 }), let tmp = volume.root.entry(named: Name("tmp")) {
                 for name in ["link", "fifo", "empty"] {
                     guard let entry = try? volume.lookup(name, in: tmp, caller: Self.announcer) else { continue }
                     modes.withLock { $0[name] = entry.attributes.status.st_mode & S_IFMT }
                 }
             }
-            announcement.finish()
         }
-        try withVolume(hooks: hooks) { live in
+        try withVolume(port: kernel) { live in
             volume.withLock { $0 = live.volume }
             defer { volume.withLock { $0 = nil } }
             _ = try live.volume.lookup("tmp", in: live.volume.root, caller: LiveVolume.caller)
@@ -121,7 +102,6 @@ struct VolumeGhostTests {
         try withGhost { live, tmp, announcements in
             try live.unlink("Documents/f")
             try live.make("tmp/a", blocks: 40)
-            let second = Announcements()
             let handle = try live.create("Documents/g")
             defer { live.volume.close(handle) }
             let request = WriteRequest(
@@ -145,14 +125,13 @@ struct VolumeGhostTests {
             announcements.finish()
             #expect(done.value == 1)
             #expect(live.volume.mayCacheAbsence("a", in: tmp))
-            #expect(second.count == 0)
         }
     }
 
     /// Nothing is announced in a directory that the kernel does not know.
     @Test func ofAnUnknownDirectoryNothingIsToBeTold() throws {
-        let announcements = Announcements()
-        try withVolume(hooks: announcements.hooks) { live in
+        let announcements = Self.holdingKernel()
+        try withVolume(port: announcements) { live in
             try live.make("tmp/a", blocks: 40)
             let tmp = try live.node("tmp")
             let job = try #require(

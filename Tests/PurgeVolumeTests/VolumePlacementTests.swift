@@ -193,9 +193,7 @@ struct VolumePlacementTests {
     /// Other calls come between the steps of a rename; what counts afterwards is what the next mount finds.
     @Test func callsBetweenTheStepsOfARename() throws {
         let calls = Mutex<[@Sendable () -> Void]>([])
-        var hooks = VolumeHooks()
-        hooks.beforeSlowWork = { calls.withLock { $0.popLast() }?() }
-        try withVolume(hooks: hooks) { live in
+        try withVolume(port: FakeKernel(on: .slowWork) { calls.withLock { $0.popLast() }?() }) { live in
             try live.makeDirectory("Documents/d")
             for number in 0..<2500 { live.volume.close(try live.create("Documents/d/f\(number)")) }
             calls.withLock {

@@ -123,14 +123,12 @@ struct VolumeReclaimerTests {
     @Test func aCommandWaitsForIt() throws {
         let (begun, done, answered) = (Tally(), Tally(), Tally())
         let mayEnd = Gate()
-        var hooks = VolumeHooks()
-        hooks.announce = { announcement in
+        let kernel = FakeKernel(on: .announcing) {
             begun.add()
             mayEnd.wait(while: 0)  // the kernel takes its time
             done.add()
-            announcement.finish()
         }
-        try withVolume(hooks: hooks) { live in
+        try withVolume(port: kernel) { live in
             try live.command(.storageThresholds, Self.half)
             for name in 0..<10 { try live.make("tmp/\(name)", blocks: 4) }
             try live.volume.startThreads()

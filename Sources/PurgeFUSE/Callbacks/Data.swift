@@ -84,7 +84,7 @@ extension Request {
         answer(purging: { (debt: inout AnnouncementDebt) throws(Errno) in
             let source = try handle(info)
             let count = try volume.copy(from: source, offset: offset, to: handle(toInfo), write, debt: &debt)
-            server.notifier.forgetAttributes(of: source.node)
+            server.kernel.forgetAttributes(of: [source.node.address])
             return count
         }) { $0.written($1) }
     }

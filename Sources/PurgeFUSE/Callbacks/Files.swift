@@ -18,7 +18,7 @@ extension Request {
     fileprivate func open(_ node: fuse_ino_t, _ info: FileInfo?) {
         guard let info else { return fail(.badFileDescriptor) }
         if self.node(node).isControl { return openControl(self.node(node), flags: info.pointee.flags) }
-        if server.notifier.pages.isWaiting(by: tid) { return _ = reply().open(0, flags: PageWaiter.openFlags) }
+        if server.kernel.pages.isWaiting(by: tid) { return _ = reply().open(0, flags: PageWaiter.openFlags) }
         answer { () throws(Errno) in
             try open(self.node(node), flags: info.pointee.flags)
         } _: { reply, handle in
@@ -86,7 +86,7 @@ extension Server {
     /// - Parameter request: nil when it has been answered (BackingFiles.release).
     func release(_ handle: Handle, _ request: fuse_req_t?) {
         if handle.mode.isPassed { backings.release(handle, request) }
-        if handle.mode == .passthroughDirect { notifier.forgetAttributes(of: handle.node) }
+        if handle.mode == .passthroughDirect { kernel.forgetAttributes(of: [handle.node.address]) }
         volume.close(handle)
     }
 
@@ -116,7 +116,7 @@ extension Server {
             }
             // Writes through a mapping of this descriptor change the file without us, and without the cached
             // attributes.
-            if handle.mode == .passthroughDirect { notifier.forgetAttributes(of: handle.node) }
+            if handle.mode == .passthroughDirect { kernel.forgetAttributes(of: [handle.node.address]) }
             let passthrough = UInt32(SHIM_FOPEN_PASSTHROUGH) | noFlush
             return (handle.mode == .passthrough ? passthrough : passthrough | UInt32(SHIM_FOPEN_DIRECT_IO), id)
         }

@@ -48,7 +48,7 @@ extension Server {
     fileprivate func find(
         _ name: UnsafePointer<CChar>?, in parent: Node, for request: Request
     ) throws(Errno) -> Entry {
-        if parent.isControl, notifier.pages.isWaiting(by: request.tid) {
+        if parent.isControl, kernel.pages.isWaiting(by: request.tid) {
             return try openFile(named: request.name(name))
         }
         return try volume.lookup(request.name(name), in: parent, caller: request.caller)
@@ -56,7 +56,7 @@ extension Server {
 
     /// For the page waiter: the name is that of a file only for as long as the file is being opened.
     private func openFile(named name: CName) throws(Errno) -> Entry {
-        guard let file = notifier.pages.file(named: name) else { throw .noEntry }
+        guard let file = kernel.pages.file(named: name) else { throw .noEntry }
         do throws(Errno) { return try volume.entry(of: file) } catch { throw .noEntry }
     }
 }

@@ -49,7 +49,7 @@ struct ChargedBlocks: VolumeFamily {
             guard !isLast, error == .deviceFull else { throw error }
         }
         // Files that such a call has open are passed over, and that lasts only a moment.
-        hooks.beforeSlowWork()
+        port.expectSlowWork()
         retries.awaitOthers(than: demand.tid)
         return try attempt(demand, for: node, wrote: wrote, isLast: true)
     }

@@ -19,7 +19,7 @@ struct DataOrder: VolumeFamily {
     /// Returns when `begin` has returned true.
     func awaitTurn(_ begin: (inout VolumeState) -> Bool) {
         if change(begin) { return }
-        hooks.beforeSlowWork()
+        port.expectSlowWork()
         core.turnsAreAwaited.add(1, ordering: .sequentiallyConsistent)
         defer { core.turnsAreAwaited.subtract(1, ordering: .sequentiallyConsistent) }
         while true {

@@ -52,7 +52,7 @@ struct DataProtection: VolumeFamily {
         }
         for start in stride(from: 0, to: nodes.count, by: Self.filesAtOnce) {
             let some = Array(nodes[start..<min(start + Self.filesAtOnce, nodes.count)])
-            hooks.dropPages(some)
+            port.dropPages(of: some)
             change { _ in for node in some { node.ensuredIO.pagesDropped = unlocks } }
         }
     }

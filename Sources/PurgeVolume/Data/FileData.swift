@@ -13,7 +13,7 @@ struct FileData: VolumeFamily {
     }
 
     func sync(_ handle: Handle, dataOnly: Bool) throws(Errno) {
-        hooks.beforeSlowWork()
+        port.expectSlowWork()
         do throws(Errno) {
             if dataOnly { try System.syncData(handle.descriptor) } else { try System.sync(handle.descriptor) }
         } catch { throw access.hostError(error, handle.node) }
@@ -28,7 +28,7 @@ struct FileData: VolumeFamily {
         try protection.admit(.use, to: target.node, by: request.tid)
         guard isDense(source.node), isDense(target.node) else { throw .notSupported }
         guard offset >= 0 else { throw .invalid }
-        hooks.beforeSlowWork()
+        port.expectSlowWork()
         let rest = ByteCount(try System.status(source.descriptor).size) - ByteCount(offset)
         var request = request
         request.length = Int(max(0, min(Int64(request.length), rest.bytes)))

@@ -30,7 +30,7 @@ extension FileSpace {
         guard request.length > 0, request.offset >= 0 else { throw .invalid }
         try protection.admit(.use, to: handle.node, by: request.tid)
         try checkEnd(request.end)
-        hooks.beforeSlowWork()
+        port.expectSlowWork()
         try Privileges.dropUnlessCapable(from: handle.descriptor, tid: request.tid)
         try openFiles.apartFromUse(of: handle.node) { () throws(Errno) in
             try dataOrder.alone(with: handle.node) { () throws(Errno) in

@@ -27,7 +27,7 @@ extension OpenFiles {
             let seen = core.turns.generation
             guard read({ _ in (node.io?.closing ?? 0) > 0 }) else { return }
             attempts -= 1
-            hooks.beforeSlowWork()
+            port.expectSlowWork()
             core.turnsAreAwaited.add(1, ordering: .sequentiallyConsistent)
             if read({ _ in (node.io?.closing ?? 0) > 0 }) { core.turns.wait(while: seen, milliseconds: 20) }
             core.turnsAreAwaited.subtract(1, ordering: .sequentiallyConsistent)

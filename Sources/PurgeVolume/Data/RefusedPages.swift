@@ -23,10 +23,10 @@ struct RefusedPages: VolumeFamily {
             return true
         }
         if isFirst {
-            hooks.runApart {
+            port.runApart {
                 // The next refused write may come too late for this drop.
                 change { _ in node.io?.awaitsDrop = false }
-                hooks.dropRefusedPages(node)
+                port.dropRefusedPages(of: node)
                 end(node)
             }
         }

@@ -13,7 +13,7 @@ struct ContainerFolders: VolumeFamily {
         let missing = Store.folders.filter { !isThere($0) }
         guard !missing.isEmpty else { return }
         // A mount makes them through the kernel, which caches what is there and what is not.
-        switch hooks.makeFolders(missing) {
+        switch makeThroughKernel(missing) {
         case .done: return
         case .late:
             core.lateAnnouncements.add(1, ordering: .relaxed)
@@ -23,6 +23,10 @@ struct ContainerFolders: VolumeFamily {
         for folder in missing {
             do throws(Errno) { try make(folder) } catch { report(folder, error) }
         }
+    }
+
+    private func makeThroughKernel(_ folders: [String]) -> FolderMaking {
+        do throws(Errno) { return port.makeFolders(folders, for: try store.owner) } catch { return .unavailable }
     }
 
     /// Whether it is one of them. Under the lock.
@@ -57,7 +61,7 @@ struct ContainerFolders: VolumeFamily {
     }
 
     private func report(_ folder: String, _ error: Errno) {
-        hooks.report(
+        port.report(
             StoreError(
                 "the folder cannot be made: \(error)", path: store.path + "/container/" + folder,
                 advice: "Make it in the mount."))
@@ -89,6 +93,6 @@ struct ContainerFolders: VolumeFamily {
             root.ensuredIO.setTimes = SetTimes()
         }
         core.finishPlacing(below: [root])
-        hooks.forgetAttributes([VolumeHooks.rootID])
+        port.forgetAttributes(of: [KernelID.root])
     }
 }

@@ -116,13 +116,13 @@ struct DeviceChanges: VolumeFamily {
     /// now. What has lost its name is found if it is an open file.
     private func forgetAttributes() {
         let nameless = read { $0.handles.files { $0.isUnlinked ? $0.address : nil } }
-        hooks.forgetAttributes([VolumeHooks.rootID] + nameless)
+        port.forgetAttributes(of: [KernelID.root] + nameless)
         var pending = [root]
         while let folder = pending.popLast() {
             let nodes = Array(entries(of: folder).values)
             pending += nodes.filter(\.isDirectory)
             let known = selections.inSlices(nodes) { $0.lookups > 0 ? $0.address : nil }
-            if !known.isEmpty { hooks.forgetAttributes(known) }
+            if !known.isEmpty { port.forgetAttributes(of: known) }
         }
     }
 }

@@ -27,7 +27,7 @@ public struct Directories: VolumeFamily {
     /// fsync(2) of a directory; the control directory has nothing to write.
     public func sync(_ node: Node) throws(Errno) {
         if node.isControl { return }
-        hooks.beforeSlowWork()
+        port.expectSlowWork()
         let descriptor = try readable(node)
         do throws(Errno) { try System.sync(descriptor.raw) } catch { throw access.hostError(error, node) }
     }
@@ -53,7 +53,7 @@ public struct Directories: VolumeFamily {
     /// Brings what will be requested next into the caches of the file system below, while the reader is busy with the
     /// `count` entries that it has got.
     public func warmUp(_ handle: DirectoryHandle, after count: Int) {
-        handle.warmUp(count) { hooks.beforeSlowWork() }
+        handle.warmUp(count) { port.expectSlowWork() }
     }
 
     private func give(

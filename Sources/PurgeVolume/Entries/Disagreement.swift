@@ -40,7 +40,7 @@ struct Disagreement: ~Copyable {
         let now = System.uptime()
         if deadline == 0 {
             deadline = now + patience
-            core.hooks.beforeSlowWork()
+            core.port.expectSlowWork()
         }
         guard now < deadline else { return false }
         usleep(Self.pause)

@@ -17,7 +17,7 @@ extension StoreAccess {
     /// Reports a problem with a file in the log.
     func report(_ what: String, _ node: Node) {
         let path = read { _ in node.path().text }
-        hooks.report(
+        port.report(
             StoreError(what, path: "\(store.path)/container/\(path)", advice: "Run: purgefs check \(store.path)"))
     }
 }

@@ -141,7 +141,7 @@ extension StoreKeeper {
 
     private func reportDamage() {
         let damage = takeDamage()
-        for message in damage { hooks.report(message) }
+        for message in damage { port.report(message) }
         if !damage.isEmpty { events.flush() }
     }
 
@@ -189,7 +189,7 @@ extension StoreKeeper {
     /// Reported once, until everything that belongs into it can be written again.
     private func reportJournal(_ error: StoreError) {
         journalHasFailed.store(true, ordering: .relaxed)
-        if !journalIsFailing.exchange(true, ordering: .relaxed) { hooks.report(error) }
+        if !journalIsFailing.exchange(true, ordering: .relaxed) { port.report(error) }
     }
 
     /// For commands: earlier events, and the numbers that they have led to, are in the journal when they return, if that
@@ -243,7 +243,7 @@ extension StoreKeeper {
             saving.failure = nil
             return true
         } catch {
-            if saving.failure == nil { hooks.report(error) }
+            if saving.failure == nil { port.report(error) }
             saving.failure = error
             // It may be there nevertheless, if only the last step has failed.
             if let work = now.unfinished { savedDevice.withLock { $0.unfinished = work } }
@@ -263,7 +263,7 @@ extension StoreKeeper {
             // If this fails, a device.json that can be saved says the same.
             do throws(StoreError) {
                 saving.note = try store.removalNote.remove() ? .none : .unknown
-            } catch { hooks.report(error) }
+            } catch { port.report(error) }
         }
     }
 

@@ -36,7 +36,7 @@ public struct Removal: Sendable {
         PurgedName(name: name, path: path, isDirectory: node.isDirectory, isEmptied: isEmptied)
     }
     /// The kernel's nodeid of the directory.
-    public var directoryID: UInt64 { path.count == 1 ? VolumeHooks.rootID : directory.address }
+    public var directoryID: UInt64 { path.count == 1 ? KernelID.root : directory.address }
 }
 
 /// What the kernel is told. It holds no node, because releasing the last reference to one closes descriptors, which the

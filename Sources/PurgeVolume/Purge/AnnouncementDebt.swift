@@ -32,7 +32,7 @@ public struct AnnouncementDebt: ~Copyable {
     deinit {
         guard !isNothing else { return }
         names.announce(removals)
-        names.hooks.report(StoreError("purged names were not waited for", path: names.store.path, advice: ""))
+        names.port.report(StoreError("purged names were not waited for", path: names.store.path, advice: ""))
     }
 
     @usableFromInline

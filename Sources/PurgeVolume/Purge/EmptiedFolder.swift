@@ -159,7 +159,7 @@ struct EmptiedFolder: VolumeFamily {
 
     private func report(_ dentry: Dentry, _ error: Errno) {
         let path = read { _ in dentry.directory.path() + [dentry.name] }
-        hooks.report(
+        port.report(
             StoreError(
                 "it was not removed from \(place): \(error)",
                 path: store.path + "/container/" + path.text,

@@ -22,7 +22,7 @@ struct PurgedNames: VolumeFamily {
     }
 
     private func announce(_ removals: [Removal], answer: (@Sendable (Bool) -> Void)?) {
-        hooks.announce(
+        port.announce(
             Announcement(
                 removals: removals, whereabouts: { [self] in whereabouts(of: $0) },
                 told: { [self] in finishAnnouncement(removals) }, answer: answer))
@@ -61,7 +61,7 @@ struct PurgedNames: VolumeFamily {
 // watchers (docs/INTERNALS.md, Telling the kernel of a purge).
 extension PurgedNames {
     func isAnnouncer(_ caller: Caller) -> Bool { isAnnouncer(caller.tid) }
-    func isAnnouncer(_ tid: pid_t) -> Bool { tid != 0 && tid == hooks.announcer() }
+    func isAnnouncer(_ tid: pid_t) -> Bool { tid != 0 && tid == port.announcer }
 
     /// For the announcing thread a purged name still exists.
     func ghost(_ name: Name, in parent: Node, caller: Caller) -> Entry? {

@@ -55,7 +55,7 @@ extension Purger {
         try System.truncate(file.raw, 0)
         let (isDense, isKnown) = read { _ in (node.isDense, node.lookups > 0) }
         // Before anybody can open it again: a reader would get zeros up to the size that the kernel has in mind.
-        if isKnown { hooks.forgetAttributes([node.address]) }
+        if isKnown { port.forgetAttributes(of: [node.address]) }
         guard !isDense else { return }
         charges.noteFreed(node, file.raw, 0..<Int64.max, size: 0)
         // Its record could not be changed.

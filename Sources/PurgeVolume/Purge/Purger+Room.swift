@@ -33,13 +33,13 @@ extension Purger {
             if let value = try makeRoom(&room, body) { return value }
             if room.job != nil {
                 // Such calls run one after the other; otherwise two could each keep the other from getting enough.
-                hooks.beforeSlowWork()
+                port.expectSlowWork()
                 if let value = try makeMuchRoom(&room, body) { return value }
             }
             // The rest is held. Nothing is set aside while waiting for it.
             let left = deadline - System.uptime()
             guard left > 0 else { return nil }
-            hooks.beforeSlowWork()
+            port.expectSlowWork()
             core.released.wait(while: seen, milliseconds: min(1000, left / 1_000_000 + 1))
         }
     }

@@ -122,7 +122,7 @@ struct Purger: VolumeFamily {
     func carryOut(_ job: PurgeJob, _ debt: inout AnnouncementDebt, report: (PurgeResult) -> Void) {
         let began = clock.now
         var job = job
-        hooks.beforeSlowWork()
+        port.expectSlowWork()
         tell(&job, fromOthers: job.picked.fromOthers, report)
         var victims = job.picked.victims[...]
         repeat {

@@ -55,12 +55,12 @@ struct FaultSweepTests {
     private static func sweep(
         _ operation: FaultyOperation, _ kinds: [(code: Int32, count: Int)], _ tally: Tally
     ) throws {
-        var hooks = VolumeHooks()
-        hooks.report = { error in
-            guard error.what == "purged names were not waited for" else { return }
-            tally.problems.withLock { $0.append("\(operation.name): \(error.what)") }
+        let kernel = FakeKernel()
+        defer {
+            let unpaid = kernel.reports.map(\.what).filter { $0 == "purged names were not waited for" }
+            tally.problems.withLock { $0 += unpaid.map { "\(operation.name): \($0)" } }
         }
-        try withVolume(hooks: hooks, settings: roomy) { live in
+        try withVolume(port: kernel, settings: roomy) { live in
             let baseline = try FaultStage.Baseline(live)
             for kind in kinds {
                 var after = 0

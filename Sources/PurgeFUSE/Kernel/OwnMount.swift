@@ -1,0 +1,49 @@
+import CFuse
+import Glibc
+import PurgeSystem
+import Synchronization
+
+/// Our mount, as threads of the daemon reach it.
+final class OwnMount: Sendable {
+    let path: String
+    private struct Begun {
+        /// The address of libfuse's session.
+        var session: UInt
+        /// Distinguishes our mount from what is under it.
+        var device: Int64
+    }
+    /// nil before there is a mount.
+    private let begun = Mutex<Begun?>(nil)
+
+    init(path: String) { self.path = path }
+
+    func begin(session: OpaquePointer) throws(Errno) {
+        let device = try path.withCString { path in
+            Result { () throws(Errno) in try System.device(at: AT_FDCWD, path) }
+        }.get()
+        begun.withLock { $0 = Begun(session: UInt(bitPattern: session), device: device) }
+    }
+
+    var hasBegun: Bool { begun.withLock { $0 != nil } }
+
+    /// The kernel asks for attributes again before it uses a name of the node. No lock in the kernel is taken.
+    func forgetAttributes(of node: UInt64) { invalidate(node, from: -1) }
+
+    /// Waits for pages that are being read or written. Of a directory it drops the listing.
+    func dropPages(of node: UInt64) { invalidate(node, from: 0) }
+
+    private func invalidate(_ node: UInt64, from offset: off_t) {
+        guard let session = OpaquePointer(bitPattern: begun.withLock { $0?.session ?? 0 }) else { return }
+        fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(node), offset, 0)
+    }
+
+    /// nil if our mount is gone, because the path would lead to what is under it. Other mounts inside
+    /// are not entered, since they may never answer.
+    func open(_ path: [UInt8], _ flags: Int32) throws(Errno) -> FileDescriptor? {
+        let root = try FileDescriptor.open(self.path, System.openPath | O_DIRECTORY)
+        guard try System.device(at: root.raw, "") == begun.withLock({ $0?.device }) else { return nil }
+        if path.isEmpty { return root }
+        let name = path.map { CChar(bitPattern: $0) } + [0]
+        return try FileDescriptor(adopting: System.openInMount(root.raw, name, flags | O_CLOEXEC))
+    }
+}
