@@ -51,13 +51,12 @@ extension Volume {
         return try fileData.copy(from: source, offset: offset, to: target, request, debt: &debt)
     }
 
-    /// Writes as much as fits: `perform` gets the descriptor and which bytes of the request to write.
+    /// Writes as many of the bytes as fit.
     public func write(
-        _ handle: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt,
-        perform: (Int32, Range<Int>) throws(Errno) -> Int
+        _ handle: Handle, _ request: WriteRequest, _ bytes: UnsafeRawBufferPointer, debt: inout AnnouncementDebt
     ) throws(Errno) -> Int {
         retries.finishOld(except: request.tid)
-        return try fileData.write(handle, request, debt: &debt, perform: perform)
+        return try fileData.write(handle, request, SentBytes(sent: bytes), debt: &debt)
     }
 
     /// fallocate(2): plain, KEEP_SIZE, PUNCH_HOLE and ZERO_RANGE. All or nothing.

@@ -29,9 +29,8 @@ struct AnnouncementDebtTests {
             let request = WriteRequest(
                 offset: 0, length: 60 * 4096, isMapped: false, dropsPrivileges: false, tid: LiveVolume.tid)
             let unpaid = live.volume.answering { (debt) throws(Errno) in
-                try live.volume.write(handle, request, debt: &debt) { (_, bytes) throws(Errno) in
-                    try perform(bytes.count)
-                }
+                try live.volume.fileData.write(
+                    handle, request, TestData { (_, bytes) throws(Errno) in try perform(bytes.count) }, debt: &debt)
             }
             try body(live, unpaid)
         }

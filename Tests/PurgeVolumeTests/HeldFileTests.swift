@@ -43,9 +43,9 @@ struct HeldFileTests {
                 let request = WriteRequest(
                     offset: 0, length: 4096, isMapped: false, dropsPrivileges: false, tid: LiveVolume.tid)
                 _ = try volume.answering { (debt) throws(Errno) in
-                    try volume.write(handle, request, debt: &debt) { (fd, bytes) throws(Errno) in
-                        try LiveVolume.put(fd, bytes.count, 0)
-                    }
+                    try volume.fileData.write(
+                        handle, request,
+                        TestData { (fd, bytes) throws(Errno) in try LiveVolume.put(fd, bytes.count, 0) }, debt: &debt)
                 }.announced()
                 isDone.add()
             }

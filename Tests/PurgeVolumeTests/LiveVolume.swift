@@ -145,22 +145,23 @@ extension LiveVolume {
         let request = WriteRequest(
             offset: offset, length: count, isMapped: isMapped, dropsPrivileges: false, tid: Self.tid)
         return try announcing { (debt) throws(Errno) in
-            try volume.write(handle, request, debt: &debt) { (fd, bytes) throws(Errno) in
-                try Self.put(fd, bytes.count, offset + Int64(bytes.lowerBound))
-            }
+            try volume.fileData.write(
+                handle, request,
+                TestData { (fd, bytes) throws(Errno) in
+                    try Self.put(fd, bytes.count, offset + Int64(bytes.lowerBound))
+                }, debt: &debt)
         }
     }
     @discardableResult
     func write(
         _ handle: Handle, at offset: Int64, _ count: Int, isMapped: Bool = false, dropsPrivileges: Bool = false,
-        perform: (Int32, Int) throws(Errno) -> Int
+        perform: @escaping (Int32, Int) throws(Errno) -> Int
     ) throws(Errno) -> Int {
         let request = WriteRequest(
             offset: offset, length: count, isMapped: isMapped, dropsPrivileges: dropsPrivileges, tid: Self.tid)
         return try announcing { (debt) throws(Errno) in
-            try volume.write(handle, request, debt: &debt) { (fd, bytes) throws(Errno) in
-                try perform(fd, bytes.count)
-            }
+            try volume.fileData.write(
+                handle, request, TestData { (fd, bytes) throws(Errno) in try perform(fd, bytes.count) }, debt: &debt)
         }
     }
     static func put(_ fd: Int32, _ count: Int, _ offset: Int64) throws(Errno) -> Int {
@@ -208,6 +209,15 @@ extension LiveVolume {
     /// st_blocks x 512.
     func charged(_ node: Node) throws(Errno) -> Int64 { Int64(try volume.attributes(of: node).status.st_blocks) * 512 }
     func chargedBlocks(_ path: String) throws(Errno) -> Int64 { try charged(try node(path)) / 4096 }
+}
+
+/// The data of a write that a test puts into the file, or fails to.
+struct TestData: WriteData {
+    let perform: (Int32, Range<Int>) throws(Errno) -> Int
+
+    func put(_ bytes: Range<Int>, into descriptor: Int32, at offset: Int64) throws(Errno) -> Int {
+        try perform(descriptor, bytes)
+    }
 }
 
 extension UnpaidAnswer {

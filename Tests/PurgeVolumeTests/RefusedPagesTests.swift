@@ -128,15 +128,17 @@ struct RefusedPagesTests {
 
     @discardableResult
     private static func writeBack(
-        _ volume: Volume, _ handle: Handle, at offset: Int, _ length: Int, _ note: (Range<Int>) -> Void
+        _ volume: Volume, _ handle: Handle, at offset: Int, _ length: Int, _ note: @escaping (Range<Int>) -> Void
     ) throws(Errno) -> Int {
         let request = WriteRequest(
             offset: Int64(offset), length: length, isMapped: true, dropsPrivileges: false, tid: LiveVolume.tid)
         return try volume.answering { (debt) throws(Errno) in
-            try volume.write(handle, request, debt: &debt) { (fd, bytes) throws(Errno) in
-                note(bytes)
-                return try LiveVolume.put(fd, bytes.count, Int64(offset + bytes.lowerBound))
-            }
+            try volume.fileData.write(
+                handle, request,
+                TestData { (fd, bytes) throws(Errno) in
+                    note(bytes)
+                    return try LiveVolume.put(fd, bytes.count, Int64(offset + bytes.lowerBound))
+                }, debt: &debt)
         }.announced()
     }
 
@@ -144,7 +146,8 @@ struct RefusedPagesTests {
         let request = WriteRequest(
             offset: Int64(offset), length: length, isMapped: false, dropsPrivileges: false, tid: LiveVolume.tid)
         _ = try volume.answering { (debt) throws(Errno) in
-            try volume.write(handle, request, debt: &debt) { (_, bytes) throws(Errno) in bytes.count }
+            try volume.fileData.write(
+                handle, request, TestData { (_, bytes) throws(Errno) in bytes.count }, debt: &debt)
         }.announced()
     }
 

@@ -107,9 +107,9 @@ struct VolumeGhostTests {
             let request = WriteRequest(
                 offset: 0, length: 60 * 4096, isMapped: false, dropsPrivileges: false, tid: 1)
             let unpaid = live.volume.answering { (debt) throws(Errno) in
-                try live.volume.write(handle, request, debt: &debt) { (fd, bytes) throws(Errno) in
-                    try LiveVolume.put(fd, bytes.count, 0)
-                }
+                try live.volume.fileData.write(
+                    handle, request,
+                    TestData { (fd, bytes) throws(Errno) in try LiveVolume.put(fd, bytes.count, 0) }, debt: &debt)
             }
             let directories = unpaid.debt.removals.map { String(decoding: $0.purgedName.directoryPath, as: UTF8.self) }
             #expect(directories == ["tmp"])

@@ -44,10 +44,7 @@ extension Request {
             offset: offset, length: data.count, isMapped: info?.pointee.writepage != 0,
             dropsPrivileges: RawRequest.current.writeDropsPrivileges, tid: tid)
         answer(purging: { (debt: inout AnnouncementDebt) throws(Errno) in
-            try volume.write(handle(info), write, debt: &debt) { (fd, bytes) throws(Errno) in
-                let part = UnsafeRawBufferPointer(rebasing: data[bytes])
-                return try System.pwriteAll(fd, part, offset: offset + Int64(bytes.lowerBound))
-            }
+            try volume.write(handle(info), write, data, debt: &debt)
         }) { $0.written($1) }
     }
 
@@ -87,24 +84,5 @@ extension Request {
             server.kernel.forgetAttributes(of: [source.node.address])
             return count
         }) { $0.written($1) }
-    }
-}
-
-extension System {
-    /// Writes until everything is written or a call fails; throws only if nothing was written.
-    static func pwriteAll(_ fd: Int32, _ bytes: UnsafeRawBufferPointer, offset: Int64) throws(Errno) -> Int {
-        var written = 0
-        while written < bytes.count {
-            do {
-                let count = try pwrite(
-                    fd, UnsafeRawBufferPointer(rebasing: bytes[written...]), offset: offset + Int64(written))
-                if count == 0 { break }
-                written += count
-            } catch {
-                if written == 0 { throw error }
-                break
-            }
-        }
-        return written
     }
 }

@@ -8,6 +8,8 @@ import PurgeTree
 public struct WriteRequest: Sendable {
     public var offset: Int64
     public var length: Int
+    /// Where its data begins in all that was sent, for a part of a write.
+    var start = 0
     /// From a mapping: it is written as a whole or not at all, since a short answer would be lost.
     public var isMapped: Bool
     /// The caller may not keep set-user-ID and set-group-ID.
@@ -35,13 +37,14 @@ public struct WriteRequest: Sendable {
         return part
     }
 
-    /// Consecutive parts of this length, the last one perhaps shorter, each with where its data begins in that of the whole.
-    func parts(of size: Int) -> [(request: WriteRequest, start: Int)] {
-        stride(from: 0, to: length, by: size).map { start in
+    /// Consecutive parts of this length, the last one perhaps shorter.
+    func parts(of size: Int) -> [WriteRequest] {
+        stride(from: 0, to: length, by: size).map { done in
             var part = self
-            part.offset += Int64(start)
-            part.length = min(size, length - start)
-            return (part, start)
+            part.offset += Int64(done)
+            part.start += done
+            part.length = min(size, length - done)
+            return part
         }
     }
 }
@@ -49,12 +52,11 @@ public struct WriteRequest: Sendable {
 extension FileData {
     /// If nothing has to be purged and no hole arises, the lock is taken only when it begins and when it ends.
     func write(
-        _ handle: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt,
-        perform: (Int32, Range<Int>) throws(Errno) -> Int
+        _ handle: Handle, _ request: WriteRequest, _ data: some WriteData, debt: inout AnnouncementDebt
     ) throws(Errno) -> Int {
         guard request.length > 0 else { return 0 }
         if request.isMapped, refusedPages.include(request, of: handle.node) {
-            writeOtherPages(handle, request, &debt, perform)
+            writeOtherPages(handle, request, data, &debt)
             throw .notPermitted
         }
         try admit(request, to: handle)
@@ -62,8 +64,8 @@ extension FileData {
         var isAlone = false
         let reservation = beginWrite(request, of: handle.node, isAlone: &isAlone)
         defer { dataOrder.endTurn(of: handle.node, isAlone: isAlone) }
-        do throws(Errno) { return try writeBlocks(handle, request, reservation, &debt, perform) } catch {
-            if error == .noSpace, request.isMapped { overwritePages(handle, request, &debt, perform) }
+        do throws(Errno) { return try writeBlocks(handle, request, data, reservation, &debt) } catch {
+            if error == .noSpace, request.isMapped { overwritePages(handle, request, data, &debt) }
             throw error
         }
     }
@@ -98,30 +100,22 @@ extension FileData {
     /// Overwriting in place always works: pages of a refused write-back that already have blocks are not lost together
     /// with those that find no room.
     private func overwritePages(
-        _ handle: Handle, _ request: WriteRequest, _ debt: inout AnnouncementDebt,
-        _ perform: (Int32, Range<Int>) throws(Errno) -> Int
+        _ handle: Handle, _ request: WriteRequest, _ data: some WriteData, _ debt: inout AnnouncementDebt
     ) {
         for part in request.parts(of: Int(ByteCount.block.bytes)) {
-            guard read({ _ in handle.node.missing(in: part.request.blocks) }) == 0 else { continue }
-            do throws(Errno) {
-                _ = try writeBlocks(handle, part.request, nil, &debt) { (fd, bytes) throws(Errno) in
-                    try perform(fd, bytes.lowerBound + part.start..<bytes.upperBound + part.start)
-                }
-            } catch {}  // the request fails anyway
+            guard read({ _ in handle.node.missing(in: part.blocks) }) == 0 else { continue }
+            // Errors are dropped: the request fails anyway.
+            do throws(Errno) { _ = try writeBlocks(handle, part, data, nil, &debt) } catch {}
         }
     }
 
     /// What was stored in pages beside those of a refused write is not lost together with these.
     private func writeOtherPages(
-        _ handle: Handle, _ request: WriteRequest, _ debt: inout AnnouncementDebt,
-        _ perform: (Int32, Range<Int>) throws(Errno) -> Int
+        _ handle: Handle, _ request: WriteRequest, _ data: some WriteData, _ debt: inout AnnouncementDebt
     ) {
-        for part in request.parts(of: Int(getpagesize())) where !refusedPages.include(part.request, of: handle.node) {
-            do throws(Errno) {
-                _ = try write(handle, part.request, debt: &debt) { (fd, bytes) throws(Errno) in
-                    try perform(fd, bytes.lowerBound + part.start..<bytes.upperBound + part.start)
-                }
-            } catch {}  // the request fails anyway
+        for part in request.parts(of: Int(getpagesize())) where !refusedPages.include(part, of: handle.node) {
+            // Errors are dropped: the request fails anyway.
+            do throws(Errno) { _ = try write(handle, part, data, debt: &debt) } catch {}
         }
     }
 
@@ -138,39 +132,41 @@ extension FileData {
     }
 
     private func writeBlocks(
-        _ handle: Handle, _ request: WriteRequest, _ reserved: Reservation?, _ debt: inout AnnouncementDebt,
-        _ perform: (Int32, Range<Int>) throws(Errno) -> Int
+        _ handle: Handle, _ request: WriteRequest, _ data: some WriteData, _ reserved: Reservation?,
+        _ debt: inout AnnouncementDebt
     ) throws(Errno) -> Int {
-        if let reserved { return try write(handle, request, reserved, makingRoom: { () throws(Errno) in }, perform) }
+        if let reserved { return try write(handle, request, data, reserved) }
         let prepared = try prepare(request, handle.node, handle.descriptor)
-        return try write(
-            handle, request, prepared.reservation,
-            makingRoom: { () throws(Errno) in try charges.carryOut(prepared.purge, &debt) }, perform)
+        do throws(Errno) { try charges.carryOut(prepared.purge, &debt) } catch {
+            throw undo(prepared.reservation, of: handle, after: error)
+        }
+        return try write(handle, request, data, prepared.reservation)
     }
 
-    /// Writes what has been reserved, and returns the reservation if that fails.
+    /// Writes what has been reserved.
     private func write(
-        _ handle: Handle, _ request: WriteRequest, _ reservation: Reservation,
-        makingRoom: () throws(Errno) -> Void, _ perform: (Int32, Range<Int>) throws(Errno) -> Int
+        _ handle: Handle, _ request: WriteRequest, _ data: some WriteData, _ reservation: Reservation
     ) throws(Errno) -> Int {
         let (node, fd) = (handle.node, handle.descriptor)
         do throws(Errno) {
-            try makingRoom()
             if let hole = reservation.hole { try charges.fill(hole, fd) }
             if request.dropsPrivileges { try Privileges.drop(from: fd, tid: request.tid) }
             let granted = Int(min(request.end, ByteCount(blocks: reservation.end).bytes) - request.offset)
-            let count = try perform(fd, 0..<granted)
+            let count = try data.put(request.start..<request.start + granted, into: fd, at: request.offset)
             if count < granted { charges.settle(node, fd, reservation.blocks) }
             if let oldSize = reservation.sparseSize {
                 if kind.fillsGrownTail, oldSize < request.offset { fileSpace.emptyGrownTail(node, fd, oldSize) }
                 charges.noteWritten(node, fd, end: request.offset + Int64(count))
             }
             return count
-        } catch {
-            if let sizeBefore = reservation.sizeBefore { charges.takeBack(pastSize: sizeBefore, fd) }
-            charges.settle(node, fd, reservation.blocks)
-            charges.withdrawUse(reservation, of: node)
-            throw access.hostError(error, node)
-        }
+        } catch { throw undo(reservation, of: handle, after: error) }
+    }
+
+    /// Returns a reservation of which nothing was used, and the error that tells the caller.
+    private func undo(_ reservation: Reservation, of handle: Handle, after error: Errno) -> Errno {
+        if let sizeBefore = reservation.sizeBefore { charges.takeBack(pastSize: sizeBefore, handle.descriptor) }
+        charges.settle(handle.node, handle.descriptor, reservation.blocks)
+        charges.withdrawUse(reservation, of: handle.node)
+        return access.hostError(error, handle.node)
     }
 }

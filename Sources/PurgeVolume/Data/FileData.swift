@@ -32,25 +32,7 @@ struct FileData: VolumeFamily {
         let rest = ByteCount(try System.status(source.descriptor).size) - ByteCount(offset)
         var request = request
         request.length = Int(max(0, min(Int64(request.length), rest.bytes)))
-        let start = request.offset
-        return try write(target, request, debt: &debt) { (fd, bytes) throws(Errno) in
-            try Privileges.dropUnlessCapable(from: fd, tid: request.tid)
-            let granted = bytes.upperBound
-            var copied = bytes.lowerBound
-            while copied < granted {
-                let count: Int
-                do throws(Errno) {
-                    count = try System.copyRange(
-                        from: source.descriptor, offset: offset + Int64(copied), to: fd,
-                        offset: start + Int64(copied), length: granted - copied)
-                } catch {
-                    if copied == bytes.lowerBound { throw error }
-                    break  // what was copied before is the result
-                }
-                if count == 0 { break }
-                copied += count
-            }
-            return copied - bytes.lowerBound
-        }
+        let bytes = CopiedBytes(source: source, start: offset, tid: request.tid)
+        return try write(target, request, bytes, debt: &debt)
     }
 }
