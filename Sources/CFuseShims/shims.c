@@ -51,9 +51,19 @@ ssize_t shim_receive(void *buffer, size_t size) {
     return count;
 }
 
+_Thread_local struct shim_request shim_served_;
+
+// FUSE_TMPFILE and FUSE_STATX begin like FUSE_CREATE and FUSE_GETATTR, so libfuse gets them as these: it knows them only since
+// 3.18. May be removed when no older one is in use.
+static uint32_t known_to_libfuse(uint32_t opcode) {
+    return opcode == 51 ? FUSE_CREATE : opcode == 52 ? FUSE_GETATTR : opcode;
+}
+
 void shim_process(struct fuse_session *session, void *buffer, size_t size) {
     struct fuse_buf request = {.size = size, .mem = buffer};
-    shim_served_ = buffer;
+    struct fuse_in_header *header = buffer;
+    shim_served_ = (struct shim_request){.bytes = buffer, .opcode = header->opcode};
+    header->opcode = known_to_libfuse(header->opcode);
     fuse_session_process_buf(session, &request);
 }
 

@@ -20,8 +20,6 @@ static void complete_init(struct init_reply *reply) {
     version_complete_init(reply, init.offered, init.offered2);
 }
 
-_Thread_local const void *shim_served_;
-
 static ssize_t wire_writev(int fd, struct iovec *iov, int count, void *userdata) {
     (void)fd;
     (void)userdata;
@@ -41,7 +39,7 @@ static ssize_t wire_splice_send(
     (void)out;
     (void)out_off;
     (void)userdata;
-    const struct fuse_in_header *request = shim_served_;
+    const struct fuse_in_header *request = shim_served().bytes;
     return channel_splice(in, in_off, size, flags, request ? request->unique : 0);
 }
 

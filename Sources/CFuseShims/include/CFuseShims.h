@@ -27,11 +27,17 @@ int shim_failure(void);
 // After shim_stop, when no worker is left: requests that have not been served fail, including those of our own
 // notifier.
 void shim_cut_off(void);
+// Has libfuse decode a request and call its callback.
 void shim_process(struct fuse_session *session, void *buffer, size_t size);
 
-// The request that this thread serves, or has served last, as the kernel has sent it. NULL on a thread that serves none.
-extern _Thread_local const void *shim_served_;
-static inline const void *shim_served(void) { return shim_served_; }
+// The request that this thread serves, or has served last: its bytes, but for the opcode, which libfuse may not know. NULL on a
+// thread that serves none.
+struct shim_request {
+    const void *bytes;
+    uint32_t opcode;
+};
+extern _Thread_local struct shim_request shim_served_;
+static inline struct shim_request shim_served(void) { return shim_served_; }
 
 // What the kernel has agreed to, once INIT is done.
 struct shim_features {

@@ -91,14 +91,7 @@ final class KernelRequests: RequestSource, @unchecked Sendable {
     }
 
     func serve(_ buffer: UnsafeMutableRawBufferPointer, _ length: Int) {
-        let buffer = request(in: buffer)
-        let request = RawRequest(buffer)
-        switch request.opcode {
-        case .temporary: RawRequest.rewrite(buffer, as: .create)
-        case .statx: RawRequest.rewrite(buffer, as: .getattr)
-        default: break
-        }
-        channel.process(buffer, length)
+        channel.process(request(in: buffer), length)
     }
 }
 
@@ -108,7 +101,6 @@ struct RawRequest {
         case lookup = 1
         case getattr = 3
         case readlink = 5
-        case open = 14
         case read = 15
         case write = 16
         case release = 18
@@ -116,7 +108,6 @@ struct RawRequest {
         case getxattr = 22
         case releaseDirectory = 29
         case fsyncdir = 30
-        case create = 35
         case fallocate = 43
         case copyFileRange = 47
         case syncfs = 50
@@ -125,14 +116,18 @@ struct RawRequest {
     }
 
     private let base: UnsafeRawPointer?
+    /// As the kernel has sent it.
+    let opcode: Opcode?
 
-    init(_ buffer: UnsafeMutableRawBufferPointer) { base = UnsafeRawPointer(buffer.baseAddress) }
+    init(_ buffer: UnsafeMutableRawBufferPointer) {
+        base = UnsafeRawPointer(buffer.baseAddress)
+        opcode = Opcode(rawValue: buffer.load(fromByteOffset: 4, as: UInt32.self))
+    }
 
     private func word<Value: FixedWidthInteger>(_ offset: Int, _ type: Value.Type = Value.self) -> Value {
         base?.load(fromByteOffset: offset, as: type) ?? 0
     }
 
-    var opcode: Opcode? { Opcode(rawValue: word(4)) }
     var node: fuse_ino_t { fuse_ino_t(word(16, UInt64.self)) }
     /// The calling thread; 0 if it is in another PID namespace.
     var thread: pid_t { pid_t(bitPattern: word(32, UInt32.self)) }
@@ -156,24 +151,16 @@ struct RawRequest {
     /// FATTR_KILL_SUIDGID of fuse_setattr_in.valid
     var changeDropsPrivileges: Bool { word(40, UInt32.self) & (1 << 11) != 0 }
 
-    /// FUSE_TMPFILE and FUSE_STATX, which libfuse 3.14 does not know, begin like FUSE_CREATE and
-    /// FUSE_GETATTR, so they are passed on as these. May be removed when no libfuse older than 3.18 is in use.
-    static func rewrite(_ buffer: UnsafeMutableRawBufferPointer, as opcode: Opcode) {
-        let original = RawRequest(buffer).opcode?.rawValue ?? 0
-        buffer.storeBytes(of: opcode.rawValue, toByteOffset: 4, as: UInt32.self)
-        buffer.storeBytes(of: UInt16(truncatingIfNeeded: original), toByteOffset: rewrittenFrom, as: UInt16.self)
-    }
-    /// fuse_in_header.padding, zero from the kernel.
-    private static let rewrittenFrom = 38
-    private func was(_ opcode: Opcode) -> Bool { UInt32(word(Self.rewrittenFrom, UInt16.self)) == opcode.rawValue }
-
-    /// A FUSE_CREATE that was FUSE_TMPFILE: the name has no meaning.
-    var isTemporary: Bool { was(.temporary) }
-    /// A FUSE_GETATTR that was FUSE_STATX.
-    var isStatx: Bool { was(.statx) }
+    /// The name of a FUSE_TMPFILE has no meaning; libfuse calls the callback of FUSE_CREATE.
+    var isTemporary: Bool { opcode == .temporary }
+    /// libfuse calls the callback of FUSE_GETATTR.
+    var isStatx: Bool { opcode == .statx }
 
     /// The request that this thread serves.
-    static var current: RawRequest { RawRequest(pointer: shim_served()) }
+    static var current: RawRequest { RawRequest(served: shim_served()) }
 
-    private init(pointer: UnsafeRawPointer?) { base = pointer }
+    private init(served: shim_request) {
+        base = served.bytes
+        opcode = Opcode(rawValue: served.opcode)
+    }
 }
