@@ -38,19 +38,6 @@ void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists
     version_want(connection, wanted);
 }
 
-void shim_stop(void) { channel_stop(); }
-void shim_fail(int error) { channel_fail(error); }
-int shim_failure(void) { return channel_failure(); }
-void shim_cut_off(void) { channel_cut_off(); }
-
-ssize_t shim_receive(void *buffer, size_t size) {
-    ssize_t count = channel_receive(buffer, size);
-    if (count < 0) return count;
-    const struct fuse_in_header *header = buffer;
-    if (header->opcode == FUSE_INIT) wire_note_init(buffer, (size_t)count);
-    return count;
-}
-
 _Thread_local struct shim_request shim_served_;
 
 // FUSE_TMPFILE and FUSE_STATX begin like FUSE_CREATE and FUSE_GETATTR, so libfuse gets them as these: it knows them only since
@@ -62,6 +49,7 @@ static uint32_t known_to_libfuse(uint32_t opcode) {
 void shim_process(struct fuse_session *session, void *buffer, size_t size) {
     struct fuse_buf request = {.size = size, .mem = buffer};
     struct fuse_in_header *header = buffer;
+    if (header->opcode == FUSE_INIT) wire_note_init(buffer, size);
     shim_served_ = (struct shim_request){.bytes = buffer, .opcode = header->opcode};
     header->opcode = known_to_libfuse(header->opcode);
     fuse_session_process_buf(session, &request);

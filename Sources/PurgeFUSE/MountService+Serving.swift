@@ -54,11 +54,11 @@ extension MountService {
     ) throws(Errno) -> WorkThread {
         // Before the first request is served, since that may purge what then has to be announced.
         try server.kernel.begin(session: channel.session)
-        let pool = WorkerPool(
-            source: KernelRequests(channel: channel, server: server), limit: server.volume.budget.workers)
         let ended = Gate()
         let serving = try WorkThread(name: "serving") {
-            do throws(Errno) { try pool.run() } catch { note("purgefs: error: no worker thread: \(error)") }
+            do throws(Errno) { try channel.serve(server, limit: server.volume.budget.workers) } catch {
+                note("purgefs: error: no worker thread: \(error)")
+            }
             ended.advance()
         }
         try EndSignals.watch(mountpoint, ended: ended) {

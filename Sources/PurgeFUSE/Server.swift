@@ -52,3 +52,17 @@ final class Server: Sendable {
     // Unmanaged: the reference is that of `retained`, and the kernel releases a handle once.
     static func release<Object: AnyObject>(_ object: Object) { Unmanaged.passUnretained(object).release() }
 }
+
+extension Server: RequestService {
+    func prepareThread() { Volume.prepareWorkerThread() }
+
+    /// A RELEASE counts from the moment it is read.
+    func note(_ request: RawRequest) {
+        guard request.opcode == .release, !node(request.node).isControl,
+            let handle = Self.object(request.releasedHandle, Handle.self)
+        else { return }
+        volume.noteRelease(handle)
+    }
+
+    func report(_ failure: String) { MountService.note("purgefs: error: \(failure)") }
+}

@@ -6,6 +6,7 @@
 #define FUSE_USE_VERSION 314
 #include <stddef.h>
 #include <fuse_lowlevel.h>
+#include "channel.h"
 
 // A process has at most one.
 struct fuse_session *shim_session_new(
@@ -16,17 +17,6 @@ int shim_take_over_io(struct fuse_session *session, unsigned stack_depth);
 // In init: asks the kernel for the features that it offers and we use, and for no others.
 void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists);
 
-// Reads one request into a buffer that is reused for the next.
-ssize_t shim_receive(void *buffer, size_t size);
-// From now on shim_receive returns -ENODEV: what still uses the mount is cut off.
-void shim_stop(void);
-// The same, because of an error of the connection that does not go away.
-void shim_fail(int error);
-// That error; 0 if there was none.
-int shim_failure(void);
-// After shim_stop, when no worker is left: requests that have not been served fail, including those of our own
-// notifier.
-void shim_cut_off(void);
 // Has libfuse decode a request and call its callback.
 void shim_process(struct fuse_session *session, void *buffer, size_t size);
 

@@ -53,6 +53,6 @@ enum Connection {
         connection.pointee.time_gran = 1
         // A power of two, and less than the pages of a request can hold: writes then arrive in even
         // parts whatever the alignment of their buffer, and the page cache below keeps large folios.
-        connection.pointee.max_write = KernelRequests.maxWrite
+        connection.pointee.max_write = 512 << 10
     }
 }

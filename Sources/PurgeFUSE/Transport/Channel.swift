@@ -4,8 +4,9 @@ import PurgeSystem
 
 /// The connection to the kernel: the only place where requests are received and answers are sent.
 ///
-/// Another transport would replace this type and its other half, CFuseShims/channel.c: libfuse encodes an answer on the
-/// thread that gives it, and passes the bytes to `channel_send` or `channel_splice`.
+/// A transport is what this folder and CFuseShims/transport have: it receives requests, tells a `RequestService` of each in order,
+/// and has libfuse decode and answer them. libfuse encodes an answer on the thread that gives it, and passes the bytes to
+/// `channel_send` or `channel_splice`. A second transport has a type like this one, which `MountService` would choose.
 struct Channel: @unchecked Sendable {
     // @unchecked: libfuse's session may be used by several threads at once, and is not changed here.
     let session: OpaquePointer
@@ -18,9 +19,14 @@ struct Channel: @unchecked Sendable {
         if code < 0 { throw Errno(-code) }
     }
 
+    /// Serves with as many as `limit` threads until the mount has ended.
+    func serve(_ service: some RequestService, limit: Int) throws(Errno) {
+        try WorkerPool(source: DeviceRequests(channel: self, service: service), limit: limit).run()
+    }
+
     /// One request; its length. Only one thread at a time may call this. ENODEV after `stop`.
     func receive(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
-        let count = shim_receive(buffer.baseAddress, buffer.count)
+        let count = channel_receive(buffer.baseAddress, buffer.count)
         if count < 0 { throw Errno(Int32(-count)) }
         return count
     }
@@ -31,14 +37,14 @@ struct Channel: @unchecked Sendable {
     }
 
     /// From now on nothing is received: what still uses the mount is cut off.
-    static func stop() { shim_stop() }
+    static func stop() { channel_stop() }
     /// The same, because of an error of the connection that does not go away.
-    static func fail(_ error: Errno) { shim_fail(error.code) }
+    static func fail(_ error: Errno) { channel_fail(error.code) }
     /// That error.
     static var failure: Errno? {
-        let code = shim_failure()
+        let code = channel_failure()
         return code == 0 ? nil : Errno(code)
     }
     /// After `stop`, when no worker is left: what has not been served fails, including calls of our own notifier.
-    func cutOff() { shim_cut_off() }
+    func cutOff() { channel_cut_off() }
 }
