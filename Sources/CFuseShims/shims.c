@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <linux/fuse.h>
+#include <string.h>
 
 // These two are set before the session has a second thread.
 struct shim_features version_agreed;
@@ -67,6 +68,8 @@ int shim_backing_open(fuse_req_t request, int fd) {
     if (id == -EPERM) passthrough_was_refused = 1;
     return id;
 }
+
+const char *shim_error_name(int error) { return strerrorname_np(error); }
 
 int shim_backing_close(fuse_req_t request, int id) { return version_backing_close(request, id); }
 

@@ -20,6 +20,23 @@ static void complete_init(struct init_reply *reply) {
     version_complete_init(reply, init.offered, init.offered2);
 }
 
+// Set before the session has a second thread.
+static shim_answer_hook *on_answer;
+static void *on_answer_context;
+
+void shim_on_answer(shim_answer_hook *hook, void *context) {
+    on_answer = hook;
+    on_answer_context = context;
+}
+
+static void tell_answer(const struct iovec *iov, int count) {
+    const struct fuse_out_header *header = iov[0].iov_base;
+    if (iov[0].iov_len < sizeof *header || !header->unique) return;
+    on_answer(
+        on_answer_context, header->unique, header->error, count == 2 ? iov[1].iov_base : NULL,
+        header->len - sizeof *header);
+}
+
 static ssize_t wire_writev(int fd, struct iovec *iov, int count, void *userdata) {
     (void)fd;
     (void)userdata;
@@ -30,6 +47,7 @@ static ssize_t wire_writev(int fd, struct iovec *iov, int count, void *userdata)
             complete_init(iov[1].iov_base);
         }
     }
+    if (on_answer) tell_answer(iov, count);
     return channel_send(iov, count);
 }
 
@@ -40,7 +58,9 @@ static ssize_t wire_splice_send(
     (void)out_off;
     (void)userdata;
     const struct fuse_in_header *request = shim_served().bytes;
-    return channel_splice(in, in_off, size, flags, request ? request->unique : 0);
+    uint64_t unique = request ? request->unique : 0;
+    if (on_answer) on_answer(on_answer_context, unique, 0, NULL, size - sizeof(struct fuse_out_header));
+    return channel_splice(in, in_off, size, flags, unique);
 }
 
 // libfuse wants these two as well, and calls neither: requests come by channel_receive.

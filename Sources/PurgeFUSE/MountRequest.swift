@@ -38,6 +38,8 @@ public struct MountRequest: Sendable {
     public var whenEnding: @Sendable () -> Void = {}
     /// Gets all events of the mount.
     public var eventSink: EventSink?
+    /// Gets a line for each request and event.
+    public var trace: Trace?
     /// Whether the mount is read-only; of several options the last counts.
     var isReadOnly: Bool { options.last { $0 == "ro" || $0 == "rw" } == "ro" }
 

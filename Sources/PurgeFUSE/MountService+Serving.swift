@@ -54,6 +54,7 @@ extension MountService {
     ) throws(Errno) -> WorkThread {
         // Before the first request is served, since that may purge what then has to be announced.
         try server.kernel.begin(session: channel.session)
+        server.trace?.start(server.volume)
         let ended = Gate()
         let serving = try WorkThread(name: "serving") {
             do throws(Errno) { try channel.serve(server, limit: server.volume.budget.workers) } catch {
@@ -63,6 +64,7 @@ extension MountService {
         }
         try EndSignals.watch(mountpoint, ended: ended) {
             note("purgefs: census: \(server.volume.census().line)")
+            server.trace?.tellBegun()
         }
         let events = server.volume.events
         try MountWatch.start(mountpoint) { events.endReaders() }

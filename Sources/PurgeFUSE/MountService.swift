@@ -60,7 +60,7 @@ public enum MountService {
         for warning in volume.unreportedDamage { note("purgefs: warning: \(warning)") }
         for warning in volume.scan.takeRecordWarnings() { note("purgefs: warning: \(warning)") }
         if request.warnsOfSmallDisk { warnOfSmallDisk(volume, store) }
-        let server = Server(volume: volume, kernel: kernel, commands: WorkQueue(), isReadOnly: request.isReadOnly)
+        let server = Server(volume: volume, kernel: kernel, request)
         do throws(Errno) {
             try kernel.start()
             try server.commands.start(name: "commands")

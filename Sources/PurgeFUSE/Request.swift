@@ -76,15 +76,20 @@ extension Request {
 
     /// To be created when the work is done: what was kept for a second attempt at the call is released here.
     func reply() -> Reply {
-        volume.retries.finish(RawRequest.current.call)
+        volume.endRetry()
         return Reply(raw)
     }
 
     /// For an answer that another thread will give.
     func later() -> PendingReply {
-        volume.retries.finish(RawRequest.current.call)
+        volume.endRetry()
         return PendingReply(self)
     }
+}
+
+extension Volume {
+    /// The request of this thread is about to be answered.
+    fileprivate func endRetry() { if areRetries { retries.finish(RawRequest.current.call) } }
 }
 
 /// An answer that travels with work. It too is given only once, and is EIO if it is forgotten.

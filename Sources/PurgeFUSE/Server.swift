@@ -10,19 +10,19 @@ import PurgeVolume
 final class Server: Sendable {
     let volume: Volume
     let kernel: Kernel
-    let commands: WorkQueue
+    let commands = WorkQueue()
     /// Whether the mount is read-only. The kernel refuses changes in it, but for those by an ioctl.
     let isReadOnly: Bool
-    let backings: BackingFiles
+    let backings = BackingFiles()
     let streams = ParkedReads()
     let endingMark = EndingMark()
+    let trace: Trace?
 
-    init(volume: Volume, kernel: Kernel, commands: WorkQueue, isReadOnly: Bool) {
+    init(volume: Volume, kernel: Kernel, _ request: MountRequest) {
         self.volume = volume
         self.kernel = kernel
-        self.commands = commands
-        self.isReadOnly = isReadOnly
-        backings = BackingFiles()
+        isReadOnly = request.isReadOnly
+        trace = request.trace
     }
 
     // Unmanaged: the session's userdata is the server, which is never released.
@@ -58,8 +58,9 @@ extension Server: RequestService {
 
     /// A RELEASE counts from the moment it is read.
     func note(_ request: RawRequest) {
+        if let trace { trace.begin(request, self) }
         guard request.opcode == .release, !node(request.node).isControl,
-            let handle = Self.object(request.releasedHandle, Handle.self)
+            let handle = Self.object(request.firstWord, Handle.self)
         else { return }
         volume.noteRelease(handle)
     }

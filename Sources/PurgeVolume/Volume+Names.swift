@@ -20,6 +20,12 @@ extension Volume {
         lookups.mayCacheAbsence(name, in: parent)
     }
 
+    /// Its path in the container, for people. Empty for the container itself and for what has no name.
+    public func path(of node: Node) -> String {
+        if let file = control.file(node) { return "\(ControlFile.directory)/\(file.rawValue)" }
+        return node.isControl ? ControlFile.directory : read { _ in node.path().text }
+    }
+
     /// The kernel has dropped `count` references.
     public func forget(_ node: Node, count: UInt64) { lookups.forget(node, count: count) }
 

@@ -33,6 +33,8 @@ public final class Volume: VolumeFamily {
     public var extendedAttributes: ExtendedAttributes { ExtendedAttributes(core: core) }
     public var openFileMarks: OpenFileMarks { OpenFileMarks(core: core) }
     public var retries: Retries { Retries(core: core) }
+    /// Whether any call may have something kept by `retries`.
+    public var areRetries: Bool { core.areRetries.load(ordering: .acquiring) }
     var reclaimer: Reclaimer { Reclaimer(core: core) }
 
     /// How many milliseconds a call that is short of room only because files are being changed waits for them at most.

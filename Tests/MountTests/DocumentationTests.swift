@@ -156,7 +156,9 @@ extension Mounts {
         /// Blocks that are not run are counted here, so that adding one is a decision.
         @Test func onlyWhatCannotBeRunIsNotRun() {
             let excuses = DocumentedExample.all.compactMap(\.excuse)
-            #expect(Dictionary(grouping: excuses) { $0 }.mapValues(\.count) == ["make": 5, "installs": 5])
+            #expect(
+                Dictionary(grouping: excuses) { $0 }.mapValues(\.count)
+                    == ["make": 5, "installs": 5, "the numbers are those of one moment": 2])
             #expect(Self.runnable.count >= 17)
         }
 

@@ -48,6 +48,13 @@ int shim_reply_statx(fuse_req_t request, const struct stat *status, int64_t birt
 // Data directly from a file, spliced.
 int shim_reply_file(fuse_req_t request, int fd, int64_t offset, size_t size);
 
+// For a trace: called before each answer to a request is sent, by the thread that sends it. `error` is 0 or negative; `body`
+// has `size` bytes, or is NULL where they are spliced or in pieces. To be set before the session has a second thread.
+typedef void shim_answer_hook(void *context, uint64_t unique, int32_t error, const void *body, size_t size);
+void shim_on_answer(shim_answer_hook *hook, void *context);
+// "ENOENT"; NULL for a number without a name.
+const char *shim_error_name(int error);
+
 // FOPEN_* of <linux/fuse.h>
 #define SHIM_FOPEN_DIRECT_IO (1u << 0)
 #define SHIM_FOPEN_KEEP_CACHE (1u << 1)

@@ -24,8 +24,11 @@ extension OptionSpec {
     static let discardsStore = OptionSpec(
         "discard-store", .none, hidden: true, "write nothing to the store at the end, since it goes then")
 
+    static let traceOutput = OptionSpec("trace-file", .file, hidden: true, "write the trace to FILE")
+
     static let daemon: [OptionSpec] = [
         readyDescriptor, diesWithParent, removeStore, knownStore, sendsEvents, sendsStatus, runsApp, discardsStore,
+        traceOutput,
     ]
 }
 
@@ -62,6 +65,7 @@ struct MountDaemon {
         if arguments.has(.runsApp) { self.request.appProcess = getppid() }
         self.request.isStoreDiscarded = arguments.has(.discardsStore)
         self.request.whenEnding = { Self.tell(serviceManager, .stopping) }
+        self.request.trace = try Self.trace(arguments)
         do throws(Errno) {
             log = try arguments.text(.log).map { (path) throws(Errno) in
                 try FileDescriptor.openOutput(path, O_APPEND)
@@ -77,6 +81,15 @@ struct MountDaemon {
                 }
             }
         } catch { throw CommandFailure("cannot open the log", output: arguments.text(.log) ?? "", error) }
+    }
+
+    private static func trace(_ arguments: Arguments) throws(CommandFailure) -> Trace? {
+        guard let path = arguments.text(.traceOutput) else {
+            return arguments.has(.trace) ? Trace(arguments.text(.trace).flatMap(Trace.Family.init)) : nil
+        }
+        do throws(Errno) { return Trace(nil, to: try FileDescriptor.openOutput(path, O_TRUNC)) } catch {
+            throw CommandFailure("cannot write the trace", output: path, error)
+        }
     }
 
     private static func send(_ lines: [UInt8], to line: FileDescriptor) -> Bool {

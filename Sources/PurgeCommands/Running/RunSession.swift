@@ -151,6 +151,7 @@ struct RunSession {
         let options =
             (hidden + [.removeStore]).map(\.text) + [prepared.area.root]
             + invocation.arguments.mountingWords()
+            + (invocation.arguments.text(.traceFile).map { [OptionSpec.traceOutput.text, $0] } ?? [])
         let daemon = try DaemonProcess.start(
             programName: invocation.programName, options: options, store: prepared.store,
             known: prepared.directory, mountpoint: prepared.mountpoint)

@@ -4,6 +4,9 @@ import PurgeSystem
 
 extension OptionSpec {
     static let foreground = OptionSpec("foreground", "serve the mount in this process, until it is unmounted")
+    static let trace = OptionSpec(
+        "trace", .optionalChoice("FAMILY", Trace.Family.allCases.map(\.rawValue)),
+        "with --foreground: print a line for each request and event on standard error")
 }
 
 extension Verb {
@@ -16,7 +19,7 @@ extension Verb {
                 + "serves the mount until `purgefs unmount`.",
             "Settings given here override those in the store, and are saved in it.",
         ],
-        options: OptionSpec.mounting + [OptionSpec.foreground] + OptionSpec.daemon,
+        options: OptionSpec.mounting + [OptionSpec.foreground, OptionSpec.trace] + OptionSpec.daemon,
         operands: 2...2,
         exitStatus: [
             ExitStatus.line(ExitStatus.done),
@@ -32,6 +35,7 @@ private enum MountVerb {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
         let arguments = invocation.arguments
         let (store, mountpoint) = (arguments.operands[0], arguments.operands[1])
+        if arguments.has(.trace), !arguments.has(.foreground) { throw .usage("--trace: give --foreground too") }
         let request = try arguments.mountRequest(store: store, mountpoint: mountpoint)
         var known: KnownDirectory?
         // A daemon has a parent that has just done that.

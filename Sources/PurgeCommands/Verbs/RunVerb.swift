@@ -22,6 +22,8 @@ extension OptionSpec {
     static let quiet = OptionSpec("quiet", "print no summary on standard error")
     static let eventsFile = OptionSpec(
         "events", .file, "write the events of this run to FILE (- is standard output), one JSON object per line")
+    static let traceFile = OptionSpec(
+        "trace", .file, "write a line for each request and event of the container to FILE")
     static let reportFile = OptionSpec(
         "report", .file,
         "at the end, write a page about the container to FILE.html (- is standard output), as `purgefs report` "
@@ -42,8 +44,7 @@ extension Verb {
         ],
         options: [OptionSpec.store, OptionSpec.copyOf, OptionSpec.seed] + OptionSpec.mounting + [
             OptionSpec.at, OptionSpec.chdir, OptionSpec.failOn, OptionSpec.eventsFile, OptionSpec.summaryFile,
-            OptionSpec.reportFile,
-            OptionSpec.quiet,
+            OptionSpec.reportFile, OptionSpec.traceFile, OptionSpec.quiet,
         ],
         operands: 1...(.max), endsAtFirstOperand: true,
         sections: [HelpSection(title: "ENVIRONMENT OF COMMAND", lines: RunEnvironment.help)],
@@ -105,7 +106,7 @@ private enum RunVerb {
     private static func checkFiles(_ arguments: Arguments) throws(CommandFailure) {
         for (file, what) in [(OptionSpec.reportFile, "report"), (.summaryFile, "summary")] {
             guard let path = arguments.text(file) else { continue }
-            for option in [OptionSpec.eventsFile, .log, .reportFile] where option != file {
+            for option in [OptionSpec.eventsFile, .log, .traceFile, .reportFile] where option != file {
                 guard let other = arguments.text(option), Places.areSame(path, other) else { continue }
                 throw .usage(
                     "\(file.text) and \(option.text) name the same file, \(VisibleText.of(path)): the \(what) would "

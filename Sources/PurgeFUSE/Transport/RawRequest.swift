@@ -27,19 +27,22 @@ struct RawRequest {
     }
 
     private let base: UnsafeRawPointer?
-    /// As the kernel has sent it.
-    let opcode: Opcode?
+    /// The opcode as the kernel has sent it.
+    let number: UInt32
+    var opcode: Opcode? { Opcode(rawValue: number) }
 
     /// - Parameter buffer: holds a header at least.
     init(_ buffer: UnsafeMutableRawBufferPointer) {
         base = UnsafeRawPointer(buffer.baseAddress)
-        opcode = Opcode(rawValue: buffer.load(fromByteOffset: 4, as: UInt32.self))
+        number = buffer.load(fromByteOffset: 4, as: UInt32.self)
     }
 
     private func word<Value: FixedWidthInteger>(_ offset: Int, _ type: Value.Type = Value.self) -> Value {
         base?.load(fromByteOffset: offset, as: type) ?? 0
     }
 
+    /// Identifies it until it is answered.
+    var unique: UInt64 { word(8) }
     var node: fuse_ino_t { fuse_ino_t(word(16, UInt64.self)) }
     /// The calling thread; 0 if it is in another PID namespace.
     var thread: pid_t { pid_t(bitPattern: word(32, UInt32.self)) }
@@ -52,9 +55,13 @@ struct RawRequest {
         default: thread
         }
     }
-    /// fuse_release_in.fh
-    var releasedHandle: UInt64 { word(40) }
-    /// fuse_read_in.size
+    /// What many requests begin with: a handle, or the number of another node.
+    var firstWord: UInt64 { word(40) }
+    /// fuse_read_in.offset, which fuse_write_in and others have in the same place.
+    var offset: Int64 { word(48) }
+    /// fuse_fallocate_in.length
+    var wideSize: Int64 { word(56) }
+    /// fuse_read_in.size, where fuse_write_in has it too.
     var readSize: Int { Int(word(56, UInt32.self)) }
     /// FUSE_WRITE_KILL_SUIDGID of fuse_write_in.write_flags
     var writeDropsPrivileges: Bool { word(60, UInt32.self) & 4 != 0 }
@@ -62,6 +69,13 @@ struct RawRequest {
     var openDropsPrivileges: Bool { word(44, UInt32.self) & 1 != 0 }
     /// FATTR_KILL_SUIDGID of fuse_setattr_in.valid
     var changeDropsPrivileges: Bool { word(40, UInt32.self) & (1 << 11) != 0 }
+
+    /// The text at an offset, or one that follows it; each ends with a zero.
+    func text(_ offset: Int, number: Int = 0) -> String {
+        guard var place = base.map({ $0 + offset }) else { return "" }
+        for _ in 0..<number { place += strlen(place.assumingMemoryBound(to: CChar.self)) + 1 }
+        return String(cString: place.assumingMemoryBound(to: CChar.self))
+    }
 
     /// The name of a FUSE_TMPFILE has no meaning; libfuse calls the callback of FUSE_CREATE.
     var isTemporary: Bool { opcode == .temporary }
@@ -73,6 +87,6 @@ struct RawRequest {
 
     private init(served: shim_request) {
         base = served.bytes
-        opcode = Opcode(rawValue: served.opcode)
+        number = served.opcode
     }
 }

@@ -23,7 +23,8 @@ public struct Retries: VolumeFamily {
     /// 50 ms, once another call needs room: a call that comes so soon would have the file open by itself.
     private static let shortPatience: Int64 = 50_000_000
 
-    /// Whether any call may have something kept.
+    /// Whether any call may have something kept. If not, that is all that a request pays.
+    @inline(__always)
     var areSome: Bool { core.areRetries.load(ordering: .acquiring) }
 
     /// A thread whose number the kernel does not tell (one in another PID namespace) is not followed.
@@ -37,6 +38,7 @@ public struct Retries: VolumeFamily {
     }
 
     /// The entry that `find` looks up, kept if the thread is trying again.
+    @inline(__always)
     func lookup(_ thread: pid_t, _ find: () throws(Errno) -> Entry) throws(Errno) -> Entry {
         guard areSome, core.retries.withLock({ $0[thread] != nil }) else { return try find() }
         for _ in 0..<100 {
@@ -68,13 +70,13 @@ public struct Retries: VolumeFamily {
 
     /// A request of the thread is about to be answered: what was kept for its call is released. The thread is 0 for a
     /// request that can come before the call.
-    public func finish(_ thread: @autoclosure () -> pid_t) {
-        guard areSome else { return }
-        let (thread, now) = (thread(), System.uptime())
+    public func finish(_ thread: pid_t) {
+        let now = System.uptime()
         finish { !$1.kept.isEmpty && $0 == thread || now - $1.began > Self.patience }
     }
 
     /// A call is about to read how much room there is, or to use it.
+    @inline(__always)
     func finishOld(except thread: pid_t = 0) {
         guard areSome else { return }
         let now = System.uptime()
@@ -82,6 +84,7 @@ public struct Retries: VolumeFamily {
     }
 
     /// A call is about to read how much room there is: files that have lost their names must not count.
+    @inline(__always)
     func finishNameless() {
         guard areSome else { return }
         finishOld()

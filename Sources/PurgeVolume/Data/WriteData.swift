@@ -11,6 +11,7 @@ protocol WriteData {
 struct SentBytes: WriteData {
     let sent: UnsafeRawBufferPointer
 
+    @inline(__always)
     func put(_ bytes: Range<Int>, into descriptor: Int32, at offset: Int64) throws(Errno) -> Int {
         let part = UnsafeRawBufferPointer(rebasing: sent[bytes])
         return try all(part.count) { (done) throws(Errno) in

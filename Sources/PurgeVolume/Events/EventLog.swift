@@ -299,7 +299,7 @@ extension EventLog {
 // Readers.
 extension EventLog {
     /// A reader that gets events from now on.
-    func addReader() -> EventReader {
+    public func addReader() -> EventReader {
         state.withLock { state in
             let reader = EventReader(ring, clock)
             state.readers[ObjectIdentifier(reader)] = reader

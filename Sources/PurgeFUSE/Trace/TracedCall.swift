@@ -1,0 +1,71 @@
+/// How a line of the trace shows the requests of one opcode (struct fuse_*_in of <linux/fuse.h>).
+struct TracedCall {
+    let name: String
+    let family: Trace.Family?
+    let operands: Operands
+    let answer: Answer
+
+    /// What a request is about. The numbers are where a name begins.
+    enum Operands {
+        case nothing
+        case node
+        /// A name in the directory of the request.
+        case entry(Int)
+        /// Two of them, the second one in the directory of which the number is given first.
+        case entries(Int)
+        /// A new name for a node that is given first.
+        case link(Int)
+        /// A new name, and text that follows it.
+        case entryAndText(Int)
+        /// An attribute of the node.
+        case attribute(Int)
+        /// Bytes of the node: a handle, an offset and a length of 32 or 64 bits.
+        case range(isWide: Bool)
+    }
+
+    /// What is shown of an answer that is no error.
+    enum Answer {
+        case success
+        /// An entry, or a node 0 for a name that does not exist, which the kernel may cache.
+        case entry
+        /// How many bytes it has.
+        case size
+        /// The number with which it begins: how many bytes were written.
+        case count
+        /// The kernel expects none.
+        case none
+    }
+
+    private init(_ name: String, _ family: Trace.Family?, _ operands: Operands, _ answer: Answer = .success) {
+        (self.name, self.family, self.operands, self.answer) = (name, family, operands, answer)
+    }
+
+    static func of(_ opcode: UInt32) -> TracedCall { calls[opcode] ?? TracedCall("opcode \(opcode)", nil, .node) }
+
+    private static let calls: [UInt32: TracedCall] = [
+        1: .init("lookup", .names, .entry(40), .entry), 2: .init("forget", .names, .node, .none),
+        3: .init("getattr", .attributes, .node), 4: .init("setattr", .attributes, .node),
+        5: .init("readlink", .names, .node), 6: .init("symlink", .names, .entryAndText(40)),
+        8: .init("mknod", .names, .entry(56)), 9: .init("mkdir", .names, .entry(48)),
+        10: .init("unlink", .names, .entry(40)), 11: .init("rmdir", .names, .entry(40)),
+        12: .init("rename", .names, .entries(48)), 13: .init("link", .names, .link(48)),
+        14: .init("open", .files, .node), 15: .init("read", .data, .range(isWide: false), .size),
+        16: .init("write", .data, .range(isWide: false), .count), 17: .init("statfs", .attributes, .node),
+        18: .init("release", .files, .node), 20: .init("fsync", .data, .node),
+        21: .init("setxattr", .xattrs, .attribute(48)), 22: .init("getxattr", .xattrs, .attribute(48)),
+        23: .init("listxattr", .xattrs, .node), 24: .init("removexattr", .xattrs, .attribute(40)),
+        26: .init("init", nil, .nothing), 27: .init("opendir", .directories, .node),
+        28: .init("readdir", .directories, .range(isWide: false), .size),
+        29: .init("releasedir", .directories, .node), 30: .init("fsyncdir", .directories, .node),
+        35: .init("create", .files, .entry(56)),
+        36: .init("interrupt", nil, .nothing, .none), 38: .init("destroy", nil, .nothing),
+        39: .init("ioctl", .files, .node), 40: .init("poll", .files, .node),
+        42: .init("batch_forget", .names, .nothing, .none),
+        43: .init("fallocate", .data, .range(isWide: true)),
+        44: .init("readdirplus", .directories, .range(isWide: false), .size),
+        45: .init("rename2", .names, .entries(56)), 46: .init("lseek", .data, .node),
+        47: .init("copy_file_range", .data, .node, .count),
+        50: .init("syncfs", .data, .node), 51: .init("tmpfile", .files, .node),
+        52: .init("statx", .attributes, .node),
+    ]
+}
