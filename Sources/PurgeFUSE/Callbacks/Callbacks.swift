@@ -17,7 +17,7 @@ extension fuse_lowlevel_ops {
         addData(&operations)
         addDirectories(&operations)
         addExtendedAttributes(&operations)
-        addCommands(&operations)
+        addIoctl(&operations)
         return operations
     }
 }

@@ -7,7 +7,7 @@ import PurgeVolume
 
 // IOCTL: of APFS, the two about purgeable files (docs/XATTRS.md, The ioctl).
 extension fuse_lowlevel_ops {
-    static func addCommands(_ operations: inout fuse_lowlevel_ops) {
+    static func addIoctl(_ operations: inout fuse_lowlevel_ops) {
         operations.ioctl = { request, node, number, _, info, _, input, inputSize, _ in
             guard let request = Request(request) else { return }
             let data = UnsafeRawBufferPointer(start: input, count: inputSize)
