@@ -1,10 +1,9 @@
-import PurgeSystem
 import Synchronization
 
 /// A thread that looks for work whenever it is woken, and ends once it has been told to end and finds none.
-final class WakefulThread: Sendable {
+package final class WakefulThread: Sendable {
     /// The result of looking for work.
-    enum Turn {
+    package enum Turn {
         /// There was some, and there may be more.
         case again
         /// There is none.
@@ -19,8 +18,10 @@ final class WakefulThread: Sendable {
     private let state = Mutex(State())
     private let gate = Gate()
 
+    package init() {}
+
     /// - Parameter memory: what one look passes on to the next.
-    func start<Memory: Sendable>(
+    package func start<Memory: Sendable>(
         name: String, memory: Memory, _ look: @escaping @Sendable (inout Memory) -> Turn
     ) throws(Errno) {
         let thread = try WorkThread(name: name) { [self] in
@@ -29,15 +30,15 @@ final class WakefulThread: Sendable {
         }
         state.withLock { $0.thread = thread }
     }
-    func start(name: String, _ look: @escaping @Sendable () -> Turn) throws(Errno) {
+    package func start(name: String, _ look: @escaping @Sendable () -> Turn) throws(Errno) {
         try start(name: name, memory: ()) { _ in look() }
     }
 
     /// There is work.
-    func wake() { gate.advance() }
+    package func wake() { gate.advance() }
 
     /// Returns when there is no work left. Nothing may be added any more.
-    func end() {
+    package func end() {
         let thread = state.withLock { state in
             state.isEnding = true
             return state.thread

@@ -1,13 +1,14 @@
-import PurgeSystem
 import Synchronization
 
 /// One thread that carries out work in order: commands and notifications, which may wait for
 /// requests and so must not occupy a worker.
-final class WorkQueue: Sendable {
+package final class WorkQueue: Sendable {
     private let work = Mutex<[@Sendable () -> Void]>([])
     private let thread = WakefulThread()
 
-    func start(name: String) throws(Errno) {
+    package init() {}
+
+    package func start(name: String) throws(Errno) {
         try thread.start(name: name) { [self] in
             let batch = work.withLock { work in
                 defer { work = [] }
@@ -18,11 +19,11 @@ final class WorkQueue: Sendable {
         }
     }
 
-    func add(_ work: @escaping @Sendable () -> Void) {
+    package func add(_ work: @escaping @Sendable () -> Void) {
         self.work.withLock { $0.append(work) }
         thread.wake()
     }
 
     /// Returns when all work is done.
-    func end() { thread.end() }
+    package func end() { thread.end() }
 }
