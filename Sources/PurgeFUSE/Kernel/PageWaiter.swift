@@ -1,5 +1,6 @@
 import CFuseShims
 import Glibc
+import PurgeModel
 import PurgeSystem
 import PurgeTree
 import PurgeVolume

@@ -161,6 +161,19 @@ extension ControlFile {
         }
     }
 
+    /// What can be set with `purgefs set`.
+    public static let settable = allCases.filter { $0.settingHelp != nil }
+
+    public var canWrite: Bool { row.writes != nil }
+
+    /// How `purgefs set` describes the value; nil for a file that it cannot set.
+    public var settingHelp: String? { row.set }
+
+    /// The file's row in docs/CONTROL.md.
+    public var documentation: String {
+        "| `\(rawValue)` | \(row.reads) |\(row.writes.map { " \($0) " } ?? " ")|"
+    }
+
     /// The change of the device that a written text asks for; nil for a malformed text.
     func change(_ text: String) -> DeviceChange? {
         if case .setting(_, let parse) = row.content { parse(text) } else { nil }

@@ -66,30 +66,14 @@ struct DirectoryPolicies: VolumeFamily {
     }
 }
 
-/// A line of `storage.policies`: a directory, its policy, and what belongs to it.
-public struct PolicyLine: Codable, Hashable, Sendable {
-    public var path: String
-    /// `0` if files may get as old as they like; nil if it is not set.
-    public var purgeAfter: String?
-    /// 0 if there is none; nil if it is not set.
-    public var sizeLimit: ByteCount?
-    public var used: ByteCount
-    public var files: Int64
-
-    init(_ index: PolicyIndex) {
-        path = index.directory.path().text
-        purgeAfter = index.policy.purgeAfter.map { $0.seconds == 0 ? "0" : $0.text }
-        sizeLimit = index.policy.sizeLimit
-        (used, files) = (index.used, index.files)
-    }
-}
-
 extension VolumeCore {
     /// In the order of the paths. The lock is held for some of them at a time.
     func policiesText() -> String {
         let indexes = read { $0.tree.policies.indexes }
         let lines = PurgeSelections(core: self).inSlices(indexes) { index -> (path: [UInt8], line: PolicyLine)? in
-            index.directory.policy == nil ? nil : (index.directory.path().bytes, PolicyLine(index))
+            guard index.directory.policy != nil else { return nil }
+            let path = index.directory.path()
+            return (path.bytes, PolicyLine(path: path.text, index.policy, used: index.used, files: index.files))
         }
         return lines.sorted { $0.path.lexicographicallyPrecedes($1.path) }.map { JSONText.encode($0.line) + "\n" }
             .joined()

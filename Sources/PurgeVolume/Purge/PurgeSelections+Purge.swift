@@ -160,3 +160,7 @@ extension PurgeSelections {
         }
     }
 }
+
+extension PlanLine {
+    var text: String { JSONText.encode(self) + "\n" }
+}

@@ -1,6 +1,3 @@
-import PurgeModel
-import PurgeStore
-
 /// One line of `storage.plan` and of `storage.reclaim`: what is purged, or a file that was named and is not purged.
 public struct PlanLine: Codable, Sendable {
     public var path: String?
@@ -10,23 +7,21 @@ public struct PlanLine: Codable, Sendable {
     /// True for a file that is emptied, or could not be, and keeps its name.
     public var tombstone: Bool?
 
-    init(path: [UInt8]?, reason: PurgeReason, bytes: ByteCount, leavesTombstone: Bool = false) {
+    public init(path: [UInt8]?, reason: PurgeReason, bytes: ByteCount, leavesTombstone: Bool = false) {
         self.path = path.map { String(decoding: $0, as: UTF8.self) }
         self.reason = reason.rawValue
         self.bytes = bytes
         if leavesTombstone { tombstone = true }
     }
 
-    init(path: [UInt8], refused: PurgeRefusal, leavesTombstone: Bool = false) {
+    public init(path: [UInt8], refused: PurgeRefusal, leavesTombstone: Bool = false) {
         self.path = String(decoding: path, as: UTF8.self)
         self.refused = refused
         if refused == .failed, leavesTombstone { tombstone = true }
     }
 
     /// What was reported about a purge.
-    init(_ event: Event) {
+    public init(_ event: Event) {
         (path, reason, bytes, tombstone) = (event.path, event.reason, event.bytes, event.tombstone)
     }
-
-    var text: String { JSONText.encode(self) + "\n" }
 }

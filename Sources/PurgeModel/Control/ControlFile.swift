@@ -1,5 +1,5 @@
 /// The files of `MOUNT/.purgefs`. What each contains, how it is parsed and how it is documented is a row of the table
-/// in `ControlFile+Table.swift`.
+/// in `ControlFile+Table.swift` of PurgeVolume.
 public enum ControlFile: String, CaseIterable, Sendable {
     case storageTotal = "storage.total"
     case storageOthers = "storage.others"
@@ -29,17 +29,4 @@ public enum ControlFile: String, CaseIterable, Sendable {
 
     /// The directory that has them, at the root of a mount.
     public static let directory = ".purgefs"
-
-    /// What can be set with `purgefs set`.
-    public static let settable = allCases.filter { $0.settingHelp != nil }
-
-    public var canWrite: Bool { row.writes != nil }
-
-    /// How `purgefs set` describes the value; nil for a file that it cannot set.
-    public var settingHelp: String? { row.set }
-
-    /// The file's row in docs/CONTROL.md.
-    public var documentation: String {
-        "| `\(rawValue)` | \(row.reads) |\(row.writes.map { " \($0) " } ?? " ")|"
-    }
 }
