@@ -37,7 +37,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "PurgeBackup",
-            dependencies: ["PurgeVolume", "PurgeStore", "PurgeSystem", "PurgeModel", "CArchive"],
+            dependencies: ["PurgeStore", "PurgeSystem", "PurgeModel", "CArchive"],
             swiftSettings: strict),
         .target(
             name: "PurgeCommands",

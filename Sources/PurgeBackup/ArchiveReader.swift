@@ -2,7 +2,6 @@ import CArchive
 import Glibc
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 /// Reads a tar archive with libarchive, which may have been made by an attacker.
 final class ArchiveReader {

@@ -2,7 +2,6 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 /// Makes a new store from a backup (docs/BACKUP.md, Restoring).
 public struct BackupRestoration {
@@ -80,7 +79,7 @@ public struct BackupRestoration {
         let journal = try Journal.open(in: outcome.store)
         defer { journal.close() }
         var event = BackupEvent.restored(outcome.summary, from: outcome.header)
-        (event.seq, event.time) = (journal.lastSequence + 1, DeviceClock(of: device).now.iso8601)
+        (event.seq, event.time) = (journal.lastSequence + 1, StoredClock.now(secondsAhead: device.clock).iso8601)
         try journal.append([event])
         try outcome.store.saveSettings(device)
     }

@@ -2,7 +2,6 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 /// The files of a container: a mount of it, or `container/` of its store.
 public struct BackupSource: Sendable {

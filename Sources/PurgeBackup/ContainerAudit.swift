@@ -3,7 +3,6 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 /// Walks a container and adds up what a backup of it would contain.
 public struct ContainerAudit {

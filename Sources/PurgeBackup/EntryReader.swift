@@ -1,7 +1,6 @@
 import Glibc
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 /// Reads the entries of a container that go into a backup, and hands them to a sink.
 final class EntryReader {

@@ -1,6 +1,6 @@
 import Glibc
+import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 /// An entry of a container as a backup keeps it, without its data.
 struct EntryRecord {

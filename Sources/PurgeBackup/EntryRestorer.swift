@@ -2,7 +2,6 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 /// Makes the entries of a backup in the container of a new store, and compares each with the manifest.
 struct EntryRestorer {

@@ -40,4 +40,7 @@ extension StoreError {
 extension Errno {
     /// The disk under the store is full, or its owner's quota is used up.
     var isForLackOfRoom: Bool { code == ENOSPC || code == EDQUOT }
+
+    /// What file systems say of an attribute that does not fit, into its file or onto their disk.
+    public var meansNoRoomForAttribute: Bool { [ENOSPC, EDQUOT, E2BIG, ERANGE].contains(code) }
 }

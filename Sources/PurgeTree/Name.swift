@@ -1,6 +1,6 @@
 import Glibc
 
-/// The name of a directory entry or of an attribute: any bytes but zero, stored with a zero at the end.
+/// The name of a directory entry: any bytes but zero, stored with a zero at the end.
 public struct Name: Hashable, Sendable {
     @usableFromInline let bytes: [CChar]
     /// NAME_MAX, which every store's file system accepts.
@@ -56,21 +56,6 @@ public struct Name: Hashable, Sendable {
         // An array of CChar with a zero at its end is a C string.
         try body(bytes)
     }
-
-    public func hasPrefix(_ text: StaticString) -> Bool {
-        text.withUTF8Buffer { other in utf8.starts(with: other) }
-    }
-
-    /// Without this prefix, which it must have.
-    public func dropping(_ prefix: StaticString) -> Name {
-        Name(bytes: Array(bytes.dropFirst(prefix.utf8CodeUnitCount)))
-    }
-
-    public func prefixed(by prefix: StaticString) -> Name {
-        Name(bytes: prefix.withUTF8Buffer { $0.map { CChar(bitPattern: $0) } } + bytes)
-    }
-
-    private init(bytes: [CChar]) { self.bytes = bytes }
 
     public func isEqual(to text: StaticString) -> Bool {
         text.withUTF8Buffer { other in

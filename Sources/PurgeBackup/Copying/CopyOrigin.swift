@@ -2,7 +2,6 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 /// What a new container is filled with before its first mount.
 public enum CopyOrigin: Sendable {

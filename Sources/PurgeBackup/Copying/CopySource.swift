@@ -2,7 +2,6 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 /// The tree that a `TreeCopy` copies: the container of a store, whose attributes are taken as they are stored, or an
 /// ordinary directory, whose attributes are taken as an app would set them.
@@ -26,7 +25,7 @@ struct CopySource {
         do throws(Errno) { status = try System.status(store.container.raw) } catch { status = nil }
         files = BackupSource(store, device)
         prepared = Prepared(store: store, device: device, uses: uses, ownDevice: status?.st_dev)
-        now = DeviceClock(of: device).now
+        now = StoredClock.now(secondsAhead: device.clock)
     }
 
     init(directory: String) throws(StoreError) {
@@ -62,8 +61,7 @@ struct CopySource {
     /// When a file or folder was made. One in an ordinary directory was made when it was modified, if that is earlier: as
     /// APFS has it, and so that fixtures can be made old with touch(1).
     func birth(of directory: Int32, _ name: CName?, _ status: FileStatus) throws(Errno) -> Instant {
-        let modified = FileTime(seconds: Int64(status.st_mtim.tv_sec), nanoseconds: Int64(status.st_mtim.tv_nsec))
-        let written = Instant(seconds: modified.seconds, nanoseconds: modified.nanoseconds)
+        let written = Instant(status.st_mtim)
         let real = Instant(nanoseconds: System.now())
         guard let born = try StoredBirth.of(directory, name) else { return min(written, real) }
         return prepared == nil ? min(born, written) : born
@@ -73,7 +71,7 @@ struct CopySource {
     /// not later than now.
     func lastUse(of file: Int32, _ status: FileStatus) throws(Errno) -> Instant {
         guard let prepared else {
-            return min(Instant(seconds: Int64(status.st_mtim.tv_sec), nanoseconds: Int64(status.st_mtim.tv_nsec)), now)
+            return min(Instant(status.st_mtim), now)
         }
         let record = prepared.ownDevice == status.st_dev ? prepared.uses[UInt64(status.st_ino)] : nil
         return try FileLife(of: file, status, on: prepared.device).lastUse(record, now: now)

@@ -2,7 +2,6 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 /// Makes a new store whose container is a copy (docs/CLI.md, run).
 public struct StoreCopy {

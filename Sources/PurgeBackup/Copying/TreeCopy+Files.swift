@@ -2,7 +2,6 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 extension TreeCopy {
     mutating func copyFile(_ entry: WalkedEntry, _ name: RawText) throws(StoreError) {

@@ -2,7 +2,6 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 /// Copies a tree into the container of a new store: kinds, owners, modes, times, attributes, hard links and holes. Where the
 /// file system can (Btrfs, XFS), copy_file_range(2) lets the copies share the blocks of the originals. Access times of the

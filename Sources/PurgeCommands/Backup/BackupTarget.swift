@@ -18,7 +18,7 @@ struct BackupTarget {
     /// Why the journal will not say that there was a backup, if it will not.
     let warning: String?
 
-    var now: Instant { DeviceClock(of: device).now }
+    var now: Instant { StoredClock.now(secondsAhead: device.clock) }
 
     /// `what` begins a message: `cannot back up`.
     init(_ target: Target, for what: String) throws(CommandFailure) {

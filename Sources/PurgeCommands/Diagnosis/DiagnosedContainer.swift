@@ -29,7 +29,7 @@ final class DiagnosedContainer {
     /// The absolute paths that it has.
     var roots: [[UInt8]] { [status.mountpoint, storePath + "/container"].compactMap { $0.map { Array($0.utf8) } } }
 
-    var now: Instant { DeviceClock(secondsAhead: status.device.clock).now }
+    var now: Instant { StoredClock.now(secondsAhead: status.device.clock) }
     var context: Diagnosis.Context { Diagnosis.Context(now: now, protection: device.protection) }
 
     /// What is read of what has happened.

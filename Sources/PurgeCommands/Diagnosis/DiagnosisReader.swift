@@ -1,5 +1,6 @@
 import Glibc
 import PurgeModel
+import PurgeStore
 import PurgeSystem
 import PurgeVolume
 
@@ -118,7 +119,7 @@ extension DiagnosisReader {
         if entry.history.lastRefusal != nil,
             let arrived = try created(folder.descriptor.raw, name)?.advanced(by: clock), entry.modified < arrived
         {
-            entry.settled = shown(FileTime(Self.instant(status.st_ctim))).advanced(by: clock)
+            entry.settled = shown(FileTime(status.st_ctim)).advanced(by: clock)
         }
         guard entry.standing.tier != .persistent,
             entry.lastUse != nil || entry.modified.advanced(by: PurgeRule.temporaryAge) <= container.now
@@ -126,10 +127,6 @@ extension DiagnosisReader {
         let created = try created(folder.descriptor.raw, name)
         if entry.lastUse != nil { entry.created = created }
         entry.arrived = created?.advanced(by: clock)
-    }
-
-    private static func instant(_ time: timespec) -> Instant {
-        Instant(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
     }
 
     /// As an app sees a stamp of a file.
@@ -171,7 +168,7 @@ extension DiagnosisReader {
                     try VisibleAttributes.times(status, of: folder, nil, on: device).modified
                 }
         }
-        return Self.instant(shown).advanced(by: TimeSpan(seconds: container.status.device.clock))
+        return Instant(shown).advanced(by: TimeSpan(seconds: container.status.device.clock))
     }
 
     /// As an app sees it; nil where the store does not tell.

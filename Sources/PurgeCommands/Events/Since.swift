@@ -28,7 +28,7 @@ enum Since: Hashable {
         switch self {
         case .moment(let moment): return moment.iso8601
         case .span(let span):
-            let now = DeviceClock(secondsAhead: try clock()).now
+            let now = StoredClock.now(secondsAhead: try clock())
             return now.advanced(by: TimeSpan(seconds: -span.seconds)).iso8601
         }
     }

@@ -1,7 +1,6 @@
 import PurgeFUSE
 import PurgeModel
 import PurgeStore
-import PurgeVolume
 
 extension OptionSpec {
     static let total = OptionSpec("total", .size, "size of the simulated device (64G)")

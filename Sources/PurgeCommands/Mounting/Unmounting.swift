@@ -1,7 +1,6 @@
 import Glibc
 import PurgeModel
 import PurgeSystem
-import PurgeVolume
 
 /// Unmounts a container.
 struct Unmounting {

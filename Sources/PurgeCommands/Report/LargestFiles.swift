@@ -1,5 +1,6 @@
 import Glibc
 import PurgeModel
+import PurgeStore
 import PurgeSystem
 import PurgeVolume
 

@@ -1,6 +1,5 @@
 import PurgeModel
 import PurgeSystem
-import PurgeVolume
 
 extension Verb {
     static let clock = Verb(

@@ -1,5 +1,6 @@
 import Glibc
 import PurgeModel
+import PurgeStore
 import PurgeSystem
 import PurgeVolume
 
@@ -22,7 +23,6 @@ enum StoredTimes {
     }
 
     private static func written(_ name: [CChar]) throws(Errno) -> Instant {
-        let time = try System.status(at: AT_FDCWD, name).st_mtim
-        return Instant(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
+        Instant(try System.status(at: AT_FDCWD, name).st_mtim)
     }
 }

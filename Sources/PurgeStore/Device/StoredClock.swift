@@ -1,4 +1,5 @@
 import PurgeModel
+import PurgeSystem
 
 /// The clock of the device in a store.
 public enum StoredClock {
@@ -7,5 +8,10 @@ public enum StoredClock {
         let place = try StoreDirectory.open(storePath)
         try place.refuseForeign(try place.names(), creating: false)
         return try DeviceFile(place: place).read()?.clock ?? 0
+    }
+
+    /// The time of a device whose clock is so far ahead.
+    public static func now(secondsAhead: Int64) -> Instant {
+        Instant(nanoseconds: System.now()).advanced(by: TimeSpan(seconds: secondsAhead))
     }
 }

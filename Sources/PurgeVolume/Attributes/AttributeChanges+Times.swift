@@ -1,5 +1,6 @@
 import Glibc
 import PurgeModel
+import PurgeStore
 import PurgeSystem
 import PurgeTree
 
@@ -90,7 +91,7 @@ private struct TimesToSet {
         let (stamp, isRemembered) = clock.stamp(for: FileTime(time), at: now)
         set.set(stamp, kind, clock: isRemembered ? clock.ahead : nil)
         if isRemembered { remembered.append((kind, stamp)) }
-        return timespec(stamp)
+        return stamp.timespec
     }
 
     /// Returns whether the file has got other stamps than it should.
@@ -105,9 +106,4 @@ private struct TimesToSet {
         }
         return hasOthers
     }
-}
-
-extension Errno {
-    /// What file systems say of an attribute that does not fit, into its file or onto their disk.
-    var meansNoRoomForAttribute: Bool { [ENOSPC, EDQUOT, E2BIG, ERANGE].contains(code) }
 }

@@ -32,8 +32,8 @@ public struct ExtendedAttributes: VolumeFamily {
     }
 
     /// Names of attributes have at most 255 bytes in ext4 and in the kernel; with our prefix a name may be longer.
-    private func withKey<Value>(_ key: Name, _ body: (CName) throws(Errno) -> Value) throws(Errno) -> Value {
-        if key.length > Name.maximumLength { throw .range }
+    private func withKey<Value>(_ key: AttributeKey, _ body: (CName) throws(Errno) -> Value) throws(Errno) -> Value {
+        if key.length > AttributeKey.maximumLength { throw .range }
         return try key.withCName(body)
     }
 

@@ -31,7 +31,7 @@ enum Privileges {
     /// chown(2) of a file without group execution: the backing file system's own chown clears the rest.
     static func dropGroup(_ location: Location, tid: pid_t) throws(Errno) {
         let status = try location.status()
-        guard status.isRegular, status.st_mode & S_IXGRP == 0 else { return }
+        guard status.isRegularFile, status.st_mode & S_IXGRP == 0 else { return }
         try dropGroup(location, status, tid: tid)
     }
 
@@ -48,5 +48,5 @@ enum Privileges {
 }
 
 extension FileStatus {
-    fileprivate var hasPrivileges: Bool { isRegular && st_mode & (S_ISUID | S_ISGID) != 0 }
+    fileprivate var hasPrivileges: Bool { isRegularFile && st_mode & (S_ISUID | S_ISGID) != 0 }
 }

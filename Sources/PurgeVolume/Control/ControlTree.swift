@@ -1,5 +1,6 @@
 import Glibc
 import PurgeModel
+import PurgeStore
 import PurgeSystem
 import PurgeTree
 import Synchronization
@@ -51,7 +52,7 @@ public final class ControlTree: Sendable {
         status.st_uid = owner
         status.st_gid = group
         status.st_blksize = 4096
-        let time = timespec(made)
+        let time = made.timespec
         (status.st_atim, status.st_mtim, status.st_ctim) = (time, time, time)
         if let file = file(node) {
             status.st_mode = S_IFREG | 0o400 | (file.canWrite ? 0o200 : 0)

@@ -121,7 +121,7 @@ struct OpenFiles: VolumeFamily {
                 let descriptor = try openBacking(location, flags)
                 opened = descriptor
                 let status = try System.status(descriptor)
-                guard access.isOwn(status, of: node), status.isRegular else { throw .stale }
+                guard access.isOwn(status, of: node), status.isRegularFile else { throw .stale }
                 return descriptor
             }
         } catch {

@@ -144,7 +144,7 @@ public final class StoreScan: VolumeFamily {
             try inspect(cName, in: descriptor.raw, isReadable: isReadable)
         }
         let inode = UInt64(found.status.st_ino)
-        let link = !found.status.isDirectory && found.status.st_nlink > 1 ? LinkedFiles.Key(found.status) : nil
+        let link = !found.status.isDirectoryFile && found.status.st_nlink > 1 ? LinkedFiles.Key(found.status) : nil
         if let link, let node = linked.found[link]?.node {
             change { state in state.tree.link(node, as: Dentry(directory: directory, name: name)) }
             return nil
@@ -166,13 +166,13 @@ public final class StoreScan: VolumeFamily {
     private func inspect(_ name: CName, in directory: Int32, isReadable: Bool) throws(Errno) -> Scanned {
         let status = try System.status(at: directory, name)
         var found = Scanned(status: status, birth: nil, attributes: StoredAttributes(), isReadable: isReadable)
-        guard status.isRegular || status.isDirectory else {
+        guard status.isRegularFile || status.isDirectoryFile else {
             found.attributes.times = try StoredAttributes.timesOfLink(in: directory, name)
             return found
         }
         guard isReadable else { return found }
         found.attributes = try StoredAttributes(of: directory, name)
-        if status.isRegular {
+        if status.isRegularFile {
             do { found.birth = try System.birthTime(at: directory, name) } catch {}
             if found.attributes.hasExtents {
                 do throws(ExtentDamage) { found.record = try claimedRecord(of: directory, name) } catch {

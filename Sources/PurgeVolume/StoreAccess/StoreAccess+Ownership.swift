@@ -33,7 +33,7 @@ extension StoreAccess {
 
     private func opened<Value>(_ entry: Int32, _ body: () throws(Errno) -> Value) throws(Errno) -> Value {
         let status = try System.status(entry)
-        let missing = (status.isDirectory ? S_IRWXU : S_IRUSR | S_IWUSR) & ~status.st_mode
+        let missing = (status.isDirectoryFile ? S_IRWXU : S_IRUSR | S_IWUSR) & ~status.st_mode
         guard status.st_uid == geteuid(), missing != 0, !store.isForReading else { return try body() }
         let mode = status.st_mode & 0o7777
         try System.changeMode(entry, mode | missing)

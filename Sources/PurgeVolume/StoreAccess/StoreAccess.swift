@@ -1,5 +1,6 @@
 import Glibc
 import PurgeModel
+import PurgeStore
 import PurgeSystem
 import PurgeTree
 
@@ -62,7 +63,7 @@ struct StoreAccess: VolumeFamily {
 
     /// The same for one that has just been made.
     func newNode(_ status: FileStatus, named name: Name) -> Node {
-        node(status, named: name, birthMark: status.isRegular ? BirthMark.of(new: status) : 0)
+        node(status, named: name, birthMark: status.isRegularFile ? BirthMark.of(new: status) : 0)
     }
 
     private func isNamed(_ node: Node) -> Bool { read { _ in !node.flags.contains(.unlinked) } }

@@ -1,8 +1,6 @@
 import Glibc
 import PurgeModel
-import PurgeStore
 import PurgeSystem
-import PurgeTree
 
 extension VisibleAttributes {
     /// The attributes of an entry of a store, as they are stored. The record of charged blocks is left out, because it may
@@ -24,7 +22,7 @@ extension VisibleAttributes {
         _ attributes: [Attribute], on directory: Int32, _ name: CName?
     ) throws(Errno) {
         for attribute in attributes {
-            let key = Name(utf8: attribute.name)
+            let key = AttributeKey(utf8: attribute.name)
             do throws(Errno) {
                 try key.withCName { (key) throws(Errno) in
                     try attribute.value.withUnsafeBytes { bytes in
@@ -45,16 +43,16 @@ extension VisibleAttributes {
     package static func set(_ attributes: [Attribute], on file: Int32) throws(Errno) {
         for attribute in attributes {
             do throws(Errno) { try set(attribute, on: file) } catch {
-                if !mayBeLeftOut(Name(utf8: attribute.name), error) { throw error }
+                if !mayBeLeftOut(AttributeKey(utf8: attribute.name), error) { throw error }
             }
         }
     }
 
-    private static func mayBeLeftOut(_ name: Name, _ error: Errno) -> Bool {
+    private static func mayBeLeftOut(_ name: AttributeKey, _ error: Errno) -> Bool {
         isOfSystem(name) && [.notPermitted, .notSupported, .accessDenied].contains(error)
     }
 
-    private static func isOfSystem(_ name: Name) -> Bool {
+    private static func isOfSystem(_ name: AttributeKey) -> Bool {
         ["security.", "system.", "trusted."].contains { name.text.hasPrefix($0) }
     }
 }

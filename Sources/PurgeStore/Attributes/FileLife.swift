@@ -1,17 +1,16 @@
 import Glibc
 import PurgeModel
-import PurgeStore
 import PurgeSystem
 
 /// When a file of a store was made, written and last used, by the device's clock, as a mount finds it out.
-package struct FileLife {
+public struct FileLife {
     /// nil if its file system does not keep that.
-    let born: Instant?
-    let written: Instant
+    public let born: Instant?
+    public let written: Instant
     /// Its file's own birth time, in nanoseconds, which distinguishes it from others that had its inode number.
     private let birth: Int64?
 
-    init(_ status: FileStatus, birth: Int64?, _ attributes: StoredAttributes, on clock: FileClock) {
+    public init(_ status: FileStatus, birth: Int64?, _ attributes: StoredAttributes, on clock: FileClock) {
         let modified = clock.shown(
             FileTime(status.st_mtim), .modification, of: attributes.times ?? SetTimes())
         born = StoredBirth.earlier(attributes.born, than: birth).map { clock.time(of: FileTime($0)) }
@@ -20,7 +19,7 @@ package struct FileLife {
     }
 
     /// Of an open file.
-    package init(of file: Int32, _ status: FileStatus, on device: Device) throws(Errno) {
+    public init(of file: Int32, _ status: FileStatus, on device: Device) throws(Errno) {
         self.init(
             status, birth: try StoredBirth.own(of: file, nil), try StoredAttributes(of: file, nil),
             on: device.fileClock)
@@ -30,7 +29,7 @@ package struct FileLife {
     private static let clockError: Int64 = 86_400_000_000_000
 
     /// `journal` is the record under its inode number.
-    package func lastUse(_ journal: Journal.LastUse?, now: Instant) -> Instant {
+    public func lastUse(_ journal: Journal.LastUse?, now: Instant) -> Instant {
         let born = born ?? .distantPast
         // A record with another birth time is that of a file that had this inode number before, and so is an older one
         // where birth times are not known. A copy of a store has files that were used before they were made.

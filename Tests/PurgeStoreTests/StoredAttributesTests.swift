@@ -4,7 +4,7 @@ import PurgeSystem
 import Support
 import Testing
 
-@testable import PurgeVolume
+@testable import PurgeStore
 
 /// What an entry of a store carries, read as a scan does.
 struct StoredAttributesTests {

@@ -1,7 +1,6 @@
 import Glibc
 import PurgeModel
 import PurgeSystem
-import PurgeTree
 
 /// The extended attributes of entries of a store, as an app sees them through a mount.
 public enum VisibleAttributes {
@@ -36,10 +35,10 @@ public enum VisibleAttributes {
     /// cannot set, or a bad value.
     public static func set(_ attribute: Attribute, on file: Int32) throws(Errno) {
         guard !attribute.name.isEmpty, !attribute.name.contains(0) else { throw .invalid }
-        let (key, value) = try Name(utf8: attribute.name).withCName { (name) throws(Errno) in
+        let (key, value) = try AttributeKey(utf8: attribute.name).withCName { (name) throws(Errno) in
             try stored(AttributeName(name), attribute.value)
         }
-        guard key.length <= Name.maximumLength else { throw .range }
+        guard key.length <= AttributeKey.maximumLength else { throw .range }
         try key.withCName { (key) throws(Errno) in
             try value.withUnsafeBytes { bytes in
                 Result { () throws(Errno) in try System.setAttribute(at: file, nil, key, bytes) }
@@ -47,11 +46,11 @@ public enum VisibleAttributes {
         }
     }
 
-    private static func stored(_ name: AttributeName, _ value: [UInt8]) throws(Errno) -> (Name, [UInt8]) {
+    private static func stored(_ name: AttributeName, _ value: [UInt8]) throws(Errno) -> (AttributeKey, [UInt8]) {
         switch name {
         case .storage(let attribute, appleForm: nil):
             guard let canonical = attribute.canonical(String(decoding: value, as: UTF8.self)) else { throw .invalid }
-            return (Name(utf8: attribute.storeKey.utf8), Array(canonical.utf8))
+            return (AttributeKey(utf8: attribute.storeKey.utf8), Array(canonical.utf8))
         case .plain(let key): return (key, value)
         case .storage, .computed, .unknown: throw .invalid
         }
@@ -63,15 +62,15 @@ public enum VisibleAttributes {
     ) throws(Errno) -> (accessed: timespec, modified: timespec) {
         let set = device.clock > 0 ? try setTimes(status, of: directory, name) : SetTimes()
         return (
-            timespec(device.fileClock.shown(FileTime(status.st_atim), .access, of: set)),
-            timespec(device.fileClock.shown(FileTime(status.st_mtim), .modification, of: set))
+            device.fileClock.shown(FileTime(status.st_atim), .access, of: set).timespec,
+            device.fileClock.shown(FileTime(status.st_mtim), .modification, of: set).timespec
         )
     }
 
     private static func setTimes(
         _ status: FileStatus, of directory: Int32, _ name: CName?
     ) throws(Errno) -> SetTimes {
-        if let name, !status.isRegular, !status.isDirectory {
+        if let name, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
             return try StoredAttributes.timesOfLink(in: directory, name) ?? SetTimes()
         }
         guard let kept = try StoredAttributes.value(of: directory, name, SetTimes.key) else { return SetTimes() }

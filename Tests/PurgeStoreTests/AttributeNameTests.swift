@@ -1,8 +1,7 @@
 import PurgeModel
-import PurgeTree
 import Testing
 
-@testable import PurgeVolume
+@testable import PurgeStore
 
 struct AttributeNameTests {
     /// The property list, digit by digit.
@@ -71,7 +70,7 @@ struct AttributeNameTests {
             Issue.record("\(name) is known")
             return
         }
-        #expect(AttributeName.visible(Name(name), byRoot: true) == nil)
+        #expect(AttributeName.visible(AttributeKey(name), byRoot: true) == nil)
     }
 
     static let plain: [(String, String)] = [
@@ -87,14 +86,14 @@ struct AttributeNameTests {
             return
         }
         #expect(found.text == key)
-        #expect(AttributeName.visible(Name(key), byRoot: true)?.text == name)
+        #expect(AttributeName.visible(AttributeKey(key), byRoot: true)?.text == name)
     }
 
     @Test func whatIsOursAloneIsNeverListed() {
-        #expect(AttributeName.visible(Name("user.purgefs.extents"), byRoot: true) == nil)
-        #expect(AttributeName.visible(Name("user.purgefs.tier"), byRoot: true) == nil)
+        #expect(AttributeName.visible(AttributeKey("user.purgefs.extents"), byRoot: true) == nil)
+        #expect(AttributeName.visible(AttributeKey("user.purgefs.tier"), byRoot: true) == nil)
         #expect(
-            AttributeName.visible(Name("user.purgefs.isPurgeable"), byRoot: false)?.text == "user.purgefs.isPurgeable")
-        #expect(AttributeName.visible(Name("trusted.t"), byRoot: false) == nil)
+            AttributeName.visible(AttributeKey("user.purgefs.isPurgeable"), byRoot: false)?.text == "user.purgefs.isPurgeable")
+        #expect(AttributeName.visible(AttributeKey("trusted.t"), byRoot: false) == nil)
     }
 }

@@ -1,7 +1,6 @@
 import Glibc
 import PurgeModel
 import PurgeSystem
-import PurgeTree
 
 extension VisibleAttributes {
     /// Gives an entry of a store, whose device's clock was never advanced, times as utimensat(2) in a mount would: those in
@@ -39,7 +38,7 @@ extension VisibleAttributes {
     private static func remember(
         _ set: SetTimes, _ status: FileStatus, _ directory: Int32, _ name: CName?
     ) throws(Errno) {
-        let isLink = !status.isRegular && !status.isDirectory
+        let isLink = ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
         do throws(Errno) {
             try Array(set.text.utf8).withUnsafeBytes { bytes in
                 Result { () throws(Errno) in

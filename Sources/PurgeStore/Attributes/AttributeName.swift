@@ -1,18 +1,16 @@
 import Glibc
 import PurgeModel
-import PurgeStore
 import PurgeSystem
-import PurgeTree
 
 /// A parsed name of an extended attribute, as the app gave it.
-enum AttributeName {
+public enum AttributeName {
     /// One of those in docs/XATTRS.md, under any of its names. `appleForm` is the value that it then has.
     case storage(StorageAttribute, appleForm: [UInt8]?)
     case computed(ComputedAttribute)
     /// An unknown name in our own namespace.
     case unknown
     /// Everything else, with the name under which the store keeps it.
-    case plain(Name)
+    case plain(AttributeKey)
 
     private static let appleExclusion: StaticString = "com.apple.metadata:com_apple_backup_excludeItem"
     private static let oldAppleExclusion: StaticString = "com.apple.MobileBackup"
@@ -22,8 +20,8 @@ enum AttributeName {
     private static let ownTrustedPrefix: StaticString = "trusted.purgefs."
     private static let kernelPrefixes: [StaticString] = ["user.", "trusted.", "security.", "system."]
 
-    init(_ name: CName) {
-        let name = Name(name)
+    public init(_ name: CName) {
+        let name = AttributeKey(name)
         if name.isEqual(to: Self.appleExclusion) {
             self = .storage(.isExcludedFromBackup, appleForm: Self.propertyList)
         } else if name.isEqual(to: Self.oldAppleExclusion) {
@@ -52,7 +50,7 @@ enum AttributeName {
         + [0x08, 0, 0, 0, 0, 0, 0, 0x01, 0x01, 0, 0, 0, 0, 0, 0, 0, 0x01] + [UInt8](repeating: 0, count: 15) + [0x1c]
 
     /// What the app sees of a name in the store; nil for a name that only we use.
-    static func visible(_ stored: Name, byRoot: Bool) -> Name? {
+    public static func visible(_ stored: AttributeKey, byRoot: Bool) -> AttributeKey? {
         if stored.hasPrefix(rawPrefix) { return stored.dropping(rawPrefix) }
         if stored.hasPrefix(ownPrefix) {
             return StorageAttribute(rawValue: stored.dropping(ownPrefix).text) == nil ? nil : stored

@@ -1,24 +1,22 @@
 import Glibc
 import PurgeModel
-import PurgeStore
 import PurgeSystem
-import PurgeTree
 
 /// Our own attributes of an entry of the store, as the tree remembers them.
-struct StoredAttributes {
-    var mark: PurgeMark?
-    var isExcluded = false
-    var protection: FileProtection?
+public struct StoredAttributes {
+    public var mark: PurgeMark?
+    public var isExcluded = false
+    public var protection: FileProtection?
     /// Of a directory.
-    var policy = DirectoryPolicy()
-    var behaviour = PurgeBehaviour()
+    public var policy = DirectoryPolicy()
+    public var behaviour = PurgeBehaviour()
     /// fileProtection has a value that is no class; the entry then counts as having none.
-    var hasUnknownProtection = false
-    var hasExtents = false
-    var times: SetTimes?
-    var born: Instant?
+    public var hasUnknownProtection = false
+    public var hasExtents = false
+    public var times: SetTimes?
+    public var born: Instant?
 
-    init() {}
+    public init() {}
 
     private static let attributes = Dictionary(
         uniqueKeysWithValues: StorageAttribute.allCases.map { ($0.storeKey, $0) })
@@ -26,7 +24,7 @@ struct StoredAttributes {
 
     /// One listxattr, and one getxattr for a mark. If there are more names than the kernel lists (64 KiB), each of ours
     /// is read by itself.
-    init(of directory: Int32, _ name: CName?) throws(Errno) {
+    public init(of directory: Int32, _ name: CName?) throws(Errno) {
         let present: [String]
         do throws(Errno) {
             present = try StoredAttributes.names(of: directory, name).map(\.text)
@@ -59,7 +57,7 @@ struct StoredAttributes {
     }
 
     /// Of a link or special file. Only root can have set them, and read them.
-    static func timesOfLink(in directory: Int32, _ name: CName) throws(Errno) -> SetTimes? {
+    public static func timesOfLink(in directory: Int32, _ name: CName) throws(Errno) -> SetTimes? {
         guard geteuid() == 0 else { return nil }
         do throws(Errno) {
             guard let value = try value(of: directory, name, SetTimes.linkKey) else { return nil }
@@ -68,14 +66,14 @@ struct StoredAttributes {
     }
 
     /// Every name, in the store's spelling.
-    static func names(of directory: Int32, _ name: CName?) throws(Errno) -> [Name] {
+    public static func names(of directory: Int32, _ name: CName?) throws(Errno) -> [AttributeKey] {
         // Most have few names, and the kernel allocates as much as is asked for; it lists 64 KiB at most.
         do { return try names(of: directory, name, capacity: 1024) } catch .range {
             return try names(of: directory, name, capacity: 65536)
         }
     }
 
-    private static func names(of directory: Int32, _ name: CName?, capacity: Int) throws(Errno) -> [Name] {
+    private static func names(of directory: Int32, _ name: CName?, capacity: Int) throws(Errno) -> [AttributeKey] {
         try withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { buffer in
             Result { () throws(Errno) in
                 var length = 0
@@ -84,13 +82,13 @@ struct StoredAttributes {
                 } catch .notSupported, .notPermitted {}
                 // Each ends with the zero that makes it a C string.
                 return buffer[..<length].split(separator: 0).compactMap { name in
-                    UnsafeBufferPointer(rebasing: name).baseAddress.map { Name($0) }
+                    UnsafeBufferPointer(rebasing: name).baseAddress.map { AttributeKey($0) }
                 }
             }
         }.get()
     }
 
-    static func value(of directory: Int32, _ name: CName?, _ key: CName) throws(Errno) -> [UInt8]? {
+    public static func value(of directory: Int32, _ name: CName?, _ key: CName) throws(Errno) -> [UInt8]? {
         // Most values are short; the kernel's limit is 64 KiB.
         do { return try value(of: directory, name, key, capacity: 512) } catch .range {
             return try value(of: directory, name, key, capacity: 65536)
