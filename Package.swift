@@ -40,9 +40,12 @@ let package = Package(
             dependencies: ["PurgeStore", "PurgeSystem", "PurgeModel", "CArchive"],
             swiftSettings: strict),
         .target(
+            name: "PurgeCommandLine", dependencies: ["PurgeStore", "PurgeSystem", "PurgeModel"], swiftSettings: strict),
+        .target(
             name: "PurgeCommands",
             dependencies: [
-                "PurgeFUSE", "PurgeBackup", "PurgeVolume", "PurgeStore", "PurgeSystem", "PurgeModel",
+                "PurgeFUSE", "PurgeBackup", "PurgeVolume", "PurgeCommandLine", "PurgeStore", "PurgeSystem",
+                "PurgeModel",
             ],
             swiftSettings: strict),
         .executableTarget(name: "purgefs", dependencies: ["PurgeCommands"], swiftSettings: strict),
@@ -82,7 +85,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "PurgeCommandsTests",
-            dependencies: ["PurgeCommands", "PurgeStore", "PurgeModel", "PurgeSystem", "PurgeVolume", "Support"],
+            dependencies: [
+                "PurgeCommands", "PurgeCommandLine", "PurgeStore", "PurgeModel", "PurgeSystem", "PurgeVolume",
+                "Support",
+            ],
             exclude: ["Help", "Report", "Answers"],
             swiftSettings: strict),
         .testTarget(

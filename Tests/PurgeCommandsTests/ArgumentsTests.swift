@@ -1,6 +1,7 @@
 import PurgeModel
 import Testing
 
+@testable import PurgeCommandLine
 @testable import PurgeCommands
 
 struct ArgumentsTests {

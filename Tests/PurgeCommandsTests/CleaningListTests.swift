@@ -4,6 +4,7 @@ import PurgeModel
 import PurgeSystem
 import Testing
 
+@testable import PurgeCommandLine
 @testable import PurgeCommands
 
 struct CleaningListTests {

@@ -2,6 +2,7 @@ import Glibc
 import PurgeSystem
 import Testing
 
+@testable import PurgeCommandLine
 @testable import PurgeCommands
 
 /// The tables of docs/CLI.md say what help says.

@@ -2,6 +2,7 @@ import Glibc
 import PurgeSystem
 import Testing
 
+@testable import PurgeCommandLine
 @testable import PurgeCommands
 
 /// Each help text is compared whole with a file in Help/. To accept a change:
@@ -44,5 +45,5 @@ struct HelpTests {
         #expect(!Session("help", "mount").output.contains("ready-fd"))
     }
 
-    @Test func version() { #expect(Session("--version").output == "purgefs \(Program.version)\n") }
+    @Test func version() { #expect(Session("--version").output == "purgefs \(Version.number)\n") }
 }

@@ -4,6 +4,7 @@ import PurgeSystem
 import Support
 import Testing
 
+@testable import PurgeCommandLine
 @testable import PurgeCommands
 
 /// Events of a journal from its end, and from a moment on.

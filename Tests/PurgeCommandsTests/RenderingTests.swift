@@ -3,6 +3,7 @@ import PurgeStore
 import PurgeSystem
 import Testing
 
+@testable import PurgeCommandLine
 @testable import PurgeCommands
 
 struct RenderingTests {

@@ -3,6 +3,7 @@ import PurgeSystem
 import Support
 import Testing
 
+@testable import PurgeCommandLine
 @testable import PurgeCommands
 
 struct ReportFileTests {

@@ -5,6 +5,7 @@ import PurgeVolume
 import Support
 import Testing
 
+@testable import PurgeCommandLine
 @testable import PurgeCommands
 
 struct ReportGatheringTests {

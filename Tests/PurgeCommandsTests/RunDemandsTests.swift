@@ -5,6 +5,7 @@ import PurgeSystem
 import Support
 import Testing
 
+@testable import PurgeCommandLine
 @testable import PurgeCommands
 
 struct RunDemandsTests {

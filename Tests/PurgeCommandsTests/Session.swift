@@ -1,5 +1,6 @@
 import PurgeSystem
 
+@testable import PurgeCommandLine
 @testable import PurgeCommands
 
 /// One call of the program inside this process, with what it printed.

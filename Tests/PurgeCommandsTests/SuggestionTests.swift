@@ -1,5 +1,6 @@
 import Testing
 
+@testable import PurgeCommandLine
 @testable import PurgeCommands
 
 struct SuggestionTests {
@@ -56,7 +57,7 @@ struct SuggestionTests {
         ("-n", "clean", "--dry-run"), ("-q", "status", nil),
     ])
     func anOptionThatOtherToolsHave(word: String, verb: String, meant: String?) throws {
-        let objection = try Verbs.named(verb).objection(toOption: word)
+        let objection = try Verbs.named(verb).objection(toOption: word, among: Verbs.all)
         #expect(objection == "unknown option '\(word)'" + (meant.map { "; did you mean '\($0)'?" } ?? ""))
     }
 

@@ -1,3 +1,4 @@
+import PurgeSystem
 import Testing
 
 @testable import PurgeCommands

@@ -1,22 +1,13 @@
 import PurgeModel
+import Support
 import Testing
 
 @testable import PurgeStore
 
 struct AttributeNameTests {
-    /// The property list, digit by digit.
-    static let applesList: [UInt8] = {
-        let hex =
-            "62706c69737430305f1011636f6d2e6170706c652e6261636b7570640800000000000001010000000000000001"
-            + String(repeating: "00", count: 15) + "1c"
-        return stride(from: 0, to: hex.count, by: 2).map { at in
-            UInt8(hex.dropFirst(at).prefix(2), radix: 16) ?? 0
-        }
-    }()
-
     @Test func applesPropertyListIsItsOwn61Bytes() {
-        #expect(Self.applesList.count == 61)
-        #expect(AttributeName.propertyList == Self.applesList)
+        #expect(ApplesList.bytes.count == 61)
+        #expect(AttributeName.propertyList == ApplesList.bytes)
     }
 
     @Test func applesNamesAreTheFlag() {
@@ -27,7 +18,7 @@ struct AttributeNameTests {
             Issue.record("not the flag")
             return
         }
-        #expect(list == Self.applesList)
+        #expect(list == ApplesList.bytes)
         guard case .storage(.isExcludedFromBackup, let byte?) = AttributeName("com.apple.MobileBackup") else {
             Issue.record("not the flag")
             return
@@ -93,7 +84,8 @@ struct AttributeNameTests {
         #expect(AttributeName.visible(AttributeKey("user.purgefs.extents"), byRoot: true) == nil)
         #expect(AttributeName.visible(AttributeKey("user.purgefs.tier"), byRoot: true) == nil)
         #expect(
-            AttributeName.visible(AttributeKey("user.purgefs.isPurgeable"), byRoot: false)?.text == "user.purgefs.isPurgeable")
+            AttributeName.visible(AttributeKey("user.purgefs.isPurgeable"), byRoot: false)?.text
+                == "user.purgefs.isPurgeable")
         #expect(AttributeName.visible(AttributeKey("trusted.t"), byRoot: false) == nil)
     }
 }

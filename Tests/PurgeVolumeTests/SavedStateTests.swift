@@ -123,7 +123,7 @@ struct SavedStateTests {
             #expect(live.volume.status().marked.excludedFromBackup.bytes == ByteCount(blocks: 2))
             let value = try live.volume.extendedAttributes.value(
                 of: live.node("Documents/a"), named: name, caller: LiveVolume.caller)
-            #expect(value == AttributeNameTests.applesList)
+            #expect(value == ApplesList.bytes)
         }
     }
 

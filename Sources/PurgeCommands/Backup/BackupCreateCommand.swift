@@ -1,5 +1,6 @@
 import Glibc
 import PurgeBackup
+import PurgeCommandLine
 import PurgeModel
 import PurgeStore
 import PurgeSystem
@@ -97,7 +98,7 @@ struct BackupSummaryText: Encodable {
 
     static func line(_ path: String, _ reason: String, _ bytes: ByteCount, _ entries: Int64) -> String {
         let count = entries == 1 ? "" : ", \(entries) entries"
-        return "\(StatusText.aligned(bytes.inWords, 10))  \(VisibleText.of(path))  (\(reason)\(count))"
+        return "\(HelpText.aligned(bytes.inWords, 10))  \(VisibleText.of(path))  (\(reason)\(count))"
     }
 }
 

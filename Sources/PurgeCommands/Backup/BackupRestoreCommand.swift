@@ -1,4 +1,5 @@
 import PurgeBackup
+import PurgeCommandLine
 import PurgeModel
 import PurgeStore
 import PurgeSystem

@@ -1,4 +1,5 @@
 import Glibc
+import PurgeCommandLine
 import PurgeModel
 import PurgeStore
 import PurgeSystem
@@ -65,7 +66,7 @@ final class CleaningReport {
         if form == .json {
             try console.print(JSONText.encode(PlannedLine(task: task, path: path, bytes: bytes.bytes)))
         } else {
-            let size = StatusText.aligned(bytes.inWords, 12)
+            let size = HelpText.aligned(bytes.inWords, 12)
             try console.print("task \(HelpText.padded("\(task)", 4))\(size)  \(VisibleText.of(path))")
         }
     }
@@ -141,7 +142,7 @@ extension CleaningReport {
         let columns = System.terminalSize(STDOUT_FILENO).columns
         let cells = bar.text(
             Int64(progress.percent), of: 100, width: max(0, min(Self.barWidth, columns - Self.besideBar)))
-        let percent = StatusText.aligned("\(progress.percent)", 3) + " %"
+        let percent = HelpText.aligned("\(progress.percent)", 3) + " %"
         // Where there is no room for a bar. Nothing may reach the next line, where it would stay.
         let text = cells.isEmpty ? percent : "\(HelpText.padded(progress.phase.rawValue, 16))\(cells) \(percent)"
         try console.write("\r\(text.prefix(max(0, columns - 1)))\u{1B}[K")

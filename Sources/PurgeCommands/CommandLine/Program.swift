@@ -1,10 +1,9 @@
 import Glibc
+import PurgeCommandLine
 import PurgeSystem
 
 /// The program: finds the verb, runs it, and reports what went wrong.
 package enum Program {
-    package static let version = "0.1.0"
-
     /// For main.swift: runs this process's command line and returns its exit status.
     package static func runCommandLine() -> Int32 {
         openStandardDescriptors()
@@ -45,7 +44,7 @@ package enum Program {
         let rest = Array(texts.dropFirst(2))
         switch texts[1] {
         case "--help", "-h": try console.print(HelpText.overview(Verbs.all))
-        case "--version": try console.print("purgefs \(version)")
+        case "--version": try console.print("purgefs \(Version.number)")
         case "help": try help(rest, console)
         default:
             if let objection = Verbs.objection(toMountHelper: texts) { throw .usage(objection) }
@@ -59,7 +58,7 @@ package enum Program {
             try refuseOtherText(words, of: verb, arguments)
             let watch = StoppedDaemonWatch(verb, arguments)
             defer { watch.end() }
-            return try verb.run(
+            return try verb.perform(
                 Invocation(
                     arguments: arguments, console: console, programName: texts[0],
                     rawOperands: arguments.positions.map { words[$0 + 2] }, verb: verb,

@@ -1,3 +1,5 @@
+import PurgeCommandLine
+
 /// The table of verbs, in the order of the help. A new verb is a line here and a file in Verbs/.
 enum Verbs {
     /// A verb is made when it is asked for: to make all of them takes longer than to mount.
@@ -43,35 +45,6 @@ enum Verbs {
     }
 }
 
-extension Verb {
-    /// Whether `word` is one of its options as a user writes it, with or without a value.
-    func takes(_ word: String) -> Bool {
-        options.contains { !$0.isHidden && $0.text == word.prefix { $0 != "=" } }
-    }
-
-    /// The message about `word`, which is not one of its options.
-    func objection(toOption word: String) -> String {
-        if name == "clock", word.dropFirst().first?.isNumber == true {
-            return DurationText.objection(to: word) ?? ""
-        }
-        let written = String(word.prefix { $0 != "=" })
-        if Planned.options[name]?.contains(where: { "--" + $0 == written }) == true {
-            return "the option '\(written)' is planned, but not built yet"
-        }
-        let takers = Verbs.all.filter { $0.takes(word) }.map { "purgefs \($0.name)" }
-        if !takers.isEmpty {
-            return "unknown option '\(written)'; it is an option of \(takers.joined(separator: ", "))"
-        }
-        let short = options.contains(.mountOptions) ? ["-o ro"] : []
-        let own = options.filter { !$0.isHidden && !$0.isShort }.map(\.text) + ["--help"] + short
-        if let near = Suggestion.nearest(to: written, among: own) {
-            return "unknown option '\(written)'; did you mean '\(near)'?"
-        }
-        return "unknown option '\(written.hasPrefix("--") ? written : String(written.prefix(2)))'"
-    }
-}
-
-extension OptionSpec {
-    static let json = OptionSpec("json", "print JSON")
-    static let dryRun = OptionSpec("dry-run", "show what would be done, and do nothing")
+extension Arguments {
+    init(_ words: [String], for verb: Verb) throws(CommandFailure) { try self.init(words, for: verb, among: Verbs.all) }
 }

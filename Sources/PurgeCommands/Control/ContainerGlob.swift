@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeSystem
 
 /// Patterns that a user writes for paths of a container.

@@ -1,14 +1,6 @@
+import PurgeCommandLine
 import PurgeModel
 import PurgeVolume
-
-/// A name that a NAME=VALUE may begin with, and the words that may follow it; none if its values are not words.
-struct Setting: Hashable, Sendable {
-    let name: String
-    var words: [String] = []
-
-    /// `storage.total=`, or `device.state=lock`, `device.state=unlock`: as far as it is known what is typed.
-    var beginnings: [String] { words.isEmpty ? [name + "="] : words.map { "\(name)=\($0)" } }
-}
 
 extension Setting {
     fileprivate init(_ file: ControlFile) { self.init(name: file.rawValue, words: file.words) }

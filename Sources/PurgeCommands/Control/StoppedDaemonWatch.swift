@@ -1,4 +1,5 @@
 import Glibc
+import PurgeCommandLine
 import PurgeSystem
 
 /// Ends a verb that asks a container whose daemon was stopped (SIGSTOP): its calls into the mount would return only when the

@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeModel
 
 /// What a developer should look at in a container (docs/DIAGNOSIS.md).

@@ -1,4 +1,5 @@
 import Glibc
+import PurgeCommandLine
 import PurgeModel
 import PurgeSystem
 

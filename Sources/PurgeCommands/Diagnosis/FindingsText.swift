@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeModel
 
 /// Findings as text, the worst first: what is wrong, where, and what to do about it.
@@ -56,7 +57,7 @@ struct FindingsText {
     private func rows(_ finding: DiagnosisFinding) -> [String] {
         let files = finding.files.flatMap { $0 > 1 ? Self.files($0) : nil }
         let end = [files, finding.detail.map(VisibleText.of)].compactMap { $0 }.joined(separator: ", ")
-        let size = finding.bytes.map { StatusText.aligned($0.inWords, 10) + "  " } ?? ""
+        let size = finding.bytes.map { HelpText.aligned($0.inWords, 10) + "  " } ?? ""
         let path = VisibleText.of(finding.path ?? "")
         let line = "    \(size)\(path)" + (end.isEmpty ? "" : "  \(end)")
         if line.count <= Self.width { return [line] }

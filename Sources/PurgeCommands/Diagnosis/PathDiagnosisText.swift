@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeModel
 
 /// The checklist of a path as text.

@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeModel
 
 /// `purgefs events --summary` as text: a table each, of at most 80 columns.
@@ -34,7 +35,7 @@ struct EventSummaryText {
 
     private static func row(_ name: String, _ columns: String...) -> String {
         var line = HelpText.padded(shortened(name), nameWidth)
-        for (text, width) in zip(columns, [9, 9, 12, 10]) { line += StatusText.aligned(text, width) }
+        for (text, width) in zip(columns, [9, 9, 12, 10]) { line += HelpText.aligned(text, width) }
         while line.last == " " { line.removeLast() }
         return line
     }

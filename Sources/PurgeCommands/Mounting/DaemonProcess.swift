@@ -1,4 +1,5 @@
 import Glibc
+import PurgeCommandLine
 import PurgeSystem
 
 /// The daemon of a mount, as the process that started it sees it.

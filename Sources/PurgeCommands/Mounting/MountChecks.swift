@@ -1,4 +1,5 @@
 import Glibc
+import PurgeCommandLine
 import PurgeSystem
 
 /// Checks before anything is mounted. Each failure says what to do about it.
@@ -155,5 +156,18 @@ enum MountChecks {
             what, path: "RLIMIT_NOFILE",
             "only \(limit) files may be open, and the mount alone needs \(leastDescriptors)",
             advice: "Raise the limit, and allow for the files that the app opens: ulimit -n 4096")
+    }
+}
+
+extension Places {
+    /// Mounts, processes and this program's own file are found in /proc.
+    static func requireProc(_ what: String) throws(CommandFailure) {
+        let table = "/proc/self/mountinfo"
+        do throws(Errno) {
+            _ = try FileDescriptor.open(table, O_RDONLY)
+        } catch .noEntry {
+            throw CommandFailure(
+                what, path: table, Errno.noEntry, advice: "As root, mount /proc first: mount -t proc proc /proc")
+        } catch {}  // the code that needs it reports the error
     }
 }

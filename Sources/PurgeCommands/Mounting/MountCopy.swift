@@ -1,4 +1,5 @@
 import Glibc
+import PurgeCommandLine
 import PurgeSystem
 
 /// A copy of a mount in another mount namespace (a sandbox, a container). The daemon goes on serving it after the mount

@@ -1,4 +1,5 @@
 import Glibc
+import PurgeCommandLine
 import PurgeFUSE
 import PurgeModel
 import PurgeStore

@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeModel
 
 /// The words after `-o`, before libfuse sees them: it only says that it does not know one.

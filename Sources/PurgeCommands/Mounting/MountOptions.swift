@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeFUSE
 import PurgeModel
 import PurgeStore

@@ -1,4 +1,5 @@
 import Glibc
+import PurgeCommandLine
 import PurgeSystem
 
 /// What a daemon says at its end, for whoever has unmounted it, in a file in its memory: that needs no disk, which may be

@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeSystem
 
 /// Where a store and a mount point may be. A store inside a container would be purged with it; a daemon that serves a

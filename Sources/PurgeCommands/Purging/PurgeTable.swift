@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeModel
 import PurgeVolume
 
@@ -19,7 +20,7 @@ struct PurgeTable {
     }
 
     private static func columns(_ reason: String, _ bytes: ByteCount) -> String {
-        HelpText.padded(reason, 10) + StatusText.aligned(bytes.inWords, 12) + "  "
+        HelpText.padded(reason, 10) + HelpText.aligned(bytes.inWords, 12) + "  "
     }
 
     private var sum: String {

@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeModel
 
 /// `purgefs backup audit` as text: findings first, the worst before the others.
@@ -55,7 +56,7 @@ struct BackupAuditText {
 
     private func row(_ name: String, _ bytes: ByteCount?, _ files: Int64? = nil, _ remark: String = "") -> String {
         let end = [files.map(Self.files) ?? "", remark].filter { !$0.isEmpty }.joined(separator: ", ")
-        let size = bytes.map { StatusText.aligned($0.inWords, 10) } ?? ""
+        let size = bytes.map { HelpText.aligned($0.inWords, 10) } ?? ""
         let tail = end.isEmpty ? "" : "  \(end)"
         let room = Self.width - 4 - size.count - tail.count - 2
         return "    \(size.isEmpty ? "" : size + "  ")\(Self.shortened(VisibleText.of(name), to: room))\(tail)"

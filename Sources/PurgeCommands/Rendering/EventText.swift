@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeModel
 
 /// An event as text: what and how much, then the path, then why and by whom.
@@ -31,7 +32,7 @@ struct EventText {
     private var beginning: String {
         [
             VisibleText.of(event.time), HelpText.padded(event.type.rawValue, 8),
-            StatusText.aligned(event.bytes?.inWords ?? "", 10),
+            HelpText.aligned(event.bytes?.inWords ?? "", 10),
         ].joined(separator: "  ")
     }
 

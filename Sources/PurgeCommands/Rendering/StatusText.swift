@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeModel
 
 /// `purgefs status` as text.
@@ -76,13 +77,9 @@ struct StatusText {
         bar.text(part.bytes, then: second.bytes, of: report.storage.total.bytes, width: Self.barWidth)
     }
     private func row(_ name: String, _ value: String) -> String { HelpText.padded(name, 18) + value }
-    private func size(_ size: ByteCount) -> String { Self.aligned(size.inWords, 10) }
+    private func size(_ size: ByteCount) -> String { HelpText.aligned(size.inWords, 10) }
     private func usage(_ name: String, _ usage: StatusReport.Usage) -> String {
         row(name, size(usage.bytes) + "  " + files(usage.files))
     }
     private func files(_ count: Int64) -> String { "\(count) \(count == 1 ? "file" : "files")" }
-
-    static func aligned(_ text: String, _ width: Int) -> String {
-        String(repeating: " ", count: max(0, width - text.count)) + text
-    }
 }

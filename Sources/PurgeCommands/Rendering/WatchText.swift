@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeModel
 import PurgeSystem
 
@@ -91,7 +92,7 @@ struct WatchText {
     private func row(_ part: CapacityBar.Part) -> String {
         let text =
             "\(bar.symbol(part)) " + HelpText.padded(Self.name(part), 17)
-            + StatusText.aligned(bar.bytes(part).inWords, 10)
+            + HelpText.aligned(bar.bytes(part).inWords, 10)
         return files(part).map { text + "  \(Self.files($0))" } ?? text
     }
 
@@ -144,7 +145,7 @@ struct WatchText {
         var columns: [String] = []
         if width >= 36 { columns.append(String(VisibleText.of(event.time).dropFirst(11).prefix(8))) }
         columns.append(HelpText.padded(event.type.rawValue, width >= 60 ? 8 : 0))
-        if width >= 60 { columns.append(StatusText.aligned(event.bytes?.inWords ?? "", 10)) }
+        if width >= 60 { columns.append(HelpText.aligned(event.bytes?.inWords ?? "", 10)) }
         var line = columns.joined(separator: "  ") + "  "
         var parts = EventText(event: event).what[...]
         let room = max(0, width - line.count)

@@ -1,4 +1,5 @@
 import Glibc
+import PurgeCommandLine
 import PurgeSystem
 
 /// The file that a report is written to, or `-`: standard output. Under its name there is either what was there before or

@@ -1,4 +1,5 @@
 import Glibc
+import PurgeCommandLine
 import PurgeModel
 import PurgeStore
 import PurgeSystem
@@ -16,7 +17,7 @@ struct ReportGathering {
     private var isJournalLocked = false
     private var content = ReportContent(
         time: .init(simulated: Instant(nanoseconds: System.now()), real: Instant(nanoseconds: System.now())),
-        version: Program.version)
+        version: Version.number)
 
     init(_ target: Target, run: ReportContent.Run? = nil) {
         self.target = target

@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeModel
 
 /// The use of the device and of the container over time, and below it, along the same time, what happened.

@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeModel
 import PurgeSystem
 

@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeSystem
 
 /// What COMMAND has mounted over its container, or over a directory of the run above it. It hides the container from all that

@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeModel
 
 /// What the caller of `purgefs run` wants to know at its end: a status of its own after certain events, and a summary.

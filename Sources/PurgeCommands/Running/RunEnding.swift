@@ -1,4 +1,5 @@
 import Glibc
+import PurgeCommandLine
 import PurgeSystem
 
 /// The end of a run's mount: it is unmounted even if it is in use, and its daemon has ended.

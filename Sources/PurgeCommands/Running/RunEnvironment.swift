@@ -1,4 +1,5 @@
 import Glibc
+import PurgeCommandLine
 import PurgeSystem
 
 /// The environment of COMMAND: that of `purgefs run`, with these variables added.

@@ -1,5 +1,6 @@
 import Glibc
 import PurgeBackup
+import PurgeCommandLine
 import PurgeModel
 import PurgeStore
 import PurgeSystem

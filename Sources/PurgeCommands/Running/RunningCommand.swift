@@ -1,4 +1,5 @@
 import Glibc
+import PurgeCommandLine
 import PurgeSystem
 
 /// COMMAND of `purgefs run`.

@@ -1,3 +1,5 @@
+import PurgeCommandLine
+
 /// Completion for bash: tables as `case` commands, and one function that finds out where the cursor is.
 struct BashCompletion {
     let verbs: [Verb]

@@ -1,3 +1,5 @@
+import PurgeCommandLine
+
 /// What a shell offers at one place of the command line.
 enum Completion: Hashable {
     /// There is a value, and nothing to offer for it.

@@ -1,3 +1,5 @@
+import PurgeCommandLine
+
 /// Functions of fish for a verb whose operands are a command: where that begins, and what is offered there and before.
 /// fish itself takes one word for the value of each option.
 struct FishCommand {

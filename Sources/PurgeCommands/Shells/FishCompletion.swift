@@ -1,3 +1,5 @@
+import PurgeCommandLine
+
 /// Completion for fish: a line for each verb, option and operand.
 struct FishCompletion {
     let verbs: [Verb]

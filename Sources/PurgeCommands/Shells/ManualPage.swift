@@ -1,10 +1,12 @@
+import PurgeCommandLine
+
 /// purgefs(1). What it says about verbs and options is the help.
 struct ManualPage {
     let verbs: [Verb]
 
     var text: String {
         var lines = [#".\" Made by `purgefs generate man` from the table that the help is made from."#]
-        lines += [".TH PURGEFS 1 \"\" \"purgefs \(Program.version)\" \"User Commands\"", ".nh", ".ad l"]
+        lines += [".TH PURGEFS 1 \"\" \"purgefs \(Version.number)\" \"User Commands\"", ".nh", ".ad l"]
         lines += [".SH NAME", #"purgefs \- a simulated iOS app container as a file system"#, ".SH SYNOPSIS"]
         lines += verbs.flatMap { usage($0) }
         lines += [".SY \"purgefs help\"", Roff.synopsis("VERB"), ".YS", ".SY purgefs"]

@@ -1,3 +1,5 @@
+import PurgeCommandLine
+
 /// Text for troff, in the macros of man(7).
 enum Roff {
     /// Characters that troff would take for something else, or show as another: `-` as a hyphen, `'` as a quote.

@@ -1,3 +1,5 @@
+import PurgeCommandLine
+
 /// Completion for zsh: for each verb a call of `_arguments`.
 struct ZshCompletion {
     let verbs: [Verb]

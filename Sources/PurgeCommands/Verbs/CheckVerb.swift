@@ -1,5 +1,7 @@
+import PurgeCommandLine
 import PurgeModel
 import PurgeStore
+import PurgeSystem
 
 extension OptionSpec {
     fileprivate static let repair = OptionSpec("repair", "repair what can be repaired; damaged files are kept aside")

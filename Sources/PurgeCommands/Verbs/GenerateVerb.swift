@@ -1,3 +1,5 @@
+import PurgeCommandLine
+
 extension Verb {
     /// For `make install`, so left out of the help.
     static let generate = Verb(

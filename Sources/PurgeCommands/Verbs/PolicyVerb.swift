@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeModel
 import PurgeStore
 import PurgeSystem
@@ -111,9 +112,9 @@ private enum PolicyVerb {
         let limit = line.sizeLimit ?? .zero
         return [
             HelpText.padded(line.purgeAfter.map { $0 == "0" ? "manual" : $0 } ?? "manual", 8),
-            StatusText.aligned(line.used.inWords, 10), "of",
+            HelpText.aligned(line.used.inWords, 10), "of",
             HelpText.padded(limit > .zero ? limit.inWords : "no limit", 10),
-            StatusText.aligned("\(line.files)", 8), line.files == 1 ? "file " : "files",
+            HelpText.aligned("\(line.files)", 8), line.files == 1 ? "file " : "files",
             VisibleText.of(line.path.isEmpty ? "." : line.path),
         ].joined(separator: " ")
     }

@@ -1,5 +1,6 @@
 import Glibc
 import PurgeBackup
+import PurgeCommandLine
 import PurgeSystem
 
 extension OptionSpec {

@@ -1,3 +1,5 @@
+import PurgeCommandLine
+
 extension OptionSpec {
     static let watch = OptionSpec(
         "watch", "update it every second, in place, until the unmount or Ctrl-C")

@@ -1,4 +1,5 @@
 import Glibc
+import PurgeCommandLine
 import PurgeSystem
 
 /// `status --watch`: shows the status every second, until the mount is gone or a signal arrives.

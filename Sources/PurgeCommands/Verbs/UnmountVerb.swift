@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeSystem
 
 extension Verb {

@@ -1,4 +1,5 @@
 import Glibc
+import PurgeCommandLine
 import PurgeSystem
 
 /// `status --watch` on a terminal. A thread reads the status, and may have to wait for the daemon; this one draws, and

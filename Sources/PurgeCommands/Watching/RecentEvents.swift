@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeModel
 
 /// The newest events of a container, read from its journal again and again: each time only what is new there.

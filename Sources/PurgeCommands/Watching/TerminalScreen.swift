@@ -1,9 +1,10 @@
 import Glibc
+import PurgeCommandLine
 import PurgeSystem
 
 /// The second screen of a terminal, which programs like `less` use: what is on the first one comes back afterwards.
 struct TerminalScreen {
-    private static let enter = "\u{1B}[?1049h\u{1B}[?25l"
+    package static let enter = "\u{1B}[?1049h\u{1B}[?25l"
     private static let leave = "\u{1B}[?25h\u{1B}[?1049l"
     /// How long a terminal that accepts nothing is waited for at the end, in milliseconds.
     private static let patience: Int32 = 1000

@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeModel
 
 /// A report as text: the short answer, then what is known, then what to do.

@@ -1,6 +1,6 @@
 /// Names and paths as they are printed: an app's file names can neither end a line nor control the terminal.
-enum VisibleText {
-    static func of(_ text: String) -> String {
+package enum VisibleText {
+    package static func of(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         return text.unicodeScalars.map { isControl($0) ? "\\u{\(String($0.value, radix: 16))}" : String($0) }.joined()
     }

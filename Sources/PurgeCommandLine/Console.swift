@@ -2,16 +2,16 @@ import Glibc
 import PurgeSystem
 
 /// Where a verb's output and messages go.
-final class Console {
+package final class Console {
     private let emit: (String) throws(Errno) -> Void
     private let emitMessage: (String) -> Void
     private var buffer = ""
     /// Whether the output goes to a terminal.
-    let isTerminal: Bool
+    package let isTerminal: Bool
     /// The columns of the terminal; nil if the output goes elsewhere.
-    var width: Int? { isTerminal ? System.terminalSize(STDOUT_FILENO).columns : nil }
+    package var width: Int? { isTerminal ? System.terminalSize(STDOUT_FILENO).columns : nil }
 
-    init(
+    package init(
         isTerminal: Bool = false, output: @escaping (String) throws(Errno) -> Void, messages: @escaping (String) -> Void
     ) {
         emit = output
@@ -20,7 +20,7 @@ final class Console {
     }
 
     /// This process's standard output and standard error.
-    static func standard() -> Console {
+    package static func standard() -> Console {
         Console(isTerminal: isatty(STDOUT_FILENO) == 1) { (text) throws(Errno) in
             try Self.write(text, STDOUT_FILENO)
         } messages: { text in
@@ -29,15 +29,15 @@ final class Console {
     }
 
     /// A line of output.
-    func print(_ line: String) throws(CommandFailure) { try write(line + "\n") }
+    package func print(_ line: String) throws(CommandFailure) { try write(line + "\n") }
 
-    func write(_ text: String) throws(CommandFailure) {
+    package func write(_ text: String) throws(CommandFailure) {
         buffer += text
         if buffer.utf8.count > 1 << 16 { try flush() }
     }
 
     /// Writes out what has been printed so far.
-    func flush() throws(CommandFailure) {
+    package func flush() throws(CommandFailure) {
         guard !buffer.isEmpty else { return }
         defer { buffer = "" }
         do throws(Errno) {
@@ -46,9 +46,9 @@ final class Console {
     }
 
     /// A message for the user, on standard error.
-    func warn(_ message: String) { emitMessage("purgefs: \(message)\n") }
+    package func warn(_ message: String) { emitMessage("purgefs: \(message)\n") }
     /// Lines without the prefix of a message: the usage after a wrong command line.
-    func note(_ text: String) { emitMessage(text + "\n") }
+    package func note(_ text: String) { emitMessage(text + "\n") }
 
     private static func write(_ text: String, _ fd: Int32) throws(Errno) {
         var rest = Array(text.utf8)[...]

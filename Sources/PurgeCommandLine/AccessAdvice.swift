@@ -2,13 +2,13 @@ import Glibc
 import PurgeSystem
 
 /// What to do when permission was denied: whose permissions stand in the way, and on which directory.
-enum AccessAdvice {
-    static let rootToo =
+package enum AccessAdvice {
+    package static let rootToo =
         "Not even root is allowed to: check how that file system is mounted, and what protects the file (lsattr)."
 
-    static func name(_ user: uid_t) -> String { user == 0 ? "root" : "user \(user)" }
+    package static func name(_ user: uid_t) -> String { user == 0 ? "root" : "user \(user)" }
 
-    static func text(_ path: String) -> String {
+    package static func text(_ path: String) -> String {
         let (place, next) = obstacle(on: path)
         if let mount = next.flatMap(mountOfAnother) {
             return "It is in a FUSE mount of \(name(mount.owner ?? 0)), which no other user may enter, not even root: "

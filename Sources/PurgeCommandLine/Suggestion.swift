@@ -1,13 +1,13 @@
 /// Suggestions for a mistyped word.
-enum Suggestion {
+package enum Suggestion {
     /// `; did you mean 'status'?`, or nothing where no candidate is near.
-    static func hint(for word: String, among candidates: [String]) -> String {
+    package static func hint(for word: String, among candidates: [String]) -> String {
         nearest(to: word, among: candidates).map { "; did you mean '\($0)'?" } ?? ""
     }
 
     /// The candidate that differs by the fewest mistakes, or the only one that begins with the word. Case and leading
     /// dashes do not count. Of equals, the first.
-    static func nearest(to word: String, among candidates: [String]) -> String? {
+    package static func nearest(to word: String, among candidates: [String]) -> String? {
         if let other = synonyms[word]?.first(where: candidates.contains) { return other }
         let (isNegated, wanted) = letters(word)
         let opposite = opposite(of: word)

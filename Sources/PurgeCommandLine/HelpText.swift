@@ -1,10 +1,10 @@
 /// Help, made from the table of verbs.
-enum HelpText {
+package enum HelpText {
     private static let width = 80
     private static let margin = "    "
 
     /// `purgefs --help`.
-    static func overview(_ verbs: [Verb]) -> String {
+    package static func overview(_ verbs: [Verb]) -> String {
         let column = verbs.map(\.name.count).max() ?? 0
         var lines = ["purgefs: a simulated iOS app container as a file system", "", "USAGE"]
         lines += verbs.flatMap { wrapped($0.usage, indent: margin, hanging: margin + margin) }
@@ -17,12 +17,12 @@ enum HelpText {
         return lines.joined(separator: "\n")
     }
 
-    static let targetMeaning =
+    package static let targetMeaning =
         "TARGET is a mount point, a path inside one, or a store. Without it, $PURGEFS_MOUNT is used, or else the "
         + "mount that contains the working directory. A store that is not mounted is worked on in place."
 
     /// `purgefs help VERB`.
-    static func page(_ verb: Verb) -> String {
+    package static func page(_ verb: Verb) -> String {
         var lines = ["purgefs \(verb.name): \(verb.summary)", "", "USAGE"]
         lines += wrapped(verb.usage, indent: margin, hanging: margin + margin)
         lines += ["", "DESCRIPTION"]
@@ -42,7 +42,7 @@ enum HelpText {
     }
 
     /// Names on the left, meanings wrapped on the right; a long name gets a line of its own.
-    static func table(_ rows: [HelpSection.Line]) -> [String] {
+    package static func table(_ rows: [HelpSection.Line]) -> [String] {
         let longest = rows.map(\.name.count).max() ?? 0
         let column = longest == 0 ? 0 : min(26, longest + 2)
         let indent = margin + padded("", column)
@@ -57,7 +57,7 @@ enum HelpText {
         }
     }
 
-    static func wrapped(_ text: String, indent: String, hanging: String? = nil) -> [String] {
+    package static func wrapped(_ text: String, indent: String, hanging: String? = nil) -> [String] {
         var lines: [String] = []
         var line = indent
         var isEmpty = true
@@ -73,7 +73,11 @@ enum HelpText {
         return lines + [line]
     }
 
-    static func padded(_ text: String, _ width: Int) -> String {
+    package static func padded(_ text: String, _ width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - text.count))
+    }
+
+    package static func aligned(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.count)) + text
     }
 }

@@ -1,19 +1,19 @@
 import Glibc
 
 /// Bars of plain text.
-struct Bar {
+package struct Bar {
     let full: String
     let half: String
-    let empty: String
+    package let empty: String
 
-    static let ascii = Bar(full: "#", half: "=", empty: ".")
+    package static let ascii = Bar(full: "#", half: "=", empty: ".")
     static let unicode = Bar(full: "█", half: "▒", empty: "░")
 
     /// The characters that the terminal's locale can show.
-    static func forLocale() -> Bar { localeHasUnicode ? unicode : ascii }
+    package static func forLocale() -> Bar { localeHasUnicode ? unicode : ascii }
 
     /// Whether the locale is one with UTF-8.
-    static var localeHasUnicode: Bool {
+    package static var localeHasUnicode: Bool {
         for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
             guard let value = getenv(name).map({ String(cString: $0).lowercased() }), !value.isEmpty else { continue }
             return value.contains("utf-8") || value.contains("utf8")
@@ -22,7 +22,7 @@ struct Bar {
     }
 
     /// `part` of `whole`, followed by `second`; anything above zero gets at least one character, if there is room for any.
-    func text(_ part: Int64, then second: Int64 = 0, of whole: Int64, width: Int = 40) -> String {
+    package func text(_ part: Int64, then second: Int64 = 0, of whole: Int64, width: Int = 40) -> String {
         let first = cells(part, of: whole, width: width)
         let next = min(cells(second, of: whole, width: width), width - first)
         return String(repeating: full, count: first) + String(repeating: half, count: next)

@@ -2,8 +2,8 @@ import PurgeModel
 
 /// One option: how it is written, what value it takes, and what the help says about it. Parsing and
 /// help come from one table of these.
-struct OptionSpec: Hashable, Sendable {
-    enum Value: Hashable, Sendable {
+package struct OptionSpec: Hashable, Sendable {
+    package enum Value: Hashable, Sendable {
         case none
         case size
         /// A duration, or `0`.
@@ -23,19 +23,19 @@ struct OptionSpec: Hashable, Sendable {
     }
 
     /// The name after the two dashes; for an option that has only a short form, its letter.
-    let name: String
-    let value: Value
-    let help: String
-    var isShort: Bool { name.count == 1 }
+    package let name: String
+    package let value: Value
+    package let help: String
+    package var isShort: Bool { name.count == 1 }
     /// For purgefs's own use: left out of the help.
-    var isHidden = false
+    package var isHidden = false
     /// Whether it may be given several times, and all of its values count. A second value is refused otherwise.
-    var addsUp = false
+    package var addsUp = false
 
     /// An option without a value.
-    init(_ name: String, _ help: String) { self.init(name, .none, help) }
+    package init(_ name: String, _ help: String) { self.init(name, .none, help) }
 
-    init(_ name: String, _ value: Value, hidden: Bool = false, addsUp: Bool = false, _ help: String) {
+    package init(_ name: String, _ value: Value, hidden: Bool = false, addsUp: Bool = false, _ help: String) {
         self.name = name
         self.value = value
         self.help = help
@@ -44,10 +44,10 @@ struct OptionSpec: Hashable, Sendable {
     }
 
     /// `--total`, `-o`.
-    var text: String { (isShort ? "-" : "--") + name }
+    package var text: String { (isShort ? "-" : "--") + name }
 
     /// Whether its value may begin with a dash.
-    var isName: Bool {
+    package var isName: Bool {
         switch value {
         case .file, .directory, .text, .list: true
         default: false
@@ -55,7 +55,7 @@ struct OptionSpec: Hashable, Sendable {
     }
 
     /// `--total SIZE`, `--purgeable[=URGENCY]`.
-    var synopsis: String {
+    package var synopsis: String {
         switch value {
         case .none: text
         case .size: text + " SIZE"
@@ -70,7 +70,7 @@ struct OptionSpec: Hashable, Sendable {
     }
 
     /// Why `text` is not a value for this option; nil if it is one.
-    func objection(to text: String) -> String? {
+    package func objection(to text: String) -> String? {
         switch value {
         case .size: SizeText.objection(to: text)
         case .duration: DurationText.objection(toDelay: text)
@@ -87,7 +87,12 @@ struct OptionSpec: Hashable, Sendable {
 
     private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
 
-    static func objection(to text: String, among words: [String]) -> String {
+    package static func objection(to text: String, among words: [String]) -> String {
         "'\(text)' is not one of \(words.joined(separator: ", "))" + Suggestion.hint(for: text, among: words)
     }
+}
+
+extension OptionSpec {
+    package static let json = OptionSpec("json", "print JSON")
+    package static let dryRun = OptionSpec("dry-run", "show what would be done, and do nothing")
 }

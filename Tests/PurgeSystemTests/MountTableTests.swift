@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PurgeCommands
+@testable import PurgeSystem
 
 struct MountTableTests {
     private static let table = """

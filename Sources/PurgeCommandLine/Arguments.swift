@@ -1,24 +1,24 @@
 import PurgeModel
 
 /// A parsed command line.
-struct Arguments: Sendable {
-    private(set) var operands: [String] = []
+package struct Arguments: Sendable {
+    package private(set) var operands: [String] = []
     /// The positions of the operands among the words.
-    private(set) var positions: [Int] = []
+    package private(set) var positions: [Int] = []
     private var values: [String: [String]] = [:]
 
     /// Whether the option was given, with or without a value.
-    func has(_ option: OptionSpec) -> Bool { values[option.name] != nil }
+    package func has(_ option: OptionSpec) -> Bool { values[option.name] != nil }
     /// The value of an option that may be given once.
-    func text(_ option: OptionSpec) -> String? {
+    package func text(_ option: OptionSpec) -> String? {
         precondition(!option.addsUp, "\(option.text) has several values")
         return values[option.name]?.first
     }
-    func texts(_ option: OptionSpec) -> [String] { values[option.name] ?? [] }
-    func size(_ option: OptionSpec) -> ByteCount? { text(option).flatMap { ByteCount(text: $0) } }
+    package func texts(_ option: OptionSpec) -> [String] { values[option.name] ?? [] }
+    package func size(_ option: OptionSpec) -> ByteCount? { text(option).flatMap { ByteCount(text: $0) } }
 
-    /// `words` are what follows the verb.
-    init(_ words: [String], for verb: Verb) throws(CommandFailure) {
+    /// `words` are what follows the verb, and `verbs` are all that there are, for a message.
+    package init(_ words: [String], for verb: Verb, among verbs: @autoclosure () -> [Verb]) throws(CommandFailure) {
         var next = 0
         var endOfOptions = false
         while next < words.count {
@@ -30,7 +30,7 @@ struct Arguments: Sendable {
             } else if word == "--" {
                 endOfOptions = true
             } else {
-                next += try take(word, following: words[(next + 1)...].prefix(2), verb)
+                next += try take(word, following: words[(next + 1)...].prefix(2), verb, verbs)
             }
             next += 1
         }
@@ -39,9 +39,9 @@ struct Arguments: Sendable {
 
     /// Takes one option. Returns how many of the words that follow it has used up.
     private mutating func take(
-        _ word: String, following words: ArraySlice<String>, _ verb: Verb
+        _ word: String, following words: ArraySlice<String>, _ verb: Verb, _ verbs: () -> [Verb]
     ) throws(CommandFailure) -> Int {
-        let (option, attached) = try Self.option(word, verb)
+        let (option, attached) = try Self.option(word, verb, verbs)
         let following = words.first
         switch option.value {
         case .none:
@@ -89,14 +89,16 @@ struct Arguments: Sendable {
     }
 
     /// `--name`, `--name=VALUE`, `-n`, `-nVALUE`.
-    private static func option(_ word: String, _ verb: Verb) throws(CommandFailure) -> (OptionSpec, String?) {
+    private static func option(
+        _ word: String, _ verb: Verb, _ verbs: () -> [Verb]
+    ) throws(CommandFailure) -> (OptionSpec, String?) {
         let isLong = word.hasPrefix("--")
         let body = word.dropFirst(isLong ? 2 : 1)
         let name = isLong ? String(body.prefix { $0 != "=" }) : String(body.prefix(1))
         let rest = body.dropFirst(name.count)
         let attached = rest.isEmpty ? nil : String(isLong ? rest.dropFirst() : rest)
         guard let option = verb.options.first(where: { $0.name == name && $0.isShort != isLong }) else {
-            throw .usage(verb.objection(toOption: word))
+            throw .usage(verb.objection(toOption: word, among: verbs()))
         }
         return (option, attached)
     }

@@ -1,46 +1,45 @@
 import Glibc
-import PurgeSystem
 
 /// A mount, as /proc/self/mountinfo describes it.
-struct MountEntry: Hashable, Sendable {
-    var mountpoint: String
-    var type: String
+package struct MountEntry: Hashable, Sendable {
+    package var mountpoint: String
+    package var type: String
     /// For a container: the absolute path of its store.
-    var source: String
+    package var source: String
     /// The device of the file system, such as `0:45`.
-    var device: String
+    package var device: String
     /// The directory of its file system that it shows.
-    var root: String
+    package var root: String
     /// For a FUSE mount: the user who may unmount it.
-    var owner: uid_t?
+    package var owner: uid_t?
     /// For a FUSE mount: the number of its connection.
-    var connection: Int?
+    package var connection: Int?
 
     /// Whether it shows all of its file system; a bind mount of a folder has no control directory.
-    var isWhole: Bool { root == "/" }
-    var isContainer: Bool { type == "fuse.purgefs" && isWhole }
+    package var isWhole: Bool { root == "/" }
+    package var isContainer: Bool { type == "fuse.purgefs" && isWhole }
 
     /// All mounts, the newest last; none if /proc is not mounted.
-    static func all() -> [MountEntry] { all(of: "self") }
+    package static func all() -> [MountEntry] { all(of: "self") }
 
     /// The mounts in the mount namespace of a process.
-    static func all(of process: String) -> [MountEntry] {
+    package static func all(of process: String) -> [MountEntry] {
         do throws(Errno) {
             let table = try FileDescriptor.open("/proc/\(process)/mountinfo", O_RDONLY).readToEnd()
             return parse(table)
         } catch { return [] }
     }
 
-    static func containers() -> [MountEntry] { all().filter(\.isContainer) }
+    package static func containers() -> [MountEntry] { all().filter(\.isContainer) }
 
     /// The container that is mounted there and visible, that is, not hidden by a newer mount.
-    static func container(at mountpoint: String) -> MountEntry? {
+    package static func container(at mountpoint: String) -> MountEntry? {
         guard System.mayBeMountpoint(mountpoint) else { return nil }
         return all().last { $0.mountpoint.isPath(mountpoint) }.flatMap { $0.isContainer ? $0 : nil }
     }
 
     /// The container that a path leads into as it is written, or whose store it is. Its daemon is not asked: it may have ended.
-    static func holding(_ path: String) -> MountEntry? {
+    package static func holding(_ path: String) -> MountEntry? {
         let path = path.utf8.first == UInt8(ascii: "/") ? path : (Places.resolved(".") ?? "") + "/" + path
         return containers().last {
             path.isPath($0.mountpoint) || path.isPath(below: $0.mountpoint) || path.isPath($0.source)
@@ -48,7 +47,7 @@ struct MountEntry: Hashable, Sendable {
     }
 
     /// Lines of proc(5): `36 35 98:0 / /mnt rw,noatime master:1 - fuse.purgefs source options`.
-    static func parse(_ table: [UInt8]) -> [MountEntry] {
+    package static func parse(_ table: [UInt8]) -> [MountEntry] {
         table.split(separator: UInt8(ascii: "\n")).compactMap { line in
             let words = line.split(separator: UInt8(ascii: " "))
             guard words.count > 4, let separator = words.firstIndex(of: [UInt8(ascii: "-")]),

@@ -1,26 +1,25 @@
 import Glibc
-import PurgeSystem
 
 /// Questions about paths whose answer may be "not there".
-enum Places {
+package enum Places {
     /// Absolute, without symbolic links; nil if there is nothing.
-    static func resolved(_ path: String) -> String? {
+    package static func resolved(_ path: String) -> String? {
         do throws(Errno) { return try System.resolved(path) } catch { return nil }
     }
 
     /// The same for something that does not exist yet, or whose last component cannot be examined.
-    static func resolvedOrParent(_ path: String) -> String? {
+    package static func resolvedOrParent(_ path: String) -> String? {
         do throws(Errno) { return try System.resolvedOrParent(path) } catch { return nil }
     }
 
-    static func isLink(_ path: String) -> Bool {
+    package static func isLink(_ path: String) -> Bool {
         do throws(Errno) {
             return try System.status(at: AT_FDCWD, path).st_mode & S_IFMT == S_IFLNK
         } catch { return false }
     }
 
     /// Whether a mount whose daemon has ended is there.
-    static func isDead(_ path: String) -> Bool {
+    package static func isDead(_ path: String) -> Bool {
         do throws(Errno) {
             // Attributes may be cached; this is not.
             let directory = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
@@ -30,7 +29,7 @@ enum Places {
     }
 
     /// Whether two paths lead to one file, which need not exist.
-    static func areSame(_ a: String, _ b: String) -> Bool {
+    package static func areSame(_ a: String, _ b: String) -> Bool {
         do throws(Errno) {
             if try System.resolvedOrParent(a) == System.resolvedOrParent(b) { return true }
             let (one, other) = (try System.status(ofPath: a), try System.status(ofPath: b))
@@ -39,10 +38,10 @@ enum Places {
     }
 
     /// An executable of that name in PATH.
-    static func program(_ name: String) -> String? { inPath(name, X_OK) }
+    package static func program(_ name: String) -> String? { inPath(name, X_OK) }
 
     /// Whether PATH has something of that name.
-    static func isInPath(_ name: String) -> Bool { inPath(name, F_OK) != nil }
+    package static func isInPath(_ name: String) -> Bool { inPath(name, F_OK) != nil }
 
     private static func inPath(_ name: String, _ access: Int32) -> String? {
         let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
@@ -54,14 +53,14 @@ enum Places {
         }
     }
 
-    static func isDirectory(_ path: String) -> Bool {
+    package static func isDirectory(_ path: String) -> Bool {
         do throws(Errno) {
             return try System.status(ofPath: path).st_mode & S_IFMT == S_IFDIR
         } catch { return false }
     }
 
     /// The running binary, which is this very program even if PATH has another.
-    static func ownBinary() -> String {
+    package static func ownBinary() -> String {
         let link = "/proc/self/exe"
         guard let path = resolved(link) else { return link }
         do throws(Errno) {
@@ -70,23 +69,12 @@ enum Places {
         } catch { return link }  // replaced since it was started
     }
 
-    /// Mounts, processes and this program's own file are found in /proc.
-    static func requireProc(_ what: String) throws(CommandFailure) {
-        let table = "/proc/self/mountinfo"
-        do throws(Errno) {
-            _ = try FileDescriptor.open(table, O_RDONLY)
-        } catch .noEntry {
-            throw CommandFailure(
-                what, path: table, Errno.noEntry, advice: "As root, mount /proc first: mount -t proc proc /proc")
-        } catch {}  // the code that needs it reports the error
-    }
-
     /// For messages: bytes that are not UTF-8 become U+FFFD.
-    static func text(_ raw: RawText) -> String {
+    package static func text(_ raw: RawText) -> String {
         String(decoding: raw.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    static func hasLine(_ line: String, in file: String) -> Bool {
+    package static func hasLine(_ line: String, in file: String) -> Bool {
         do throws(Errno) {
             let text = String(decoding: try FileDescriptor.open(file, O_RDONLY).readToEnd(), as: UTF8.self)
             return text.split(separator: "\n").contains { $0.trimmed == line }
@@ -96,7 +84,7 @@ enum Places {
 
 extension Substring {
     /// Without blanks at both ends.
-    var trimmed: Substring {
+    package var trimmed: Substring {
         var rest = self
         while rest.first == " " || rest.first == "\t" { rest.removeFirst() }
         while rest.last == " " || rest.last == "\t" { rest.removeLast() }

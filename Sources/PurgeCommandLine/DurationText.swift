@@ -1,15 +1,15 @@
 import PurgeModel
 
 /// Messages about a text that should have been a duration.
-enum DurationText {
+package enum DurationText {
     /// nil if it is a duration that something may take or wait: 0 is one.
-    static func objection(toDelay text: String) -> String? {
+    package static func objection(toDelay text: String) -> String? {
         if TimeSpan(purgeLatency: text) != nil { return nil }
         return text.first == "-" ? "'\(text)' is less than 0" : objection(to: text, unit: "s")
     }
 
     /// nil if it is a duration by which the clock can be advanced. `unit` is the one that a bare number most likely has.
-    static func objection(to text: String, unit usual: Character = "d") -> String? {
+    package static func objection(to text: String, unit usual: Character = "d") -> String? {
         if let span = TimeSpan(text: text) {
             return span.seconds > 0 ? nil : "'\(text)': the clock is advanced by at least a second"
         }
@@ -41,7 +41,7 @@ enum DurationText {
     private static let units = ["s": "second", "m": "minute", "h": "hour", "d": "day", "w": "week"]
 
     /// So many seconds in whole units, as `3d 10s`.
-    static func inWords(seconds: Int64) -> String {
+    package static func inWords(seconds: Int64) -> String {
         var rest = seconds
         let parts = [(604_800, "w"), (86400, "d"), (3600, "h"), (60, "m"), (1, "s")] as [(Int64, String)]
         let words = parts.compactMap { size, unit -> String? in

@@ -3,43 +3,43 @@ import PurgeStore
 import PurgeSystem
 
 /// Why a verb could not do what it was asked to do, as a message for the user.
-struct CommandFailure: Error, Hashable {
-    var status = ExitStatus.failed
+package struct CommandFailure: Error, Hashable {
+    package var status = ExitStatus.failed
     /// What failed, where and why; the lines after the first say what to do next. Empty if
     /// everything has already been said.
-    var message: String
+    package var message: String
 
     /// `WHAT: PATH: REASON`, followed by what to do next, which may take several lines.
-    init(_ what: String, path: String, _ reason: String, advice: String) {
+    package init(_ what: String, path: String, _ reason: String, advice: String) {
         let place = path.isEmpty ? "''" : path
         message =
             VisibleText.of("\(what): \(place): \(reason)") + (advice.isEmpty ? "" : "\n  \(advice)")
     }
 
-    init(status: Int32, message: String) {
+    package init(status: Int32, message: String) {
         self.status = status
         self.message = message
     }
 
     /// A wrong command line.
-    static func usage(_ message: String) -> CommandFailure {
+    package static func usage(_ message: String) -> CommandFailure {
         CommandFailure(status: ExitStatus.usage, message: VisibleText.of(message))
     }
 
-    init(_ what: String, _ error: StoreError) {
+    package init(_ what: String, _ error: StoreError) {
         self.init(what, path: error.path, error.what, advice: VisibleText.of(error.advice))
     }
 }
 
 extension CommandFailure {
     /// A system call failed.
-    init(_ what: String, path: String, _ error: Errno, advice: String = "") {
+    package init(_ what: String, path: String, _ error: Errno, advice: String = "") {
         let next = advice.isEmpty ? VisibleText.of(Self.advice(for: error, path)) : advice
         self.init(what, path: path, "\(error)", advice: next)
     }
 
     /// `FileDescriptor.openOutput` or `openTrusted` failed.
-    init(_ what: String, output path: String, _ error: Errno) {
+    package init(_ what: String, output path: String, _ error: Errno) {
         guard error == Errno(ELOOP), System.isRoot else {
             self.init(what, path: path, error)
             return

@@ -1,11 +1,11 @@
 import PurgeModel
 
 /// Messages about a text that should have been a size.
-enum SizeText {
-    static let forms = "4096, 64K, 1.5G or 64MiB in powers of 1024; 64GB in powers of 1000"
+package enum SizeText {
+    package static let forms = "4096, 64K, 1.5G or 64MiB in powers of 1024; 64GB in powers of 1000"
 
     /// nil if it is a size.
-    static func objection(to text: String) -> String? {
+    package static func objection(to text: String) -> String? {
         switch ByteCount.reading(text) {
         case .success: nil
         case .failure(.notWhole): "'\(text)' is not a whole number of bytes; use a smaller unit"
@@ -16,13 +16,13 @@ enum SizeText {
     }
 
     /// For the size of a device. nil if it is large enough.
-    static func objection(toDevice text: String) -> String? {
+    package static func objection(toDevice text: String) -> String? {
         guard let size = ByteCount(text: text), size < mebibyte else { return nil }
         return "the smallest device is 1 MiB" + (lacksUnit(text) ? "; did you mean \(text)M?" : "")
     }
 
     /// For a size that nobody gives in bytes. nil if it has a unit, or is 0.
-    static func objection(toBare text: String) -> String? {
+    package static func objection(toBare text: String) -> String? {
         lacksUnit(text) ? "'\(text)' has no unit, and would be bytes; write \(text)M for MiB, or \(text)K for KiB" : nil
     }
 

@@ -1,16 +1,16 @@
 /// The table of exit statuses, from which help is made; a test compares docs/CLI.md, Exit statuses, with it.
-enum ExitStatus {
-    static let done: Int32 = 0
-    static let failed: Int32 = 1
-    static let usage: Int32 = 64
+package enum ExitStatus {
+    package static let done: Int32 = 0
+    package static let failed: Int32 = 1
+    package static let usage: Int32 = 64
     /// `run`: COMMAND ended with 0, and there were events of `--fail-on`.
-    static let demandFailed: Int32 = 123
+    package static let demandFailed: Int32 = 123
     /// `run`: purgefs itself failed; COMMAND cannot be executed; COMMAND was not found.
-    static let runFailed: Int32 = 125
-    static let notExecutable: Int32 = 126
-    static let notFound: Int32 = 127
+    package static let runFailed: Int32 = 125
+    package static let notExecutable: Int32 = 126
+    package static let notFound: Int32 = 127
     /// Signal N is added to it.
-    static let signal: Int32 = 128
+    package static let signal: Int32 = 128
 
     private static func meaning(of status: Int32) -> String {
         switch status {
@@ -26,13 +26,13 @@ enum ExitStatus {
     }
 
     /// The line of a help text, with a meaning of its own where a verb has one.
-    static func line(_ status: Int32, _ meaning: String? = nil) -> HelpSection.Line {
+    package static func line(_ status: Int32, _ meaning: String? = nil) -> HelpSection.Line {
         .init("\(status)", meaning ?? Self.meaning(of: status))
     }
 
     /// The line of what a signal brings about.
-    static func signalLine(_ meaning: String) -> HelpSection.Line { .init("\(signal)+N", meaning) }
+    package static func signalLine(_ meaning: String) -> HelpSection.Line { .init("\(signal)+N", meaning) }
 
     /// Of a verb without statuses of its own.
-    static let plain = [line(done), line(failed), line(usage)]
+    package static let plain = [line(done), line(failed), line(usage)]
 }

@@ -1,0 +1,10 @@
+/// A name that a NAME=VALUE may begin with, and the words that may follow it; none if its values are not words.
+package struct Setting: Hashable, Sendable {
+    package let name: String
+    package var words: [String] = []
+
+    package init(name: String, words: [String] = []) { (self.name, self.words) = (name, words) }
+
+    /// `storage.total=`, or `device.state=lock`, `device.state=unlock`: as far as it is known what is typed.
+    package var beginnings: [String] { words.isEmpty ? [name + "="] : words.map { "\(name)=\($0)" } }
+}

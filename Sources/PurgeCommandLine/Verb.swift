@@ -1,0 +1,151 @@
+import PurgeSystem
+
+/// A verb of the command line: everything that parsing and help need, and the code that runs it.
+package struct Verb: Sendable {
+    package let name: String
+    /// Other names that are accepted for it.
+    package var aliases: [String] = []
+    /// One line for the list of verbs.
+    package let summary: String
+    /// What follows the name in its usage line.
+    package let synopsis: String
+    /// Paragraphs, wrapped when they are shown.
+    package let description: [String]
+    package let options: [OptionSpec]
+    /// How many operands it takes.
+    package let operands: ClosedRange<Int>
+    /// What the first operand may be, of a verb that does one of several things.
+    package var words: [String] = []
+    /// The names that an operand NAME=VALUE may begin with.
+    package var settings: [Setting] = []
+    /// Whether the first operand ends the options, because what follows belongs to a command.
+    package var endsAtFirstOperand = false
+    /// Whether its operands may be paths that are not UTF-8: the verb works on their bytes.
+    package var takesAnyBytes = false
+    /// Further sections of the help: a title, and lines of a name and its meaning.
+    package var sections: [HelpSection] = []
+    package let exitStatus: [HelpSection.Line]
+    /// Commands that show how it is used. A test runs them with a container at ./app of the store ./app.store.
+    package var examples: [String] = []
+    package let perform: @Sendable (Invocation) throws(CommandFailure) -> Int32
+
+    package init(
+        name: String, aliases: [String] = [], summary: String, synopsis: String, description: [String],
+        options: [OptionSpec], operands: ClosedRange<Int>, words: [String] = [], settings: [Setting] = [],
+        endsAtFirstOperand: Bool = false, takesAnyBytes: Bool = false, sections: [HelpSection] = [],
+        exitStatus: [HelpSection.Line], examples: [String] = [],
+        perform: @escaping @Sendable (Invocation) throws(CommandFailure) -> Int32
+    ) {
+        (self.name, self.aliases, self.summary, self.synopsis) = (name, aliases, summary, synopsis)
+        (self.description, self.options, self.operands) = (description, options, operands)
+        (self.words, self.settings, self.endsAtFirstOperand) = (words, settings, endsAtFirstOperand)
+        (self.takesAnyBytes, self.sections, self.exitStatus) = (takesAnyBytes, sections, exitStatus)
+        (self.examples, self.perform) = (examples, perform)
+    }
+
+    package var usage: String { "purgefs \(name)\(synopsis.isEmpty ? "" : " ")\(synopsis)" }
+
+    /// The operands that are required, by their names in the synopsis: words outside of all brackets.
+    var requiredOperands: [String] {
+        var depth = 0
+        let outside = synopsis.filter { character in
+            if "[(".contains(character) { depth += 1 }
+            if "])".contains(character) { depth -= 1 }
+            return depth == 0 && !"])".contains(character)
+        }
+        return outside.split(separator: " ").map { $0.filter { $0 != "." } }
+    }
+}
+
+/// A titled table in a help text.
+package struct HelpSection: Sendable {
+    package struct Line: Sendable {
+        package var name: String
+        package var meaning: String
+        package init(_ name: String, _ meaning: String) {
+            self.name = name
+            self.meaning = meaning
+        }
+    }
+    package var title: String
+    package var lines: [Line]
+
+    package init(title: String, lines: [Line]) { (self.title, self.lines) = (title, lines) }
+}
+
+/// One call of a verb.
+package struct Invocation {
+    package let arguments: Arguments
+    package let console: Console
+    /// As the user called the program.
+    package let programName: String
+    /// The operands again, byte for byte, for a command that is handed on.
+    package let rawOperands: [[CChar]]
+    package let verb: Verb
+    /// Who waits for this process, if it is a service.
+    package let serviceManager: ServiceManager?
+
+    package init(
+        arguments: Arguments, console: Console, programName: String, rawOperands: [[CChar]], verb: Verb,
+        serviceManager: ServiceManager?
+    ) {
+        (self.arguments, self.console, self.programName) = (arguments, console, programName)
+        (self.rawOperands, self.verb, self.serviceManager) = (rawOperands, verb, serviceManager)
+    }
+}
+
+extension Invocation {
+    /// The first operand, of a verb that does one of several things.
+    package func word() throws(CommandFailure) -> String {
+        let operands = arguments.operands
+        if verb.words.contains(operands[0]) { return operands[0] }
+        let hint = Suggestion.hint(for: operands[0], among: verb.words)
+        if hint.isEmpty, let later = operands.dropFirst().first(where: verb.words.contains) {
+            let others = operands.filter { $0 != later }.joined(separator: " ")
+            throw .usage("'\(later)' comes first; did you mean 'purgefs \(verb.name) \(later) \(others)'?")
+        }
+        if hint.isEmpty, verb.words.count == 1 {
+            let meant = (["purgefs", verb.name] + verb.words + operands).joined(separator: " ")
+            throw .usage("'\(verb.words[0])' is missing; did you mean '\(meant)'?")
+        }
+        throw .usage("'\(operands[0])' is not \(verb.wordsInWords)" + hint)
+    }
+
+    /// The operand that names a container, if it was given.
+    package func target(at index: Int) -> String? { arguments.operands.dropFirst(index).first }
+}
+
+extension Verb {
+    fileprivate var wordsInWords: String {
+        guard let last = words.last, words.count > 1 else { return words.first.map { "'\($0)'" } ?? "" }
+        return words.dropLast().joined(separator: ", ") + " or " + last
+    }
+}
+
+extension Verb {
+    /// Whether `word` is one of its options as a user writes it, with or without a value.
+    package func takes(_ word: String) -> Bool {
+        options.contains { !$0.isHidden && $0.text == word.prefix { $0 != "=" } }
+    }
+
+    /// The message about `word`, which is not one of its options, but may be one of another verb.
+    package func objection(toOption word: String, among verbs: [Verb]) -> String {
+        if name == "clock", word.dropFirst().first?.isNumber == true {
+            return DurationText.objection(to: word) ?? ""
+        }
+        let written = String(word.prefix { $0 != "=" })
+        if Planned.options[name]?.contains(where: { "--" + $0 == written }) == true {
+            return "the option '\(written)' is planned, but not built yet"
+        }
+        let takers = verbs.filter { $0.takes(word) }.map { "purgefs \($0.name)" }
+        if !takers.isEmpty {
+            return "unknown option '\(written)'; it is an option of \(takers.joined(separator: ", "))"
+        }
+        let short = options.contains { $0.name == "o" } ? ["-o ro"] : []
+        let own = options.filter { !$0.isHidden && !$0.isShort }.map(\.text) + ["--help"] + short
+        if let near = Suggestion.nearest(to: written, among: own) {
+            return "unknown option '\(written)'; did you mean '\(near)'?"
+        }
+        return "unknown option '\(written.hasPrefix("--") ? written : String(written.prefix(2)))'"
+    }
+}
