@@ -42,10 +42,14 @@ let package = Package(
         .target(
             name: "PurgeCommandLine", dependencies: ["PurgeStore", "PurgeSystem", "PurgeModel"], swiftSettings: strict),
         .target(
+            name: "PurgeContainers",
+            dependencies: ["PurgeVolume", "PurgeCommandLine", "PurgeStore", "PurgeSystem", "PurgeModel"],
+            swiftSettings: strict),
+        .target(
             name: "PurgeCommands",
             dependencies: [
-                "PurgeFUSE", "PurgeBackup", "PurgeVolume", "PurgeCommandLine", "PurgeStore", "PurgeSystem",
-                "PurgeModel",
+                "PurgeFUSE", "PurgeBackup", "PurgeVolume", "PurgeContainers", "PurgeCommandLine", "PurgeStore",
+                "PurgeSystem", "PurgeModel",
             ],
             swiftSettings: strict),
         .executableTarget(name: "purgefs", dependencies: ["PurgeCommands"], swiftSettings: strict),
@@ -86,7 +90,8 @@ let package = Package(
         .testTarget(
             name: "PurgeCommandsTests",
             dependencies: [
-                "PurgeCommands", "PurgeCommandLine", "PurgeStore", "PurgeModel", "PurgeSystem", "PurgeVolume",
+                "PurgeCommands", "PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeModel", "PurgeSystem",
+                "PurgeVolume",
                 "Support",
             ],
             exclude: ["Help", "Report", "Answers"],

@@ -6,6 +6,7 @@ import Testing
 
 @testable import PurgeCommandLine
 @testable import PurgeCommands
+@testable import PurgeContainers
 
 /// Events of a journal from its end, and from a moment on.
 struct HistoryTests {

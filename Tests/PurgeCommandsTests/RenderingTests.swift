@@ -5,6 +5,7 @@ import Testing
 
 @testable import PurgeCommandLine
 @testable import PurgeCommands
+@testable import PurgeContainers
 
 struct RenderingTests {
     @Test func bars() {

@@ -7,6 +7,7 @@ import Testing
 
 @testable import PurgeCommandLine
 @testable import PurgeCommands
+@testable import PurgeContainers
 
 struct ReportGatheringTests {
     /// A container in which another file is purged as soon as its status has been read.

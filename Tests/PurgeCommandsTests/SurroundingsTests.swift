@@ -2,6 +2,7 @@ import PurgeSystem
 import Testing
 
 @testable import PurgeCommands
+@testable import PurgeContainers
 
 /// Which path is inside which, from the table of mounts alone.
 struct SurroundingsTests {

@@ -1,6 +1,7 @@
 import PurgeModel
 
 @testable import PurgeCommands
+@testable import PurgeContainers
 
 /// A journal, a container, and a path that `purgefs why` is asked about.
 struct WhyScenario {

@@ -1,5 +1,6 @@
 import PurgeBackup
 import PurgeCommandLine
+import PurgeContainers
 import PurgeModel
 import PurgeStore
 import PurgeSystem

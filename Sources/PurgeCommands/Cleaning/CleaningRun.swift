@@ -1,5 +1,6 @@
 import Glibc
 import PurgeCommandLine
+import PurgeContainers
 import PurgeModel
 import PurgeSystem
 

@@ -1,4 +1,5 @@
 import Glibc
+import PurgeContainers
 import PurgeModel
 import PurgeSystem
 

@@ -1,4 +1,5 @@
 import PurgeCommandLine
+import PurgeContainers
 import PurgeModel
 import PurgeSystem
 import PurgeVolume

@@ -1,4 +1,5 @@
 import PurgeCommandLine
+import PurgeContainers
 import PurgeModel
 
 /// What a developer should look at in a container (docs/DIAGNOSIS.md).

@@ -1,5 +1,6 @@
 import Glibc
 import PurgeCommandLine
+import PurgeContainers
 import PurgeModel
 import PurgeSystem
 
@@ -36,7 +37,7 @@ struct MissingPath {
 
     private static func target(of path: some Sequence<UInt8>) -> Target? {
         do throws(CommandFailure) {
-            return try ContainerPath(path.map(CChar.init(bitPattern:)) + [0], for: DiagnosedContainer.what).target
+            return try PathInContainer(path.map(CChar.init(bitPattern:)) + [0], for: DiagnosedContainer.what).target
         } catch { return nil }
     }
 

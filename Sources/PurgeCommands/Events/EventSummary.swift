@@ -1,4 +1,5 @@
 import PurgeCommandLine
+import PurgeContainers
 import PurgeModel
 import PurgeSystem
 
@@ -83,20 +84,6 @@ struct EventSummary {
             }.sorted { $0.name < $1.name }.inOrder,
             processes: processes.map { .init(process: $0.process, pid: $0.pid, counts: $1.counts) }
                 .sorted { $0.name < $1.name }.inOrder)
-    }
-}
-
-/// Between which times events are.
-struct EventTimes {
-    private(set) var first: String?
-    private(set) var last: String?
-
-    /// `Event.time`; what is no time, in a damaged journal, is passed over.
-    mutating func add(_ time: String) {
-        if let first, let last, time >= first, time <= last { return }
-        guard Instant(iso8601: time) != nil else { return }
-        first = first.map { min($0, time) } ?? time
-        last = last.map { max($0, time) } ?? time
     }
 }
 

@@ -1,4 +1,5 @@
 import Glibc
+import PurgeContainers
 import PurgeSystem
 
 /// Ends the daemon behind a mount, or waits for its end, from a process that is not its parent.

@@ -1,5 +1,6 @@
 import Glibc
 import PurgeCommandLine
+import PurgeContainers
 import PurgeSystem
 
 /// The daemon of a mount, as the process that started it sees it.

@@ -1,5 +1,6 @@
 import Glibc
 import PurgeCommandLine
+import PurgeContainers
 import PurgeSystem
 
 /// Checks before anything is mounted. Each failure says what to do about it.

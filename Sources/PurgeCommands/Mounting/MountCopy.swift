@@ -1,5 +1,6 @@
 import Glibc
 import PurgeCommandLine
+import PurgeContainers
 import PurgeSystem
 
 /// A copy of a mount in another mount namespace (a sandbox, a container). The daemon goes on serving it after the mount

@@ -1,5 +1,6 @@
 import Glibc
 import PurgeCommandLine
+import PurgeContainers
 import PurgeSystem
 
 /// What a daemon says at its end, for whoever has unmounted it, in a file in its memory: that needs no disk, which may be

@@ -1,5 +1,6 @@
 import Glibc
 import PurgeCommandLine
+import PurgeContainers
 import PurgeSystem
 
 /// The file that a report is written to, or `-`: standard output. Under its name there is either what was there before or

@@ -1,5 +1,6 @@
 import Glibc
 import PurgeCommandLine
+import PurgeContainers
 import PurgeModel
 import PurgeStore
 import PurgeSystem
@@ -138,7 +139,7 @@ extension ReportGathering {
         add("device", "\(device.state), boot \(device.boots)")
         add("clock", device.clock > 0 ? "\(DurationText.inWords(seconds: device.clock)) ahead" : "real time")
         add("app", status.app.running ? "running" : "not running")
-        for file in ControlFile.settable where !Self.shown.contains(file) {
+        for file in Setting.settable.compactMap({ ControlFile(rawValue: $0.name) }) where !Self.shown.contains(file) {
             let value = try control.content(of: file)
             if file == .journalSize { content.isRecorded = value.split(separator: "\n") != ["0"] }
             add(file.rawValue, value.split(separator: "\n").joined(separator: ", "))

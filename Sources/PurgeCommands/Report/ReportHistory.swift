@@ -1,3 +1,4 @@
+import PurgeContainers
 import PurgeModel
 
 /// What the journal says about the past, added up in bounded memory.

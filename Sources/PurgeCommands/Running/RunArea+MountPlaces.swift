@@ -1,4 +1,5 @@
 import Glibc
+import PurgeContainers
 import PurgeSystem
 
 // Code of apps takes a file for temporary whose path has /tmp/ in it, so the mount point has another place than the store

@@ -1,6 +1,7 @@
 import Glibc
 import PurgeBackup
 import PurgeCommandLine
+import PurgeContainers
 import PurgeModel
 import PurgeStore
 import PurgeSystem

@@ -1,5 +1,6 @@
 import Glibc
 import PurgeCommandLine
+import PurgeContainers
 import PurgeModel
 import PurgeStore
 import PurgeSystem
@@ -91,9 +92,9 @@ private struct DiagnoseVerb {
         } catch { return false }
     }
 
-    private static func place(_ raw: RawText) throws(CommandFailure) -> ContainerPath {
+    private static func place(_ raw: RawText) throws(CommandFailure) -> PathInContainer {
         do throws(CommandFailure) {
-            return try ContainerPath(raw, for: DiagnosedContainer.what)
+            return try PathInContainer(raw, for: DiagnosedContainer.what)
         } catch {
             guard let missing = MissingPath(raw) else { throw error }
             throw CommandFailure(

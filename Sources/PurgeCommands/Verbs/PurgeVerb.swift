@@ -1,5 +1,6 @@
 import Glibc
 import PurgeCommandLine
+import PurgeContainers
 import PurgeModel
 import PurgeStore
 import PurgeSystem
@@ -63,7 +64,7 @@ private enum PurgeVerb {
         guard !invocation.rawOperands.isEmpty else {
             throw .usage("nothing to purge: name a PATH, or use --bytes, --tier, --all or --path")
         }
-        var places: [ContainerPath] = []
+        var places: [PathInContainer] = []
         var status = ExitStatus.done
         for raw in invocation.rawOperands {
             do throws(CommandFailure) {
@@ -84,8 +85,8 @@ private enum PurgeVerb {
         return max(status, result)
     }
 
-    private static func named(_ raw: RawText) throws(CommandFailure) -> ContainerPath {
-        let place = try ContainerPath(raw, for: "cannot purge")
+    private static func named(_ raw: RawText) throws(CommandFailure) -> PathInContainer {
+        let place = try PathInContainer(raw, for: "cannot purge")
         guard !place.inner.isEmpty else {
             throw .usage(
                 "\(VisibleText.of(Places.text(raw))) is a container, not a file in one: PATH is relative to the "

@@ -1,4 +1,5 @@
 import PurgeCommandLine
+import PurgeContainers
 
 extension OptionSpec {
     static let watch = OptionSpec(

@@ -1,5 +1,6 @@
 import Glibc
 import PurgeCommandLine
+import PurgeContainers
 import PurgeSystem
 
 /// `status --watch`: shows the status every second, until the mount is gone or a signal arrives.

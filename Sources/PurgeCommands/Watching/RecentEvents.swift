@@ -1,4 +1,5 @@
 import PurgeCommandLine
+import PurgeContainers
 import PurgeModel
 
 /// The newest events of a container, read from its journal again and again: each time only what is new there.

@@ -1,3 +1,4 @@
+import PurgeContainers
 import PurgeModel
 
 /// What is at a path now, in sentences.

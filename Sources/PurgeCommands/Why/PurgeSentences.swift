@@ -1,3 +1,4 @@
+import PurgeContainers
 import PurgeModel
 
 /// Why and for whom a file was purged, in sentences.

@@ -1,3 +1,4 @@
+import PurgeContainers
 import PurgeModel
 
 /// What would have prevented it, or what to do next.

@@ -5,21 +5,21 @@ import PurgeSystem
 import PurgeVolume
 
 /// What a verb works on.
-enum Target: Hashable, Sendable {
+package enum Target: Hashable, Sendable {
     /// A mount point.
     case mount(String)
     /// A store that is not mounted.
     case store(String)
 
     /// The mount point or the store.
-    var place: String {
+    package var place: String {
         switch self {
         case .mount(let path), .store(let path): path
         }
     }
 
     /// Opens its control files. The caller closes them. With `forReading`, a store is not changed.
-    func open(forReading: Bool = false) throws(CommandFailure) -> any ControlEndpoint {
+    package func open(forReading: Bool = false) throws(CommandFailure) -> any ControlEndpoint {
         switch self {
         case .mount(let path): MountedControl(place: path)
         case .store(let path): try OfflineControl(store: path, forReading: forReading)
@@ -28,14 +28,14 @@ enum Target: Hashable, Sendable {
 
     /// Opens, works, and closes whatever happens. With `forReading`, a store is not changed, and what could not be
     /// read is reported on that console.
-    static func with<Result>(
+    package static func with<Result>(
         _ text: String?, forReading: Console? = nil, _ body: (any ControlEndpoint) throws(CommandFailure) -> Result
     ) throws(CommandFailure) -> Result {
         try Target(text).with(forReading: forReading != nil, warnings: forReading, body)
     }
 
     /// The same for a target that has been found.
-    func with<Result>(
+    package func with<Result>(
         forReading: Bool, warnings: Console?, _ body: (any ControlEndpoint) throws(CommandFailure) -> Result
     ) throws(CommandFailure) -> Result {
         let control = try open(forReading: forReading)
@@ -55,7 +55,7 @@ enum Target: Hashable, Sendable {
 
 extension Target {
     /// TARGET of a verb (docs/CLI.md): `text` if given, else $PURGEFS_MOUNT, else the working directory.
-    init(_ text: String?) throws(CommandFailure) {
+    package init(_ text: String?) throws(CommandFailure) {
         if let text {
             self = try .at(text)
         } else if let mount = getenv("PURGEFS_MOUNT"), mount.pointee != 0 {
@@ -74,12 +74,12 @@ extension Target {
     }
 
     /// Through its mount if there is one.
-    init(store: String) {
+    package init(store: String) {
         self = Self.mount(ofStore: store).map { .mount($0) } ?? .store(store)
     }
 
     /// A container and, if only a part of it is meant, the path of that part relative to it.
-    static func part(named operand: RawText?) throws(CommandFailure) -> (target: Target, inner: String) {
+    package static func part(named operand: RawText?) throws(CommandFailure) -> (target: Target, inner: String) {
         guard let operand else { return (try Target(nil), "") }
         guard let text = String(path: operand.dropLast().map { UInt8(bitPattern: $0) }) else {
             throw CommandFailure("no container", path: Places.text(operand), Errno.illegalByteSequence)
@@ -119,7 +119,7 @@ extension Target {
     }
 
     /// The failure that the store of a mount is not where it was; nil if it is there.
-    static func loss(of store: String, at mount: String, _ what: String) -> CommandFailure? {
+    package static func loss(of store: String, at mount: String, _ what: String) -> CommandFailure? {
         let isReplaced = MountEntry.container(at: mount).map { MountedStore($0).isReplaced } ?? false
         if isStore(store) && !isReplaced { return nil }
         return CommandFailure(
@@ -131,7 +131,7 @@ extension Target {
     }
 
     /// Whether a directory looks like a store; opening it shows the rest.
-    static func isStore(_ path: String) -> Bool {
+    package static func isStore(_ path: String) -> Bool {
         exists(path + "/container") && exists(path + "/device.json")
     }
 
@@ -144,7 +144,7 @@ extension Target {
     }
 
     /// The mount whose daemon holds the store.
-    static func mount(ofStore path: String) -> String? {
+    package static func mount(ofStore path: String) -> String? {
         guard let store = identity(path) else { return nil }
         let entry = MountEntry.containers().last {
             identity($0.source) == store && !MountedStore($0).isReplaced
@@ -153,7 +153,7 @@ extension Target {
     }
 
     /// Walks up to the directory that has `.purgefs` in it.
-    static func mount(holding path: String) throws(CommandFailure) -> String? {
+    package static func mount(holding path: String) throws(CommandFailure) -> String? {
         var directory = path
         while true {
             do throws(Errno) {

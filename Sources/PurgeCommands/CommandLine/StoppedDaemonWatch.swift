@@ -1,5 +1,6 @@
 import Glibc
 import PurgeCommandLine
+import PurgeContainers
 import PurgeSystem
 
 /// Ends a verb that asks a container whose daemon was stopped (SIGSTOP): its calls into the mount would return only when the

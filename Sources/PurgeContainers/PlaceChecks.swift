@@ -4,14 +4,14 @@ import PurgeSystem
 /// Where a store and a mount point may be. A store inside a container would be purged with it; a daemon that serves a
 /// directory inside its own mount waits for itself; and changes to a store that is inside another would falsify the
 /// other's numbers.
-struct PlaceChecks {
+package struct PlaceChecks {
     private static let what = "cannot mount"
     private let surroundings: Surroundings
 
-    init(_ surroundings: Surroundings) { self.surroundings = surroundings }
+    package init(_ surroundings: Surroundings) { self.surroundings = surroundings }
 
     /// The store need not exist yet.
-    func check(store: String, what: String = PlaceChecks.what) throws(CommandFailure) {
+    package func check(store: String, what: String = PlaceChecks.what) throws(CommandFailure) {
         guard let place = try Self.absolute(store) else { return }
         if let container = surroundings.container(holding: place) {
             throw CommandFailure(
@@ -26,7 +26,7 @@ struct PlaceChecks {
     }
 
     /// The directory of a backup: in the container it would be in itself, and be purged with it.
-    func check(backup: String) throws(CommandFailure) {
+    package func check(backup: String) throws(CommandFailure) {
         guard let place = try Self.absolute(backup) else { return }
         let container = surroundings.container(holding: place).map {
             "the container that is mounted at \($0.mountpoint)"
@@ -38,7 +38,7 @@ struct PlaceChecks {
     }
 
     /// The file that `run` writes events to, which it empties first.
-    func check(eventsFile: String, of store: String?) throws(CommandFailure) {
+    package func check(eventsFile: String, of store: String?) throws(CommandFailure) {
         guard let file = try Self.absolute(eventsFile) else { return }
         var holder = surroundings.store(above: file)
         if holder == nil, let store, let place = try Self.absolute(store), surroundings.lies(file, in: place) {
@@ -51,7 +51,7 @@ struct PlaceChecks {
     }
 
     /// The file of a report. In the container that it is about it would change the numbers that it shows.
-    func check(report: String, of store: String?, _ what: String) throws(CommandFailure) {
+    package func check(report: String, of store: String?, _ what: String) throws(CommandFailure) {
         guard let file = try Self.absolute(report) else { return }
         let container = surroundings.container(holding: file).map {
             "the container that is mounted at \($0.mountpoint)"
@@ -66,7 +66,7 @@ struct PlaceChecks {
             advice: "Name a file outside of every store and container.")
     }
 
-    func check(mountpoint: String, of store: String) throws(CommandFailure) {
+    package func check(mountpoint: String, of store: String) throws(CommandFailure) {
         guard let point = try Self.absolute(mountpoint), let place = try Self.absolute(store) else { return }
         if surroundings.lies(place, in: point) {
             throw CommandFailure(

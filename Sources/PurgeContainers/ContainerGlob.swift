@@ -2,10 +2,10 @@ import PurgeCommandLine
 import PurgeSystem
 
 /// Patterns that a user writes for paths of a container.
-enum ContainerGlob {
+package enum ContainerGlob {
     /// The pattern relative to the container, or to a part of it. A pattern that begins with a slash must begin with
     /// the path of one of its `roots`, through symbolic links or not; nil if it does not.
-    static func relative(_ glob: String, roots: [String]) -> String? {
+    package static func relative(_ glob: String, roots: [String]) -> String? {
         guard glob.utf8.first == UInt8(ascii: "/") else { return glob }
         for root in roots where glob.isPath(below: root) {
             return String(Substring(glob.utf8.dropFirst(root.utf8.count + 1)))
@@ -26,7 +26,7 @@ enum ContainerGlob {
     }
 
     /// The directories under which the container of `control` can be seen.
-    static func roots(_ control: any ControlEndpoint) throws(CommandFailure) -> [String] {
+    package static func roots(_ control: any ControlEndpoint) throws(CommandFailure) -> [String] {
         let stored = try control.status().store + "/container"
         return control.isMounted ? [control.place, stored] : [stored]
     }

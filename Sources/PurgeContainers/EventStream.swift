@@ -6,9 +6,9 @@ import PurgeSystem
 import PurgeVolume
 
 /// The `events` control file: the events from the moment it is opened.
-final class EventStream {
+package final class EventStream {
     /// One line of the file.
-    enum Record {
+    package enum Record {
         case event(Event, line: String)
         /// Events that were lost because this reader was too slow; the journal has them.
         case dropped
@@ -18,7 +18,7 @@ final class EventStream {
     private let path: String
     private var rest: [UInt8] = []
 
-    init(_ control: MountedControl) throws(CommandFailure) {
+    package init(_ control: MountedControl) throws(CommandFailure) {
         path = control.path(.events)
         do throws(Errno) {
             file = try FileDescriptor.open(path, O_RDONLY)
@@ -26,7 +26,7 @@ final class EventStream {
     }
 
     /// Waits for the next record; nil at the unmount.
-    func next() throws(CommandFailure) -> Record? {
+    package func next() throws(CommandFailure) -> Record? {
         while true {
             if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = String(decoding: rest[..<end], as: UTF8.self)
@@ -44,7 +44,7 @@ final class EventStream {
     }
 
     /// Passes over what is in the stream for so long. Returns true at the unmount.
-    func hasEnded(within milliseconds: Int64) throws(CommandFailure) -> Bool {
+    package func hasEnded(within milliseconds: Int64) throws(CommandFailure) -> Bool {
         let deadline = System.uptime() + milliseconds * 1_000_000
         do throws(Errno) {
             while true {

@@ -8,15 +8,15 @@ import PurgeVolume
 /// A file or folder that a command changes: in a mount, or in the container/ of a store. Its descriptor is reached name by
 /// name from the root or the store's container, and everything is done by it: what an app or the owner of the store puts
 /// in the place of a name meanwhile is not followed.
-struct ContainerEntry {
+package struct ContainerEntry {
     /// O_PATH.
-    let descriptor: FileDescriptor
+    package let descriptor: FileDescriptor
     /// In a store that is not mounted: the store, which is locked, and the path in its container.
     private let stored: (store: OfflineMarks, inner: [UInt8])?
 
     /// `path` is absolute and was resolved; `name` is what the user has written for it, and `what` cannot be done. nil if
     /// it is in no container.
-    init?(_ path: String, named name: String, for what: String) throws(CommandFailure) {
+    package init?(_ path: String, named name: String, for what: String) throws(CommandFailure) {
         if try Target.mount(holding: path) != nil {
             self.init(try Self.open(path.utf8, from: nil, name, what), nil)
         } else if let place = StoredPlace(path.utf8) {
@@ -53,12 +53,12 @@ struct ContainerEntry {
     }
 
     /// Another entry of the same container, `path` below this one.
-    func below(_ path: String, _ descriptor: FileDescriptor) -> ContainerEntry {
+    package func below(_ path: String, _ descriptor: FileDescriptor) -> ContainerEntry {
         let inner = stored.map { $0.inner + ($0.inner.isEmpty ? "" : "/").utf8 + Array(path.utf8) }
         return ContainerEntry(descriptor, stored.flatMap { stored in inner.map { (stored.store, $0) } })
     }
 
-    func set(_ attribute: StorageAttribute, _ value: String) throws(Errno) {
+    package func set(_ attribute: StorageAttribute, _ value: String) throws(Errno) {
         var value = value
         try value.withUTF8 { bytes in
             Result { () throws(Errno) in
@@ -68,7 +68,7 @@ struct ContainerEntry {
     }
 
     /// Has the journal of a store that is not mounted say what was set (nil: removed).
-    func record(_ changes: [(attribute: StorageAttribute, value: String?)]) throws(StoreError) {
+    package func record(_ changes: [(attribute: StorageAttribute, value: String?)]) throws(StoreError) {
         if let stored { try stored.store.record(changes: changes, at: stored.inner) }
     }
 }

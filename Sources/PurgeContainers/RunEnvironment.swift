@@ -3,9 +3,9 @@ import PurgeCommandLine
 import PurgeSystem
 
 /// The environment of COMMAND: that of `purgefs run`, with these variables added.
-enum RunEnvironment {
+package enum RunEnvironment {
     /// The container itself.
-    static let mount = "PURGEFS_MOUNT"
+    package static let mount = "PURGEFS_MOUNT"
     /// Names, and places relative to the container.
     private static let places: [(name: String, place: String)] = [
         ("HOME", ""), ("CFFIXED_USER_HOME", ""), ("TMPDIR", "tmp"), ("XDG_CACHE_HOME", "Library/Caches"),
@@ -13,11 +13,11 @@ enum RunEnvironment {
         (mount, ""),
     ]
 
-    static let help: [HelpSection.Line] = places.map {
+    package static let help: [HelpSection.Line] = places.map {
         .init($0.name, $0.place.isEmpty ? "the container" : "\($0.place) in the container")
     }
 
-    static func make(mountpoint: String) -> [RawText] {
+    package static func make(mountpoint: String) -> [RawText] {
         let added = places.map { ($0.name, $0.place.isEmpty ? mountpoint : "\(mountpoint)/\($0.place)") }
         let kept = System.environment().filter { entry in
             !added.contains { name, _ in strncmp(entry, name + "=", name.utf8.count + 1) == 0 }

@@ -5,7 +5,7 @@ import PurgeVolume
 
 /// A folder of a container from which entries are removed, in a mount or in a store. Nothing that it opens or removes is
 /// outside of it, whatever happens to its names meanwhile.
-protocol CleanableFolder {
+package protocol CleanableFolder {
     /// Sorted by their bytes.
     func entries() throws(Errno) -> [CleanableEntry]
     func entry(_ name: RawText) throws(Errno) -> CleanableEntry
@@ -15,19 +15,19 @@ protocol CleanableFolder {
     func remove(_ name: RawText, isFolder: Bool) throws(Errno)
 }
 
-struct CleanableEntry {
-    enum Kind { case folder, link, other }
+package struct CleanableEntry {
+    package enum Kind { case folder, link, other }
 
     /// With a zero at its end.
-    var name: RawText
-    var kind: Kind
+    package var name: RawText
+    package var kind: Kind
     /// Charged bytes; zero for anything but a file.
-    var bytes: ByteCount
-    var inode: UInt64
+    package var bytes: ByteCount
+    package var inode: UInt64
     /// How many names the file has.
-    var names: UInt64
+    package var names: UInt64
 
-    var bytesOfName: [UInt8] { name.dropLast().map { UInt8(bitPattern: $0) } }
+    package var bytesOfName: [UInt8] { name.dropLast().map { UInt8(bitPattern: $0) } }
 }
 
 extension [CleanableEntry] {

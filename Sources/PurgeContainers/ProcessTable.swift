@@ -3,29 +3,29 @@ import PurgeCommandLine
 import PurgeSystem
 
 /// A process that keeps a directory, or something in it, in use.
-struct FileUser: Hashable, Encodable, Sendable {
-    var pid: pid_t
+package struct FileUser: Hashable, Encodable, Sendable {
+    package var pid: pid_t
     /// Its command line, as /proc has it.
-    var command: String
+    package var command: String
     /// `its working directory`, `open`, `mapped`, ...
-    var manner: String
-    var path: String
+    package var manner: String
+    package var path: String
 
     /// `process 17 (vim notes.txt)`
-    var name: String { "process \(pid) (\(ProcessTable.shown(command)))" }
+    package var name: String { "process \(pid) (\(ProcessTable.shown(command)))" }
 }
 
 /// What /proc shows of other processes; of those of other users it shows little.
-enum ProcessTable {
+package enum ProcessTable {
     /// The processes that use `directory` or something below it; one entry for each process.
-    static func users(of directory: String) -> [FileUser] {
+    package static func users(of directory: String) -> [FileUser] {
         pids().compactMap { pid in
             use(by: pid) { $0.isPath(directory) || $0.isPath(below: directory) || $0.isPath(directory + " (deleted)") }
         }
     }
 
     /// The processes, this one included, that have any of these files open or mapped, by path.
-    static func users(ofFiles files: Set<[UInt8]>) -> [[UInt8]: [FileUser]] {
+    package static func users(ofFiles files: Set<[UInt8]>) -> [[UInt8]: [FileUser]] {
         var users: [[UInt8]: [FileUser]] = [:]
         for pid in pids() {
             let program = link("/proc/\(pid)/exe").map { [(manner: "its program", path: $0)] } ?? []
@@ -41,7 +41,7 @@ enum ProcessTable {
     }
 
     /// Whether everything in use at or below `directory` is below `below`.
-    static func isUsedOnly(below: String, of directory: String) -> Bool {
+    package static func isUsedOnly(below: String, of directory: String) -> Bool {
         pids().allSatisfy { pid in
             use(by: pid) { path in
                 path.isPath(below: directory) && !path.isPath(below: below) || path.isPath(directory)
@@ -50,14 +50,14 @@ enum ProcessTable {
     }
 
     /// Daemons that have the store's directory itself open, as the holder of its lock does, also if it was removed.
-    static func daemons(of store: String) -> [pid_t] {
+    package static func daemons(of store: String) -> [pid_t] {
         daemons { pid in
             descriptors(of: pid).contains { $0.path.isPath(store) || $0.path.isPath(store + " (deleted)") }
         }
     }
 
     /// The same for a store that may have been moved since: they have its container open.
-    static func daemons(of store: MountedStore) -> [pid_t] {
+    package static func daemons(of store: MountedStore) -> [pid_t] {
         let found = store.isReplaced ? [] : daemons(of: store.path)
         guard found.isEmpty, let container = store.container else { return found }
         return daemons { pid in
@@ -83,27 +83,27 @@ enum ProcessTable {
     }
 
     /// One process of each mount namespace other than our own, as far as this user may see them.
-    static func otherMountNamespaces() -> [pid_t] {
+    package static func otherMountNamespaces() -> [pid_t] {
         guard let own = link("/proc/self/ns/mnt") else { return [] }
         var seen: Set<String> = [own]
         return pids().sorted().filter { pid in link(mountNamespace(of: pid)).map { seen.insert($0).inserted } ?? false }
     }
 
-    static func isInOurMountNamespace(_ pid: pid_t) -> Bool {
+    package static func isInOurMountNamespace(_ pid: pid_t) -> Bool {
         link(mountNamespace(of: pid)).map { $0 == link("/proc/self/ns/mnt") } ?? false
     }
 
     private static func mountNamespace(of pid: pid_t) -> String { "/proc/\(pid)/ns/mnt" }
 
     /// Whether a process exists and has not ended; a zombie has ended.
-    static func isRunning(_ pid: pid_t) -> Bool {
+    package static func isRunning(_ pid: pid_t) -> Bool {
         guard let state = status(of: pid)?.state else { return false }
         return state != "Z" && state != "X"
     }
 
     /// The letter of a process's state and the time that it has used, in ticks of the kernel (proc_pid_stat(5)); nil if
     /// there is no such process.
-    static func status(of pid: pid_t) -> (state: Substring, usedTime: Int64)? {
+    package static func status(of pid: pid_t) -> (state: Substring, usedTime: Int64)? {
         guard let stat = content("/proc/\(pid)/stat"), let end = stat.lastIndex(of: ")") else { return nil }
         let fields = stat[end...].split(separator: " ").dropFirst()
         guard fields.count > 12, let state = fields.first else { return nil }
@@ -126,7 +126,7 @@ enum ProcessTable {
     }
 
     /// A file that a process has open, by what its link in /proc says, opened anew for reading.
-    static func openFile(of pid: pid_t, as target: String) -> FileDescriptor? {
+    package static func openFile(of pid: pid_t, as target: String) -> FileDescriptor? {
         let path = entries("/proc/\(pid)/fd").map { "/proc/\(pid)/fd/\($0)" }.first { link($0) == target }
         guard let path else { return nil }
         do throws(Errno) { return try FileDescriptor.open(path, O_RDONLY) } catch { return nil }
@@ -139,10 +139,10 @@ enum ProcessTable {
         }
     }
 
-    static func command(of pid: pid_t) -> String { words(of: pid).joined(separator: " ") }
+    package static func command(of pid: pid_t) -> String { words(of: pid).joined(separator: " ") }
 
     /// A command line for people: shortened, and without control characters.
-    static func shown(_ command: String) -> String {
+    package static func shown(_ command: String) -> String {
         let text = VisibleText.of(command)
         return text.count > 60 ? text.prefix(57) + "..." : text
     }

@@ -2,12 +2,14 @@ import PurgeSystem
 
 /// What a path is inside of, according to the table of mounts: a bind mount may show a part of a store at another place
 /// too. Paths are absolute and without symbolic links.
-struct Surroundings {
+package struct Surroundings {
     /// The newest last.
-    let mounts: [MountEntry]
+    package let mounts: [MountEntry]
+
+    package init(mounts: [MountEntry]) { self.mounts = mounts }
 
     /// The container that the path is in, through a mount of all or a part of it; also the one whose mount point it is.
-    func container(holding path: String) -> MountEntry? {
+    package func container(holding path: String) -> MountEntry? {
         var path = path
         while let mount = mount(of: path) {
             if mount.type == "fuse.purgefs" { return mount }
@@ -18,12 +20,12 @@ struct Surroundings {
     }
 
     /// The nearest store among the path itself and the directories above it.
-    func store(holding path: String, isStore: (String) -> Bool = Target.isStore) -> String? {
+    package func store(holding path: String, isStore: (String) -> Bool = Target.isStore) -> String? {
         views(of: path).joined().first(where: isStore)
     }
 
     /// The same without the path itself.
-    func store(above path: String, isStore: (String) -> Bool = Target.isStore) -> String? {
+    package func store(above path: String, isStore: (String) -> Bool = Target.isStore) -> String? {
         views(of: path).dropFirst().joined().first(where: isStore)
     }
 

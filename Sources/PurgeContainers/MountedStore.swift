@@ -2,28 +2,28 @@ import Glibc
 import PurgeSystem
 
 /// The store that a mount serves. Its daemon has it open, so it may be moved meanwhile, and another one put in its place.
-struct MountedStore: Hashable, Sendable {
+package struct MountedStore: Hashable, Sendable {
     /// Where it was when it was mounted.
-    let path: String
+    package let path: String
     /// Its `container/`, by the inode number that the root of the mount shows, on the file system in which the store can be
     /// moved. nil if nobody can tell.
-    let container: Identity?
+    package let container: Identity?
     /// Whether another store is at `path` now. False if nobody can tell.
-    let isReplaced: Bool
+    package let isReplaced: Bool
 
-    struct Identity: Hashable, Sendable {
-        var device: Int64
-        var inode: Int64
+    package struct Identity: Hashable, Sendable {
+        package var device: Int64
+        package var inode: Int64
 
         /// No daemon is asked.
-        init?(of path: String) {
+        package init?(of path: String) {
             do throws(Errno) {
                 (device, inode) = (try System.device(at: AT_FDCWD, path), try System.knownInode(ofPath: path))
             } catch { return nil }
         }
     }
 
-    init(_ entry: MountEntry) {
+    package init(_ entry: MountEntry) {
         path = entry.source
         guard let inode = entry.rootInode, var place = Identity(of: path.parentPath) else {
             (container, isReplaced) = (nil, false)

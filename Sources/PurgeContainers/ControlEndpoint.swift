@@ -6,7 +6,7 @@ import PurgeSystem
 import PurgeVolume
 
 /// The control files of a container (docs/CONTROL.md), whether it is mounted or not.
-protocol ControlEndpoint {
+package protocol ControlEndpoint {
     /// The mount point or the store, for messages.
     var place: String { get }
     var isMounted: Bool { get }
@@ -24,73 +24,75 @@ protocol ControlEndpoint {
 }
 
 /// The files in MOUNT/.purgefs.
-struct MountedControl: ControlEndpoint {
-    let place: String
-    let isMounted = true
-    let warnings: [String] = []
+package struct MountedControl: ControlEndpoint {
+    package let place: String
+    package let isMounted = true
+    package let warnings: [String] = []
 
-    func path(_ file: ControlFile) -> String { "\(place)/\(ControlFile.directory)/\(file.rawValue)" }
+    package init(place: String) { self.place = place }
 
-    func read(_ file: ControlFile) throws(Errno) -> String {
+    package func path(_ file: ControlFile) -> String { "\(place)/\(ControlFile.directory)/\(file.rawValue)" }
+
+    package func read(_ file: ControlFile) throws(Errno) -> String {
         String(decoding: try FileDescriptor.open(path(file), O_RDONLY).readAll(), as: UTF8.self)
     }
 
-    func write(_ text: String, to file: ControlFile) throws(Errno) {
+    package func write(_ text: String, to file: ControlFile) throws(Errno) {
         _ = try FileDescriptor.open(path(file), O_WRONLY).writeOnce(text)
     }
 
-    func exchange(_ command: [UInt8], with file: ControlFile) throws(Errno) -> ControlAnswer {
+    package func exchange(_ command: [UInt8], with file: ControlFile) throws(Errno) -> ControlAnswer {
         let descriptor = try FileDescriptor.open(path(file), O_RDWR)
         var isShort = false
         do throws(Errno) { _ = try descriptor.writeOnce(command) } catch .tryAgain { isShort = true }
         return ControlAnswer(text: String(decoding: try descriptor.readAll(), as: UTF8.self), isShort: isShort)
     }
 
-    func cleanableFolder() throws(Errno) -> any CleanableFolder { try MountedFolder(mount: place) }
+    package func cleanableFolder() throws(Errno) -> any CleanableFolder { try MountedFolder(mount: place) }
 
-    func close() {}
+    package func close() {}
 }
 
 /// A store that no daemon holds.
-struct OfflineControl: ControlEndpoint {
-    let place: String
-    let isMounted = false
-    var warnings: [String] { volume.unreadableWarnings() }
+package struct OfflineControl: ControlEndpoint {
+    package let place: String
+    package let isMounted = false
+    package var warnings: [String] { volume.unreadableWarnings() }
     private let volume: OfflineVolume
 
     /// With `forReading`, nothing in the store changes.
-    init(store: String, forReading: Bool = false) throws(CommandFailure) {
+    package init(store: String, forReading: Bool = false) throws(CommandFailure) {
         place = store
         do throws(StoreError) {
             volume = try OfflineVolume(storePath: store, forReading: forReading)
         } catch { throw CommandFailure("cannot open the store", error) }
     }
 
-    func read(_ file: ControlFile) throws(Errno) -> String { try volume.read(file.rawValue) }
-    func write(_ text: String, to file: ControlFile) throws(Errno) { try volume.write(text, to: file.rawValue) }
-    func exchange(_ command: [UInt8], with file: ControlFile) throws(Errno) -> ControlAnswer {
+    package func read(_ file: ControlFile) throws(Errno) -> String { try volume.read(file.rawValue) }
+    package func write(_ text: String, to file: ControlFile) throws(Errno) { try volume.write(text, to: file.rawValue) }
+    package func exchange(_ command: [UInt8], with file: ControlFile) throws(Errno) -> ControlAnswer {
         try volume.exchange(command, with: file.rawValue)
     }
-    func cleanableFolder() -> any CleanableFolder { StoredFolder(volume.folder) }
-    func recordProblems(repairing: Bool) throws(CommandFailure) -> [StoreProblem] {
+    package func cleanableFolder() -> any CleanableFolder { StoredFolder(volume.folder) }
+    package func recordProblems(repairing: Bool) throws(CommandFailure) -> [StoreProblem] {
         do throws(StoreError) {
             return try volume.recordProblems(repairing: repairing)
         } catch { throw CommandFailure("cannot check", error) }
     }
-    func close() throws(CommandFailure) {
+    package func close() throws(CommandFailure) {
         do throws(StoreError) { try volume.close() } catch { throw CommandFailure("cannot close the store", error) }
     }
 }
 
 extension ControlEndpoint {
     /// `read`, with a message for the user when it fails.
-    func content(of file: ControlFile) throws(CommandFailure) -> String {
+    package func content(of file: ControlFile) throws(CommandFailure) -> String {
         do throws(Errno) {
             return try read(file)
         } catch { throw CommandFailure("cannot read \(file.rawValue)", path: place, error) }
     }
 
-    func status() throws(CommandFailure) -> StatusReport {
+    package func status() throws(CommandFailure) -> StatusReport {
         let text = try content(of: .status)
         do {
             return try JSONText.decode(StatusReport.self, from: text)
@@ -103,19 +105,19 @@ extension ControlEndpoint {
     }
 
     /// Fails if the store of a mount is not where it was.
-    func requireStore(_ what: String) throws(CommandFailure) {
+    package func requireStore(_ what: String) throws(CommandFailure) {
         guard isMounted, let loss = Target.loss(of: try status().store, at: place, what) else { return }
         throw loss
     }
 
     /// A number of storage.stat; nil if this mount does not have it.
-    func stat(_ name: String) throws(CommandFailure) -> Int64? {
+    package func stat(_ name: String) throws(CommandFailure) -> Int64? {
         let line = try content(of: .storageStat).split(separator: "\n").first { $0.hasPrefix(name + " ") }
         return line.flatMap { Int64($0.dropFirst(name.utf8.count + 1)) }
     }
 
     /// Has pending events written to the journal, as every purge does at its end; this one purges nothing.
-    func flushJournal() throws(CommandFailure) {
+    package func flushJournal() throws(CommandFailure) {
         do throws(Errno) {
             try write("0", to: .storageReclaim)
         } catch .readOnly {

@@ -6,17 +6,19 @@ extension Setting {
     fileprivate init(_ file: ControlFile) { self.init(name: file.rawValue, words: file.words) }
 
     /// What `purgefs set` sets.
-    static let settable = ControlFile.settable.map { Setting($0) }
+    package static let settable = ControlFile.settable.map { Setting($0) }
     /// What `purgefs run --at` does: the same, and the control files for commands.
-    static let changes = settable + ControlFile.commands.map { Setting($0) }
+    package static let changes = settable + ControlFile.commands.map { Setting($0) }
 }
 
 extension ControlFile {
     /// The files to which a plan of `purgefs run` may write a command.
-    static let commands: [ControlFile] = [.deviceState, .deviceClock, .appState, .storagePolicies, .storageReclaim]
+    package static let commands: [ControlFile] = [
+        .deviceState, .deviceClock, .appState, .storagePolicies, .storageReclaim,
+    ]
 
     /// The words that may be written to it; empty if something else may be written.
-    var words: [String] {
+    package var words: [String] {
         switch self {
         case .deviceState: ["lock", "unlock", "reboot"]
         case .appState: AppCommand.allCases.map(\.rawValue)

@@ -1,8 +1,8 @@
 import PurgeModel
 
 /// Why a file was not purged, in words.
-enum RefusalText {
-    static func reason(_ cause: PurgeRefusal, users: [FileUser], leavesTombstone: Bool) -> String {
+package enum RefusalText {
+    package static func reason(_ cause: PurgeRefusal, users: [FileUser], leavesTombstone: Bool) -> String {
         switch cause {
         case .noEntry: "no such file or folder"
         case .special: "it is a device, a pipe or a socket; only files and links are purged"
@@ -18,7 +18,7 @@ enum RefusalText {
     }
 
     /// What to do next.
-    static func advice(_ cause: PurgeRefusal, users: [FileUser], isRoot: Bool) -> String {
+    package static func advice(_ cause: PurgeRefusal, users: [FileUser], isRoot: Bool) -> String {
         switch cause {
         case .noEntry: "Check the path."
         case .special: "Leave out devices, pipes and sockets."

@@ -4,27 +4,27 @@ import PurgeStore
 import PurgeSystem
 
 /// The past events of a container, from its store's journal.
-struct History {
+package struct History {
     /// How many events are looked at together on the way back.
     private static let page = 1000
 
     private let reader: JournalReader
 
-    init(store: String) throws(CommandFailure) {
+    package init(store: String) throws(CommandFailure) {
         do throws(StoreError) {
             reader = try JournalReader(storePath: store)
         } catch { throw CommandFailure("cannot read the journal", error) }
     }
 
     /// 0 when there are no events.
-    func lastSequence() throws(CommandFailure) -> Int64 {
+    package func lastSequence() throws(CommandFailure) -> Int64 {
         do throws(StoreError) {
             return try reader.lastSequence()
         } catch { throw CommandFailure("cannot read the journal", error) }
     }
 
     /// Visits, in order, the events after `sequence` that `filter` accepts.
-    func visit(
+    package func visit(
         after sequence: Int64, _ filter: EventFilter, _ body: (Event) throws(CommandFailure) -> Void
     ) throws(CommandFailure) {
         if let path = filter.onlyPath { return try visit(path, after: sequence, filter, body) }
@@ -40,7 +40,8 @@ struct History {
         if let failure { throw failure }
     }
 
-    func events(after sequence: Int64, _ filter: EventFilter = EventFilter()) throws(CommandFailure) -> [Event] {
+    package func events(after sequence: Int64, _ filter: EventFilter = EventFilter()) throws(CommandFailure) -> [Event]
+    {
         var events: [Event] = []
         try visit(after: sequence, filter) { events.append($0) }
         return events
@@ -48,7 +49,7 @@ struct History {
 
     /// After this number come the newest `count` events that `filter` accepts, or all of them if there are fewer. Read
     /// from the end, so it takes as long as there are events after it; of a filter for one path, as long as that has events.
-    func sequence(beforeNewest count: Int, _ filter: EventFilter) throws(CommandFailure) -> Int64 {
+    package func sequence(beforeNewest count: Int, _ filter: EventFilter) throws(CommandFailure) -> Int64 {
         guard count > 0 else { return try lastSequence() }
         var (before, left) = (Int64.max, count)
         do throws(StoreError) {
@@ -71,7 +72,7 @@ struct History {
     }
 
     /// The newest `count` events that `filter` accepts, in order.
-    func newest(_ count: Int, _ filter: EventFilter) throws(CommandFailure) -> [Event] {
+    package func newest(_ count: Int, _ filter: EventFilter) throws(CommandFailure) -> [Event] {
         try events(after: sequence(beforeNewest: count, filter), filter)
     }
 }
@@ -108,24 +109,28 @@ extension History {
 }
 
 /// Which events to show.
-struct EventFilter {
+package struct EventFilter {
     /// All but what the app itself does to names.
-    static let usual = EventFilter(types: Set(EventType.allCases).subtracting(EventType.ofApp))
+    package static let usual = EventFilter(types: Set(EventType.allCases).subtracting(EventType.ofApp))
 
     /// Empty: all.
-    var types: Set<EventType> = []
+    package var types: Set<EventType> = []
     /// A pattern of fnmatch(3) for the path, old or new; its `*` matches a slash too.
-    var glob: String?
+    package var glob: String?
     /// Only events whose time is not before this one, in the same form (`Event.time`).
-    var since: String?
+    package var since: String?
+
+    package init(types: Set<EventType> = [], glob: String? = nil, since: String? = nil) {
+        (self.types, self.glob, self.since) = (types, glob, since)
+    }
 
     /// The only path whose events it accepts; nil if there may be others.
     var onlyPath: String? { glob.flatMap(Glob.onlyMatch) }
 
     /// Whether it accepts events that are only in the journal.
-    var acceptsApp: Bool { types.isEmpty || !types.isDisjoint(with: EventType.ofApp) }
+    package var acceptsApp: Bool { types.isEmpty || !types.isDisjoint(with: EventType.ofApp) }
 
-    func accepts(_ event: Event) -> Bool {
+    package func accepts(_ event: Event) -> Bool {
         guard types.isEmpty || types.contains(event.type) else { return false }
         if let since, event.time < since { return false }
         guard let glob else { return true }

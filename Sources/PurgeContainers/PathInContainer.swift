@@ -5,17 +5,17 @@ import PurgeSystem
 import PurgeVolume
 
 /// A file or folder of a container, as a user names it: by a path in a mount, or in the `container/` of a store.
-struct ContainerPath {
+package struct PathInContainer {
     /// The container.
-    let target: Target
+    package let target: Target
     /// Relative to it, byte for byte; empty for the container itself.
-    let inner: [UInt8]
+    package let inner: [UInt8]
 
     private static let slash = UInt8(ascii: "/")
 
     /// A symbolic link as the last component means itself if it is in a container; those before it may lead anywhere.
     /// `what` is what a failure says cannot be done.
-    init(_ raw: RawText, for what: String) throws(CommandFailure) {
+    package init(_ raw: RawText, for what: String) throws(CommandFailure) {
         let text = Places.text(raw)
         func failure(_ reason: String, _ advice: String) -> CommandFailure {
             CommandFailure(what, path: text, reason, advice: advice)
@@ -48,7 +48,7 @@ struct ContainerPath {
     }
 }
 
-extension ContainerPath {
+extension PathInContainer {
     /// The folder of the last component is resolved; the last component itself is not.
     private static func resolvedButLast(_ raw: RawText) throws(Errno) -> [UInt8] {
         let bytes = raw.dropLast().map { UInt8(bitPattern: $0) }
@@ -71,20 +71,20 @@ extension ContainerPath {
     }
 
     /// For a link from outside that leads into a container.
-    private static func findTarget(of raw: RawText, _ isLink: Bool) throws(CommandFailure) -> ContainerPath? {
+    private static func findTarget(of raw: RawText, _ isLink: Bool) throws(CommandFailure) -> PathInContainer? {
         guard isLink else { return nil }
         let target: [UInt8]
         do throws(Errno) { target = try System.resolved(raw) } catch { return nil }
         return try find(target, false)
     }
 
-    private static func find(_ path: [UInt8], _ isLink: Bool) throws(CommandFailure) -> ContainerPath? {
+    private static func find(_ path: [UInt8], _ isLink: Bool) throws(CommandFailure) -> PathInContainer? {
         // Mount points of containers are UTF-8.
         var folder = isLink ? parent(path) : path
         while String(path: folder) == nil { folder = parent(folder) }
         if let text = String(path: folder), let mount = try Target.mount(holding: text) {
             let inner = path.dropFirst(mount.utf8.count)
-            return ContainerPath(.mount(mount), inner.first == slash ? inner.dropFirst() : inner)
+            return PathInContainer(.mount(mount), inner.first == slash ? inner.dropFirst() : inner)
         }
         return stored(path)
     }
@@ -95,10 +95,10 @@ extension ContainerPath {
     }
 
     /// In a store: through its mount if there is one.
-    private static func stored(_ path: [UInt8]) -> ContainerPath? {
-        if let place = StoredPlace(path) { return ContainerPath(Target(store: place.store), place.inner) }
+    private static func stored(_ path: [UInt8]) -> PathInContainer? {
+        if let place = StoredPlace(path) { return PathInContainer(Target(store: place.store), place.inner) }
         guard let store = String(path: path), Target.isStore(store) else { return nil }
-        return ContainerPath(Target(store: store), [])
+        return PathInContainer(Target(store: store), [])
     }
 
     /// Whether a path below the mount point leads to something other than what the container has there.

@@ -1,15 +1,15 @@
 import PurgeSystem
 
 /// A path in the container of a store, seen from outside of any mount.
-struct StoredPlace: Hashable, Sendable {
-    let store: String
+package struct StoredPlace: Hashable, Sendable {
+    package let store: String
     /// Relative to the container, byte for byte; empty for the container itself.
-    let inner: [UInt8]
+    package let inner: [UInt8]
 
     /// `path` is absolute and without symbolic links. nil if no folder above it is a store's container. A store inside
     /// the container of another store is data of that container's app, so the outermost store counts, as it does when
     /// that one is mounted.
-    init?(_ path: some Collection<UInt8>) {
+    package init?(_ path: some Collection<UInt8>) {
         let slash = UInt8(ascii: "/")
         let names = path.split(separator: slash)
         for count in names.indices where names[count].elementsEqual("container".utf8) {
