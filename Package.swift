@@ -46,10 +46,14 @@ let package = Package(
             dependencies: ["PurgeVolume", "PurgeCommandLine", "PurgeStore", "PurgeSystem", "PurgeModel"],
             swiftSettings: strict),
         .target(
+            name: "PurgeWhy",
+            dependencies: ["PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeSystem", "PurgeModel"],
+            swiftSettings: strict),
+        .target(
             name: "PurgeCommands",
             dependencies: [
-                "PurgeFUSE", "PurgeBackup", "PurgeVolume", "PurgeContainers", "PurgeCommandLine", "PurgeStore",
-                "PurgeSystem", "PurgeModel",
+                "PurgeFUSE", "PurgeWhy", "PurgeBackup", "PurgeVolume",
+                "PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeSystem", "PurgeModel",
             ],
             swiftSettings: strict),
         .executableTarget(name: "purgefs", dependencies: ["PurgeCommands"], swiftSettings: strict),
@@ -88,13 +92,20 @@ let package = Package(
             dependencies: ["PurgeBackup", "PurgeStore", "PurgeModel", "PurgeSystem", "Support"],
             swiftSettings: strict),
         .testTarget(
+            name: "PurgeWhyTests",
+            dependencies: [
+                "PurgeWhy", "PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeModel", "PurgeSystem", "Support",
+            ],
+            exclude: ["Answers"],
+            swiftSettings: strict),
+        .testTarget(
             name: "PurgeCommandsTests",
             dependencies: [
                 "PurgeCommands", "PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeModel", "PurgeSystem",
                 "PurgeVolume",
                 "Support",
             ],
-            exclude: ["Help", "Report", "Answers"],
+            exclude: ["Help", "Report"],
             swiftSettings: strict),
         .testTarget(
             name: "PurgeFUSETests", dependencies: ["PurgeFUSE", "PurgeVolume", "PurgeSystem", "PurgeTree", "Support"],

@@ -1,4 +1,5 @@
 import PurgeCommandLine
+import PurgeWhy
 
 /// The table of verbs, in the order of the help. A new verb is a line here and a file in Verbs/.
 enum Verbs {

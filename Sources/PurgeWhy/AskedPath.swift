@@ -3,7 +3,6 @@ import PurgeCommandLine
 import PurgeContainers
 import PurgeModel
 import PurgeSystem
-import PurgeVolume
 
 /// A path of a container that a question is about. What had the name may be gone, and folders above it too, so the part
 /// that does not exist is taken as it is written.

@@ -2,7 +2,6 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 /// When a file of a store was made and written, by the clock of the host: the device's clock changes nothing in a store.
 enum StoredTimes {

@@ -4,7 +4,6 @@ import PurgeContainers
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 /// What is at a path now: whether a purge would take it, and whether it can be opened.
 struct PresentFile: Encodable {

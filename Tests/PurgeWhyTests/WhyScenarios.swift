@@ -1,6 +1,6 @@
 import PurgeModel
 
-@testable import PurgeCommands
+@testable import PurgeWhy
 @testable import PurgeContainers
 
 /// A journal, a container, and a path that `purgefs why` is asked about.

@@ -6,7 +6,7 @@ import PurgeStore
 import PurgeSystem
 
 extension Verb {
-    static let why = Verb(
+    package static let why = Verb(
         name: "why", summary: "say why a file is gone, or what may happen to it",
         synopsis: "PATH [--json]",
         description: [

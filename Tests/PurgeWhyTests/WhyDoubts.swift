@@ -1,6 +1,6 @@
 import PurgeModel
 
-@testable import PurgeCommands
+@testable import PurgeWhy
 
 /// Where one step has two events, and where the journal cannot tell.
 enum WhyDoubts {

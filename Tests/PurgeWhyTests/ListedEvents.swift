@@ -1,7 +1,7 @@
 import PurgeModel
 import PurgeStore
 
-@testable import PurgeCommands
+@testable import PurgeWhy
 
 /// A journal that is a list of events, numbered from 1 in their order.
 struct ListedEvents: NameEvents {

@@ -4,7 +4,7 @@ import PurgeStore
 import PurgeSystem
 import Testing
 
-@testable import PurgeCommands
+@testable import PurgeWhy
 
 /// Each kind of answer, from a journal that is only a list. The texts are compared whole with Answers/why.txt; to accept
 /// a change: `PURGEFS_ACCEPT_MESSAGES=1 swift test --filter WhyTests`.
@@ -118,14 +118,5 @@ struct WhyTests {
         #expect(turn.position == 4 && turn.of == 5 && turn.bytesBefore == ByteCount(4096 + 8192 + 100))
         #expect(turn.reason == "temporary" && turn.tombstone == true)
         #expect(PurgeTurn.of("tmp/d", in: plan, low: .zero) == nil)
-    }
-
-    @Test(arguments: [
-        ["why"], ["why", "a", "b"], ["why", "--jsn", "a"],
-    ]) func usage(words: [String]) { #expect(Session(words).status == 64) }
-
-    @Test func whatIsInNoContainer() {
-        let session = Session("why", "/etc/passwd")
-        #expect(session.status == 1 && session.messages.contains("it is not in a container"), "\(session)")
     }
 }
