@@ -50,9 +50,13 @@ let package = Package(
             dependencies: ["PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeSystem", "PurgeModel"],
             swiftSettings: strict),
         .target(
+            name: "PurgeCleaning",
+            dependencies: ["PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeSystem", "PurgeModel"],
+            swiftSettings: strict),
+        .target(
             name: "PurgeCommands",
             dependencies: [
-                "PurgeFUSE", "PurgeWhy", "PurgeBackup", "PurgeVolume",
+                "PurgeFUSE", "PurgeWhy", "PurgeCleaning", "PurgeBackup", "PurgeVolume",
                 "PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeSystem", "PurgeModel",
             ],
             swiftSettings: strict),
@@ -97,6 +101,12 @@ let package = Package(
                 "PurgeWhy", "PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeModel", "PurgeSystem", "Support",
             ],
             exclude: ["Answers"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PurgeCleaningTests",
+            dependencies: [
+                "PurgeCleaning", "PurgeContainers", "PurgeCommandLine", "PurgeModel", "PurgeSystem", "Support",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "PurgeCommandsTests",

@@ -1,3 +1,4 @@
+import PurgeCleaning
 import PurgeCommandLine
 import PurgeWhy
 

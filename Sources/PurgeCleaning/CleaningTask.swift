@@ -1,5 +1,7 @@
+import PurgeModel
+
 /// One task of a cleaner's list (docs/CLEANER.md).
-public enum CleaningTask: Hashable, Sendable {
+enum CleaningTask: Hashable, Sendable {
     /// What is at `path` goes or, with `entries`, only what matches one of these patterns in that folder. As they are
     /// written in the list: `CleaningPath` and `EntryPattern` say whether they are permitted.
     case remove(path: String, entries: [String]?)
@@ -8,7 +10,7 @@ public enum CleaningTask: Hashable, Sendable {
 }
 
 /// Why a path or a pattern of a task is not accepted: it might lead out of the container, or means nothing.
-public enum CleaningRefusal: Error, Hashable, Sendable {
+enum CleaningRefusal: Error, Hashable, Sendable {
     case empty
     case absolute
     /// It has a `..`.
@@ -22,12 +24,12 @@ public enum CleaningRefusal: Error, Hashable, Sendable {
 }
 
 /// The path of a task: names below the container, byte for byte.
-public struct CleaningPath: Hashable, Sendable {
-    public let names: [[UInt8]]
+struct CleaningPath: Hashable, Sendable {
+    let names: [[UInt8]]
 
     /// Slashes at the end, repeated ones and `.` do not count. `reserved` is the name of what is at the root of a
     /// container and is not the app's.
-    public init(_ text: String, reserved: String) throws(CleaningRefusal) {
+    init(_ text: String, reserved: String) throws(CleaningRefusal) {
         names = try Self.names(text)
         if let first = names.first, first.elementsEqual(reserved.utf8) { throw .reserved }
     }
@@ -43,23 +45,23 @@ public struct CleaningPath: Hashable, Sendable {
     }
 
     /// Whether it is a folder that every container has: it is emptied, and stays.
-    public var isOfTheLayout: Bool { StandardFolders.include(names) }
+    var isOfTheLayout: Bool { StandardFolders.include(names) }
 
-    public var bytes: [UInt8] { Array(names.joined(separator: [UInt8(ascii: "/")])) }
+    var bytes: [UInt8] { Array(names.joined(separator: [UInt8(ascii: "/")])) }
 }
 
 /// A pattern for names below the path of a task. `*` stands for any bytes of one name, even none; nothing else is
 /// special. With slashes in it, each part is for the names one level further down.
-public struct EntryPattern: Hashable, Sendable {
+struct EntryPattern: Hashable, Sendable {
     fileprivate let parts: [[UInt8]]
 
-    public init(_ text: String) throws(CleaningRefusal) {
+    init(_ text: String) throws(CleaningRefusal) {
         parts = try CleaningPath.names(text)
         guard !parts.isEmpty else { throw .empty }
     }
 
     /// Everything in a folder.
-    public static let all = EntryPattern(parts: [[star]])
+    static let all = EntryPattern(parts: [[star]])
 
     private init(parts: [[UInt8]]) { self.parts = parts }
 
@@ -88,15 +90,15 @@ public struct EntryPattern: Hashable, Sendable {
 }
 
 /// What a task takes below a folder.
-public struct EntrySelection: Hashable, Sendable {
+struct EntrySelection: Hashable, Sendable {
     /// The parts of each pattern that are still to be matched.
     private let patterns: [ArraySlice<[UInt8]>]
 
-    public init(_ patterns: [EntryPattern]) { self.patterns = patterns.map { $0.parts[...] } }
+    init(_ patterns: [EntryPattern]) { self.patterns = patterns.map { $0.parts[...] } }
 
     private init(patterns: [ArraySlice<[UInt8]>]) { self.patterns = patterns }
 
-    public enum Verdict: Hashable, Sendable {
+    enum Verdict: Hashable, Sendable {
         case stays
         /// With everything in it.
         case goes
@@ -104,7 +106,7 @@ public struct EntrySelection: Hashable, Sendable {
         case mayHold(EntrySelection)
     }
 
-    public func verdict(on name: [UInt8]) -> Verdict {
+    func verdict(on name: [UInt8]) -> Verdict {
         let matching = patterns.filter { $0.first.map { EntryPattern.matches(name, $0) } ?? false }
         if matching.contains(where: { $0.count == 1 }) { return .goes }
         return matching.isEmpty ? .stays : .mayHold(EntrySelection(patterns: matching.map { $0.dropFirst() }))

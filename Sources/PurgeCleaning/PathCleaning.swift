@@ -3,7 +3,6 @@ import PurgeCommandLine
 import PurgeContainers
 import PurgeModel
 import PurgeSystem
-import PurgeVolume
 
 /// A task with a path: finds what it takes, and removes it.
 struct PathCleaning {

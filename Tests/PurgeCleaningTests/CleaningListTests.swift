@@ -5,7 +5,7 @@ import PurgeSystem
 import Testing
 
 @testable import PurgeCommandLine
-@testable import PurgeCommands
+@testable import PurgeCleaning
 
 struct CleaningListTests {
     private static let header = """

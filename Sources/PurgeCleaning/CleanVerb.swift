@@ -14,7 +14,7 @@ extension OptionSpec {
 }
 
 extension Verb {
-    static let clean = Verb(
+    package static let clean = Verb(
         name: "clean", summary: "clean a container as the app's list of tasks says",
         synopsis: "--plist FILE [TARGET] [--hook NAME=COMMAND] [--hook-timeout DURATION] [--dry-run] [--json]",
         description: [

@@ -1,6 +1,8 @@
 import PurgeModel
 import Testing
 
+@testable import PurgeCleaning
+
 struct CleaningTaskTests {
     private static let accepted: [(text: String, path: String)] = [
         ("a", "a"), ("Library/Caches/images", "Library/Caches/images"), ("a/", "a"), ("a//b/./c/.", "a/b/c"),
