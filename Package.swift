@@ -54,9 +54,13 @@ let package = Package(
             dependencies: ["PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeSystem", "PurgeModel"],
             swiftSettings: strict),
         .target(
+            name: "PurgeDiagnosis",
+            dependencies: ["PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeSystem", "PurgeModel"],
+            swiftSettings: strict),
+        .target(
             name: "PurgeCommands",
             dependencies: [
-                "PurgeFUSE", "PurgeWhy", "PurgeCleaning", "PurgeBackup", "PurgeVolume",
+                "PurgeFUSE", "PurgeWhy", "PurgeDiagnosis", "PurgeCleaning", "PurgeBackup", "PurgeVolume",
                 "PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeSystem", "PurgeModel",
             ],
             swiftSettings: strict),
@@ -106,6 +110,13 @@ let package = Package(
             name: "PurgeCleaningTests",
             dependencies: [
                 "PurgeCleaning", "PurgeContainers", "PurgeCommandLine", "PurgeModel", "PurgeSystem", "Support",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PurgeDiagnosisTests",
+            dependencies: [
+                "PurgeDiagnosis", "PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeModel", "PurgeSystem",
+                "Support",
             ],
             swiftSettings: strict),
         .testTarget(

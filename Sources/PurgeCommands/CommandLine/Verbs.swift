@@ -1,5 +1,6 @@
 import PurgeCleaning
 import PurgeCommandLine
+import PurgeDiagnosis
 import PurgeWhy
 
 /// The table of verbs, in the order of the help. A new verb is a line here and a file in Verbs/.

@@ -1,6 +1,7 @@
 import Glibc
 import PurgeCommandLine
 import PurgeContainers
+import PurgeDiagnosis
 import PurgeModel
 import PurgeStore
 import PurgeSystem

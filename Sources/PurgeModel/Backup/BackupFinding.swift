@@ -57,7 +57,7 @@ extension BackupFinding.Rule {
 }
 
 /// What looks as if a user had made it.
-enum UserContent {
+public enum UserContent {
     /// Documents, and pictures and films from a camera. Music and other films are mostly downloads.
     private static let extensions: Set<String> = [
         "pdf", "doc", "docx", "odt", "pages", "rtf", "rtfd", "txt", "md", "tex", "xls", "xlsx", "ods", "numbers", "csv",
@@ -66,7 +66,7 @@ enum UserContent {
     ]
 
     /// In Documents, with the extension of such a file.
-    static func isLike(path: String) -> Bool {
+    public static func isLike(path: String) -> Bool {
         guard path.hasPrefix("Documents/"), let name = path.split(separator: "/").last,
             let dot = name.lastIndex(of: "."), dot != name.startIndex
         else { return false }

@@ -1,56 +1,58 @@
+import PurgeModel
+
 /// A file, folder or link of a container, with all that a diagnosis asks about it.
-public struct DiagnosedEntry: Sendable {
-    public enum Kind: String, Codable, Sendable {
+struct DiagnosedEntry: Sendable {
+    enum Kind: String, Codable, Sendable {
         case file, folder, symbolicLink, special
     }
 
     /// What a link leads to, and when that was purged.
-    public struct PurgedTarget: Hashable, Sendable {
+    struct PurgedTarget: Hashable, Sendable {
         /// Relative to the container.
-        public var path: String
-        public var time: Instant
+        var path: String
+        var time: Instant
 
-        public init(path: String, time: Instant) { (self.path, self.time) = (path, time) }
+        init(path: String, time: Instant) { (self.path, self.time) = (path, time) }
     }
 
     /// Relative to the container; empty for the container itself.
-    public var path: String
-    public var kind: Kind
-    public var standing: EntryStanding
-    public var inode: UInt64 = 0
+    var path: String
+    var kind: Kind
+    var standing: EntryStanding
+    var inode: UInt64 = 0
     /// How many names it has.
-    public var names = 1
-    public var size = ByteCount.zero
+    var names = 1
+    var size = ByteCount.zero
     /// By the device's clock.
-    public var modified = Instant.distantPast
+    var modified = Instant.distantPast
     /// Its owner lacks a permission that reading it takes.
-    public var isClosed = false
-    public var nameProblem: NameProblem?
-    public var history = PathHistory()
+    var isClosed = false
+    var nameProblem: NameProblem?
+    var history = PathHistory()
     /// Of a link that leads nowhere because of a purge.
-    public var purgedTarget: PurgedTarget?
+    var purgedTarget: PurgedTarget?
     /// By the device's clock; nil if it is not known, or not asked for.
-    public var arrived: Instant?
+    var arrived: Instant?
     /// When its status was last changed, by the device's clock, if its time of modification was set to one before it arrived,
     /// as programs do that copy a file: then that says nothing about when it was written.
-    public var settled: Instant?
+    var settled: Instant?
     /// As the app sees them; nil if they are not known, or not asked for.
-    public var created: Instant?
-    public var lastUse: Instant?
+    var created: Instant?
+    var lastUse: Instant?
 
-    public init(path: String, kind: Kind, standing: EntryStanding) {
+    init(path: String, kind: Kind, standing: EntryStanding) {
         (self.path, self.kind, self.standing) = (path, kind, standing)
     }
 
-    public var isFile: Bool { kind == .file }
-    public var hasSeveralNames: Bool { isFile && names > 1 }
+    var isFile: Bool { kind == .file }
+    var hasSeveralNames: Bool { isFile && names > 1 }
 
     /// Why it may go without the app asking for it; nil for what is no file.
-    public var reasonToGo: PurgeReason? { isFile ? standing.reasonToGo(hasSeveralNames: hasSeveralNames) : nil }
+    var reasonToGo: PurgeReason? { isFile ? standing.reasonToGo(hasSeveralNames: hasSeveralNames) : nil }
 
     /// Nothing was written to it since the last write that was refused. Of one file there is at most one event of a
     /// refusal in a second, so a file that is still empty may have been refused that much later.
-    public var lacksRefusedData: Bool {
+    var lacksRefusedData: Bool {
         guard isFile, let refused = history.lastRefusal else { return false }
         // A program whose write was refused may set the times of what it leaves all the same.
         let last = size == .zero || settled != nil ? refused.advanced(by: TimeSpan(seconds: 1)) : refused
@@ -59,7 +61,7 @@ public struct DiagnosedEntry: Sendable {
     }
 
     /// A purge has emptied it, and nothing was written to it since.
-    public var isTombstone: Bool { isFile && size == .zero && history.wasEmptied && !lacksRefusedData }
+    var isTombstone: Bool { isFile && size == .zero && history.wasEmptied && !lacksRefusedData }
 
     /// For an audit of the backup.
     var item: BackupAudit.Item {

@@ -4,7 +4,6 @@ import PurgeContainers
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 /// A container whose files are looked at: through its mount, or in a store whose lock this value has. Nothing in it
 /// changes, and no file is opened, because that would count as a use.

@@ -1,35 +1,37 @@
-/// What the journal says has happened to the files at one path, as far as a diagnosis asks.
-public struct PathHistory: Hashable, Sendable {
-    public private(set) var purges: Int32 = 0
-    public private(set) var refusals: Int32 = 0
-    public private(set) var denials: Int32 = 0
-    public private(set) var lastPurge: Instant?
-    public private(set) var lastRefusal: Instant?
-    public private(set) var lastDenial: Instant?
-    /// The state of the device when it was last kept closed; nil where the journal does not say.
-    public private(set) var deniedState: LockState?
-    /// Whether the last purge has emptied it and left its name.
-    public private(set) var wasEmptied = false
-    /// Whether a replacement has lost isExcludedFromBackup.
-    public private(set) var lostExclusion = false
-    /// The value of isPurgeable that a replacement has lost.
-    public private(set) var lostMark: PurgeMark?
+import PurgeModel
 
-    public init() {}
+/// What the journal says has happened to the files at one path, as far as a diagnosis asks.
+struct PathHistory: Hashable, Sendable {
+    private(set) var purges: Int32 = 0
+    private(set) var refusals: Int32 = 0
+    private(set) var denials: Int32 = 0
+    private(set) var lastPurge: Instant?
+    private(set) var lastRefusal: Instant?
+    private(set) var lastDenial: Instant?
+    /// The state of the device when it was last kept closed; nil where the journal does not say.
+    private(set) var deniedState: LockState?
+    /// Whether the last purge has emptied it and left its name.
+    private(set) var wasEmptied = false
+    /// Whether a replacement has lost isExcludedFromBackup.
+    private(set) var lostExclusion = false
+    /// The value of isPurgeable that a replacement has lost.
+    private(set) var lostMark: PurgeMark?
+
+    init() {}
 
     /// Of a path whose files were purged once, and nothing else.
-    public init(purgedAt time: Instant) { (purges, lastPurge) = (1, time) }
+    init(purgedAt time: Instant) { (purges, lastPurge) = (1, time) }
 
     /// When that is all that an event tells.
-    public static func onlyPurge(_ event: Event) -> Instant? {
+    static func onlyPurge(_ event: Event) -> Instant? {
         event.type == .purge && event.tombstone != true ? Instant(iso8601: event.time) : nil
     }
 
     /// The types of events that `note` uses.
-    public static let types: Set<EventType> = [.purge, .refused, .hostFull, .protectionDenied, .flagLost]
+    static let types: Set<EventType> = [.purge, .refused, .hostFull, .protectionDenied, .flagLost]
 
     /// Events come in their order.
-    public mutating func note(_ event: Event) {
+    mutating func note(_ event: Event) {
         let time = Instant(iso8601: event.time)
         switch event.type {
         case .purge:

@@ -1,6 +1,8 @@
 import PurgeModel
 import Testing
 
+@testable import PurgeDiagnosis
+
 /// The rules of a diagnosis, without a container.
 struct DiagnosisTests {
     private static let day: Int64 = 86400

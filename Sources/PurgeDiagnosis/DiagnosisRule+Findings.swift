@@ -1,9 +1,11 @@
+import PurgeModel
+
 // What the rules find in one entry; the rest comes from the audit of the backup, and from sums.
 extension DiagnosisRule {
     /// More than this in Library/Caches needs a limit.
     static let largestCaches = ByteCount(100_000_000)
 
-    public static func findings(of entry: DiagnosedEntry, in context: Diagnosis.Context) -> [DiagnosisFinding] {
+    static func findings(of entry: DiagnosedEntry, in context: Diagnosis.Context) -> [DiagnosisFinding] {
         var found = ofState(entry) + ofMarks(entry)
         if entry.isFile { found += ofPlace(entry, at: context.now) + ofProtection(entry, context.protection) }
         if entry.kind == .folder { found += ofFolder(entry) }
@@ -116,7 +118,7 @@ extension DiagnosisRule {
 
 extension PurgeReason {
     /// What gives a purge the right to a file.
-    public var rightInWords: String {
+    var rightInWords: String {
         switch self {
         case .temporary: "its place, tmp"
         case .caches: "its place, Library/Caches"

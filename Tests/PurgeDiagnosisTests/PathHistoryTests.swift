@@ -1,6 +1,8 @@
 import PurgeModel
 import Testing
 
+@testable import PurgeDiagnosis
+
 struct PathHistoryTests {
     @Test func momentsAreReadBack() {
         for nanoseconds in [0, 1_000_000, 951_782_400_000_000_000, 4_102_444_799_999_000_000, -1_000_000] {

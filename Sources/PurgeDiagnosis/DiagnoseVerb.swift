@@ -12,7 +12,7 @@ extension OptionSpec {
 }
 
 extension Verb {
-    static let diagnose = Verb(
+    package static let diagnose = Verb(
         name: "diagnose", summary: "find what is wrong with how files are stored",
         synopsis: "(PATH | --all [TARGET]) [--strict] [--verbose] [--json]",
         description: [

@@ -1,15 +1,17 @@
+import PurgeModel
+
 /// Finds what a developer should look at in a container, or in a part of one (docs/DIAGNOSIS.md). Entries come in the
 /// order of a walk, each folder before what is in it.
-public struct Diagnosis: Sendable {
+struct Diagnosis: Sendable {
     /// The device's time, and the class of what has none of its own.
-    public struct Context: Hashable, Sendable {
-        public var now: Instant
-        public var protection: FileProtection
-        public init(now: Instant, protection: FileProtection) { (self.now, self.protection) = (now, protection) }
+    struct Context: Hashable, Sendable {
+        var now: Instant
+        var protection: FileProtection
+        init(now: Instant, protection: FileProtection) { (self.now, self.protection) = (now, protection) }
     }
 
     /// So many findings of each rule are kept, the worst ones.
-    public static let most = 1000
+    static let most = 1000
 
     private let context: Context
     private var audit = BackupAudit()
@@ -20,9 +22,9 @@ public struct Diagnosis: Sendable {
     /// The files with several names that were counted.
     private var linked: Set<UInt64> = []
 
-    public init(_ context: Context) { self.context = context }
+    init(_ context: Context) { self.context = context }
 
-    public mutating func add(_ entry: DiagnosedEntry) {
+    mutating func add(_ entry: DiagnosedEntry) {
         for finding in DiagnosisRule.findings(of: entry, in: context) { keep(finding) }
         // What the rules above say about it is more than that it is empty.
         if entry.size > .zero || !entry.lacksRefusedData && !entry.isTombstone { audit.add(entry.item) }
@@ -44,7 +46,7 @@ public struct Diagnosis: Sendable {
         kept[rule] = Array(kept[rule, default: []].sorted().prefix(Self.most))
     }
 
-    public func report() -> DiagnosisReport {
+    func report() -> DiagnosisReport {
         var diagnosis = self
         for finding in audit.report().findings { diagnosis.keep(DiagnosisFinding(finding)) }
         if unlimitedCaches.bytes > DiagnosisRule.largestCaches {
@@ -63,24 +65,24 @@ public struct Diagnosis: Sendable {
 }
 
 /// The outcome of a diagnosis of a container or of a folder.
-public struct DiagnosisReport: Hashable, Codable, Sendable {
-    public struct Count: Hashable, Codable, Sendable {
-        public var rule: DiagnosisRule
+package struct DiagnosisReport: Hashable, Codable, Sendable {
+    package struct Count: Hashable, Codable, Sendable {
+        package var rule: DiagnosisRule
         /// All of them, also those that are not kept.
-        public var findings: Int64
+        package var findings: Int64
 
-        public init(rule: DiagnosisRule, findings: Int64) { (self.rule, self.findings) = (rule, findings) }
+        init(rule: DiagnosisRule, findings: Int64) { (self.rule, self.findings) = (rule, findings) }
     }
 
-    public var files: Int64
+    var files: Int64
     /// The sizes of the files, each counted once.
-    public var bytes: ByteCount
-    public var rules: [Count]
+    var bytes: ByteCount
+    package var rules: [Count]
     /// The worst first; of each rule 1000 at most.
-    public var findings: [DiagnosisFinding]
+    package var findings: [DiagnosisFinding]
 }
 
 extension DirectoryPolicy {
     /// It has an age or a limit, and not only the attributes.
-    public var isLimited: Bool { (purgeAfter?.seconds ?? 0) > 0 || (sizeLimit ?? .zero) > .zero }
+    var isLimited: Bool { (purgeAfter?.seconds ?? 0) > 0 || (sizeLimit ?? .zero) > .zero }
 }

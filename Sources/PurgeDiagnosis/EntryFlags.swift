@@ -1,19 +1,21 @@
-/// The flags that an entry of a container has itself, as its attributes say.
-public struct EntryFlags: Hashable, Sendable {
-    public var mark: PurgeMark?
-    /// nil if it is not set.
-    public var isExcluded: Bool?
-    public var protection: FileProtection?
-    /// Of a folder.
-    public var policy = DirectoryPolicy()
-    public var behaviour = PurgeBehaviour()
+import PurgeModel
 
-    public init() {}
+/// The flags that an entry of a container has itself, as its attributes say.
+struct EntryFlags: Hashable, Sendable {
+    var mark: PurgeMark?
+    /// nil if it is not set.
+    var isExcluded: Bool?
+    var protection: FileProtection?
+    /// Of a folder.
+    var policy = DirectoryPolicy()
+    var behaviour = PurgeBehaviour()
+
+    init() {}
 
     private static let names = Dictionary(uniqueKeysWithValues: StorageAttribute.allCases.map { ($0.storeKey, $0) })
 
     /// An attribute by its whole name; others are passed over, and a bad value counts as none.
-    public mutating func set(_ name: String, to value: String) {
+    mutating func set(_ name: String, to value: String) {
         guard let attribute = Self.names[name] else { return }
         switch attribute {
         case .isPurgeable: mark = PurgeMark(text: value)
@@ -26,28 +28,28 @@ public struct EntryFlags: Hashable, Sendable {
 }
 
 /// What applies to an entry of a container: its place, its own flags, and what it has from the folders above it.
-public struct EntryStanding: Hashable, Sendable {
+struct EntryStanding: Hashable, Sendable {
     /// Something that a folder says about what is below it.
-    public struct Inherited<Value: Hashable & Sendable>: Hashable, Sendable {
-        public var value: Value
+    struct Inherited<Value: Hashable & Sendable>: Hashable, Sendable {
+        var value: Value
         /// The folder that says it, relative to the container; empty for the container itself.
-        public var from: String
+        var from: String
     }
 
-    public let placement: BackupPlacement
+    let placement: BackupPlacement
     /// Its own.
-    public let flags: EntryFlags
+    let flags: EntryFlags
     /// The protection class that the folder above it has itself.
-    public let folderProtection: FileProtection?
+    let folderProtection: FileProtection?
     /// The mark of the nearest folder above it that has one.
-    public let folderMark: Inherited<PurgeMark>?
+    let folderMark: Inherited<PurgeMark>?
     /// The topmost folder above it that takes it out of the backup.
-    public let excludedBy: String?
+    let excludedBy: String?
     /// The policy of the nearest folder above it that has one.
-    public let policy: Inherited<DirectoryPolicy>?
+    let policy: Inherited<DirectoryPolicy>?
     /// The nearest folder above it whose files are purged as one.
-    public let group: String?
-    public let leavesTombstones: Bool
+    let group: String?
+    let leavesTombstones: Bool
 
     private init(
         _ placement: BackupPlacement, _ flags: EntryFlags, below above: (standing: EntryStanding, path: String)?
@@ -70,27 +72,27 @@ public struct EntryStanding: Hashable, Sendable {
     }
 
     /// The container itself.
-    public static func root(_ flags: EntryFlags) -> EntryStanding {
+    static func root(_ flags: EntryFlags) -> EntryStanding {
         EntryStanding(.root(isFlagged: flags.isExcluded == true), flags, below: nil)
     }
 
     /// An entry of the folder at `path` that has this standing.
-    public func entry(
+    func entry(
         named name: some Sequence<UInt8>, in path: String, _ flags: EntryFlags, isSpecial: Bool = false
     ) -> EntryStanding {
         let placement = placement.entry(named: name, isFlagged: flags.isExcluded == true, isSpecial: isSpecial)
         return EntryStanding(placement, flags, below: (self, path))
     }
 
-    public var tier: Tier { placement.place.tier }
+    var tier: Tier { placement.place.tier }
 
     /// The mark that counts for a file; with several names it has only its own.
-    public func mark(hasSeveralNames: Bool) -> PurgeMark? {
+    func mark(hasSeveralNames: Bool) -> PurgeMark? {
         flags.mark ?? (hasSeveralNames ? nil : folderMark?.value)
     }
 
     /// Why a file may go without the app asking for it; nil if nothing may take it.
-    public func reasonToGo(hasSeveralNames: Bool) -> PurgeReason? {
+    func reasonToGo(hasSeveralNames: Bool) -> PurgeReason? {
         if hasSeveralNames { return nil }
         switch tier {
         case .temporary: return .temporary

@@ -3,9 +3,9 @@ import PurgeContainers
 import PurgeModel
 
 /// What a developer should look at in a container (docs/DIAGNOSIS.md).
-enum ContainerDiagnosis {
+package enum ContainerDiagnosis {
     /// Walks all of it. Also of a store that is not mounted; nothing changes. `warn` gets what could not be read.
-    static func report(
+    package static func report(
         of target: Target, warn: (String) -> Void
     ) throws(CommandFailure) -> DiagnosisReport {
         let container = try DiagnosedContainer(target)

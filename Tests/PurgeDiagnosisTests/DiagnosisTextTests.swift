@@ -2,7 +2,7 @@ import PurgeModel
 import PurgeStore
 import Testing
 
-@testable import PurgeCommands
+@testable import PurgeDiagnosis
 
 struct DiagnosisTextTests {
     private static func finding(_ rule: DiagnosisRule, _ path: String?, _ bytes: Int64?, _ detail: String? = nil)

@@ -3,7 +3,6 @@ import PurgeCommandLine
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 /// Reads what a diagnosis needs to know about entries of a container. No symbolic link is followed.
 struct DiagnosisReader {

@@ -1,5 +1,7 @@
+import PurgeModel
+
 /// How bad a finding is, the worst first.
-public enum DiagnosisSeverity: String, CaseIterable, Comparable, Codable, Sendable {
+package enum DiagnosisSeverity: String, CaseIterable, Comparable, Codable, Sendable {
     /// Data is lost, will be lost, or is out of reach when it is needed.
     case error
     /// It costs space, work or the user's patience, or does not do what it was meant for.
@@ -8,11 +10,11 @@ public enum DiagnosisSeverity: String, CaseIterable, Comparable, Codable, Sendab
     case note
 
     private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
-    public static func < (a: DiagnosisSeverity, b: DiagnosisSeverity) -> Bool { a.rank < b.rank }
+    package static func < (a: DiagnosisSeverity, b: DiagnosisSeverity) -> Bool { a.rank < b.rank }
 }
 
 /// What can be wrong with how an app stores a file (docs/DIAGNOSIS.md, Rules); the worst first.
-public enum DiagnosisRule: String, CaseIterable, Codable, Sendable {
+package enum DiagnosisRule: String, CaseIterable, Codable, Sendable {
     case writeRefused, databaseMayBePurged, userContentMayBePurged, userContentExcluded, protectionDenied, noPermission
     case purgedAgain, purgedTarget, flagLost, reusedCache, oldTemporary, purgeableInBackup, ineffectiveMark,
         largeBackup,
@@ -21,20 +23,20 @@ public enum DiagnosisRule: String, CaseIterable, Codable, Sendable {
 }
 
 /// Something about how an app stores its files that a developer should look at.
-public struct DiagnosisFinding: Hashable, Codable, Sendable {
-    public var rule: DiagnosisRule
-    public var severity: DiagnosisSeverity
+package struct DiagnosisFinding: Hashable, Codable, Sendable {
+    package var rule: DiagnosisRule
+    var severity: DiagnosisSeverity
     /// nil if it is about the whole container.
-    public var path: String?
-    public var bytes: ByteCount?
+    package var path: String?
+    package var bytes: ByteCount?
     /// How many files it is about, if it may be more than one.
-    public var files: Int64?
+    var files: Int64?
     /// What exactly was found, in a few words.
-    public var detail: String?
+    package var detail: String?
     /// What to do about it.
-    public var advice: String
+    package var advice: String
 
-    public init(
+    init(
         _ rule: DiagnosisRule, severity: DiagnosisSeverity? = nil, path: String?, bytes: ByteCount? = nil,
         files: Int64? = nil, detail: String? = nil, advice: String? = nil
     ) {
@@ -44,7 +46,7 @@ public struct DiagnosisFinding: Hashable, Codable, Sendable {
     }
 
     /// The same of what an audit of the backup has found.
-    public init(_ finding: BackupFinding) {
+    init(_ finding: BackupFinding) {
         let rule = DiagnosisRule(finding.rule)
         self.init(rule, path: finding.path, bytes: finding.bytes, files: finding.files)
         guard finding.rule == .largeFile, let path = finding.path else { return }
@@ -61,7 +63,7 @@ public struct DiagnosisFinding: Hashable, Codable, Sendable {
 
 extension DiagnosisFinding: Comparable {
     /// The worst first, then the most bytes, then by path.
-    public static func < (a: DiagnosisFinding, b: DiagnosisFinding) -> Bool {
+    package static func < (a: DiagnosisFinding, b: DiagnosisFinding) -> Bool {
         if a.severity != b.severity { return a.severity < b.severity }
         if a.rule != b.rule { return a.rule.rank < b.rule.rank }
         let (mine, theirs) = (a.bytes ?? .zero, b.bytes ?? .zero)
@@ -86,7 +88,7 @@ extension DiagnosisRule {
     var rank: Int { Self.allCases.firstIndex(of: self) ?? Self.allCases.count }
 
     /// Of most of its findings.
-    public var severity: DiagnosisSeverity {
+    var severity: DiagnosisSeverity {
         switch self {
         case .writeRefused, .databaseMayBePurged, .userContentMayBePurged, .userContentExcluded, .protectionDenied,
             .noPermission:
@@ -99,7 +101,7 @@ extension DiagnosisRule {
     }
 
     /// What is wrong.
-    public var title: String {
+    package var title: String {
         switch self {
         case .writeRefused: "writes that were refused, and never done again"
         case .databaseMayBePurged: "databases that may be purged"
@@ -126,7 +128,7 @@ extension DiagnosisRule {
     }
 
     /// What to do about most of its findings.
-    public var advice: String {
+    var advice: String {
         switch self {
         case .writeRefused:
             "The device was full, so the file is empty or cut short. Ask for the capacity before writing, write to "
