@@ -58,9 +58,13 @@ let package = Package(
             dependencies: ["PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeSystem", "PurgeModel"],
             swiftSettings: strict),
         .target(
+            name: "PurgeReport",
+            dependencies: ["PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeSystem", "PurgeModel"],
+            swiftSettings: strict),
+        .target(
             name: "PurgeCommands",
             dependencies: [
-                "PurgeFUSE", "PurgeWhy", "PurgeDiagnosis", "PurgeCleaning", "PurgeBackup", "PurgeVolume",
+                "PurgeFUSE", "PurgeReport", "PurgeWhy", "PurgeDiagnosis", "PurgeCleaning", "PurgeBackup", "PurgeVolume",
                 "PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeSystem", "PurgeModel",
             ],
             swiftSettings: strict),
@@ -120,13 +124,21 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "PurgeReportTests",
+            dependencies: [
+                "PurgeReport", "PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeModel", "PurgeSystem",
+                "Support",
+            ],
+            exclude: ["Report"],
+            swiftSettings: strict),
+        .testTarget(
             name: "PurgeCommandsTests",
             dependencies: [
                 "PurgeCommands", "PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeModel", "PurgeSystem",
                 "PurgeVolume",
                 "Support",
             ],
-            exclude: ["Help", "Report"],
+            exclude: ["Help"],
             swiftSettings: strict),
         .testTarget(
             name: "PurgeFUSETests", dependencies: ["PurgeFUSE", "PurgeVolume", "PurgeSystem", "PurgeTree", "Support"],

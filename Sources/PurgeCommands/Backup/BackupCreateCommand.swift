@@ -102,14 +102,3 @@ struct BackupSummaryText: Encodable {
         return "\(HelpText.aligned(bytes.inWords, 10))  \(VisibleText.of(path))  (\(reason)\(count))"
     }
 }
-
-extension BackupExclusion {
-    var inWords: String {
-        switch self {
-        case .temporary: "tmp"
-        case .caches: "Library/Caches"
-        case .excluded: "excluded"
-        case .special: "neither a file nor a folder nor a link"
-        }
-    }
-}

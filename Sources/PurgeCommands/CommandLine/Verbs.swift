@@ -1,6 +1,8 @@
 import PurgeCleaning
 import PurgeCommandLine
+import PurgeContainers
 import PurgeDiagnosis
+import PurgeReport
 import PurgeWhy
 
 /// The table of verbs, in the order of the help. A new verb is a line here and a file in Verbs/.
@@ -8,7 +10,8 @@ enum Verbs {
     /// A verb is made when it is asked for: to make all of them takes longer than to mount.
     private static let table: [@Sendable () -> Verb] = [
         { .run }, { .mount }, { .unmount }, { .status }, { .set }, { .mark }, { .purge }, { .policy }, { .clean },
-        { .device }, { .clock }, { .app }, { .events }, { .diagnose }, { .report }, { .why }, { .backup }, { .check },
+        { .device }, { .clock }, { .app }, { .events }, { .diagnose },
+        { .report(addFindings: ReportContent.addFindings) }, { .why }, { .backup }, { .check },
     ]
     /// For purgefs's own use: left out of the help.
     private static let hidden: [@Sendable () -> Verb] = [{ .generate }]

@@ -1,5 +1,6 @@
 import PurgeCommandLine
 import PurgeModel
+import PurgeReport
 
 /// What the caller of `purgefs run` wants to know at its end: a status of its own after certain events, and a summary.
 struct RunDemands {

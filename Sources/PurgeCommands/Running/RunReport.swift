@@ -1,5 +1,6 @@
 import PurgeCommandLine
 import PurgeModel
+import PurgeReport
 import PurgeSystem
 
 /// The report that `purgefs run --report` leaves: about the store as the run has left it, however the run has ended.
@@ -19,10 +20,10 @@ struct RunReport {
             .store(store), run: .init(program: program, ending: ending, isStoreKept: isKept))
         let content: ReportContent
         do throws(CommandFailure) {
-            content = try gathering.gather()
+            content = try gathering.gather(addFindings: ReportContent.addFindings)
         } catch { content = gathering.gatherRemains(of: store, error) }
         try file.check(store: store)
-        try file.write(ReportPage(content: content).text)
+        try file.write(content)
     }
 }
 

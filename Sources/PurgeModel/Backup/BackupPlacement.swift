@@ -8,6 +8,15 @@ public enum BackupExclusion: String, CaseIterable, Codable, Sendable {
     case excluded
     /// A socket, a FIFO or a device: no file, folder or symbolic link.
     case special
+
+    public var inWords: String {
+        switch self {
+        case .temporary: "tmp"
+        case .caches: "Library/Caches"
+        case .excluded: "excluded"
+        case .special: "neither a file nor a folder nor a link"
+        }
+    }
 }
 
 /// Whether an entry of a container is in a backup, from its place, its own flag and what is above it.

@@ -1,8 +1,7 @@
 import PurgeModel
-import PurgeVolume
 
 /// Everything that a report shows. All numbers about the present come from one status.
-struct ReportContent {
+package struct ReportContent {
     /// When the report was made.
     struct Time {
         /// By the clock of the simulated device, which may be ahead.
@@ -18,24 +17,33 @@ struct ReportContent {
         /// Why it is not in a backup; nil if it is.
         var exclusion: BackupExclusion?
     }
-    struct Finding {
+    package struct Finding {
         var title: String
         var advice: String
         var path: String?
         var bytes: ByteCount?
         /// What exactly was found.
         var detail: String?
+
+        package init(title: String, advice: String, path: String? = nil, bytes: ByteCount? = nil, detail: String? = nil)
+        {
+            (self.title, self.advice, self.path, self.bytes, self.detail) = (title, advice, path, bytes, detail)
+        }
     }
     struct Setting {
         var name: String
         var value: String
     }
     /// How a run has ended.
-    struct Run {
+    package struct Run {
         var program: String
         var ending: String
         /// Whether the store is still there afterwards.
         var isStoreKept: Bool
+
+        package init(program: String, ending: String, isStoreKept: Bool) {
+            (self.program, self.ending, self.isStoreKept) = (program, ending, isStoreKept)
+        }
     }
     /// What was in use at a moment.
     struct Sample {
@@ -56,14 +64,14 @@ struct ReportContent {
     /// nil if the container cannot be read.
     var status: StatusReport?
     /// What is missing from the report, and why.
-    var remarks: [String] = []
+    package var remarks: [String] = []
     var samples: [Sample] = []
     var history = ReportHistory()
     var largest: [File] = []
     /// Nil if there are none because they could not be looked for.
-    var findings: [Finding]?
+    package var findings: [Finding]?
     /// How many there are of each title; without a number, as many as are in `findings`.
-    var findingCounts: [String: Int64] = [:]
+    package var findingCounts: [String: Int64] = [:]
     /// Whether the journal records events and samples, as far as is known.
     var isRecorded = true
     var settings: [Setting] = []

@@ -1,15 +1,14 @@
 import Glibc
 import PurgeCommandLine
 import PurgeContainers
-import PurgeDiagnosis
+
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 /// Collects what a report shows about one container. What cannot be had is a remark of the report; without a status there
 /// is none.
-struct ReportGathering {
+package struct ReportGathering {
     private static let mostFiles = 20
     /// How often it is tried to get a status and a journal of the same moment.
     private static let attempts = 5
@@ -21,15 +20,22 @@ struct ReportGathering {
         time: .init(simulated: Instant(nanoseconds: System.now()), real: Instant(nanoseconds: System.now())),
         version: Version.number)
 
-    init(_ target: Target, run: ReportContent.Run? = nil) {
+    package init(_ target: Target, run: ReportContent.Run? = nil) {
         self.target = target
         content.run = run
     }
 
-    mutating func gather() throws(CommandFailure) -> ReportContent {
+    /// `addFindings` adds what a diagnosis of the container finds.
+    package mutating func gather(addFindings: (Target, inout ReportContent) -> Void) throws(CommandFailure)
+        -> ReportContent
+    {
         try gatherNumbers()
         // By now the store is not locked by this process.
-        findProblems()
+        if isJournalLocked {
+            content.remarks.append("There are no findings: the journal cannot be read")
+        } else {
+            addFindings(target, &content)
+        }
         return content
     }
 
@@ -46,7 +52,7 @@ struct ReportGathering {
     }
 
     /// What can be said of a store that cannot be opened.
-    mutating func gatherRemains(of store: String, _ failure: CommandFailure) -> ReportContent {
+    package mutating func gatherRemains(of store: String, _ failure: CommandFailure) -> ReportContent {
         content.remarks.append("The container could not be read: \(failure.message)")
         readSamples(of: store)
         readHistory(of: store, upTo: nil)
@@ -176,20 +182,5 @@ extension ReportGathering {
                         : "\(largest.unread) folders could not be read; their files are not shown.")
             }
         } catch { content.remarks.append("The files could not be read: \(error)") }
-    }
-
-    private mutating func findProblems() {
-        guard !isJournalLocked else {
-            return content.remarks.append("There are no findings: the journal cannot be read")
-        }
-        do throws(CommandFailure) {
-            var warnings: [String] = []
-            let report = try ContainerDiagnosis.report(of: target) { warnings.append($0) }
-            content.remarks += warnings.filter { !content.remarks.contains($0) }
-            content.findings = report.findings.map {
-                .init(title: $0.rule.title, advice: $0.advice, path: $0.path, bytes: $0.bytes, detail: $0.detail)
-            }
-            for count in report.rules { content.findingCounts[count.rule.title] = count.findings }
-        } catch { content.remarks.append("There are no findings: \(error.message)") }
     }
 }

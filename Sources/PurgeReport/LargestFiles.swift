@@ -3,7 +3,6 @@ import PurgeContainers
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 /// The files of a container that take up most, found by a walk that remembers no more than those.
 struct LargestFiles {

@@ -2,10 +2,9 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 import Testing
 
-@testable import PurgeCommands
+@testable import PurgeReport
 
 /// Pages about content that does not change. The page is compared whole with Report/page.html; to accept a change:
 /// `PURGEFS_ACCEPT_MESSAGES=1 swift test --filter ReportPageTests`.

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 @testable import PurgeCommandLine
-@testable import PurgeCommands
+@testable import PurgeReport
 
 struct ReportFileTests {
     /// Whichever call fails, the name has what it had before, or the whole page, and nothing else is left.

@@ -1,12 +1,11 @@
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 import Support
 import Testing
 
 @testable import PurgeCommandLine
-@testable import PurgeCommands
+@testable import PurgeReport
 @testable import PurgeContainers
 
 struct ReportGatheringTests {

@@ -1,7 +1,7 @@
 import PurgeModel
 import Testing
 
-@testable import PurgeCommands
+@testable import PurgeReport
 
 struct TimeAxisTests {
     private let second: Int64 = 1_000_000_000

@@ -2,7 +2,7 @@ import PurgeModel
 import Support
 import Testing
 
-@testable import PurgeCommands
+@testable import PurgeReport
 
 /// The pages of 100 random short runs: every figure is one that the run's events have led to, and every event that changes
 /// a number is a step of the curves.

@@ -5,7 +5,7 @@ import PurgeSystem
 
 /// The file that a report is written to, or `-`: standard output. Under its name there is either what was there before or
 /// the whole report, whatever happens meanwhile.
-struct ReportFile {
+package struct ReportFile {
     /// As it was given.
     let path: String
     /// What is written, in messages.
@@ -13,7 +13,7 @@ struct ReportFile {
     /// Where the file was to be when it was named. Only root cares: somebody else may put a link there meanwhile.
     private let folder: Result<String, Errno>?
 
-    init(path: String, kind: String = "report") {
+    package init(path: String, kind: String = "report") {
         (self.path, self.kind) = (path, kind)
         folder =
             System.isRoot
@@ -24,7 +24,7 @@ struct ReportFile {
     private var isStandardOutput: Bool { path == "-" }
 
     /// Checks what can be known before the report is made. `store` is that of a run, which need not exist yet.
-    func check(store: String? = nil) throws(CommandFailure) {
+    package func check(store: String? = nil) throws(CommandFailure) {
         if isStandardOutput { return }
         guard let name = path.pathNames.last, name != ".", name != "..", path.utf8.last != UInt8(ascii: "/") else {
             throw isDirectory
@@ -70,8 +70,10 @@ struct ReportFile {
             advice: "Name a file in it: \(VisibleText.of(folder))/\(kind == "report" ? "report.html" : "summary.json")")
     }
 
+    package func write(_ content: ReportContent) throws(CommandFailure) { try write(ReportPage(content: content).text) }
+
     /// Written beside it and then given its name.
-    func write(_ text: String) throws(CommandFailure) {
+    package func write(_ text: String) throws(CommandFailure) {
         guard !isStandardOutput else { return try print(text) }
         let name = path.pathNames.last ?? path
         let working = ".purgefs-report.\(getpid())"

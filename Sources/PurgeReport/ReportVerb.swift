@@ -1,0 +1,45 @@
+import PurgeCommandLine
+import PurgeContainers
+import PurgeSystem
+
+extension OptionSpec {
+    fileprivate static let reportOutput = OptionSpec(
+        "output", .file, "the page, or - for standard output; a file of that name is replaced as a whole")
+}
+
+extension Verb {
+    /// `addFindings` adds what a diagnosis of the container finds.
+    package static func report(addFindings: @escaping @Sendable (Target, inout ReportContent) -> Void) -> Verb {
+        Verb(
+            name: "report", summary: "write a page about the storage of a container",
+            synopsis: "[TARGET] --output FILE.html",
+            description: [
+                "Writes one page of HTML that needs nothing else: what the storage is taken up by, use and free space over "
+                    + "time with what was purged and refused, the largest files, findings, and settings. Its numbers are "
+                    + "those of `purgefs status` at that moment. It can be read on a phone and printed.",
+                HelpText.targetMeaning,
+            ],
+            options: [OptionSpec.reportOutput], operands: 0...1, exitStatus: ExitStatus.plain,
+            examples: ["purgefs report ./app --output ./report.html"]
+        ) { (invocation) throws(CommandFailure) in
+            guard let path = invocation.arguments.text(.reportOutput) else {
+                throw .usage("--output FILE is missing: where is the report to be written?")
+            }
+            let file = ReportFile(path: path)
+            try file.check()
+            var gathering = ReportGathering(try Target(invocation.arguments.operands.first))
+            let content = try gathering.gather(addFindings: addFindings)
+            for remark in content.remarks {
+                // A message may have several lines.
+                let lines = remark.split(separator: "\n").map { VisibleText.of(String($0)) }
+                invocation.console.warn("warning: \(lines.joined(separator: "\n"))")
+            }
+            // A signal waits until nothing is half done.
+            do throws(Errno) { _ = try System.block(.ending) } catch {
+                throw CommandFailure("cannot write the report", path: path, error)
+            }
+            try file.write(content)
+            return ExitStatus.done
+        }
+    }
+}
