@@ -36,14 +36,16 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "PurgeBackup",
-            dependencies: ["PurgeStore", "PurgeSystem", "PurgeModel", "CArchive"],
-            swiftSettings: strict),
-        .target(
             name: "PurgeCommandLine", dependencies: ["PurgeStore", "PurgeSystem", "PurgeModel"], swiftSettings: strict),
         .target(
             name: "PurgeContainers",
             dependencies: ["PurgeVolume", "PurgeCommandLine", "PurgeStore", "PurgeSystem", "PurgeModel"],
+            swiftSettings: strict),
+        .target(
+            name: "PurgeBackup",
+            dependencies: [
+                "PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeSystem", "PurgeModel", "CArchive",
+            ],
             swiftSettings: strict),
         .target(
             name: "PurgeWhy",

@@ -4,12 +4,12 @@ import PurgeStore
 import PurgeSystem
 
 /// Makes a backup of a container (docs/BACKUP.md).
-public struct BackupCreation {
+struct BackupCreation {
     private let source: BackupSource
     private let header: BackupHeader
     private let progress: BackupProgress
 
-    public init(_ source: BackupSource, _ header: BackupHeader, _ progress: BackupProgress) {
+    init(_ source: BackupSource, _ header: BackupHeader, _ progress: BackupProgress) {
         (self.source, self.header, self.progress) = (source, header, progress)
     }
 
@@ -17,7 +17,7 @@ public struct BackupCreation {
     static let kind = UnfinishedDirectory.Kind(what: "the backup", suffix: ".unfinished-backup")
 
     /// Makes a directory with manifest.json and data.tar, which appears only when it is complete.
-    public func run(to directory: String) throws(StoreError) -> BackupSummary {
+    func run(to directory: String) throws(StoreError) -> BackupSummary {
         let unfinished = try UnfinishedDirectory(for: directory, Self.kind)
         do throws(StoreError) {
             let summary = try fill(unfinished)
@@ -58,7 +58,7 @@ public struct BackupCreation {
 
     /// Writes one archive, which begins with the manifest. So everything is read twice: for the checksums, and for the
     /// data. `file` need not be seekable.
-    public func run(to file: FileDescriptor, named name: String) throws(StoreError) -> BackupSummary {
+    func run(to file: FileDescriptor, named name: String) throws(StoreError) -> BackupSummary {
         let spool = try Spool.make()
         let manifest = try ManifestWriter(header, to: spool, path: try Spool.directory(), isSpooled: true)
         var omissions = Omissions()
@@ -116,20 +116,20 @@ public struct BackupCreation {
 }
 
 /// What a backup has, and what it has not.
-public struct BackupSummary: Sendable {
-    public struct Omission: Sendable {
+struct BackupSummary: Sendable {
+    struct Omission: Sendable {
         /// For people: bytes that are not UTF-8 are U+FFFD.
-        public var path: String
-        public var reason: BackupExclusion
-        public var bytes: ByteCount
-        public var entries: Int64
+        var path: String
+        var reason: BackupExclusion
+        var bytes: ByteCount
+        var entries: Int64
     }
 
-    public var entries: Int64
-    public var bytes: ByteCount
-    public var leftOut: [Omission]
+    var entries: Int64
+    var bytes: ByteCount
+    var leftOut: [Omission]
     /// How many entries were left out.
-    public let leftOutEntries: Int64
+    let leftOutEntries: Int64
 
     init(_ totals: ManifestTotals, _ omissions: [ManifestOmission]) {
         (entries, bytes) = (totals.entries, ByteCount(totals.bytes))

@@ -2,16 +2,16 @@ import PurgeStore
 import PurgeSystem
 
 /// How far a backup or a restoration has come. It ends the work when a signal has told this process to end.
-public final class BackupProgress {
-    public private(set) var entries: Int64 = 0
-    public private(set) var bytes: Int64 = 0
+package final class BackupProgress {
+    private(set) var entries: Int64 = 0
+    private(set) var bytes: Int64 = 0
     private var inEntry: Int64 = 0
     private let path: String
     private let show: (BackupProgress) -> Void
     private var calls = 0
 
     /// `show` is called often, and decides itself how often it shows something.
-    public init(path: String, show: @escaping (BackupProgress) -> Void) { (self.path, self.show) = (path, show) }
+    init(path: String, show: @escaping (BackupProgress) -> Void) { (self.path, self.show) = (path, show) }
 
     /// So many bytes of the current entry are done.
     func note(bytes now: Int64) throws(StoreError) {

@@ -4,15 +4,15 @@ import PurgeStore
 import PurgeSystem
 
 /// Makes a new store from a backup (docs/BACKUP.md, Restoring).
-public struct BackupRestoration {
+struct BackupRestoration {
     /// What was restored.
-    public struct Outcome {
-        public let header: BackupHeader
+    struct Outcome {
+        let header: BackupHeader
         /// The new store, which is in use until this value is gone.
-        public let store: Store
-        public let containerID: String
-        public let summary: BackupSummary
-        public let dropped: [DroppedPrivileges]
+        let store: Store
+        let containerID: String
+        let summary: BackupSummary
+        let dropped: [DroppedPrivileges]
     }
 
     /// Its name makes the directory no store as long as it is there.
@@ -23,13 +23,13 @@ public struct BackupRestoration {
     private let progress: BackupProgress
 
     /// `backup` is a directory, an archive, or `-` for standard input.
-    public init(_ backup: String, _ progress: BackupProgress) throws(StoreError) {
+    init(_ backup: String, _ progress: BackupProgress) throws(StoreError) {
         input = try BackupInput(backup)
         self.progress = progress
     }
 
     /// `path` must not exist, or be an empty directory. Until everything has been compared there is nothing there.
-    public func run(to path: String) throws(StoreError) -> Outcome {
+    func run(to path: String) throws(StoreError) -> Outcome {
         let unfinished = try UnfinishedDirectory(for: path, Self.kind)
         do throws(StoreError) {
             return try fill(unfinished)
@@ -95,7 +95,7 @@ public struct BackupRestoration {
 
 extension BackupSummary {
     /// For the journal of the container that was backed up.
-    public var note: BackupNote {
+    var note: BackupNote {
         BackupNote(bytes: bytes, entries: entries, leftOut: leftOutEntries)
     }
 }

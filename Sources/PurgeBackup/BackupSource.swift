@@ -4,7 +4,7 @@ import PurgeStore
 import PurgeSystem
 
 /// The files of a container: a mount of it, or `container/` of its store.
-public struct BackupSource: Sendable {
+struct BackupSource: Sendable {
     let root: FileDescriptor
     /// The mount point or the store, for messages.
     let path: String
@@ -14,7 +14,7 @@ public struct BackupSource: Sendable {
     private let mayOpenUp: Bool
 
     /// Through a mount, so that what the device's state forbids is forbidden here.
-    public init(mount: String) throws(StoreError) {
+    init(mount: String) throws(StoreError) {
         do throws(Errno) {
             root = try FileDescriptor.open(mount, O_RDONLY | O_DIRECTORY)
         } catch { throw .failed("the container cannot be read", path: mount, error) }
@@ -30,7 +30,7 @@ public struct BackupSource: Sendable {
     }
 
     /// In a store whose lock the caller has.
-    public init(_ store: Store, _ device: Device) {
+    init(_ store: Store, _ device: Device) {
         (root, path, self.device, mayOpenUp) = (store.container, store.path + "/container", device, true)
     }
 

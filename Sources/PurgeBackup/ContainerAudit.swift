@@ -5,17 +5,17 @@ import PurgeStore
 import PurgeSystem
 
 /// Walks a container and adds up what a backup of it would contain.
-public struct ContainerAudit {
+struct ContainerAudit {
     private let source: BackupSource
     /// When each file was last used, by inode, as far as that is known.
     private let lastUses: [UInt64: Journal.LastUse]
     private let progress: BackupProgress
 
-    public init(_ source: BackupSource, lastUses: [UInt64: Journal.LastUse], _ progress: BackupProgress) {
+    init(_ source: BackupSource, lastUses: [UInt64: Journal.LastUse], _ progress: BackupProgress) {
         (self.source, self.lastUses, self.progress) = (source, lastUses, progress)
     }
 
-    public func run() throws(StoreError) -> BackupAuditReport {
+    func run() throws(StoreError) -> BackupAuditReport {
         var audit = BackupAudit()
         try ContainerWalk(source: source, flags: .all).run { (entry) throws(StoreError) in
             try progress.noteEntry()

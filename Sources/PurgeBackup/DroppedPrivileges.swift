@@ -2,11 +2,11 @@ import Glibc
 
 /// What a file that was restored has lost: rights of other users, which root would bring into a store that belongs to somebody
 /// else. A backup may be made by an attacker.
-public struct DroppedPrivileges: Sendable, Encodable {
+struct DroppedPrivileges: Sendable, Encodable {
     /// For people: bytes that are not UTF-8 are U+FFFD.
-    public let path: String
+    let path: String
     /// `set-user-ID`, `set-group-ID`, `security.capability`.
-    public private(set) var privileges: [String] = []
+    private(set) var privileges: [String] = []
 
     private static let capability = "security.capability"
 

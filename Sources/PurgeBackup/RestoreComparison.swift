@@ -4,25 +4,25 @@ import PurgeStore
 import PurgeSystem
 
 /// What a container has that a container restored from its backup has not.
-public struct RestoreComparison {
-    public enum Reason: Hashable, Sendable {
+struct RestoreComparison {
+    enum Reason: Hashable, Sendable {
         case leftOut(BackupExclusion)
         /// Nothing keeps it out of a backup: it was made after this one.
         case newer
     }
 
-    public struct Missing: Sendable {
+    struct Missing: Sendable {
         /// For people: bytes that are not UTF-8 are U+FFFD.
-        public var path: String
-        public var reason: Reason
-        public var bytes = ByteCount.zero
-        public var entries: Int64 = 0
+        var path: String
+        var reason: Reason
+        var bytes = ByteCount.zero
+        var entries: Int64 = 0
     }
 
     /// A folder stands for everything in it that is missing.
-    public private(set) var missing: [Missing] = []
+    private(set) var missing: [Missing] = []
     /// Paths that are excluded from backups now, but were restored; a folder stands for everything in it.
-    public private(set) var unexpected: [String] = []
+    private(set) var unexpected: [String] = []
 
     /// The last item of each kind: what it stands for is visited right after it.
     private var excluded: (item: Missing, index: Int?)?
@@ -33,7 +33,7 @@ public struct RestoreComparison {
     /// Folders that a new container has, whatever was restored.
     private static let layout = Set(Store.folders.map { Array($0.utf8) } + [[]])
 
-    public init(of source: BackupSource, with restored: Store, _ progress: BackupProgress) throws(StoreError) {
+    init(of source: BackupSource, with restored: Store, _ progress: BackupProgress) throws(StoreError) {
         try self.init(of: source, with: restored.container, progress)
     }
 
@@ -100,5 +100,5 @@ public struct RestoreComparison {
     }
 
     /// How many entries are missing.
-    public var entries: Int64 { missing.reduce(0) { $0 + $1.entries } }
+    var entries: Int64 { missing.reduce(0) { $0 + $1.entries } }
 }

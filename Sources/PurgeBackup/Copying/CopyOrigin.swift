@@ -4,19 +4,19 @@ import PurgeStore
 import PurgeSystem
 
 /// What a new container is filled with before its first mount.
-public enum CopyOrigin: Sendable {
+package enum CopyOrigin: Sendable {
     /// A store that is not mounted.
     case store(String)
     /// An ordinary directory; what is in it becomes what is in the container.
     case directory(String)
 
-    var path: String {
+    package var path: String {
         switch self {
         case .store(let path), .directory(let path): path
         }
     }
 
-    static func refusal(_ store: String) -> StoreError {
+    package static func refusal(_ store: String) -> StoreError {
         var refusal = StoreError(
             "the new store would be in what is copied", path: store,
             advice: "Name a directory outside of it: --store DIR, or TMPDIR for a temporary store.")

@@ -4,20 +4,20 @@ import PurgeStore
 import PurgeSystem
 
 /// Makes a new store whose container is a copy (docs/CLI.md, run).
-public struct StoreCopy {
+package struct StoreCopy {
     private static let kind = UnfinishedDirectory.Kind(what: "the store", suffix: ".unfinished-copy")
 
     private let origin: CopyOrigin
     private let progress: BackupProgress
 
     /// `progress` ends the work when a signal has told this process to end.
-    public init(of origin: CopyOrigin, _ progress: BackupProgress) {
+    package init(of origin: CopyOrigin, _ progress: BackupProgress) {
         (self.origin, self.progress) = (origin, progress)
     }
 
     /// `path` must not exist, or be an empty directory. Until the copy is complete there is nothing there. The store has
     /// the mark of `start`, which can remove it as long as no other process has had it.
-    public func make(at path: String, start: String) throws(StoreError) -> NewStore {
+    package func make(at path: String, start: String) throws(StoreError) -> NewStore {
         try check(below: try absolute(path, path.parentPath))
         let unfinished = try UnfinishedDirectory(for: path, Self.kind)
         do throws(StoreError) {
@@ -38,7 +38,7 @@ public struct StoreCopy {
     }
 
     /// Fills a store that was just made, and that the caller removes if this fails.
-    public func fill(temporary store: Store) throws(StoreError) {
+    package func fill(temporary store: Store) throws(StoreError) {
         try check(below: store.absolutePath)
         try fill(store)
     }
@@ -118,7 +118,7 @@ public struct NewStore: Sendable {
     }
 
     /// For a start that has failed: removes the store, unless another process has it, or has had it.
-    public func withdraw() {
+    package func withdraw() {
         do throws(Errno) {
             let parent = try FileDescriptor.open(path.parentPath, O_RDONLY | O_DIRECTORY)
             guard let name = path.pathNames.last else { return }

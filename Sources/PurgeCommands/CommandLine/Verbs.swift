@@ -1,3 +1,4 @@
+import PurgeBackup
 import PurgeCleaning
 import PurgeCommandLine
 import PurgeContainers

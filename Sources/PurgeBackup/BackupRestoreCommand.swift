@@ -1,4 +1,3 @@
-import PurgeBackup
 import PurgeCommandLine
 import PurgeContainers
 import PurgeModel

@@ -4,22 +4,22 @@ import PurgeModel
 import PurgeStore
 
 /// The first line of a manifest (docs/BACKUP.md, The manifest).
-public struct BackupHeader: Codable, Sendable {
+struct BackupHeader: Codable, Sendable {
     static let version = 1
     static let kind = "purgefs backup"
 
     var kind = Self.kind
     var version = Self.version
     /// When it was made, in the device's time; ISO 8601.
-    public var created: String
+    var created: String
     /// The UUID of the container.
-    public var container: String
+    var container: String
     /// The store that it was made from.
-    public var source: String
+    var source: String
     /// Its settings and state.
-    public var device: Device
+    var device: Device
 
-    public init(created: String, container: String, source: String, device: Device) {
+    init(created: String, container: String, source: String, device: Device) {
         (self.created, self.container, self.source, self.device) = (created, container, source, device)
     }
 }

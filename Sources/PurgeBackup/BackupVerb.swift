@@ -10,7 +10,7 @@ extension OptionSpec {
 }
 
 extension Verb {
-    static let backup = Verb(
+    package static let backup = Verb(
         name: "backup", summary: "back up a container, restore one, or audit what would be in it",
         synopsis: "(create [TARGET] --output DIR | restore DIR STORE | audit [TARGET]) [--json] [--verbose]",
         description: BackupVerb.description,

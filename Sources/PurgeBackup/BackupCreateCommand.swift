@@ -1,5 +1,4 @@
 import Glibc
-import PurgeBackup
 import PurgeCommandLine
 import PurgeContainers
 import PurgeModel

@@ -1,5 +1,4 @@
 import Glibc
-import PurgeBackup
 import PurgeCommandLine
 import PurgeContainers
 import PurgeModel
@@ -65,7 +64,7 @@ struct BackupWork {
 }
 
 /// One line on standard error that is written over every second, and removed in the end.
-final class ProgressLine {
+package final class ProgressLine {
     private var due = System.uptime() + 1_000_000_000
     private var isShown = false
 
@@ -77,7 +76,7 @@ final class ProgressLine {
     }
 
     /// Shown if standard error is a terminal and it takes more than a second.
-    static func progress(_ word: String, path: String) -> BackupProgress {
+    package static func progress(_ word: String, path: String) -> BackupProgress {
         guard isatty(STDERR_FILENO) == 1 else { return BackupProgress(path: path) { _ in } }
         let line = ProgressLine()
         return BackupProgress(path: path) {

@@ -1,11 +1,9 @@
 import Glibc
-import PurgeBackup
 import PurgeCommandLine
 import PurgeContainers
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 /// A container whose files a backup reads: through its mount, or in a store whose lock this value has.
 struct BackupTarget {
