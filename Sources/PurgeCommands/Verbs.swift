@@ -6,7 +6,8 @@ import PurgeDiagnosis
 import PurgeReport
 import PurgeWhy
 
-/// The table of verbs, in the order of the help. A new verb is a line here and a file in Verbs/.
+/// The table of verbs, in the order of the help. A new verb is a line here and a folder beside this file, or a target
+/// of its own.
 enum Verbs {
     /// A verb is made when it is asked for: to make all of them takes longer than to mount.
     private static let table: [@Sendable () -> Verb] = [
