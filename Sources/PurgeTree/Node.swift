@@ -69,7 +69,7 @@ final class NodePart {
     /// Of a directory.
     var entries: [Name: Node] = [:]
     /// For a directory: the victims in it, by rank.
-    var victims: [VictimGroup] = []
+    var victims: [VictimList] = []
     /// Of a directory that has one.
     var policy: PolicyIndex?
     /// Of a directory: the policy of the files in it.

@@ -11,7 +11,7 @@ extension Tree {
     }
 
     /// All files that may be purged, by directory and rank.
-    public var victims: [VictimGroup] { counted.queue.groups }
+    public var victims: [VictimList] { counted.queue.lists }
 
     /// A purge has chosen the file: from here on it counts in no number, and its name is about to be removed. A file that
     /// keeps its name is held by the purge: other calls wait for that to end.

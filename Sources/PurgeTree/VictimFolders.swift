@@ -14,7 +14,7 @@ struct VictimFolders: Sendable {
     var firstAge: PurgeAge? { heap.first?.age }
     /// One of those that were not used for longest.
     var firstFile: Node? { heap.first?.file.takeUnretainedValue() }
-    var groups: [VictimGroup] { heap.members.map { $0.group.takeUnretainedValue() } }
+    var lists: [VictimList] { heap.members.map { $0.list.takeUnretainedValue() } }
 
     /// The first victim. `paths` is a number that changes when paths have.
     mutating func first(paths: UInt64) -> VictimFolder? {
@@ -28,24 +28,24 @@ struct VictimFolders: Sendable {
         return heap.first
     }
 
-    /// Brings the first victim of a directory in line with its group.
-    mutating func renew(_ group: VictimGroup, paths: UInt64) {
-        guard let first = group.files.first?.node else {
-            heap.remove(at: group.index)
-            group.index = -1
+    /// Brings the first victim of a directory in line with its list.
+    mutating func renew(_ list: VictimList, paths: UInt64) {
+        guard let first = list.files.first?.node else {
+            heap.remove(at: list.index)
+            list.index = -1
             if heap.isEmpty { (self.paths, isInOrder) = (paths, true) }
             return
         }
         let age = first._withUnsafeGuaranteedRef { $0.age }
-        let folder = VictimFolder(age: age, file: first, group: .passUnretained(group))
-        guard group.index >= 0 else { return heap.insert(folder) }
-        let known = heap.members[group.index]
-        if known.file.toOpaque() != first.toOpaque() || known.age != age { heap.update(at: group.index, to: folder) }
+        let folder = VictimFolder(age: age, file: first, list: .passUnretained(list))
+        guard list.index >= 0 else { return heap.insert(folder) }
+        let known = heap.members[list.index]
+        if known.file.toOpaque() != first.toOpaque() || known.age != age { heap.update(at: list.index, to: folder) }
     }
 }
 
 /// The victims of one rank in one directory. Belongs to the directory's `NodePart`.
-public final class VictimGroup: @unchecked Sendable {
+public final class VictimList: @unchecked Sendable {
     // @unchecked: the vars are guarded by the lock of the tree's owner.
     let rank: PurgeRank
     /// That of a directory that is purged as one.
@@ -66,7 +66,7 @@ public final class VictimGroup: @unchecked Sendable {
         node.heapIndex = -1
     }
 
-    /// Whether the node is in this group, at the position that it knows.
+    /// Whether the node is in this list, at the position that it knows.
     func contains(_ node: Node) -> Bool {
         let at = Int(node.heapIndex)
         return at < files.members.count && files.members[at].node._withUnsafeGuaranteedRef { $0 === node }
@@ -74,7 +74,7 @@ public final class VictimGroup: @unchecked Sendable {
 
     /// In no particular order.
     public var nodes: [Node] { files.members.map { $0.node.takeUnretainedValue() } }
-    /// What its files are purged with. An empty group has none: the unit and the directory may be gone.
+    /// What its files are purged with. An empty list has none: the unit and the directory may be gone.
     public var unit: VictimUnit? { files.isEmpty ? nil : part?.unit }
 }
 
@@ -96,9 +96,9 @@ struct VictimFile: HeapMember, Sendable {
 /// A directory's first victim of a rank.
 struct VictimFolder: HeapMember, Sendable {
     let age: PurgeAge
-    // Unmanaged: the tree holds the node, and its directory's `NodePart` the group, for as long as they are here.
+    // Unmanaged: the tree holds the node, and its directory's `NodePart` the list, for as long as they are here.
     let file: Unmanaged<Node>
-    let group: Unmanaged<VictimGroup>
+    let list: Unmanaged<VictimList>
 
     func goesBefore(_ other: VictimFolder) -> Bool {
         guard age == other.age else { return age < other.age }
@@ -106,5 +106,5 @@ struct VictimFolder: HeapMember, Sendable {
             other.file._withUnsafeGuaranteedRef { mine.pathPrecedes($0) }
         }
     }
-    func note(index: Int) { group._withUnsafeGuaranteedRef { $0.index = index } }
+    func note(index: Int) { list._withUnsafeGuaranteedRef { $0.index = index } }
 }

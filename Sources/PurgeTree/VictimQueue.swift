@@ -2,10 +2,10 @@ import PurgeModel
 
 /// Every file that purging would free now, in the order of purging.
 ///
-/// The victims of one directory with the same rank are a heap (`VictimGroup`), in which names decide
+/// The victims of one directory with the same rank are a heap (`VictimList`), in which names decide
 /// between files of equal use and size; for each rank, the first victims of the directories are a heap
 /// (`VictimFolders`), in which paths decide. So choosing a victim costs the same however many there are and however many
-/// are equal. Renaming a directory changes nothing within a group; which of several directories comes
+/// are equal. Renaming a directory changes nothing within a list; which of several directories comes
 /// first is determined again when the next victim is needed.
 ///
 /// Files that are purged as one have such a heap of their own, in a unit (`VictimUnit`); for each rank, the units are a
@@ -28,13 +28,13 @@ struct VictimQueue: Sendable {
         guard node.heapIndex < 0, let parent = node.parent else { return }
         let (part, directory) = (parent.ensuredPart, parent.nearestGroup)
         // Others of the rank may still be in the unit of another directory (`Placement`).
-        let group =
+        let list =
             part.victims.first { $0.rank == rank && $0.part?.unit.directory === directory }
-            ?? VictimGroup(rank: rank, part: parent.unitPart(rank))
-        if group.files.isEmpty { part.victims.append(group) }
-        group.insert(node)
-        group.part?.unit.add(node)
-        renew(group)
+            ?? VictimList(rank: rank, part: parent.unitPart(rank))
+        if list.files.isEmpty { part.victims.append(list) }
+        list.insert(node)
+        list.part?.unit.add(node)
+        renew(list)
     }
 
     /// Removes the node from where it is, whatever its rank would be now.
@@ -44,11 +44,11 @@ struct VictimQueue: Sendable {
         guard node.heapIndex >= 0, let part = node.parent?.part,
             let at = part.victims.firstIndex(where: { $0.contains(node) })
         else { return }
-        let group = part.victims[at]
-        group.remove(node)
-        if group.files.isEmpty { part.victims.remove(at: at) }
-        guard let unitPart = group.part else { return ranks[group.rank.index].folders.renew(group, paths: paths) }
-        unitPart.folders.renew(group, paths: paths)
+        let list = part.victims[at]
+        list.remove(node)
+        if list.files.isEmpty { part.victims.remove(at: at) }
+        guard let unitPart = list.part else { return ranks[list.rank.index].folders.renew(list, paths: paths) }
+        unitPart.folders.renew(list, paths: paths)
         unitPart.unit.remove(node, isTaken: isTaken)
         renew(unitPart.unit)
     }
@@ -80,12 +80,12 @@ struct VictimQueue: Sendable {
     /// The name or the place of a directory has changed, and with it the paths of everything below.
     mutating func pathsHaveChanged() { paths += 1 }
 
-    var groups: [VictimGroup] { ranks.flatMap { $0.folders.groups + $0.units.groups } }
+    var lists: [VictimList] { ranks.flatMap { $0.folders.lists + $0.units.lists } }
 
-    /// Brings the group's first file in line with its own heap.
-    private mutating func renew(_ group: VictimGroup) {
-        guard let part = group.part else { return ranks[group.rank.index].folders.renew(group, paths: paths) }
-        part.folders.renew(group, paths: paths)
+    /// Brings the list's first file in line with its own heap.
+    private mutating func renew(_ list: VictimList) {
+        guard let part = list.part else { return ranks[list.rank.index].folders.renew(list, paths: paths) }
+        part.folders.renew(list, paths: paths)
         renew(part.unit)
     }
 
@@ -167,8 +167,8 @@ extension VictimQueue {
         of unit: VictimUnit, _ ranks: [PurgeRank], _ spared: ClosedRange<Instant>?
     ) -> PurgeCandidate<Node>? {
         guard let folder = unit.first(ranks, spared, paths: paths) else { return nil }
-        // Unmanaged: its directory holds the group.
-        let rank = folder.group._withUnsafeGuaranteedRef { $0.rank }
+        // Unmanaged: its directory holds the list.
+        let rank = folder.list._withUnsafeGuaranteedRef { $0.rank }
         var candidate = take(folder, rank: rank)
         if unit.hasVictims(ranks) { candidate.unfinishedGroup = unit.directory }
         return candidate

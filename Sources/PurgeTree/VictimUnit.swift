@@ -92,7 +92,7 @@ struct VictimUnits: Sendable {
     private var ageInOrder: PurgeAge?
 
     var isEmpty: Bool { heap.isEmpty }
-    var groups: [VictimGroup] { heap.members.flatMap { $0.part.takeUnretainedValue().folders.groups } }
+    var lists: [VictimList] { heap.members.flatMap { $0.part.takeUnretainedValue().folders.lists } }
 
     /// For a rank whose files become aged.
     var leastRecentlyUsed: Node? {

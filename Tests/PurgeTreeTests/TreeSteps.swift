@@ -31,7 +31,7 @@ struct TreeSteps {
 
 extension FileTable {
     /// With which directory each victim goes as one.
-    func checkGroups(_ groups: [VictimGroup]) -> Bool {
+    func checkGroups(_ groups: [VictimList]) -> Bool {
         var found: [String: String] = [:]
         for group in groups {
             guard let directory = group.unit?.directory else { continue }
