@@ -5,7 +5,7 @@
 
 Rules:
   imports     no target imports what the table of modules in docs/ARCHITECTURE.md does not allow, and
-              Package.swift names the same dependencies
+              Package.swift names the same dependencies; tools import neither one another nor the engine
   types       no type has over 400 lines or 40 methods, all its extensions together
   functions   no function has over 40 lines
   callbacks   no callback of libfuse has over 8 lines

@@ -1,10 +1,14 @@
-"""No target imports what the table of modules in docs/ARCHITECTURE.md does not allow."""
+"""No target imports what the table of modules in docs/ARCHITECTURE.md does not allow, nor does that table allow a tool what
+no tool may import."""
 import re
 
 from finding import Finding
 from tree import target_of
 
 TABLE = "docs/ARCHITECTURE.md"
+# A tool is a target that finds containers, apart from the one that has all verbs.
+CONTAINERS, VERBS = "PurgeContainers", "PurgeCommands"
+ENGINE = {"PurgeVolume", "PurgeTree", "PurgeFUSE"}
 # A test may use these; what else it imports, Package.swift names for its target.
 OF_TESTS = {"Testing", "Foundation", "FoundationEssentials", "Glibc", "Synchronization"}
 
@@ -13,6 +17,7 @@ def find(tree):
     table = modules(tree.texts[TABLE])
     package = dependencies(tree.texts["Package.swift"])
     yield from compare(table, package)
+    yield from tools(table)
     for path, file in tree.swift.items():
         target = target_of(path)
         if target is None:
@@ -39,6 +44,14 @@ def compare(table, package):
                           f"the table in {TABLE} says {listed(table[target] & ours)}")
     for target in sorted(name for name in package if not name.endswith("Tests") and name not in ours | {"Support", "ForkProbe"}):
         yield Finding("imports", target, "Package.swift", f"the table in {TABLE} has no row for {target}")
+
+
+def tools(table):
+    """A tool reads the journal, the control files and the model, and nothing of the engine or of another tool."""
+    found = {target for target, modules in table.items() if CONTAINERS in modules} - {VERBS}
+    for tool in sorted(found):
+        for module in sorted(table[tool] & (ENGINE | found)):
+            yield Finding("imports", tool, TABLE, f"{tool} is a tool, so it may not import {module}")
 
 
 def listed(names):

@@ -80,6 +80,11 @@ class ImportRuleTests(unittest.TestCase):
     def test_tests_import_what_the_package_names(self):
         self.assertEqual(self.check("Tests/CTests/x.swift", "import A"), ["CTests may not import A"])
 
+    def test_a_tool_imports_neither_the_engine_nor_another_tool(self):
+        table = {"PurgeContainers": {"PurgeVolume"}, "PurgeCommands": {"PurgeContainers", "PurgeFUSE", "A", "B"},
+                 "A": {"PurgeContainers", "PurgeModel"}, "B": {"PurgeContainers", "PurgeTree", "A"}}
+        self.assertEqual(whats(imports.tools(table)), [f"B is a tool, so it may not import {each}" for each in ("A", "PurgeTree")])
+
     def test_a_target_without_a_row(self):
         self.assertEqual(self.check("Sources/E/x.swift", ""), ["the table in docs/ARCHITECTURE.md has no row for E"])
 
