@@ -1,5 +1,4 @@
 import PurgeCommandLine
-import PurgeModel
 import PurgeReport
 import PurgeSystem
 
