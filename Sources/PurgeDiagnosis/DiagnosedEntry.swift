@@ -11,8 +11,6 @@ struct DiagnosedEntry: Sendable {
         /// Relative to the container.
         var path: String
         var time: Instant
-
-        init(path: String, time: Instant) { (self.path, self.time) = (path, time) }
     }
 
     /// Relative to the container; empty for the container itself.

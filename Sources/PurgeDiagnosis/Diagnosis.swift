@@ -6,9 +6,7 @@ struct Diagnosis: Sendable {
     /// The device's time, and the class of what has none of its own.
     struct Context: Hashable, Sendable {
         var now: Instant
-        var protection: FileProtection
-        init(now: Instant, protection: FileProtection) { (self.now, self.protection) = (now, protection) }
-    }
+        var protection: FileProtection    }
 
     /// So many findings of each rule are kept, the worst ones.
     static let most = 1000
@@ -70,8 +68,6 @@ package struct DiagnosisReport: Hashable, Codable, Sendable {
         package var rule: DiagnosisRule
         /// All of them, also those that are not kept.
         package var findings: Int64
-
-        init(rule: DiagnosisRule, findings: Int64) { (self.rule, self.findings) = (rule, findings) }
     }
 
     var files: Int64

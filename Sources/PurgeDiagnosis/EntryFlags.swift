@@ -10,8 +10,6 @@ struct EntryFlags: Hashable, Sendable {
     var policy = DirectoryPolicy()
     var behaviour = PurgeBehaviour()
 
-    init() {}
-
     private static let names = Dictionary(uniqueKeysWithValues: StorageAttribute.allCases.map { ($0.storeKey, $0) })
 
     /// An attribute by its whole name; others are passed over, and a bad value counts as none.
