@@ -3,7 +3,7 @@ import PurgeSystem
 /// The whole name of an extended attribute: any bytes but zero.
 public struct AttributeKey: Hashable, Sendable {
     /// With a zero at the end, so it is a C string.
-    private let bytes: RawText
+    @usableFromInline let bytes: RawText
     /// XATTR_NAME_MAX.
     public static let maximumLength = 255
     public var length: Int { bytes.count - 1 }
@@ -13,7 +13,7 @@ public struct AttributeKey: Hashable, Sendable {
 
     public init(utf8 name: some Sequence<UInt8>) { bytes = name.map { CChar(bitPattern: $0) } + [0] }
 
-    public func withCName<Result, Failure: Error>(
+    @inlinable public func withCName<Result, Failure: Error>(
         _ body: (CName) throws(Failure) -> Result
     ) throws(Failure) -> Result { try body(bytes) }
 
