@@ -6,7 +6,8 @@ struct Diagnosis: Sendable {
     /// The device's time, and the class of what has none of its own.
     struct Context: Hashable, Sendable {
         var now: Instant
-        var protection: FileProtection    }
+        var protection: FileProtection
+    }
 
     /// So many findings of each rule are kept, the worst ones.
     static let most = 1000

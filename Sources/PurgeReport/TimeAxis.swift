@@ -1,4 +1,3 @@
-
 /// Where moments are along a chart. A long time in which nothing was recorded would leave no room for the rest: it gets
 /// about a tenth of the width and is a `pause`. All other time is drawn evenly.
 struct TimeAxis {

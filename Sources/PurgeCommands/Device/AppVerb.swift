@@ -2,7 +2,6 @@ import PurgeCommandLine
 import PurgeContainers
 import PurgeModel
 import PurgeSystem
-import PurgeVolume
 
 extension Verb {
     static let app = Verb(

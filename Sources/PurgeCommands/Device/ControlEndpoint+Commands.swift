@@ -2,7 +2,6 @@ import PurgeCommandLine
 import PurgeContainers
 import PurgeModel
 import PurgeSystem
-import PurgeVolume
 
 extension ControlEndpoint {
     /// Writes a command, with a message for the user when it fails: `doing` is what it does, as in "lock the device".

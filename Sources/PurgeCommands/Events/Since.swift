@@ -2,7 +2,6 @@ import PurgeCommandLine
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 /// The value of `--since`: a moment of simulated time, or how long before now, by the device's clock.
 enum Since: Hashable {

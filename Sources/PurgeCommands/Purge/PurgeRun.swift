@@ -4,7 +4,6 @@ import PurgeContainers
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeVolume
 
 /// A purge by command: the requests to the container, and the output of its answers as text or JSON.
 struct PurgeRun {

@@ -1,6 +1,5 @@
 import PurgeCommandLine
 import PurgeModel
-import PurgeVolume
 
 /// What was or would be purged, as text: a line for each file in the order of purging, the sum, and for a plan what each
 /// reason means.
