@@ -93,7 +93,7 @@ struct ClockOrderTests {
             try live.advance(days: 21)
             let node = try live.node("tmp/f")
             let opened = try openedAndMapped(live, node)
-            live.volume.settleMappings()
+            try live.awaitMappings(left: 0)
             #expect(node.opens == 0)
             let used = node.lastUse.nanoseconds - opened.nanoseconds
             #expect(used >= 3 * 86400 * 1_000_000_000 && node.lastUse <= live.volume.clock.now)

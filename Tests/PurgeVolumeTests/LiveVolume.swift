@@ -231,3 +231,14 @@ extension UnpaidAnswer {
         return try outcome.get()
     }
 }
+
+extension LiveVolume {
+    /// Waits until so many files may still be mapped. A process that another test starts has copies of our descriptors until its
+    /// exec, and while it has one, the kernel grants no lease; the volume tries again each second.
+    func awaitMappings(left count: Int) throws {
+        try eventually("\(count) mappings") {
+            volume.settleMappings()
+            return volume.read { $0.lingering.count } == count
+        }
+    }
+}

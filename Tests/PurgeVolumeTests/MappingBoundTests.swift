@@ -58,12 +58,12 @@ struct MappingBoundTests {
             // All that are remembered are open; the last is not.
             #expect(try live.blocks(.storageReclaimable) == 32)
             munmap(mappings.removeLast(), Self.size)
-            live.volume.settleMappings()
+            try live.awaitMappings(left: Self.bound - 1)
             #expect(try live.blocks(.storageReclaimable) == 64)
             #expect(try opening(live, names[Self.bound]) == .passthrough)
             for address in mappings { munmap(address, Self.size) }
             mappings = []
-            live.volume.settleMappings()
+            try live.awaitMappings(left: 0)
             let reclaimable = try live.bytes(.storageReclaimable)
             #expect(reclaimable == Int64(names.count * Self.size))
         }

@@ -589,10 +589,7 @@ struct ProtectedPagesTests {
             try live.set("fileProtection", of: "Documents/f", to: "complete")
             #expect(try mode(live) == .passthroughDirect)
             live.volume.close(first)
-            try eventually("the end of mappings") {
-                live.volume.settleMappings()
-                return live.volume.read { $0.lingering.isEmpty }
-            }
+            try live.awaitMappings(left: 0)
             #expect(try mode(live) == .cached)
         }
     }

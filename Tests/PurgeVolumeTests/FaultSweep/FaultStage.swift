@@ -114,11 +114,7 @@ extension FaultStage {
         // As the volume does each second.
         live.volume.keeper.saveDevice()
         live.volume.removeLeftovers()
-        // A process that another test is starting has our descriptors for a moment.
-        try eventually("the end of mappings") {
-            live.volume.settleMappings()
-            return live.volume.read { $0.lingering.isEmpty }
-        }
+        try live.awaitMappings(left: 0)
         let (used, scanned) = (numbers(of: live.volume), numbers(of: try live.scanned()))
         if used != scanned { note("the ledger says \(used), a scan \(scanned)") }
         checkTree()
