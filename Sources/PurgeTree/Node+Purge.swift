@@ -4,6 +4,12 @@ extension Node {
     /// Another call or purge is working on it now.
     public var isBusy: Bool { holds > 0 || isGoing }
 
+    /// Whether a purge empties it, and it keeps its name.
+    public var leavesTombstone: Bool { isRegular && standing.leavesTombstone }
+
+    /// Whether a purge has chosen it, and is to empty it.
+    public var isEmptiedByPurge: Bool { isGoing && holds > 0 }
+
     /// Whether a purge with this aim may take it.
     public func verdict(for aim: PurgeAim) -> PurgeVerdict { PurgeRule.verdict(on: purgeFacts, for: aim) }
 
@@ -48,5 +54,12 @@ extension Node {
         case .symbolicLink: .symbolicLink
         default: .other
         }
+    }
+}
+
+extension Victim<Node> {
+    /// The file as it is now. Without a `reason`, its rule is why.
+    public init(_ node: Node, for reason: PurgeReason? = nil) {
+        self.init(node, rank: node.purgeRank, age: node.age, reason: reason)
     }
 }

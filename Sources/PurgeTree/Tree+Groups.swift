@@ -3,14 +3,6 @@ import PurgeModel
 // Directories that are purged as one. A file belongs to the nearest directory above it that says whether it is one, if it
 // is.
 extension Tree {
-    /// Removes the next victim of a group that a purge has begun, of ranks in the same step and urgency; nil once there is
-    /// none that was not used within `spared`.
-    public mutating func popVictim(
-        ofGroup directory: Node, ranks: [PurgeRank], spared: ClosedRange<Instant>
-    ) -> PurgeCandidate<Node>? {
-        counted.queue.popFirst(ofGroup: directory, ranks, spared: spared)
-    }
-
     /// The directory gets other values of its own.
     mutating func setBehaviour(_ behaviour: PurgeBehaviour, of directory: Node) {
         guard directory.isDirectory else { return }

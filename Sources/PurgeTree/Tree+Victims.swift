@@ -2,12 +2,20 @@ import PurgeModel
 
 // Which files a purge takes, and in which order.
 extension Tree {
-    /// Removes the next victim in an order, of one step or of any. A rank is passed over once its least recently used file was used
-    /// within `spared`.
+    /// Removes the next victim in an order, of one step or of any. A rank is passed over once its least recently used
+    /// file was used within `spared`.
     public mutating func popVictim(
         step: PurgeStep?, spared: ClosedRange<Instant>? = nil, in order: PurgeOrder = .documented
-    ) -> PurgeCandidate<Node>? {
+    ) -> Victim<Node>? {
         counted.queue.popFirst(step: step, spared: spared, in: order)
+    }
+
+    /// The same for a group that a purge has begun, of ranks in the same step and urgency.
+    public mutating func popVictim(
+        ofGroup directory: Node, ranks: [PurgeRank], spared: ClosedRange<Instant>
+    ) -> Victim<Node>? {
+        guard let rank = ranks.first, let unit = directory.knownUnit(rank) else { return nil }
+        return counted.queue.popFirst(of: unit, ranks: ranks, spared: spared)
     }
 
     /// All files that may be purged, by directory and rank.
@@ -15,10 +23,10 @@ extension Tree {
 
     /// A purge has chosen the file: from here on it counts in no number, and its name is about to be removed. A file that
     /// keeps its name is held by the purge: other calls wait for that to end.
-    public mutating func choose(_ node: Node, keepingName: Bool = false) {
+    public mutating func choose(_ node: Node) {
         node.flags.insert(.purging)
         counted.withdraw(node)
-        if keepingName { node.holds += 1 }
+        if node.leavesTombstone { node.holds += 1 }
     }
 
     /// A chosen file counts again: the purge does not take place, or it has emptied the file. One that is stuck is not

@@ -125,7 +125,7 @@ extension VictimQueue {
     /// passed over once its least recently used file was used within `spared`.
     mutating func popFirst(
         step: PurgeStep?, spared: ClosedRange<Instant>? = nil, in order: PurgeOrder = .documented
-    ) -> PurgeCandidate<Node>? {
+    ) -> Victim<Node>? {
         for ranks in order.groups {
             var next: (rank: PurgeRank, turn: Next)?
             for rank in ranks where step == nil || rank.place == step {
@@ -139,7 +139,8 @@ extension VictimQueue {
             guard let next else { continue }
             switch next.turn {
             case .folder(let folder): return take(folder, rank: next.rank)
-            case .unit(_, let unit): return popFirst(of: unit, ranks.filter { step == nil || $0.place == step }, spared)
+            case .unit(_, let unit):
+                return popFirst(of: unit, ranks: ranks.filter { step == nil || $0.place == step }, spared: spared)
             }
         }
         return nil
@@ -156,27 +157,19 @@ extension VictimQueue {
         return ranks[rank.index].units.first(spared, paths: paths).map { .unit($0.age, $0.unit) }
     }
 
-    /// The next victim of a unit, which a purge has begun. All of `ranks` are in the same step and urgency.
-    mutating func popFirst(
-        ofGroup directory: Node, _ ranks: [PurgeRank], spared: ClosedRange<Instant>
-    ) -> PurgeCandidate<Node>? {
-        ranks.first.flatMap { directory.knownUnit($0) }.flatMap { popFirst(of: $0, ranks, spared) }
-    }
-
-    private mutating func popFirst(
-        of unit: VictimUnit, _ ranks: [PurgeRank], _ spared: ClosedRange<Instant>?
-    ) -> PurgeCandidate<Node>? {
+    /// The same for the victims of a unit. All of `ranks` are in its step and urgency.
+    mutating func popFirst(of unit: VictimUnit, ranks: [PurgeRank], spared: ClosedRange<Instant>?) -> Victim<Node>? {
         guard let folder = unit.first(ranks, spared, paths: paths) else { return nil }
         // Unmanaged: its directory holds the list.
         let rank = folder.list._withUnsafeGuaranteedRef { $0.rank }
-        var candidate = take(folder, rank: rank)
-        if unit.hasVictims(ranks) { candidate.unfinishedGroup = unit.directory }
-        return candidate
+        var victim = take(folder, rank: rank)
+        if unit.hasVictims(ranks) { victim.unfinishedGroup = unit.directory }
+        return victim
     }
 
-    private mutating func take(_ folder: VictimFolder, rank: PurgeRank) -> PurgeCandidate<Node> {
+    private mutating func take(_ folder: VictimFolder, rank: PurgeRank) -> Victim<Node> {
         let node = folder.file.takeUnretainedValue()
         remove(node, isTaken: true)
-        return PurgeCandidate(id: node, rank: rank, age: folder.age)
+        return Victim(node, rank: rank, age: folder.age)
     }
 }

@@ -139,7 +139,7 @@ final class VolumeCore: Sendable {
     /// The one way to change what the lock guards. At the end pressure is judged; once the lock is free, new events are
     /// passed on, and threads that wait for the change are woken.
     @discardableResult
-    func change<Value, Failure: Error>(
+    func change<Value: ~Copyable, Failure: Error>(
         _ body: (inout VolumeState) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         var effects = ChangeEffects()
@@ -287,7 +287,7 @@ extension VolumeFamily {
     ) throws(Failure) -> Value { try core.read(body) }
 
     @discardableResult
-    func change<Value, Failure: Error>(
+    func change<Value: ~Copyable, Failure: Error>(
         _ body: (inout VolumeState) throws(Failure) -> Value
     ) throws(Failure) -> Value { try core.change(body) }
 

@@ -28,7 +28,7 @@ struct VolumeState: ~Copyable, Sendable {
     /// `Device.levelChanges` when the last change ended.
     private var levelChangesTold: UInt64 = 0
     /// Purged names about which the kernel has not been told yet.
-    var ghosts: [GhostKey: Node] = [:]
+    var ghosts: [Dentry: Node] = [:]
     var emptied = EmptiedFiles()
     /// Events that occurred under the lock, in order.
     var outbox: [Event] = []
@@ -55,12 +55,6 @@ struct VolumeState: ~Copyable, Sendable {
     /// The settings, the pressure, and the numbers of the files.
     var device: Device { _read { yield tree.device } }
     var capacity: Capacity { device.capacity }
-}
-
-/// A name about which the kernel has not been told yet.
-struct GhostKey: Hashable {
-    var directory: ObjectIdentifier
-    var name: Name
 }
 
 // The end of a change, and pressure.
@@ -107,21 +101,24 @@ extension VolumeState {
         outbox.append(Event(change, cause))
     }
 
-    /// A purge is about to be carried out, perhaps for a write to `node`.
-    mutating func begin(_ picked: Picked, trigger: PurgeTrigger, tid: pid_t, for node: Node? = nil) -> PurgeJob {
-        PurgeJob(
-            number: untoldPurges.begin(), picked: picked, trigger: trigger, tid: tid,
+    /// A purge is about to be carried out, perhaps for a write to `node`; nil if it takes nothing.
+    mutating func begin(
+        _ plan: PurgePlan<Node>, trigger: PurgeTrigger, tid: pid_t, for node: Node? = nil
+    ) -> Purge? {
+        guard !plan.isEmpty else { return nil }
+        return Purge(
+            number: untoldPurges.begin(), plan: plan, trigger: trigger, tid: tid,
             cause: trigger == .pressure ? pressureCause : node.map { PressureCause(Actor(tid: tid, node: $0)) },
             pressure: device.level)
     }
 
     /// The events of everything that it purged have been passed on, or it was given up.
-    mutating func noteTold(_ job: PurgeJob) { outbox += untoldPurges.end(job.number) }
+    mutating func noteTold(_ purge: borrowing Purge) { outbox += untoldPurges.end(purge.number) }
 
     /// After `noteTold`, and not in the same change: a thread that waits for the end of all purges then finds their
     /// events.
-    mutating func noteEnd(of job: PurgeJob) {
-        untoldPurges.finish(job.number)
+    mutating func noteEnd(of purge: borrowing Purge) {
+        untoldPurges.finish(purge.number)
         ends.insert(.purge)
     }
 

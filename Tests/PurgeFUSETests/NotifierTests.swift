@@ -43,8 +43,9 @@ struct NotifierTests {
         return (0..<count).map { number in
             let name = Name("f\(number)")
             let node = Node(inode: UInt64(number + 2), kind: .regular, name: name)
-            return Removal(
-                directory: directory, node: node, name: name, path: [name], isEmptied: false, concernsKernel: true)
+            var removal = Removal(directory: directory, node: node, path: [name])
+            removal.concernsKernel = true
+            return removal
         }
     }
 }

@@ -51,7 +51,7 @@ import Testing
             var before = state.capacity
             let plan = state.plan(.all)
             device.remove(othersBlocks: Int(plan.fromOthers.wholeBlocks), paths: [])
-            for path in [nil] + plan.items.map({ Optional($0.id) }) {
+            for path in [nil] + plan.victims.map({ Optional($0.file) }) {
                 if let path { device.remove(othersBlocks: 0, paths: [path]) }
                 let now = device.capacity
                 if now.important != before.important { return "important was \(before.important), is \(now.important)" }

@@ -17,12 +17,12 @@ import Testing
     {
         var next = 0
         return PurgePlan(
-            goal: .bytes(ByteCount(short)), othersPurgeable: ByteCount(blocks: purgeable), share: share, limit: limit
+            .bytes(ByteCount(short)), othersPurgeable: ByteCount(blocks: purgeable), share: share, limit: limit
         ) { _ in
             guard next < files else { return nil }
             next += 1
-            return PurgeCandidate(
-                id: next, rank: PurgeRank(step: .caches, urgency: .low),
+            return Victim(
+                next, rank: PurgeRank(step: .caches, urgency: .low),
                 age: PurgeAge(lastUse: .distantPast, charged: ByteCount(blocks: 1)))
         }
     }
@@ -39,7 +39,7 @@ import Testing
     func whoGivesHowMuch(row: (Int, Int64, Int64, Int, Int64, Int, Int64)) {
         let plan = plan(row.1, purgeable: row.2, files: row.3, OthersShare(percent: row.0))
         #expect(plan.fromOthers == ByteCount(blocks: row.4))
-        #expect(plan.items.count == row.5)
+        #expect(plan.victims.count == row.5)
         #expect(plan.restOfOthers == ByteCount(blocks: row.6))
         #expect(plan.freed == ByteCount(blocks: row.4 + Int64(row.5) + row.6))
     }
@@ -52,9 +52,9 @@ import Testing
             let share = OthersShare(percent: percent, leftToFiles: leftToFiles)
             let plan = plan(short * 4096, purgeable: purgeable, files: left, share, limit: 3)
             let taken = (plan.fromOthers + plan.restOfOthers).wholeBlocks
-            (others, files) = (others + taken, files + plan.items.count)
+            (others, files) = (others + taken, files + plan.victims.count)
             (short, purgeable) = (short - plan.freed.wholeBlocks, purgeable - taken)
-            (left, leftToFiles) = (left - plan.items.count, plan.leftToFiles)
+            (left, leftToFiles) = (left - plan.victims.count, plan.leftToFiles)
         }
         let expected: [Int: (Int64, Int)] = [0: (0, 20), 25: (5, 15), 50: (10, 10), 100: (15, 5)]
         #expect(others == expected[percent]?.0 && files == expected[percent]?.1)

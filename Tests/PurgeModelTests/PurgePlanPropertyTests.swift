@@ -22,8 +22,8 @@ import Testing
     @Test(arguments: RandomStates.batches) func takesNothingThatMustStay(batch: Int) {
         let fault = RandomStates.firstFault(inBatch: batch) { state, random in
             let goal = Self.randomGoal(&random)
-            for item in state.plan(goal).items {
-                let file = state.files[item.id]
+            for item in state.plan(goal).victims {
+                let file = state.files[item.file]
                 if file.isOpen || file.names != 1 || file.blocks == 0 { return "\(goal): \(file) is out of reach" }
                 if file.place == .persistent, (file.mark ?? 0) == 0 { return "\(goal): \(file) is not purgeable" }
             }
@@ -40,7 +40,8 @@ import Testing
             if plan.fromOthers != ByteCount(blocks: Int64(expected.others)) {
                 return "\(short): others \(plan.fromOthers)"
             }
-            return plan.items.map(\.id) == expected.files.map(\.path) ? nil : "\(short): \(plan.items.map(\.id))"
+            let files = plan.victims.map(\.file)
+            return files == expected.files.map(\.path) ? nil : "\(short): \(files)"
         }
         #expect(fault == nil)
     }
@@ -53,7 +54,7 @@ import Testing
             for (step, place) in places {
                 let plan = state.plan(.step(step))
                 let expected = state.inTurn.filter { $0.place == place }.map(\.path)
-                if plan.fromOthers != .zero || plan.items.map(\.id) != expected { return "\(step): \(plan)" }
+                if plan.fromOthers != .zero || plan.victims.map(\.file) != expected { return "\(step): \(plan)" }
             }
             return nil
         }
@@ -62,8 +63,8 @@ import Testing
 
     @Test(arguments: RandomStates.batches) func everyItemHasItsReasonAndItsBytes(batch: Int) {
         let fault = RandomStates.firstFault(inBatch: batch) { state, random in
-            for item in state.plan(Self.randomGoal(&random)).items {
-                let file = state.files[item.id]
+            for item in state.plan(Self.randomGoal(&random)).victims {
+                let file = state.files[item.file]
                 let reason: PurgeReason =
                     switch file.place {
                     case .temporary: .temporary
@@ -81,11 +82,11 @@ import Testing
         let fault = RandomStates.firstFault(inBatch: batch) { state, random in
             let short = Self.randomShortage(&random)
             let plan = state.plan(.bytes(short))
-            let last = plan.items.last?.bytes ?? min(plan.fromOthers, .block)
+            let last = plan.victims.last?.bytes ?? min(plan.fromOthers, .block)
             if plan.freed > .zero, plan.freed - last >= short { return "\(short): \(plan)" }
             // No file is taken while others.purgeable has a block left.
             let spared = state.othersPurgeable - Int(plan.fromOthers.wholeBlocks)
-            return plan.items.isEmpty || spared == 0 ? nil : "\(short): \(spared) blocks of others spared"
+            return plan.victims.isEmpty || spared == 0 ? nil : "\(short): \(spared) blocks of others spared"
         }
         #expect(fault == nil)
     }

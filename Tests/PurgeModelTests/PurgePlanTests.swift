@@ -42,19 +42,19 @@ import Testing
     ]
 
     private func plan(_ goal: PurgeGoal, othersPurgeable: Int64 = 0, limit: Int = .max) -> PurgePlan<String> {
-        var queue: [PurgeCandidate<String>] = Self.files.compactMap { path, tier, mark, lastUse, blocks in
+        var queue: [Victim<String>] = Self.files.compactMap { path, tier, mark, lastUse, blocks in
             PurgeRank.of(tier: tier, effectiveMark: mark).map {
-                PurgeCandidate(
-                    id: path, rank: $0,
+                Victim(
+                    path, rank: $0,
                     age: PurgeAge(lastUse: Instant(nanoseconds: lastUse), charged: ByteCount(blocks: blocks)))
             }
         }
         queue.sort { a, b in
-            if a.rank != b.rank { return a.rank < b.rank }
-            return a.age != b.age ? a.age < b.age : a.id < b.id
+            if let mine = a.rank, let theirs = b.rank, mine != theirs { return mine < theirs }
+            return a.age != b.age ? a.age < b.age : a.file < b.file
         }
-        return PurgePlan(goal: goal, othersPurgeable: ByteCount(blocks: othersPurgeable), limit: limit) { step in
-            queue.firstIndex { step == nil || $0.rank.step == step }.map { queue.remove(at: $0) }
+        return PurgePlan(goal, othersPurgeable: ByteCount(blocks: othersPurgeable), limit: limit) { step in
+            queue.firstIndex { step == nil || $0.rank?.step == step }.map { queue.remove(at: $0) }
         }
     }
 
@@ -63,9 +63,9 @@ import Testing
         at location: SourceLocation = #_sourceLocation
     ) {
         #expect(plan.fromOthers == ByteCount(blocks: others), sourceLocation: location)
-        #expect(plan.items.map(\.id) == items.map(\.0), sourceLocation: location)
-        #expect(plan.items.map(\.reason) == items.map(\.1), sourceLocation: location)
-        #expect(plan.items.map(\.bytes) == items.map { ByteCount(blocks: $0.2) }, sourceLocation: location)
+        #expect(plan.victims.map(\.file) == items.map(\.0), sourceLocation: location)
+        #expect(plan.victims.map(\.reason) == items.map(\.1), sourceLocation: location)
+        #expect(plan.victims.map(\.bytes) == items.map { ByteCount(blocks: $0.2) }, sourceLocation: location)
         #expect(plan.freed == ByteCount(blocks: items.reduce(others) { $0 + $1.2 }), sourceLocation: location)
     }
 
@@ -115,15 +115,15 @@ import Testing
 
     @Test func candidatesThatAreNotNeededAreNotAskedFor() {
         var asked = 0
-        let plan = PurgePlan<Int>(goal: .bytes(ByteCount(blocks: 3)), othersPurgeable: ByteCount(blocks: 1)) { step in
+        let plan = PurgePlan<Int>(.bytes(ByteCount(blocks: 3)), othersPurgeable: ByteCount(blocks: 1)) { step in
             #expect(step == nil)
             asked += 1
-            return PurgeCandidate(
-                id: asked, rank: PurgeRank(step: .caches, urgency: .low),
+            return Victim(
+                asked, rank: PurgeRank(step: .caches, urgency: .low),
                 age: PurgeAge(lastUse: .distantPast, charged: ByteCount(blocks: 1)))
         }
         #expect(asked == 2)
-        #expect(plan.items.map(\.id) == [1, 2])
+        #expect(plan.victims.map(\.file) == [1, 2])
     }
 
     @Test(arguments: [-1, -4096, -4097, -1 << 40] as [Int64]) func lessThanNothingIsNothing(short: Int64) {
@@ -131,12 +131,12 @@ import Testing
     }
 
     @Test func filesGoWholeEvenIfThatIsMoreThanIsShort() {
-        let plan = PurgePlan<Int>(goal: .bytes(ByteCount(1)), othersPurgeable: .zero) { _ in
-            PurgeCandidate(
-                id: 1, rank: PurgeRank(step: .marked, urgency: .high),
+        let plan = PurgePlan<Int>(.bytes(ByteCount(1)), othersPurgeable: .zero) { _ in
+            Victim(
+                1, rank: PurgeRank(step: .marked, urgency: .high),
                 age: PurgeAge(lastUse: .distantPast, charged: ByteCount(blocks: 1000)))
         }
         #expect(plan.freed == ByteCount(blocks: 1000))
-        #expect(plan.items.map(\.reason) == [.purgeable])
+        #expect(plan.victims.map(\.reason) == [.purgeable])
     }
 }

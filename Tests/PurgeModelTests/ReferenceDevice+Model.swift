@@ -14,31 +14,31 @@ extension ReferenceDevice {
 
     /// Candidates in the order of PurgeRank, PurgeAge and path. Which files are out of reach is for
     /// whoever hands out candidates to know; which are purgeable is for PurgeRank.
-    var candidates: [PurgeCandidate<Int>] {
+    var candidates: [Victim<Int>] {
         files.filter { !$0.isOutOfReach }.compactMap { file in
             PurgeRank.of(tier: file.tier, effectiveMark: file.purgeMark).map {
-                PurgeCandidate(
-                    id: file.path, rank: $0,
+                Victim(
+                    file.path, rank: $0,
                     age: PurgeAge(
                         lastUse: Instant(nanoseconds: Int64(file.lastUse)),
                         charged: ByteCount(blocks: Int64(file.blocks))))
             }
         }.sorted { a, b in
-            if a.rank != b.rank { return a.rank < b.rank }
-            return a.age != b.age ? a.age < b.age : a.id < b.id
+            if let mine = a.rank, let theirs = b.rank, mine != theirs { return mine < theirs }
+            return a.age != b.age ? a.age < b.age : a.file < b.file
         }
     }
 
     func plan(_ goal: PurgeGoal) -> PurgePlan<Int> {
         var queue = candidates[...]
-        return PurgePlan(goal: goal, othersPurgeable: ByteCount(blocks: Int64(othersPurgeable))) { step in
-            if let step { queue = queue.drop { $0.rank.step != step } }
+        return PurgePlan(goal, othersPurgeable: ByteCount(blocks: Int64(othersPurgeable))) { step in
+            if let step { queue = queue.drop { $0.rank?.step != step } }
             return queue.popFirst()
         }
     }
 
     mutating func carryOut(_ plan: PurgePlan<Int>) {
-        remove(othersBlocks: Int(plan.fromOthers.wholeBlocks), paths: plan.items.map(\.id))
+        remove(othersBlocks: Int(plan.fromOthers.wholeBlocks), paths: plan.victims.map(\.file))
     }
 }
 

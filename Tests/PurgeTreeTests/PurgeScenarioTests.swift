@@ -132,10 +132,10 @@ struct PurgeScenarioTests {
             let device = fixture.tree.device
             let order = device.order(for: goal, trigger)
             let plan = PurgePlan<Node>(
-                goal: goal, othersPurgeable: device.othersPurgeable, share: OthersShare(percent: device.othersShare),
-                takesCachesWhole: order.takesCachesWhole
+                goal, in: order, othersPurgeable: device.othersPurgeable,
+                share: OthersShare(percent: device.othersShare)
             ) { step in fixture.tree.popVictim(step: step, in: order) }
-            let files = plan.items.map { gone($0.id, $0.reason) }
+            let files = plan.victims.map { gone($0.file, $0.reason) }
             return others(plan.fromOthers) + files + others(plan.restOfOthers)
         }
 

@@ -103,8 +103,8 @@ struct TreeFixture: ~Copyable {
     mutating func popAll() -> [String] {
         var paths: [String] = []
         while let victim = tree.popVictim(step: nil) {
-            paths.append(victim.id.path().text)
-            tree.choose(victim.id)
+            paths.append(victim.file.path().text)
+            tree.choose(victim.file)
         }
         return paths
     }

@@ -286,10 +286,10 @@ struct TreeRun: ~Copyable {
         if expected.isEmpty { expect(fixture.popAll(), are: []) }
         for (at, next) in expected.enumerated() {
             let victim = fixture.tree.popVictim(step: nil)
-            #expect(victim?.id.path().text == next.path)
+            #expect(victim?.file.path().text == next.path)
             guard let victim, let key = table.file(at: next.path) else { return }
-            #expect(victim.id.standing.leavesTombstone == table.leavesTombstone(next.path))
-            fixture.tree.choose(victim.id, keepingName: table.leavesTombstone(next.path))
+            #expect(victim.file.standing.leavesTombstone == table.leavesTombstone(next.path))
+            fixture.tree.choose(victim.file)
             table.files[key]?.isGoing = true
             done.insert("choose")
             let goesOn = next.unit != nil && at + 1 < expected.count && expected[at + 1].unit == next.unit
@@ -301,9 +301,9 @@ struct TreeRun: ~Copyable {
 
     private mutating func purgeAny(of expected: [(path: String, unit: FileTable.Unit?)]) {
         guard let victim = fixture.tree.popVictim(step: nil) else { return #expect(expected.isEmpty) }
-        let path = victim.id.path().text
+        let path = victim.file.path().text
         #expect(expected.contains { $0.path == path })
-        fixture.tree.choose(victim.id, keepingName: table.leavesTombstone(path))
+        fixture.tree.choose(victim.file)
         if let key = table.file(at: path) { table.files[key]?.isGoing = true }
         done.insert("choose")
     }

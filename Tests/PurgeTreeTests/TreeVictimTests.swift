@@ -123,7 +123,7 @@ struct TreeVictimTests {
             #expect(file.heapIndex == -1)
             let rest = ["a", "b", "c", "d", "e"].filter { $0 != victim }.map { "Library/Caches/\($0)" }
             var order: [String] = []
-            while let next = fixture.tree.popVictim(step: nil) { order.append(next.id.path().text) }
+            while let next = fixture.tree.popVictim(step: nil) { order.append(next.file.path().text) }
             #expect(order == rest + ["a", "b", "c", "d", "e"].map { "Documents/\($0)" })
         }
     }
@@ -138,7 +138,7 @@ struct TreeVictimTests {
         while fixture.tree.advance(to: Instant(seconds: 40, nanoseconds: 0)) {}
         #expect(fixture.reclaimable == 6)
         var order: [String] = []
-        while let next = fixture.tree.popVictim(step: nil) { order.append(next.id.name.text) }
+        while let next = fixture.tree.popVictim(step: nil) { order.append(next.file.name.text) }
         #expect(order == ["b", "a", "c"])
     }
 

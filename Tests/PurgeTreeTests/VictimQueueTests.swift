@@ -90,7 +90,7 @@ struct VictimQueueTests {
         mutating func pop(step: Int?) {
             let candidates = listed.filter { step == nil || $0.step == step }.sorted { $0.goesBefore($1) }
             let taken = queue.popFirst(step: step.map { VictimQueueTests.places[$0] })
-            #expect(taken?.id === candidates.first?.node)
+            #expect(taken?.file === candidates.first?.node)
             guard let first = candidates.first else { return }
             #expect(taken?.rank == first.rank)
             #expect(taken?.age == PurgeAge(lastUse: first.node.lastUse, charged: ByteCount(blocks: first.node.blocks)))
@@ -113,7 +113,7 @@ struct VictimQueueTests {
         #expect(run.listed.count > 100)
         while !run.listed.isEmpty { run.pop(step: nil) }
         #expect(run.queue.isEmpty)
-        #expect(run.queue.popFirst(step: nil)?.id == nil)
+        #expect(run.queue.popFirst(step: nil)?.file == nil)
     }
 
     /// Files put into a store at once have the same use and size.
@@ -135,7 +135,7 @@ struct VictimQueueTests {
         }
         queue.pathsHaveChanged()
         let expected = files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
-        let isInOrder = expected.allSatisfy { $0.node === queue.popFirst(step: nil)?.id }
+        let isInOrder = expected.allSatisfy { $0.node === queue.popFirst(step: nil)?.file }
         #expect(isInOrder)
         #expect(queue.isEmpty)
     }
@@ -155,7 +155,7 @@ struct VictimQueueTests {
             return node
         }
         let spared = Instant(nanoseconds: 10)...Instant(nanoseconds: 20)
-        let taken = (0..<3).map { _ in queue.popFirst(step: nil, spared: spared)?.id.inode }
+        let taken = (0..<3).map { _ in queue.popFirst(step: nil, spared: spared)?.file.inode }
         #expect(taken == [0, 4, nil])
         #expect(files[1].heapIndex >= 0 && files[2].heapIndex >= 0)
     }
@@ -170,6 +170,6 @@ struct VictimQueueTests {
         let beside = Node(inode: 4, kind: .regular, parent: root, name: Name("a.txt"))
         let last = Node(inode: 5, kind: .regular, parent: root, name: Name(bytes: [0xFF]))
         for node in [last, inside, beside] { queue.insert(node, rank: rank) }
-        #expect((0..<3).map { _ in queue.popFirst(step: nil)?.id.inode } == [4, 3, 5])
+        #expect((0..<3).map { _ in queue.popFirst(step: nil)?.file.inode } == [4, 3, 5])
     }
 }

@@ -15,8 +15,8 @@ struct ChosenPurgeTests {
         func files(_ count: Int, pathBytes: Int) -> [FoundFile] {
             (0..<count).map { _ in
                 FoundFile(
-                    node: Node(inode: 1, kind: .regular, name: Name("f")),
-                    path: [UInt8](repeating: UInt8(ascii: "a"), count: pathBytes))
+                    Node(inode: 1, kind: .regular, name: Name("f")),
+                    [UInt8](repeating: UInt8(ascii: "a"), count: pathBytes))
             }
         }
         #expect(files(0, pathBytes: 10).parts(ofAtMost: 4).isEmpty)

@@ -176,7 +176,7 @@ struct GroupTests {
             // As the next mount finds it.
             let next = try live.scanned()
             let plan = PurgeSelections(core: next.core).plan(.bytes(ByteCount(1)), below: Array("tmp/g".utf8))
-            #expect(plan.items.map { String(decoding: $0.id.path, as: UTF8.self) } == ["tmp/g/a", "tmp/g/b"])
+            #expect(plan.victims.map { String(decoding: $0.file.path, as: UTF8.self) } == ["tmp/g/a", "tmp/g/b"])
             try live.remove("purgeGroup", from: "tmp/g")
             try live.command(.storageReclaim, "4096")
             try live.command(.storageReclaim, "4096")

@@ -140,15 +140,16 @@ struct LargePurgeTests {
             let last = try live.node("tmp/1999")
             let volume = live.volume
             var isOpened = false
+            var purge: Purge?
             #expect(throws: Errno.noSpace) {
-                try volume.purger.makingRoom(for: last, tid: 1) { (room, state) throws(Errno) -> Int? in
+                try volume.purger.makingRoom(for: last, &purge) { (purge, state) throws(Errno) -> Int? in
                     guard state.capacity.important >= ByteCount(blocks: 2000) else { throw .noSpace }
                     if state.untoldPurges.underWay.count == 1, !isOpened {
                         // as if an open had come in between two steps
                         state.tree.open(last)
                         isOpened = true
                     }
-                    return state.cover(ByteCount(blocks: 2000), &room) ? 1 : nil
+                    return state.cover(ByteCount(blocks: 2000), of: last, tid: 1, &purge) ? 1 : nil
                 }
             }
             #expect(isOpened)

@@ -135,8 +135,8 @@ extension LedgerRun {
 
     /// What would go, in its order: place, urgency, last use, size, path.
     func checkOrder(_ step: Int) throws {
-        let plan = live.volume.selections.plan(.all).items.map {
-            "\(String(decoding: $0.id.path, as: UTF8.self)) \($0.reason) \($0.bytes.bytes)"
+        let plan = live.volume.selections.plan(.all).victims.map {
+            "\(String(decoding: $0.file.path, as: UTF8.self)) \($0.reason) \($0.bytes.bytes)"
         }
         let expected = model.purgeOrder.map { "\($0.path) \($0.reason) \($0.bytes)" }
         guard plan == expected else { throw fail(step, "the order is \(plan), not \(expected)") }

@@ -242,3 +242,12 @@ extension LiveVolume {
         }
     }
 }
+
+extension Purger {
+    /// Carries out what a test has chosen. Returns what that has freed; nil if nothing was chosen, or it was not enough.
+    func carryOut(_ chosen: inout Purge?, _ debt: inout AnnouncementDebt) -> ByteCount? {
+        guard let purge = chosen.take() else { return nil }
+        var freed = ByteCount.zero
+        return carryOut(purge, &debt) { freed += $0.freed } ? freed : nil
+    }
+}

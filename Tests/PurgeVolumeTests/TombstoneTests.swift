@@ -137,7 +137,7 @@ struct TombstoneTests {
             try live.make("Library/Caches/d/a", blocks: 5)
             let (volume, node) = (live.volume, try live.node("Library/Caches/d/a"))
             let folder = try live.node("Library/Caches/d")
-            let job = try #require(volume.change { $0.choose(.all, trigger: .command, tid: 1) })
+            var purge = volume.change { $0.choose(.all, trigger: .command, tid: 1) }
             #expect(live.used == 0)
             let asking = Workers.start(3) { worker in
                 switch worker {
@@ -160,7 +160,7 @@ struct TombstoneTests {
                 }
             }
             try eventually("all of them wait") { volume.core.purges.waiters == 3 }
-            _ = volume.purgedNames.awaitingAnnouncements { volume.purger.carryOut(job, &$0) }
+            _ = volume.purgedNames.awaitingAnnouncements { volume.purger.carryOut(&purge, &$0) }
             try asking.join(within: 10)
             #expect(live.used == 0 && node.holds == 0 && !node.isGoing)
         }

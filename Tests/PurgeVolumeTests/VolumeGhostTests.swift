@@ -134,9 +134,8 @@ struct VolumeGhostTests {
         try withVolume(port: announcements) { live in
             try live.make("tmp/a", blocks: 40)
             let tmp = try live.node("tmp")
-            let job = try #require(
-                live.volume.change { $0.choose(.all, trigger: .command, tid: 1) })
-            let unpaid = live.volume.answering { debt in _ = live.volume.purger.carryOut(job, &debt) }
+            var purge = live.volume.change { $0.choose(.all, trigger: .command, tid: 1) }
+            let unpaid = live.volume.answering { debt in _ = live.volume.purger.carryOut(&purge, &debt) }
             let concernsKernel = unpaid.debt.removals.map(\.concernsKernel)
             #expect(concernsKernel == [false])
             #expect(live.volume.mayCacheAbsence("a", in: tmp))

@@ -7,17 +7,18 @@ public struct PlanLine: Codable, Sendable {
     /// True for a file that is emptied, or could not be, and keeps its name.
     public var tombstone: Bool?
 
-    public init(path: [UInt8]?, reason: PurgeReason, bytes: ByteCount, leavesTombstone: Bool = false) {
-        self.path = path.map { String(decoding: $0, as: UTF8.self) }
-        self.reason = reason.rawValue
-        self.bytes = bytes
+    public init(path: [UInt8], reason: PurgeReason, bytes: ByteCount, leavesTombstone: Bool) {
+        self.path = String(decoding: path, as: UTF8.self)
+        (self.reason, self.bytes) = (reason.rawValue, bytes)
         if leavesTombstone { tombstone = true }
     }
 
-    public init(path: [UInt8], refused: PurgeRefusal, leavesTombstone: Bool = false) {
+    public init(fromOthers bytes: ByteCount) { (reason, self.bytes) = (PurgeReason.others.rawValue, bytes) }
+
+    public init(refused path: [UInt8], _ cause: PurgeRefusal, leavesTombstone: Bool = false) {
         self.path = String(decoding: path, as: UTF8.self)
-        self.refused = refused
-        if refused == .failed, leavesTombstone { tombstone = true }
+        refused = cause
+        if cause == .failed, leavesTombstone { tombstone = true }
     }
 
     /// What was reported about a purge.

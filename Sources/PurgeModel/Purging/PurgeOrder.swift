@@ -20,6 +20,9 @@ public struct PurgeOrder: Sendable {
     /// When files of a rank have their turn; nil if they have none.
     public func turn(of rank: PurgeRank) -> Int? { turns[rank.index] }
 
+    /// The ranks whose files are purged as one with those of a rank.
+    func ranks(with rank: PurgeRank) -> [PurgeRank] { turn(of: rank).map { groups[$0] } ?? [] }
+
     /// All that may be purged, step by step (docs/RULES.md, Order of purging).
     public static let documented = PurgeOrder(
         Urgency.allCases.map { ranks(.temporary, $0) }

@@ -1,35 +1,3 @@
-/// A file that purging would free, as the plan sees it.
-public struct PurgeCandidate<ID: Sendable>: Sendable {
-    public var id: ID
-    public var rank: PurgeRank
-    public var age: PurgeAge
-    /// If further files are purged with it as one: the directory that they are below.
-    public var unfinishedGroup: ID?
-
-    public init(id: ID, rank: PurgeRank, age: PurgeAge, unfinishedGroup: ID? = nil) {
-        self.id = id
-        self.rank = rank
-        self.age = age
-        self.unfinishedGroup = unfinishedGroup
-    }
-
-    public var reason: PurgeReason { rank.reason(freeing: age.charged) }
-}
-
-/// One file of a plan, with the reason why it may be purged.
-public struct PlannedPurge<ID: Sendable>: Sendable {
-    public var id: ID
-    public var reason: PurgeReason
-    public var bytes: ByteCount
-}
-
-/// A directory of which a purge has taken some of the files that are purged as one.
-public struct UnfinishedGroup<ID: Sendable>: Sendable {
-    public var directory: ID
-    /// Of a file that has been taken; the others are in the same step and urgency.
-    public var rank: PurgeRank
-}
-
 /// How much is to be purged.
 public enum PurgeGoal: Hashable, Sendable {
     /// At least this much, of whatever kind, in order; the share of others.purgeable first.
@@ -56,80 +24,112 @@ public enum PurgeGoal: Hashable, Sendable {
     }
 }
 
-/// What a purge takes, in order. `purge --dry-run` prints this value; a purge takes the same files in the same order, in
-/// steps.
-public struct PurgePlan<ID: Sendable>: Sendable {
+/// A directory of which a purge has taken some of the files that are purged as one.
+public struct UnfinishedGroup<File: Sendable>: Sendable {
+    public let directory: File
+    /// The ranks of the files that go together.
+    public let ranks: [PurgeRank]
+}
+
+/// What a purge takes, in order. `purge --dry-run` prints this value, and a purge carries it out, in steps.
+public struct PurgePlan<File: Sendable>: Sendable {
     /// Taken from others.purgeable (and from others with it) before any file.
-    public var fromOthers: ByteCount
-    public var items: [PlannedPurge<ID>]
-    /// The same after them, because there are no more files.
+    public private(set) var fromOthers = ByteCount.zero
+    public private(set) var victims: [Victim<File>] = []
+    /// What the victims have.
+    public private(set) var bytes = ByteCount.zero
+    /// Taken from others.purgeable after the victims, because there are no more files.
     public private(set) var restOfOthers = ByteCount.zero
     /// What the shares leave to files and these do not have: a further step of the same purge goes on with it.
     public private(set) var leftToFiles = ByteCount.zero
-    /// All of `Library/Caches` goes, and not all of it may be among the items, because they have reached their limit.
+    /// All of `Library/Caches` goes, and not all of it may be among the victims, because they have reached their limit.
     public private(set) var leavesCaches = false
-    /// A group of which the plan of a size has some files, and not all because it has reached its limit of files.
-    public private(set) var unfinished: UnfinishedGroup<ID>?
+    /// Groups of which the plan of a size has some files, and perhaps not all because it has reached its limit of files.
+    public private(set) var unfinished: [UnfinishedGroup<File>] = []
+    /// Some of what stays though its turn was not later.
+    public var passedOver: [PassedOver] = []
 
-    public var freed: ByteCount { items.reduce(fromOthers + restOfOthers) { $0 + $1.bytes } }
+    public var allFromOthers: ByteCount { fromOthers + restOfOthers }
+    public var freed: ByteCount { allFromOthers + bytes }
+    public var isEmpty: Bool { victims.isEmpty && allFromOthers == .zero }
 
-    /// Takes candidates from `next`, which returns them in purge order, file by file until it is
-    /// enough and no group has been taken in part, or `limit` files. Candidates that are not needed are not requested, so the
-    /// cost of a plan depends on what it takes. With `takesCachesWhole`, a file that goes because it is in `Library/Caches`
+    /// Exactly these files.
+    public init(_ victims: [Victim<File>] = []) {
+        self.victims = victims
+        bytes = victims.reduce(.zero) { $0 + $1.bytes }
+    }
+
+    /// Takes victims from `next`, which returns them in purge order, file by file until it is enough and no group has
+    /// been taken in part, or `limit` files. Victims that are not needed are not requested, so the cost of a plan
+    /// depends on what it takes. If the order takes Caches whole, a file that goes because it is in `Library/Caches`
     /// brings all others of that place with it.
     public init(
-        goal: PurgeGoal, othersPurgeable: ByteCount, share: OthersShare = OthersShare(), limit: Int = .max,
-        takesCachesWhole: Bool = false,
-        next: (PurgeStep?) -> PurgeCandidate<ID>?
+        _ goal: PurgeGoal, in order: PurgeOrder = .documented, othersPurgeable: ByteCount,
+        share: OthersShare = OthersShare(), limit: Int = .max, next: (PurgeStep?) -> Victim<File>?
     ) {
-        items = []
         switch goal {
         case .bytes(let short):
             // A negative amount counts as zero: a purge must never make others grow.
             let part = share.part(of: short)
             fromOthers = min(part, othersPurgeable)
-            let (files, isLast) = take(short - fromOthers, of: nil, limit, next)
-            if takesCachesWhole { takeRestOfCaches(limit, next) }
+            let isLast = take(short - fromOthers, of: nil, limit, next)
+            let files = bytes
+            if order.takesCachesWhole, victims.last?.reason == .caches {
+                takeRestOfCaches(limit, next)
+            } else {
+                noteUnfinished(order)
+            }
             if isLast { restOfOthers = max(.zero, min((short - freed).roundedUp, othersPurgeable - fromOthers)) }
             leftToFiles = max(.zero, short - part - files)
         case .step(let only):
-            fromOthers = .zero
-            leftToFiles = max(.zero, share.leftToFiles - take(nil, of: only, limit, next).bytes)
-            unfinished = nil
+            _ = take(nil, of: only, limit, next)
+            leftToFiles = max(.zero, share.leftToFiles - bytes)
         case .all:
             fromOthers = othersPurgeable
             _ = take(nil, of: nil, limit, next)
-            unfinished = nil
         }
     }
 
-    /// Takes files until these bytes are no longer missing; all of them if nil. Returns what they have, and whether there
-    /// are no more.
+    /// One more file.
+    public mutating func add(_ victim: Victim<File>) {
+        victims.append(victim)
+        bytes += victim.bytes
+    }
+
+    /// A further step of the same purge.
+    public mutating func add(_ next: PurgePlan) {
+        fromOthers += next.fromOthers
+        victims += next.victims
+        bytes += next.bytes
+        restOfOthers += next.restOfOthers
+        leftToFiles = next.leftToFiles
+        unfinished += next.unfinished
+        if passedOver.isEmpty { passedOver = next.passedOver }
+    }
+
+    /// Takes files until these bytes are no longer missing; all of them if nil. Returns whether there are no more.
     private mutating func take(
-        _ wanted: ByteCount?, of step: PurgeStep?, _ limit: Int, _ next: (PurgeStep?) -> PurgeCandidate<ID>?
-    ) -> (bytes: ByteCount, isLast: Bool) {
-        var taken = ByteCount.zero
-        while wanted.map({ taken < $0 }) ?? true || unfinished != nil, items.count < limit {
-            guard let candidate = next(step) else { return (taken, true) }
-            add(candidate)
-            taken += candidate.age.charged
-            unfinished = candidate.unfinishedGroup.map { UnfinishedGroup(directory: $0, rank: candidate.rank) }
+        _ wanted: ByteCount?, of step: PurgeStep?, _ limit: Int, _ next: (PurgeStep?) -> Victim<File>?
+    ) -> Bool {
+        while wanted.map({ bytes < $0 }) ?? true || victims.last?.unfinishedGroup != nil, victims.count < limit {
+            guard let victim = next(step) else { return true }
+            add(victim)
         }
-        return (taken, false)
-    }
-
-    private mutating func add(_ candidate: PurgeCandidate<ID>) {
-        items.append(PlannedPurge(id: candidate.id, reason: candidate.reason, bytes: candidate.age.charged))
+        return false
     }
 
     /// If the last file has gone because it is in Caches, so does the rest of that place: those before it have gone, and
-    /// nothing that comes after it in the order is among the items.
-    private mutating func takeRestOfCaches(_ limit: Int, _ next: (PurgeStep?) -> PurgeCandidate<ID>?) {
-        guard items.last?.reason == .caches else { return }
-        (leavesCaches, unfinished) = (true, nil)
-        while items.count < limit {
-            guard let candidate = next(.caches) else { return leavesCaches = false }
-            add(candidate)
+    /// nothing that comes after it in the order is among the victims.
+    private mutating func takeRestOfCaches(_ limit: Int, _ next: (PurgeStep?) -> Victim<File>?) {
+        leavesCaches = true
+        while victims.count < limit {
+            guard let victim = next(.caches) else { return leavesCaches = false }
+            add(victim)
         }
+    }
+
+    private mutating func noteUnfinished(_ order: PurgeOrder) {
+        guard let last = victims.last, let directory = last.unfinishedGroup, let rank = last.rank else { return }
+        unfinished = [UnfinishedGroup(directory: directory, ranks: order.ranks(with: rank))]
     }
 }

@@ -39,6 +39,14 @@ public struct PurgeRank: Hashable, Comparable, Sendable {
         }
     }
 
+    public var tier: Tier {
+        switch place {
+        case .temporary: .temporary
+        case .policy, .caches: .caches
+        case .marked: .persistent
+        }
+    }
+
     /// Why a file of this rank is purged: by the rule that makes it a victim or, if that frees nothing, because a command
     /// names it or its place.
     public func reason(freeing bytes: ByteCount) -> PurgeReason {

@@ -16,7 +16,7 @@ extension ControlFiles {
         switch handle.file.row.content {
         case .answer(purges: true): try reclaim(handle, try Self.request(bytes), pid)
         case .answer(purges: false):
-            handle.content = Array(try selections.planText(try Self.request(bytes)).utf8)
+            handle.content = Array(try selections.plan(try Self.request(bytes)).text.utf8)
         case .setting(_, let parse): try set(handle.file, String(text), parse(String(text)), pid)
         case .report, .stream: throw .invalid
         }

@@ -28,40 +28,50 @@ struct Reservation {
     var use: (now: Instant, before: Instant)?
 }
 
-/// A reservation, and what has to be purged before the call goes on.
-struct PendingReservation {
-    var reservation: Reservation
-    var purge: PurgeJob?
-}
-
 /// The charge of files: reserved before something is written, and settled after what failed.
 struct ChargedBlocks: VolumeFamily {
     let core: VolumeCore
 
-    /// Charges the new blocks, or as many of the first ones as fit, and chooses in the same step what must be purged
-    /// for them. ENOSPC if not even one needed block fits.
-    func reserve(_ demand: Demand, for node: Node, wrote: Bool) throws(Errno) -> PendingReservation {
+    /// Charges the new blocks, or as many of the first ones as fit, chooses in the same step what must be purged for
+    /// them, and has that purged. ENOSPC if not even one needed block fits; EIO, and nothing is charged, if files could
+    /// not be removed from the store.
+    func reserve(
+        _ demand: Demand, for node: Node, _ descriptor: Int32, wrote: Bool, _ debt: inout AnnouncementDebt
+    ) throws(Errno) -> Reservation {
         if read({ !$0.lingering.isEmpty && !$0.hasRoom(for: node.missing(in: demand.blocks), of: node) }) {
             openFiles.settleMappings()
         }
+        var purge: Purge?
+        let reservation = try reserve(demand, for: node, wrote: wrote, &purge)
+        if let purge, !purger.carryOut(purge, &debt) {
+            settle(node, descriptor, reservation.blocks)
+            withdrawUse(reservation, of: node)
+            throw .ioError
+        }
+        return reservation
+    }
+
+    private func reserve(
+        _ demand: Demand, for node: Node, wrote: Bool, _ purge: inout Purge?
+    ) throws(Errno) -> Reservation {
         let isLast = !retries.areSome
-        do throws(Errno) { return try attempt(demand, for: node, wrote: wrote, isLast: isLast) } catch {
+        do throws(Errno) { return try attempt(demand, for: node, wrote: wrote, isLast: isLast, &purge) } catch {
             guard !isLast, error == .deviceFull else { throw error }
         }
         // Files that such a call has open are passed over, and that lasts only a moment.
         port.expectSlowWork()
         retries.awaitOthers(than: demand.tid)
-        return try attempt(demand, for: node, wrote: wrote, isLast: true)
+        return try attempt(demand, for: node, wrote: wrote, isLast: true, &purge)
     }
 
     /// A lack of room is noted as a refusal only if this is the last attempt.
     private func attempt(
-        _ demand: Demand, for node: Node, wrote: Bool, isLast: Bool
-    ) throws(Errno) -> PendingReservation {
+        _ demand: Demand, for node: Node, wrote: Bool, isLast: Bool, _ purge: inout Purge?
+    ) throws(Errno) -> Reservation {
         let now = clock.now
         policies.settle()
-        let reservation = try purger.makingRoom(for: node, tid: demand.tid) {
-            (room, state) throws(Errno) -> PendingReservation? in
+        let reservation = try purger.makingRoom(for: node, &purge) {
+            (purge, state) throws(Errno) -> Reservation? in
             let standing = node.standing
             let missing = node.missing(in: demand.blocks)
             let available = state.capacity.available(for: standing.writeClass).wholeBlocks
@@ -79,12 +89,12 @@ struct ChargedBlocks: VolumeFamily {
             }
             if need > 0 {
                 let short = state.capacity.shortage(for: ByteCount(blocks: need))
-                guard state.cover(short, &room) else { return nil }
+                guard state.cover(short, of: node, tid: demand.tid, &purge) else { return nil }
                 state.charge(node, demand.blocks.lowerBound..<end, by: demand.tid)
             }
             var reservation = Reservation(blocks: demand.blocks, end: end, sparseSize: node.io?.extents?.size)
             if wrote { reservation.use = state.noteWrite(node, at: now) }
-            return PendingReservation(reservation: reservation, purge: room.job)
+            return reservation
         }
         if let reservation { return reservation }
         if isLast { change { $0.refuse(node, node.missing(in: demand.blocks), demand) } }
@@ -136,12 +146,6 @@ struct ChargedBlocks: VolumeFamily {
             state.tree.recharge(node, blocks, as: data.runs + allocated.runs)
             node.io?.extents?.size = size
         }
-    }
-
-    /// Carries out the purge that a reservation waits for. EIO if files could not be removed from the store.
-    func carryOut(_ purge: PurgeJob?, _ debt: inout AnnouncementDebt) throws(Errno) {
-        guard let purge else { return }
-        if purger.carryOut(purge, &debt).hasFailed { throw .ioError }
     }
 }
 

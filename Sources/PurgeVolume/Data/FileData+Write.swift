@@ -120,34 +120,27 @@ extension FileData {
     }
 
     /// Reserves what a write needs: what would be a hole, and room, for which files may have to be purged.
-    private func prepare(_ request: WriteRequest, _ node: Node, _ fd: Int32) throws(Errno) -> PendingReservation {
+    private func prepare(
+        _ request: WriteRequest, _ node: Node, _ fd: Int32, _ debt: inout AnnouncementDebt
+    ) throws(Errno) -> Reservation {
         let hole = try charges.readyForHole(node, fd, before: request.blocks.lowerBound)
         let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound
         let sizeBefore = hole == nil ? nil : try System.status(fd).size
         let demand = Demand(blocks: blocks, takesPart: !request.isMapped && hole == nil, tid: request.tid)
-        var prepared = try charges.reserve(demand, for: node, wrote: true)
-        prepared.reservation.hole = hole
-        prepared.reservation.sizeBefore = sizeBefore
-        return prepared
+        var reservation = try charges.reserve(demand, for: node, fd, wrote: true, &debt)
+        reservation.hole = hole
+        reservation.sizeBefore = sizeBefore
+        return reservation
     }
 
+    /// Writes what has been reserved, and returns the reservation if that fails. nil if it is still to be made.
     private func writeBlocks(
         _ handle: Handle, _ request: WriteRequest, _ data: some WriteData, _ reserved: Reservation?,
         _ debt: inout AnnouncementDebt
     ) throws(Errno) -> Int {
-        if let reserved { return try write(handle, request, data, reserved) }
-        let prepared = try prepare(request, handle.node, handle.descriptor)
-        do throws(Errno) { try charges.carryOut(prepared.purge, &debt) } catch {
-            throw undo(prepared.reservation, of: handle, after: error)
-        }
-        return try write(handle, request, data, prepared.reservation)
-    }
-
-    /// Writes what has been reserved.
-    private func write(
-        _ handle: Handle, _ request: WriteRequest, _ data: some WriteData, _ reservation: Reservation
-    ) throws(Errno) -> Int {
         let (node, fd) = (handle.node, handle.descriptor)
+        let reservation: Reservation
+        if let reserved { reservation = reserved } else { reservation = try prepare(request, node, fd, &debt) }
         do throws(Errno) {
             if let hole = reservation.hole { try charges.fill(hole, fd) }
             if request.dropsPrivileges { try Privileges.drop(from: fd, tid: request.tid) }
@@ -159,14 +152,11 @@ extension FileData {
                 charges.noteWritten(node, fd, end: request.offset + Int64(count))
             }
             return count
-        } catch { throw undo(reservation, of: handle, after: error) }
-    }
-
-    /// Returns a reservation of which nothing was used, and the error that tells the caller.
-    private func undo(_ reservation: Reservation, of handle: Handle, after error: Errno) -> Errno {
-        if let sizeBefore = reservation.sizeBefore { charges.takeBack(pastSize: sizeBefore, handle.descriptor) }
-        charges.settle(handle.node, handle.descriptor, reservation.blocks)
-        charges.withdrawUse(reservation, of: handle.node)
-        return access.hostError(error, handle.node)
+        } catch {
+            if let sizeBefore = reservation.sizeBefore { charges.takeBack(pastSize: sizeBefore, fd) }
+            charges.settle(node, fd, reservation.blocks)
+            charges.withdrawUse(reservation, of: node)
+            throw access.hostError(error, node)
+        }
     }
 }

@@ -60,16 +60,14 @@ extension FileSpace {
         if getsRecord { try charges.makeSparse(node, fd, isStored: false) }
         let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound
         let fresh = read { _ in node.gaps(in: blocks) }
-        let purge: PurgeJob?
         do throws(Errno) {
             let demand = Demand(blocks: blocks, takesPart: false, tid: request.tid)
-            purge = try charges.reserve(demand, for: node, wrote: false).purge
+            _ = try charges.reserve(demand, for: node, fd, wrote: false, &debt)
         } catch {
             if getsRecord { charges.noteWritten(node, fd, end: size, hasEveryBlock: true) }
             throw error
         }
         do throws(Errno) {
-            try charges.carryOut(purge, &debt)
             try charges.changeRecord(node, fd, always: getsRecord) { $0.insert(request.blocks) }
             if let hole { try charges.fill(hole, fd) }
             try allocateBacking(fd, request, size: size, zeroes: zeroes)

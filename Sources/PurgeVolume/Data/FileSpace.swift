@@ -19,15 +19,11 @@ struct FileSpace: VolumeFamily {
             let end = ByteCount(size).blocks
             if let hole = try charges.readyForHole(node, fd, before: end) {
                 // The file is passed through: what would be a hole is allocated, either completely or not at all.
-                let purge = try charges.reserve(
-                    Demand(blocks: hole, takesPart: false, tid: tid), for: node, wrote: false
-                ).purge
-                try grow(node, fd, from: oldSize, to: size) { () throws(Errno) in
-                    try charges.carryOut(purge, &debt)
-                    try charges.fill(hole, fd)
-                }
+                let demand = Demand(blocks: hole, takesPart: false, tid: tid)
+                _ = try charges.reserve(demand, for: node, fd, wrote: false, &debt)
+                try grow(node, fd, from: oldSize, to: size, filling: hole)
             } else {
-                try grow(node, fd, from: oldSize, to: size) {}
+                try grow(node, fd, from: oldSize, to: size)
             }
             charges.noteFreed(node, fd, end..<Int64.max, size: size)
         }
@@ -35,10 +31,10 @@ struct FileSpace: VolumeFamily {
 
     /// Sets the size; if that fails the file is as before, so that the kernel's view is right.
     private func grow(
-        _ node: Node, _ fd: Int32, from oldSize: Int64, to size: Int64, _ prepare: () throws(Errno) -> Void
+        _ node: Node, _ fd: Int32, from oldSize: Int64, to size: Int64, filling hole: Range<Int64>? = nil
     ) throws(Errno) {
         do throws(Errno) {
-            try prepare()
+            if let hole { try charges.fill(hole, fd) }
             try System.truncate(fd, size)
         } catch {
             if size > oldSize { charges.takeBack(pastSize: oldSize, fd) }

@@ -108,7 +108,7 @@ struct DeviceChanges: VolumeFamily {
 
     private func purge(_ trigger: PurgeTrigger, _ pid: pid_t) {
         purgedNames.awaitingAnnouncements { debt in
-            _ = purger.purge(trigger: trigger, tid: pid, &debt) { state, _ in state.device.goal(for: trigger) }
+            purger.purge(trigger: trigger, tid: pid, &debt) { state, _ in state.device.goal(for: trigger) }
         }
     }
 

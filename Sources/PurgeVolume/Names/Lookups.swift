@@ -29,7 +29,7 @@ struct Lookups: VolumeFamily {
         guard let name, !parent.isControl else { return false }
         return read { state in
             state.ghosts.isEmpty
-                || state.ghosts[GhostKey(directory: ObjectIdentifier(parent), name: Name(name))] == nil
+                || state.ghosts[Dentry(directory: parent, name: Name(name))] == nil
         }
     }
 

@@ -20,40 +20,44 @@ public struct Announcement: Sendable {
     }
 }
 
-/// A purged name, or one of a file that has been emptied.
+/// A purged name on its way to the kernel, or one of a file that has been emptied.
 public struct Removal: Sendable {
     public let directory: Node
     public let node: Node
-    let name: Name
-    let path: [Name]
-    /// The name stays.
-    public let isEmptied: Bool
+    public internal(set) var purgedName: PurgedName
     /// In a directory that the kernel does not know, it has cached no names, and there are no watchers.
-    public let concernsKernel: Bool
+    public internal(set) var concernsKernel = false
 
-    /// Its name and path.
-    public var purgedName: PurgedName {
-        PurgedName(name: name, path: path, isDirectory: node.isDirectory, isEmptied: isEmptied)
-    }
     /// The kernel's nodeid of the directory.
     public var directoryID: UInt64 { path.count == 1 ? KernelID.root : directory.address }
+    var path: [Name] { purgedName.path }
+    var dentry: Dentry { Dentry(directory: directory, name: purgedName.name) }
+}
+
+extension Removal {
+    /// What a purge is about to remove or empty; under the lock. nil for a file without a name.
+    init?(_ node: Node) {
+        guard let directory = node.parent else { return nil }
+        self.init(directory: directory, node: node, path: node.path(), isEmptied: node.isEmptiedByPurge)
+    }
+
+    init(directory: Node, node: Node, path: [Name], isEmptied: Bool = false) {
+        (self.directory, self.node) = (directory, node)
+        purgedName = PurgedName(path: path, isDirectory: node.isDirectory, isEmptied: isEmptied)
+    }
 }
 
 /// What the kernel is told. It holds no node, because releasing the last reference to one closes descriptors, which the
 /// thread that tells the kernel does not have.
 public struct PurgedName: Sendable {
-    private let name: Name
-    private let path: [Name]
+    /// Where it was; the name comes last.
+    var path: [Name]
     /// Whether rmdir(2) removes it, and not unlink(2).
     public let isDirectory: Bool
-    /// truncate(2) empties it, and nothing is removed.
-    public let isEmptied: Bool
+    /// truncate(2) empties it, and the name stays.
+    public internal(set) var isEmptied: Bool
 
-    init(name: Name, path: [Name], isDirectory: Bool, isEmptied: Bool) {
-        (self.name, self.path) = (name, path)
-        (self.isDirectory, self.isEmptied) = (isDirectory, isEmptied)
-    }
-
+    var name: Name { path[path.count - 1] }
     /// The path of the directory, below the mount point.
     public var directoryPath: [UInt8] { Array(path.dropLast()).bytes }
     public func withName<Result>(_ body: (CName) throws(Errno) -> Result) throws(Errno) -> Result {

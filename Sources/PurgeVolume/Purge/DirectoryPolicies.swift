@@ -40,18 +40,15 @@ struct DirectoryPolicies: VolumeFamily {
     /// Purges some of the files that a policy takes now. Returns false if there are none.
     func enforceOnce() -> Bool {
         guard read({ $0.tree.policies.isPending }) else { return false }
-        let job = change { state -> PurgeJob? in
-            var victims: [PurgeJob.Victim] = []
-            while victims.count < Purger.batch, let next = state.tree.policies.nextVictim(),
-                let victim = state.victim(next.node, next.breach.reason)
-            {
-                victims.append(victim)
+        let purge = change { state -> Purge? in
+            var plan = PurgePlan<Node>()
+            while plan.victims.count < Purger.batch, let next = state.tree.policies.nextVictim() {
+                plan.add(state.take(next.node, for: next.breach.reason))
             }
-            guard !victims.isEmpty else { return nil }
-            return state.begin(Picked(victims: victims), trigger: .policy, tid: 0)
+            return state.begin(plan, trigger: .policy, tid: 0)
         }
-        guard let job else { return false }
-        purger.purgeAndWait(job)
+        guard let purge else { return false }
+        purger.purgeAndWait(purge)
         return true
     }
 

@@ -173,7 +173,8 @@ struct EmptiedFolder: VolumeFamily {
         let charged = node.charged
         // That of the name that goes, which a file may have beside one in a more durable place.
         let tier = Place.at(path: path.bytes).tier
-        let removal = state.removal(of: node, dentry, path)
+        var removal = Removal(directory: dentry.directory, node: node, path: path)
+        state.note(&removal)
         if node.isDirectory { state.descriptors.remove(node) }
         state.tree.unlink(dentry)
         node.leave(remains)

@@ -20,39 +20,35 @@ extension PurgeSelections {
                 OthersShare(percent: $0.device.othersShare)
             )
         }
-        var candidates: [PurgeCandidate<FoundFile>] = []
+        var victims: [Victim<FoundFile>] = []
         for group in groups {
             let (nodes, unit) = read { _ in (group.nodes, group.unit.map { FoundUnit($0) }) }
-            candidates += inSlices(nodes) { node in
+            victims += inSlices(nodes) { node in
                 guard let rank = node.verdict(for: .room).rank, order.turn(of: rank) != nil else { return nil }
                 let path = node.path().bytes
-                guard path.lies(in: place) else { return nil }
-                let file = FoundFile(
-                    node: node, path: path, leavesTombstone: node.standing.leavesTombstone, unit: unit)
-                return PurgeCandidate(id: file, rank: rank, age: node.age)
+                return path.lies(in: place) ? Victim(FoundFile(node, path, unit: unit)) : nil
             }
         }
-        candidates.sort { Self.goesBefore($0, $1, in: order) }
-        for (at, next) in zip(candidates.indices, candidates.dropFirst()) {
-            guard let unit = next.id.unit, unit.id == candidates[at].id.unit?.id else { continue }
-            candidates[at].unfinishedGroup = next.id
+        victims.sort { Self.goesBefore($0, $1, in: order) }
+        for (at, next) in zip(victims.indices, victims.dropFirst()) {
+            guard let unit = next.file.unit, unit.id == victims[at].file.unit?.id else { continue }
+            victims[at].unfinishedGroup = next.file
         }
-        var rest = candidates[...]
+        var rest = victims[...]
         return PurgePlan(
-            goal: goal, othersPurgeable: place.isEmpty ? othersPurgeable : .zero, share: share,
-            takesCachesWhole: order.takesCachesWhole
+            goal, in: order, othersPurgeable: place.isEmpty ? othersPurgeable : .zero, share: share
         ) { step in
-            if let step { rest = rest.drop { $0.rank.place != step } }
+            if let step { rest = rest.drop { $0.rank?.place != step } }
             return rest.popFirst()
         }
     }
 
     private static func goesBefore(
-        _ a: PurgeCandidate<FoundFile>, _ b: PurgeCandidate<FoundFile>, in order: PurgeOrder
+        _ a: Victim<FoundFile>, _ b: Victim<FoundFile>, in order: PurgeOrder
     ) -> Bool {
-        let (turn, other) = (order.turn(of: a.rank) ?? .max, order.turn(of: b.rank) ?? .max)
+        let (turn, other) = (a.turn(in: order), b.turn(in: order))
         if turn != other { return turn < other }
-        let (mine, theirs) = (a.id.unit?.key ?? a.key, b.id.unit?.key ?? b.key)
+        let (mine, theirs) = (a.file.unit?.key ?? a.key, b.file.unit?.key ?? b.key)
         return mine == theirs ? a.key < b.key : mine < theirs
     }
 
@@ -68,29 +64,11 @@ extension PurgeSelections {
         return values
     }
 
-    /// What `storage.reclaim` would purge, as JSON lines.
-    func planText(_ request: PurgeRequest) throws(Errno) -> String {
-        guard case .byRule(let command, below: nil) = request else { return plan(try select(request)).text }
-        let plan = plan(command.goal)
-        func fromOthers(_ bytes: ByteCount) -> String {
-            bytes > .zero ? PlanLine(path: nil, reason: .others, bytes: bytes).text : ""
-        }
-        var text = fromOthers(plan.fromOthers)
-        for item in plan.items {
-            text +=
-                PlanLine(
-                    path: item.id.path, reason: item.reason, bytes: item.bytes,
-                    leavesTombstone: item.id.leavesTombstone
-                ).text
-        }
-        text += fromOthers(plan.restOfOthers)
-        guard command.takesEmptyFiles else { return text }
-        let empty = inSlices(emptyFiles(of: command)) { file -> PlanLine? in
-            let node = file.node
-            return node.parent == nil
-                ? nil : PlanLine(path: file.path, reason: node.purgeReason, bytes: node.charged)
-        }
-        return text + empty.map(\.text).joined()
+    /// What `storage.reclaim` would do.
+    func plan(_ request: PurgeRequest) throws(Errno) -> PurgeAnswer {
+        guard case .byRule(let command, below: nil) = request else { return plan(try select(request)) }
+        let empty = command.takesEmptyFiles ? emptyFiles(of: command) : []
+        return PurgeAnswer(plan(command.goal), and: inSlices(empty) { $0.node.parent == nil ? nil : Victim($0) })
     }
 }
 
@@ -109,7 +87,7 @@ extension PurgeSelections {
                 if node.isDirectory { pending.append(node) } else { found.append(node) }
             }
         }
-        return inSlices(found) { $0.parent == nil ? nil : FoundFile(node: $0, path: $0.path().bytes) }.inOrderOfPath
+        return inSlices(found) { $0.parent == nil ? nil : FoundFile($0, $0.path().bytes) }.inOrderOfPath
     }
 
     /// Removes those that are still empty and not in use.
@@ -119,28 +97,37 @@ extension PurgeSelections {
         let nodes = emptyFiles(of: command).map(\.node)
         let goal = command.goal
         for start in stride(from: 0, to: nodes.count, by: Purger.batch) {
-            let job = change { state -> PurgeJob? in
+            let purge = change { state -> Purge? in
                 let order = state.device.order(for: goal, .command)
-                let victims = nodes[start..<min(start + Purger.batch, nodes.count)].compactMap { node in
-                    node.isEmptyVictim(of: goal.step, in: order) ? state.victim(node, node.purgeReason) : nil
-                }
-                guard !victims.isEmpty else { return nil }
-                return state.begin(Picked(victims: victims), trigger: .command, tid: tid)
+                var plan = PurgePlan<Node>()
+                for node in nodes[start..<min(start + Purger.batch, nodes.count)]
+                where node.isEmptyVictim(of: goal.step, in: order) { plan.add(state.take(node)) }
+                return state.begin(plan, trigger: .command, tid: tid)
             }
-            guard let job else { continue }
-            purger.carryOut(job, &debt) { report($0.events) }
+            if let purge { purger.carryOut(purge, &debt, report: report) }
         }
     }
 }
 
 /// A file and its path at the moment when it was found.
 struct FoundFile {
-    var node: Node
-    var path: [UInt8]
-    /// Purging it leaves a tombstone.
-    var leavesTombstone = false
+    let node: Node
+    let path: [UInt8]
     /// What it is purged with.
-    var unit: FoundUnit?
+    let unit: FoundUnit?
+    /// Whether purging it leaves a tombstone, when that was last looked at.
+    private(set) var leavesTombstone = false
+
+    init(_ node: Node, _ path: [UInt8], unit: FoundUnit? = nil) {
+        (self.node, self.path, self.unit) = (node, path, unit)
+    }
+
+    /// Looked at again; under the lock.
+    var renewed: FoundFile {
+        var file = self
+        file.leavesTombstone = node.leavesTombstone
+        return file
+    }
 }
 
 /// What decides between files of the same step and urgency.
@@ -164,8 +151,12 @@ struct FoundUnit {
     }
 }
 
-extension PurgeCandidate<FoundFile> {
-    fileprivate var key: PurgeKey { PurgeKey(age: age, path: id.path) }
+extension Victim<FoundFile> {
+    /// The file as it is now; under the lock.
+    init(_ file: FoundFile) { self.init(file.renewed, rank: file.node.purgeRank, age: file.node.age) }
+
+    fileprivate var key: PurgeKey { PurgeKey(age: age, path: file.path) }
+    fileprivate func turn(in order: PurgeOrder) -> Int { rank.flatMap { order.turn(of: $0) } ?? .max }
 }
 
 extension [FoundFile] {
@@ -199,9 +190,6 @@ extension [UInt8] {
 }
 
 extension Node {
-    /// Why it may be purged. Only a command takes what has no rank.
-    var purgeReason: PurgeReason { purgeRank?.reason(freeing: charged) ?? .command }
-
     fileprivate func isEmptyVictim(of step: PurgeStep?, in order: PurgeOrder) -> Bool {
         guard purgeFacts.isEmpty, let rank = verdict(for: .place).rank else { return false }
         return step.map { rank.place == $0 } ?? (order.turn(of: rank) != nil)

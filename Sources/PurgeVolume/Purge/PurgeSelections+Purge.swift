@@ -18,16 +18,23 @@ struct PurgeAnswer {
     init(isKept: Bool) { self.isKept = isKept }
 
     fileprivate init(_ selection: Selection) {
-        if selection.namesRefused { refused = selection.missing.map { PlanLine(path: $0, refused: .noEntry) } }
+        if selection.namesRefused { refused = selection.missing.map { PlanLine(refused: $0, .noEntry) } }
+    }
+
+    /// What a plan says, and files that are purged after it.
+    init(_ plan: PurgePlan<FoundFile>, and others: [Victim<FoundFile>]) {
+        func fromOthers(_ bytes: ByteCount) -> [PlanLine] { bytes > .zero ? [PlanLine(fromOthers: bytes)] : [] }
+        purged = fromOthers(plan.fromOthers) + plan.victims.map { PlanLine($0) } + fromOthers(plan.restOfOthers)
+        purged += others.map { PlanLine($0) }
     }
 
     fileprivate mutating func refuse(_ file: FoundFile, _ cause: PurgeRefusal) {
-        refused.append(PlanLine(path: file.path, refused: cause, leavesTombstone: file.leavesTombstone))
+        refused.append(PlanLine(refused: file.path, cause, leavesTombstone: file.leavesTombstone))
     }
 
     mutating func add(_ events: [Event]) {
         if isKept { purged += events.map { PlanLine($0) } }
-        freed += events.reduce(.zero) { $0 + ($1.bytes ?? .zero) }
+        freed += events.freed
     }
 
     mutating func add(_ other: PurgeAnswer) {
@@ -54,7 +61,7 @@ extension PurgeSelections {
         _ command: ReclaimCommand, _ tid: pid_t, _ debt: inout AnnouncementDebt, isKept: Bool
     ) -> PurgeAnswer {
         var answer = PurgeAnswer(isKept: isKept)
-        _ = purger.purge(trigger: .command, tid: tid, &debt, report: { answer.add($0) }) { _, freed in
+        purger.purge(trigger: .command, tid: tid, &debt, report: { answer.add($0) }) { _, freed in
             command.goal.rest(after: freed)
         }
         if command.takesEmptyFiles { purgeEmptyFiles(of: command, tid: tid, &debt) { answer.add($0) } }
@@ -79,23 +86,18 @@ extension PurgeSelections {
 
     /// What a purge would do to them.
     func plan(_ selection: Selection) -> PurgeAnswer {
-        var lines: [PlanLine] = []
+        var answer = PurgeAnswer(selection)
         for part in selection.files.parts(ofAtMost: Self.slice) {
-            lines += read { _ in
+            let lines = read { _ in
                 part.compactMap { file -> PlanLine? in
-                    guard let cause = refusal(of: file) else {
-                        return PlanLine(
-                            path: file.path, reason: file.node.purgeReason, bytes: file.node.charged,
-                            leavesTombstone: file.node.isRegular && file.node.standing.leavesTombstone)
-                    }
+                    guard let cause = refusal(of: file) else { return PlanLine(Victim(file)) }
                     // A tombstone is what a purge would make of it.
-                    return selection.namesRefused && cause != .empty ? PlanLine(path: file.path, refused: cause) : nil
+                    return selection.namesRefused && cause != .empty ? PlanLine(refused: file.path, cause) : nil
                 }
             }
+            answer.purged += lines.filter { $0.refused == nil }
+            answer.refused += lines.filter { $0.refused != nil }
         }
-        var answer = PurgeAnswer(selection)
-        answer.purged = lines.filter { $0.refused == nil }
-        answer.refused += lines.filter { $0.refused != nil }
         return answer
     }
 
@@ -124,43 +126,38 @@ extension PurgeSelections {
     ) -> [Refused] {
         var refused: [Refused] = []
         for batch in files.parts(ofAtMost: Purger.batch) {
-            let (job, chosen) = choose(batch, tid, &refused)
-            guard let job else { continue }
-            purger.carryOut(job, &debt) { answer.add($0.events) }
-            let stuck = read { _ in
-                chosen.compactMap { file -> FoundFile? in
-                    guard file.node.flags.contains(.stuck), !file.node.flags.contains(.unlinked) else { return nil }
-                    var file = file
-                    file.leavesTombstone = file.node.isRegular && file.node.standing.leavesTombstone
-                    return file
+            var chosen: [FoundFile] = []
+            let purge = change { state -> Purge? in
+                var plan = PurgePlan<Node>()
+                for file in batch {
+                    if let cause = refusal(of: file) ?? (file.node.isBusy ? .busy : nil) {
+                        if cause != .empty { refused.append((file, cause)) }
+                    } else {
+                        plan.add(state.take(file.node))
+                        chosen.append(file)
+                    }
+                }
+                return state.begin(plan, trigger: .command, tid: tid)
+            }
+            guard let purge else { continue }
+            purger.carryOut(purge, &debt) { answer.add($0) }
+            refused += read { _ in
+                chosen.compactMap { file -> Refused? in
+                    let flags = file.node.flags
+                    return flags.contains(.stuck) && !flags.contains(.unlinked) ? (file.renewed, .failed) : nil
                 }
             }
-            refused += stuck.map { ($0, .failed) }
         }
         return refused
-    }
-
-    private func choose(
-        _ files: ArraySlice<FoundFile>, _ tid: pid_t, _ refused: inout [Refused]
-    ) -> (PurgeJob?, [FoundFile]) {
-        change { state in
-            var victims: [PurgeJob.Victim] = []
-            var chosen: [FoundFile] = []
-            for file in files {
-                if let cause = refusal(of: file) ?? (file.node.isBusy ? .busy : nil) {
-                    if cause != .empty { refused.append((file, cause)) }
-                } else if let victim = state.victim(file.node, file.node.purgeReason) {
-                    victims.append(victim)
-                    chosen.append(file)
-                }
-            }
-            guard !victims.isEmpty else { return (nil, []) }
-            let picked = Picked(victims: victims)
-            return (state.begin(picked, trigger: .command, tid: tid), chosen)
-        }
     }
 }
 
 extension PlanLine {
+    init(_ victim: Victim<FoundFile>) {
+        self.init(
+            path: victim.file.path, reason: victim.reason, bytes: victim.bytes,
+            leavesTombstone: victim.file.leavesTombstone)
+    }
+
     var text: String { JSONText.encode(self) + "\n" }
 }

@@ -44,7 +44,7 @@ struct PurgeSelections: VolumeFamily {
             }
             let found =
                 node.isDirectory
-                ? files(below: node, path) { _ in true } : [FoundFile(node: node, path: path)]
+                ? files(below: node, path) { _ in true } : [FoundFile(node, path)]
             selection.files += found.filter { seen.insert($0.path).inserted }
         }
         return selection
@@ -53,9 +53,7 @@ struct PurgeSelections: VolumeFamily {
     /// The files that a purge by the system's rules takes in a place.
     func select(_ command: ReclaimCommand, below path: [UInt8]) throws(Errno) -> Selection {
         guard let top = entry(at: path) else { throw .noEntry }
-        var files = plan(command.goal, below: path).items.map {
-            FoundFile(node: $0.id.node, path: $0.id.path)
-        }
+        var files = plan(command.goal, below: path).victims.map(\.file)
         if command.takesEmptyFiles { files += emptyFiles(of: command, below: top) }
         return Selection(files: files, namesRefused: false)
     }
@@ -86,7 +84,7 @@ struct PurgeSelections: VolumeFamily {
                 if node.isDirectory {
                     pending.append((node, path, isTaken))
                 } else if isTaken {
-                    found.append(FoundFile(node: node, path: path))
+                    found.append(FoundFile(node, path))
                 }
             }
         }

@@ -30,20 +30,18 @@ struct PurgedNames: VolumeFamily {
 
     private func whereabouts(of removal: Removal) -> PurgedName? {
         read { _ in
-            let directory = removal.directory
-            guard directory === root || directory.parent != nil else { return nil }
-            return PurgedName(
-                name: removal.name, path: directory.path() + [removal.name], isDirectory: removal.node.isDirectory,
-                isEmptied: removal.isEmptied)
+            guard removal.directory === root || removal.directory.parent != nil else { return nil }
+            var name = removal.purgedName
+            name.path = removal.directory.path() + [name.name]
+            return name
         }
     }
 
     private func finishAnnouncement(_ removals: [Removal]) {
         change { state in
             for removal in removals {
-                if removal.isEmptied { state.emptied.removeAnnounced(removal.node) }
-                let key = GhostKey(directory: ObjectIdentifier(removal.directory), name: removal.name)
-                if state.ghosts[key] === removal.node { state.ghosts[key] = nil }
+                if removal.purgedName.isEmptied { state.emptied.removeAnnounced(removal.node) }
+                if state.ghosts[removal.dentry] === removal.node { state.ghosts[removal.dentry] = nil }
             }
         }
     }
@@ -67,7 +65,7 @@ extension PurgedNames {
     func ghost(_ name: Name, in parent: Node, caller: Caller) -> Entry? {
         guard isAnnouncer(caller) else { return nil }
         let node = change { state -> Node? in
-            let ghost = state.ghosts[.init(directory: ObjectIdentifier(parent), name: name)]
+            let ghost = state.ghosts[Dentry(directory: parent, name: name)]
             if let ghost { state.grant(ghost) }
             return ghost
         }
@@ -101,7 +99,7 @@ extension PurgedNames {
     /// The announcing thread removes it; ENOENT if the app has created the name again.
     func endGhost(_ name: Name, in parent: Node) throws(Errno) {
         let isGhost = read { state in
-            state.ghosts[.init(directory: ObjectIdentifier(parent), name: name)] != nil
+            state.ghosts[Dentry(directory: parent, name: name)] != nil
         }
         guard isGhost else { throw .noEntry }
     }

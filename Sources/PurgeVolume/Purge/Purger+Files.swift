@@ -5,52 +5,36 @@ import PurgeTree
 
 // What a purge does to its files in the store.
 extension Purger {
-    /// Removes or empties them. Returns which are purged, and which could not be.
-    func carryOut(
-        _ victims: ArraySlice<PurgeJob.Victim>
-    ) -> (gone: [PurgedFile], failed: [PurgeJob.Victim]) {
-        var gone: [PurgedFile] = []
-        var failed: [PurgeJob.Victim] = []
-        // As long as the files exist, so do their directories.
-        let paths = read { _ in victims.map { $0.node.path() } }
-        var missing: Set<ObjectIdentifier> = []
-        for (victim, path) in zip(victims, paths) {
-            do throws(Errno) {
-                let isEmptied = try carryOut(victim, &missing)
-                gone.append(PurgedFile(victim: victim, path: path, isEmptied: isEmptied))
-            } catch { failed.append(victim) }
+    /// Removes a name from the store, or empties the file if that is to keep its name. `missing` gets the directories that
+    /// are not where the tree has them.
+    func remove(_ removal: inout Removal, _ missing: inout Set<ObjectIdentifier>) throws(Errno) {
+        do throws(Errno) {
+            let directory = try open(removal.directory, &missing)
+            if removal.purgedName.isEmptied { return try empty(removal, in: directory) }
+            try access.asOwner(of: directory) { () throws(Errno) in
+                try removal.purgedName.withName { (name) throws(Errno) in try System.unlink(at: directory.raw, name) }
+            }
+        } catch .noEntry {
+            removal.purgedName.isEmptied = false  // somebody has removed it from the store
         }
-        return (gone, failed)
     }
 
-    /// Returns whether it has been emptied; otherwise it has no name any more. `missing` gets the directories that are not
-    /// where the tree has them.
-    private func carryOut(_ victim: PurgeJob.Victim, _ missing: inout Set<ObjectIdentifier>) throws(Errno) -> Bool {
-        guard !missing.contains(ObjectIdentifier(victim.directory)) else { throw .stale }
-        let directory: FileDescriptor
+    private func open(
+        _ directory: Node, _ missing: inout Set<ObjectIdentifier>
+    ) throws(Errno) -> FileDescriptor {
+        guard !missing.contains(ObjectIdentifier(directory)) else { throw .stale }
         do throws(Errno) {
-            directory = try access.directoryDescriptor(victim.directory, patience: Disagreement.patienceOfMoves)
+            return try access.directoryDescriptor(directory, patience: Disagreement.patienceOfMoves)
         } catch {
-            if error == .stale { missing.insert(ObjectIdentifier(victim.directory)) }
-            if error == .noEntry { return false }
+            if error == .stale { missing.insert(ObjectIdentifier(directory)) }
             throw error
         }
-        do throws(Errno) {
-            if victim.leavesTombstone {
-                try empty(victim, in: directory)
-                return true
-            }
-            try access.asOwner(of: directory) { () throws(Errno) in
-                try victim.name.withCName { (name) throws(Errno) in try System.unlink(at: directory.raw, name) }
-            }
-        } catch .noEntry {}  // somebody has removed it from the store
-        return false
     }
 
     /// As truncate(2) would, but in any state of the device. Nothing else has the file open or changes it.
-    private func empty(_ victim: PurgeJob.Victim, in directory: FileDescriptor) throws(Errno) {
-        let node = victim.node
-        let file = try openForEmptying(victim.name, in: directory)
+    private func empty(_ removal: Removal, in directory: FileDescriptor) throws(Errno) {
+        let node = removal.node
+        let file = try openForEmptying(removal.dentry.name, in: directory)
         guard access.isOwn(try System.status(file.raw), of: node) else { throw .stale }
         try System.truncate(file.raw, 0)
         let (isDense, isKnown) = read { _ in (node.isDense, node.lookups > 0) }
@@ -80,43 +64,55 @@ extension Purger {
 
 // Under the lock.
 extension Purger {
+    /// The file has been removed or emptied. Returns a sidecar that now belongs to no file.
+    func finish(_ removal: inout Removal, _ state: inout VolumeState) -> String? {
+        state.note(&removal)
+        let node = removal.node
+        if removal.purgedName.isEmptied {
+            state.tree.reinstate(node, isEmptied: true)
+            // What the kernel has of its data is dropped by the next open.
+            node.cacheIsStale = true
+            state.emptied.add(node)
+        } else {
+            state.tree.detach(node, from: removal.dentry)
+        }
+        return node.dropStoredExtents()
+    }
+
+    /// The files could not be removed from the store: they count again, and are no longer victims in this mount. What a
+    /// write has been promised must then come from others, chosen in the same step.
+    func reinstate(_ failed: [Victim<Node>], _ trigger: PurgeTrigger, _ state: inout VolumeState) -> PurgePlan<Node> {
+        for victim in failed { state.tree.reinstate(victim.file, isStuck: true) }
+        let short = min(PurgePlan(failed).bytes, .zero - state.capacity.balance)
+        guard trigger == .importantWrite, short > .zero else { return PurgePlan() }
+        return state.take(.bytes(short), in: .documented)
+    }
+
     /// The files of at most one batch that are left of groups which a purge has begun. Those that have been used since it
-    /// began to carry them out stay, and so does what no purge would take by now, because the app runs again.
+    /// began to be carried out stay, and so does what no purge would take by now, because the app runs again.
     func rest(
-        of job: PurgeJob, since began: Instant, until now: Instant, _ state: inout VolumeState
-    ) -> [PurgeJob.Victim] {
-        var victims: [PurgeJob.Victim] = []
+        of groups: [UnfinishedGroup<Node>], since began: Instant, until now: Instant, _ state: inout VolumeState
+    ) -> [Victim<Node>] {
+        var victims: [Victim<Node>] = []
         let order = state.device.order(for: .all, .command)
-        for group in job.picked.unfinished {
+        let spared = began...max(began, now)
+        for group in groups {
             let ranks = group.ranks.filter { order.turn(of: $0) != nil }
             while victims.count < Self.batch,
-                let next = state.tree.popVictim(
-                    ofGroup: group.directory, ranks: ranks, spared: began...max(began, now))
+                let victim = state.tree.popVictim(ofGroup: group.directory, ranks: ranks, spared: spared)
             {
-                if let victim = state.victim(next.id, next.reason) { victims.append(victim) }
+                state.tree.choose(victim.file)
+                victims.append(victim)
             }
         }
         return victims
     }
+}
 
-    func removal(of purged: PurgedFile, _ state: inout VolumeState) -> Removal {
-        let victim = purged.victim
-        return state.removal(
-            of: victim.node, Dentry(directory: victim.directory, name: victim.name), purged.path,
-            isEmptied: purged.isEmptied)
-    }
-
-    /// The file has been removed or emptied. Returns a sidecar that now belongs to no file.
-    func finish(_ purged: PurgedFile, _ state: inout VolumeState) -> String? {
-        let victim = purged.victim
-        if purged.isEmptied {
-            state.tree.reinstate(victim.node, isEmptied: true)
-            // What the kernel has of its data is dropped by the next open.
-            victim.node.cacheIsStale = true
-            state.emptied.add(victim.node)
-        } else {
-            state.tree.detach(victim.node, from: Dentry(directory: victim.directory, name: victim.name))
-        }
-        return victim.node.dropStoredExtents()
+extension VolumeState {
+    /// A ghost of a name that is gone stays until the kernel has been told.
+    mutating func note(_ removal: inout Removal) {
+        removal.concernsKernel = removal.directory.parent == nil || removal.directory.lookups > 0
+        if removal.concernsKernel, !removal.purgedName.isEmptied { ghosts[removal.dentry] = removal.node }
     }
 }

@@ -3,38 +3,22 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-/// What has been chosen so far for a call that needs room: its files no longer exist for later calls, and their bytes
-/// are set aside, so that neither another call nor another purge can take them.
-struct Room {
-    var job: PurgeJob?
-    var setAside = ByteCount.zero
-    /// The file for which the call needs it.
-    let node: Node
-    let tid: pid_t
-    /// The container in which it is needed.
-    var container: UInt8 { node.container }
-}
-
+// What is chosen for a call that needs room: until it has enough, the bytes are set aside, so that neither another call nor
+// another purge can take them.
 extension Purger {
-    /// How many files a purge chooses while it holds the lock, and then removes together, so that no call waits long for
-    /// the lock or for a name.
-    static let batch = 256
-
     /// Runs `body`, under the lock, until it has a value. It returns nil as long as `cover` cannot get it enough in one
     /// step; other calls have a turn in between. All or nothing: if it throws, what was chosen is put back. nil if what
-    /// it waited for has not come.
+    /// it waited for has not come. The call must have the purge carried out.
     func makingRoom<Value>(
-        for node: Node, tid: pid_t, _ body: (inout Room, inout VolumeState) throws(Errno) -> Value?
+        for node: Node, _ purge: inout Purge?, _ body: (inout Purge?, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {
         let deadline = System.uptime() + core.patience * 1_000_000
         while true {
             let seen = core.released.generation
-            var room = Room(node: node, tid: tid)
-            if let value = try makeRoom(&room, body) { return value }
-            if room.job != nil {
-                // Such calls run one after the other; otherwise two could each keep the other from getting enough.
+            if let value = try step(for: node, &purge, body) { return value }
+            if purge != nil {
                 port.expectSlowWork()
-                if let value = try makeMuchRoom(&room, body) { return value }
+                if let value = try makingMuchRoom(for: node, &purge, body) { return value }
             }
             // The rest is held. Nothing is set aside while waiting for it.
             let left = deadline - System.uptime()
@@ -44,57 +28,55 @@ extension Purger {
         }
     }
 
-    /// nil if everything that is not held has been chosen, and put back again.
-    private func makeMuchRoom<Value>(
-        _ room: inout Room, _ body: (inout Room, inout VolumeState) throws(Errno) -> Value?
+    /// Such calls run one after the other; otherwise two could each keep the other from getting enough. nil if everything
+    /// that is not held has been chosen, and put back again.
+    private func makingMuchRoom<Value>(
+        for node: Node, _ purge: inout Purge?, _ body: (inout Purge?, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {
         var result: Result<Value?, Errno> = .success(nil)
         core.makingMuchRoom.withLock { _ in
             var before = ByteCount.zero
-            while room.setAside > before {
-                before = room.setAside
+            while let chosen = purge?.plan.freed, chosen > before {
+                before = chosen
                 do throws(Errno) {
-                    if let value = try makeRoom(&room, body) { return result = .success(value) }
+                    if let value = try step(for: node, &purge, body) { return result = .success(value) }
                 } catch { result = .failure(error) }
             }
-            putBack(&room)
+            putBack(&purge, node)
         }
         return try result.get()
     }
 
-    private func makeRoom<Value>(
-        _ room: inout Room, _ body: (inout Room, inout VolumeState) throws(Errno) -> Value?
+    private func step<Value>(
+        for node: Node, _ purge: inout Purge?, _ body: (inout Purge?, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {
         try change { (state) throws(Errno) in
-            state.tree.accounts.returnSetAside(room.setAside, in: room.container)
-            do throws(Errno) {
-                if let value = try body(&room, &state) { return value }
-            } catch {
-                state.tree.accounts.setAside(room.setAside, in: room.container)
-                throw error
-            }
-            state.tree.accounts.setAside(room.setAside, in: room.container)
-            return nil
+            var isEnough = false
+            state.tree.accounts.returnSetAside(purge?.plan.freed ?? .zero, in: node.container)
+            defer { if !isEnough { state.tree.accounts.setAside(purge?.plan.freed ?? .zero, in: node.container) } }
+            let value = try body(&purge, &state)
+            isEnough = value != nil
+            return value
         }
     }
 
-    private func putBack(_ room: inout Room) {
-        guard let job = room.job else { return }
-        let victims = job.picked.victims
+    /// The purge does not take place.
+    private func putBack(_ chosen: inout Purge?, _ node: Node) {
+        guard let purge = chosen.take() else { return }
+        let victims = purge.plan.victims
         for start in stride(from: 0, to: victims.count, by: Self.batch) {
             change { state in
                 for victim in victims[start..<min(start + Self.batch, victims.count)] {
-                    state.tree.accounts.returnSetAside(victim.bytes, in: room.container)
-                    state.tree.reinstate(victim.node)
+                    state.tree.accounts.returnSetAside(victim.bytes, in: node.container)
+                    state.tree.reinstate(victim.file)
                 }
             }
         }
         change { state in
-            state.tree.accounts.returnSetAside(job.picked.allFromOthers, in: room.container)
-            state.tree.accounts.returnToOthers(job.picked.allFromOthers)
-            state.noteTold(job)
-            state.noteEnd(of: job)
+            state.tree.accounts.returnSetAside(purge.plan.allFromOthers, in: node.container)
+            state.tree.accounts.returnToOthers(purge.plan.allFromOthers)
+            state.noteTold(purge)
+            state.noteEnd(of: purge)
         }
-        (room.job, room.setAside) = (nil, .zero)
     }
 }

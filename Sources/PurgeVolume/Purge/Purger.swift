@@ -3,201 +3,104 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-/// A purge that has been decided: its bytes are free in the ledger, but its files are still to be removed.
-struct PurgeJob {
-    struct Victim {
-        var node: Node
-        var directory: Node
-        var name: Name
-        var reason: PurgeReason
-        var bytes: ByteCount
-        var tier: Tier
-        var lastUse: Instant
-        /// It is emptied, and keeps its name.
-        var leavesTombstone: Bool
-    }
-    /// See `UntoldPurges`.
-    let number: UInt64
-    var picked: Picked
-    let trigger: PurgeTrigger
-    /// The thread on whose behalf it is done; 0 if there is none.
-    let tid: pid_t
-    /// The write that set it off, if one did.
-    let cause: PressureCause?
-    /// The level when it was decided.
-    let pressure: PressureLevel
-
-    /// What is known about everything that it purges.
-    fileprivate func event(_ reason: PurgeReason, bytes: ByteCount) -> Event {
-        Event(
-            type: .purge, bytes: bytes, reason: reason.rawValue, trigger: trigger, pid: tid == 0 ? cause?.pid : tid,
-            cause: cause?.path, pressure: pressure)
-    }
-
-    fileprivate func event(_ purged: PurgedFile) -> Event {
-        var event = event(purged.victim.reason, bytes: purged.victim.bytes)
-        (event.path, event.tier) = (purged.path.text, purged.victim.tier)
-        event.lastUse = purged.victim.lastUse.iso8601
-        if purged.isEmptied { event.tombstone = true }
-        return event
-    }
-}
-
-/// A file that a purge has removed from the store, or emptied there.
-struct PurgedFile {
-    var victim: PurgeJob.Victim
-    /// Where it was.
-    var path: [Name]
-    /// It keeps its name.
-    var isEmptied: Bool
-}
-
-/// The outcome of a purge, or of a part of it.
-struct PurgeResult {
-    var freed: ByteCount
-    /// What was reported about it.
-    var events: [Event] = []
-    /// A file could not be removed from the store and has been put back into the ledger, and no other could be purged
-    /// instead.
-    var hasFailed: Bool
-}
-
-/// Files that have been removed from the victims, and what others give.
-struct Picked {
-    var fromOthers = ByteCount.zero
-    var victims: [PurgeJob.Victim] = []
-    /// What others give after all files.
-    var restOfOthers = ByteCount.zero
-    /// See `OthersShare`.
-    var leftToFiles = ByteCount.zero
-    /// See `PurgePlan`.
-    var leavesCaches = false
-    /// Groups that may not have been chosen completely.
-    var unfinished: [BegunGroup] = []
-    /// What stays though its turn was not later; told with the first event.
-    var passedOver: [PassedOver] = []
-
-    var allFromOthers: ByteCount { fromOthers + restOfOthers }
-    var isEmpty: Bool { allFromOthers == .zero && victims.isEmpty }
-    var freed: ByteCount { victims.reduce(allFromOthers) { $0 + $1.bytes } }
-
-    /// A further step of the same purge.
-    mutating func add(_ next: Picked) {
-        fromOthers += next.fromOthers
-        victims += next.victims
-        restOfOthers += next.restOfOthers
-        leftToFiles = next.leftToFiles
-        unfinished += next.unfinished
-        if passedOver.isEmpty { passedOver = next.passedOver }
-    }
-}
-
-/// A directory that is purged as one, of which a purge has taken a part.
-struct BegunGroup {
-    let directory: Node
-    /// Of what goes with it.
-    let ranks: [PurgeRank]
-
-    init(_ group: UnfinishedGroup<Node>, _ order: PurgeOrder) {
-        directory = group.directory
-        ranks = order.turn(of: group.rank).map { order.groups[$0] } ?? []
-    }
-}
-
 /// Carries out purges that have been decided.
 struct Purger: VolumeFamily {
     let core: VolumeCore
 
-    /// Removes the files of a purge from the store and from the tree.
-    func carryOut(_ job: PurgeJob, _ debt: inout AnnouncementDebt) -> PurgeResult {
-        var result = PurgeResult(freed: .zero, hasFailed: false)
-        carryOut(job, &debt) { part in
-            result.freed += part.freed
-            result.hasFailed = result.hasFailed || part.hasFailed
-        }
-        return result
-    }
+    /// How many files a purge chooses while it holds the lock, and then removes together, so that no call waits long for
+    /// the lock or for a name.
+    static let batch = 256
+    static let patienceForHeldFiles: Int64 = 10_000_000_000
 
-    /// The same; `report` gets the outcome of each batch.
-    func carryOut(_ job: PurgeJob, _ debt: inout AnnouncementDebt, report: (PurgeResult) -> Void) {
+    /// Removes the files of a purge from the store and from the tree; `report` gets the events of each batch. Returns
+    /// false if a file could not be removed from the store and has been put back into the ledger, and no other could be
+    /// purged instead.
+    @discardableResult
+    func carryOut(
+        _ purge: consuming Purge, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void = { _ in }
+    ) -> Bool {
         let began = clock.now
-        var job = job
+        var isEnough = true
         port.expectSlowWork()
-        tell(&job, fromOthers: job.picked.fromOthers, report)
-        var victims = job.picked.victims[...]
+        report(record(fromOthers: purge.plan.fromOthers, of: &purge))
+        var victims = purge.plan.victims[...]
         repeat {
             while !victims.isEmpty {
-                let (part, instead) = remove(victims.prefix(Self.batch), &job, &debt)
+                let batch = remove(victims.prefix(Self.batch), of: &purge, &debt)
                 victims = victims.dropFirst(Self.batch)
-                victims += instead
-                report(part)
+                if !batch.instead.isEmpty { victims += batch.instead }
+                isEnough = isEnough && batch.isEnough
+                report(batch.events)
             }
             // A group goes as one, even if less would have been enough.
-            if !job.picked.unfinished.isEmpty {
+            if !purge.plan.unfinished.isEmpty {
                 let now = clock.now
-                victims += change { rest(of: job, since: began, until: now, &$0) }
+                victims += change { rest(of: purge.plan.unfinished, since: began, until: now, &$0) }
             }
         } while !victims.isEmpty
-        tell(&job, fromOthers: job.picked.restOfOthers, report)
-        change { $0.noteTold(job) }
+        report(record(fromOthers: purge.plan.restOfOthers, of: &purge))
+        change { $0.noteTold(purge) }
         change { state in
-            state.noteEnd(of: job)
-            state.tree.accounts.notePurged(bytes: job.picked.allFromOthers)
+            state.noteEnd(of: purge)
+            state.tree.accounts.notePurged(bytes: purge.plan.allFromOthers)
+        }
+        return isEnough
+    }
+
+    /// The same from beginning to end: returns when every name is gone for every process.
+    func purgeAndWait(_ purge: consuming Purge) {
+        var chosen = Optional(purge)
+        purgedNames.awaitingAnnouncements { debt in
+            if let purge = chosen.take() { carryOut(purge, &debt) }
         }
     }
 
-    private func tell(_ job: inout PurgeJob, fromOthers bytes: ByteCount, _ report: (PurgeResult) -> Void) {
-        guard bytes > .zero else { return }
-        let events = record([job.event(.others, bytes: bytes)], of: &job)
-        report(PurgeResult(freed: bytes, events: events, hasFailed: false))
-    }
-
-    /// Also returns what is to be purged instead of files that could not be removed from the store.
+    /// `instead` is to be purged in place of files that could not be removed from the store.
     private func remove(
-        _ victims: ArraySlice<PurgeJob.Victim>, _ job: inout PurgeJob, _ debt: inout AnnouncementDebt
-    ) -> (PurgeResult, instead: [PurgeJob.Victim]) {
+        _ victims: ArraySlice<Victim<Node>>, of purge: inout Purge, _ debt: inout AnnouncementDebt
+    ) -> (events: [Event], instead: [Victim<Node>], isEnough: Bool) {
         // Names are being removed: see `reading`.
         core.moves.add(1, ordering: .acquiringAndReleasing)
         defer { core.movesEnded.add(1, ordering: .acquiringAndReleasing) }
-        let (gone, failed) = carryOut(victims)
-        let freed = gone.reduce(.zero) { $0 + $1.victim.bytes }
-        let current = job
-        let (removals, sidecars, instead, isShort) = change { state -> ([Removal], [String], Picked, Bool) in
-            let removals = gone.map { removal(of: $0, &state) }
-            let sidecars = gone.compactMap { finish($0, &state) }
-            if gone.contains(where: \.isEmptied) { core.filesEmptied.add(1, ordering: .relaxed) }
-            let instead = reinstate(failed, current, &state)
-            state.tree.accounts.notePurged(files: Int64(gone.count), bytes: freed + instead.allFromOthers)
-            return (removals, sidecars, instead, !failed.isEmpty && state.capacity.balance < .zero)
+        var (removals, told, failed): ([Removal], [Event], [Victim<Node>]) = ([], [], [])
+        var missing: Set<ObjectIdentifier> = []
+        // As long as the files exist, so do their directories.
+        for (victim, name) in read({ _ in victims.map { ($0, Removal($0.file)) } }) {
+            guard var removal = name else { continue }
+            do throws(Errno) {
+                try remove(&removal, &missing)
+                removals.append(removal)
+                told.append(purge.event(victim, removal))
+            } catch { failed.append(victim) }
+        }
+        let trigger = purge.trigger
+        let (sidecars, instead, isEnough) = change { state -> ([String], PurgePlan<Node>, Bool) in
+            let sidecars = removals.indices.compactMap { finish(&removals[$0], &state) }
+            if removals.contains(where: \.purgedName.isEmptied) { core.filesEmptied.add(1, ordering: .relaxed) }
+            let instead = reinstate(failed, trigger, &state)
+            state.tree.accounts.notePurged(files: Int64(removals.count), bytes: told.freed + instead.allFromOthers)
+            return (sidecars, instead, failed.isEmpty || state.capacity.balance >= .zero)
         }
         for sidecar in sidecars { store.removeSidecar(sidecar) }
-        var told = gone.map { job.event($0) }
-        if instead.allFromOthers > .zero { told.append(job.event(.others, bytes: instead.allFromOthers)) }
-        let result = PurgeResult(
-            freed: freed + instead.allFromOthers, events: record(told, of: &job), hasFailed: isShort)
+        if instead.allFromOthers > .zero { told.append(purge.event(.others, bytes: instead.allFromOthers)) }
+        record(&told, of: &purge)
         debt.add(removals)
-        return (result, instead.victims)
+        return (told, instead.victims, isEnough)
     }
 
-    /// The files count again, and are no longer victims in this mount. What a write has been promised must then come
-    /// from others, chosen in the same step.
-    private func reinstate(_ failed: [PurgeJob.Victim], _ job: PurgeJob, _ state: inout VolumeState) -> Picked {
-        for victim in failed { state.tree.reinstate(victim.node, isStuck: true) }
-        let bytes = failed.reduce(ByteCount.zero) { $0 + $1.bytes }
-        let short = min(bytes, .zero - state.capacity.balance)
-        guard job.trigger == .importantWrite, short > .zero else { return Picked() }
-        return state.pick(.bytes(short), .documented, limit: .max)
+    private func record(fromOthers bytes: ByteCount, of purge: inout Purge) -> [Event] {
+        var told = bytes > .zero ? [purge.event(.others, bytes: bytes)] : []
+        record(&told, of: &purge)
+        return told
     }
 
-    private func record(_ new: [Event], of job: inout PurgeJob) -> [Event] {
-        guard !new.isEmpty else { return [] }
-        var new = new
-        if !job.picked.passedOver.isEmpty {
-            new[0].passedOver = job.picked.passedOver
-            job.picked.passedOver = []
+    private func record(_ told: inout [Event], of purge: inout Purge) {
+        guard !told.isEmpty else { return }
+        if !purge.plan.passedOver.isEmpty {
+            told[0].passedOver = purge.plan.passedOver
+            purge.plan.passedOver = []
         }
-        events.append(new)
-        return new
+        events.append(told)
     }
 
     /// Purges in steps that hold the lock for milliseconds, until `goal` asks for no more or nothing is left. `goal` is
@@ -207,7 +110,7 @@ struct Purger: VolumeFamily {
     func purge(
         trigger: PurgeTrigger, tid: pid_t, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void = { _ in },
         _ goal: (borrowing VolumeState, ByteCount) -> PurgeGoal?
-    ) -> ByteCount {
+    ) {
         // Once: what is over a policy when it begins goes as such, whatever it takes itself, so that a plan can tell.
         policies.settle()
         var (freed, leftToFiles, clearsCaches) = (ByteCount.zero, ByteCount.zero, false)
@@ -216,40 +119,32 @@ struct Purger: VolumeFamily {
         while true {
             let seen = core.released.generation
             let spared = began...max(began, clock.now)
-            let (job, isHeld) = change { state -> (PurgeJob?, Bool) in
-                func choose(_ goal: PurgeGoal, _ state: inout VolumeState) -> PurgeJob? {
+            var isHeld = false
+            let purge = change { state -> Purge? in
+                func choose(_ goal: PurgeGoal, _ state: inout VolumeState) -> Purge? {
                     state.choose(
                         goal, trigger: trigger, tid: tid, limit: Self.batch, spared: goal.isWhole ? spared : nil,
                         leftToFiles: leftToFiles)
                 }
-                if clearsCaches, !state.device.isRunning, let rest = choose(.step(.caches), &state) {
-                    return (rest, false)
-                }
+                if clearsCaches, !state.device.isRunning, let rest = choose(.step(.caches), &state) { return rest }
                 clearsCaches = false
-                guard let goal = goal(state, freed) else { return (nil, false) }
-                let job = choose(goal, &state)
-                return (job, job == nil && state.device.held > .zero)
+                guard let goal = goal(state, freed) else { return nil }
+                if let purge = choose(goal, &state) { return purge }
+                isHeld = state.device.held > .zero
+                return nil
             }
-            if let job {
-                (leftToFiles, clearsCaches) = (job.picked.leftToFiles, clearsCaches || job.picked.leavesCaches)
-                carryOut(job, &debt) { part in
-                    freed += part.freed
-                    report(part.events)
+            if let purge {
+                (leftToFiles, clearsCaches) = (purge.plan.leftToFiles, clearsCaches || purge.plan.leavesCaches)
+                carryOut(purge, &debt) { events in
+                    freed += events.freed
+                    report(events)
                 }
                 lastPurge = System.uptime()
             } else if !isHeld || System.uptime() - lastPurge > Self.patienceForHeldFiles
                 || !core.released.wait(while: seen, milliseconds: 1000)
             {
-                return freed
+                return
             }
         }
-    }
-
-    static let patienceForHeldFiles: Int64 = 10_000_000_000
-
-    /// Carries out a purge that has been decided, from beginning to end: returns when every name is gone for every
-    /// process.
-    func purgeAndWait(_ job: PurgeJob) {
-        purgedNames.awaitingAnnouncements { debt in carryOut(job, &debt) { _ in } }
     }
 }

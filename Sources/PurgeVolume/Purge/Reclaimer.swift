@@ -45,27 +45,28 @@ struct Reclaimer: VolumeFamily {
         guard read({ $0.reclaimCall.mayBegin($0.device) }) else { return false }
         policies.settle()
         let now = clock.now
-        let job = change { state in
-            state.reclaimCall.mayBegin(state.device) ? choose(at: now, &state) : nil
+        let purge = change { state -> Purge? in
+            guard state.reclaimCall.mayBegin(state.device) else { return nil }
+            return choose(at: now, &state)
         }
-        guard let job else { return false }
-        purger.purgeAndWait(job)
+        guard let purge else { return false }
+        purger.purgeAndWait(purge)
         return true
     }
 
     /// nil if there is nothing to take now.
-    private func choose(at now: Instant, _ state: inout VolumeState) -> PurgeJob? {
+    private func choose(at now: Instant, _ state: inout VolumeState) -> Purge? {
         state.tree.accounts.beginReclaiming()
         guard state.device.shouldReclaim, let goal = state.device.goal(for: .pressure) else { return nil }
         // What is used while Caches is cleared stays, so that this ends.
         let spared = state.device.reclaiming.clearing.map { $0...max($0, now) }
-        let job = state.choose(
+        let purge = state.choose(
             goal, trigger: .pressure, tid: 0, limit: Purger.batch, spared: spared,
             leftToFiles: state.reclaimCall.leftToFiles)
-        if let job {
-            state.reclaimCall.leftToFiles = job.picked.leftToFiles
-            if job.picked.leavesCaches { state.tree.accounts.clearCaches(since: now) }
-            return job
+        if let purge {
+            state.reclaimCall.leftToFiles = purge.plan.leftToFiles
+            if purge.plan.leavesCaches { state.tree.accounts.clearCaches(since: now) }
+            return purge
         }
         guard goal.isWhole else {
             state.tree.accounts.giveUpReclaiming()

@@ -1,0 +1,38 @@
+import Glibc
+import PurgeModel
+import PurgeTree
+
+/// A purge that has been decided: its bytes are free in the ledger, but its files are still to be removed. It cannot be
+/// copied, so it ends once: `Purger.carryOut` carries it out, or it is put back.
+struct Purge: ~Copyable {
+    /// See `UntoldPurges`.
+    let number: UInt64
+    var plan: PurgePlan<Node>
+    let trigger: PurgeTrigger
+    /// The thread on whose behalf it is done; 0 if there is none.
+    let tid: pid_t
+    /// The write that set it off, if one did.
+    let cause: PressureCause?
+    /// The level when it was decided.
+    let pressure: PressureLevel
+
+    /// What is known about everything that it purges.
+    func event(_ reason: PurgeReason, bytes: ByteCount) -> Event {
+        Event(
+            type: .purge, bytes: bytes, reason: reason.rawValue, trigger: trigger, pid: tid == 0 ? cause?.pid : tid,
+            cause: cause?.path, pressure: pressure)
+    }
+
+    func event(_ victim: Victim<Node>, _ removal: Removal) -> Event {
+        var event = event(victim.reason, bytes: victim.bytes)
+        (event.path, event.tier) = (removal.path.text, victim.tier)
+        event.lastUse = victim.age.lastUse.iso8601
+        if removal.purgedName.isEmptied { event.tombstone = true }
+        return event
+    }
+}
+
+extension [Event] {
+    /// What the purges that they tell of have freed.
+    var freed: ByteCount { reduce(.zero) { $0 + ($1.bytes ?? .zero) } }
+}
