@@ -88,9 +88,7 @@ package final class ProgressLine {
 
     private func write(_ text: String) {
         do throws(Errno) {
-            try Array(text.utf8).withUnsafeBytes { bytes in
-                Result { () throws(Errno) in _ = try System.write(STDERR_FILENO, bytes) }
-            }.get()
+            _ = try System.write(STDERR_FILENO, Array(text.utf8))
         } catch {}  // there is no other way to show it
     }
 }

@@ -50,15 +50,10 @@ struct ContainerAudit {
 
     /// A mount tells it by an attribute only.
     private static func creationDate(_ folder: Int32, _ name: RawText) throws(Errno) -> Instant? {
-        var text = [UInt8](repeating: 0, count: 64)
-        let count = try text.withUnsafeMutableBytes { bytes in
-            Result { () throws(Errno) in
-                try System.attribute(at: folder, name, creationDateKey, into: bytes)
-            }
-        }.get()
+        let text = try System.attribute(at: folder, name, creationDateKey, limit: 64)
         let form = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         do {
-            let date = try form.parse(String(decoding: text[..<count], as: UTF8.self))
+            let date = try form.parse(String(decoding: text, as: UTF8.self))
             return Instant(nanoseconds: Int64(date.timeIntervalSince1970 * 1_000_000_000))
         } catch { return nil }
     }

@@ -221,9 +221,7 @@ extension EntryRestorer {
     /// of the store cannot tell: those of the attributes count, too.
     private static func markHoles(of file: FileDescriptor) throws(Errno) {
         do throws(Errno) {
-            try ExtentRecord.ofHoles.withUnsafeBytes { bytes in
-                Result { () throws(Errno) in try System.setAttribute(at: file.raw, nil, ExtentRecord.key, bytes) }
-            }.get()
+            try System.setAttribute(at: file.raw, nil, ExtentRecord.key, ExtentRecord.ofHoles)
         } catch .notSupported {}  // then it can be no store, which `Store.make` says
     }
 

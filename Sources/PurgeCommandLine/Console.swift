@@ -51,12 +51,6 @@ package final class Console {
     package func note(_ text: String) { emitMessage(text + "\n") }
 
     private static func write(_ text: String, _ fd: Int32) throws(Errno) {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = try rest.withUnsafeBytes { bytes in
-                Result { () throws(Errno) in try System.write(fd, bytes) }
-            }.get()
-            rest = rest.dropFirst(count)
-        }
+        try System.writeAll(fd, Array(text.utf8))
     }
 }

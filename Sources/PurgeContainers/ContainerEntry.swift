@@ -59,12 +59,7 @@ package struct ContainerEntry {
     }
 
     package func set(_ attribute: StorageAttribute, _ value: String) throws(Errno) {
-        var value = value
-        try value.withUTF8 { bytes in
-            Result { () throws(Errno) in
-                try System.setAttribute(at: descriptor.raw, nil, attribute.storeKey, UnsafeRawBufferPointer(bytes))
-            }
-        }.get()
+        try System.setAttribute(at: descriptor.raw, nil, attribute.storeKey, Array(value.utf8))
     }
 
     /// Has the journal of a store that is not mounted say what was set (nil: removed).

@@ -181,13 +181,8 @@ extension DiagnosisReader {
 
     /// A mount tells it by an attribute only.
     private func creationDate(_ folder: Int32, _ name: RawText) throws(Errno) -> Instant? {
-        var text = [UInt8](repeating: 0, count: 64)
-        let count = try text.withUnsafeMutableBytes { bytes in
-            Result { () throws(Errno) in
-                try System.attribute(at: folder, name, Self.creationDateKey, into: bytes)
-            }
-        }.get()
-        return Instant(iso8601: String(decoding: text[..<count], as: UTF8.self))
+        let text = try System.attribute(at: folder, name, Self.creationDateKey, limit: 64)
+        return Instant(iso8601: String(decoding: text, as: UTF8.self))
     }
 
     private static let creationDateKey = StorageAttribute.prefix.description + ComputedAttribute.creationDate.rawValue

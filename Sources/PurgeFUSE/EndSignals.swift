@@ -59,9 +59,7 @@ enum EndSignals {
     }
 
     static func device(at path: String) -> Int64? {
-        path.withCString { path in
-            do throws(Errno) { return try System.device(at: AT_FDCWD, path) } catch { return nil }
-        }
+        do throws(Errno) { return try System.device(at: AT_FDCWD, path) } catch { return nil }
     }
 
     /// Removes the mount even if it is in use, if it is still the one of this device.

@@ -139,11 +139,8 @@ public enum MountService {
     }
 
     static func note(_ message: String) {
-        let line = Array((message + "\n").utf8)
         do throws(Errno) {
-            try line.withUnsafeBytes { bytes in
-                Result { () throws(Errno) in _ = try System.write(STDERR_FILENO, bytes) }
-            }.get()
+            _ = try System.write(STDERR_FILENO, Array((message + "\n").utf8))
         } catch {}  // there is no other place to report it
     }
 }

@@ -7,9 +7,7 @@ enum MountWatch {
     /// Calls `action` once, when there is no longer a mount of this device at `mountpoint`.
     static func start(_ mountpoint: String, _ action: @escaping @Sendable () -> Void) throws(Errno) {
         let table = try FileDescriptor.open("/proc/self/mountinfo", O_RDONLY)
-        let device = try mountpoint.withCString { path in
-            Result { () throws(Errno) in try System.device(at: AT_FDCWD, path) }
-        }.get()
+        let device = try System.device(at: AT_FDCWD, mountpoint)
         let number = " \(device >> 32):\(device & 0xffff_ffff) "
         _ = try WorkThread(name: "mounts") {
             do throws(Errno) {

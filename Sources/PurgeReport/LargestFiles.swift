@@ -109,14 +109,9 @@ struct PathFlags {
     }
 
     private static func mark(_ folder: FileDescriptor, _ name: RawText?) -> PurgeMark? {
-        var text = [UInt8](repeating: 0, count: 16)
         do throws(Errno) {
-            let count = try text.withUnsafeMutableBytes { bytes in
-                Result { () throws(Errno) in
-                    try System.attribute(at: folder.raw, name, StorageAttribute.isPurgeable.storeKey, into: bytes)
-                }
-            }.get()
-            return PurgeMark(text: String(decoding: text[..<count], as: UTF8.self))
+            let text = try System.attribute(at: folder.raw, name, StorageAttribute.isPurgeable.storeKey, limit: 16)
+            return PurgeMark(text: String(decoding: text, as: UTF8.self))
         } catch { return nil }
     }
 }

@@ -9,9 +9,7 @@ enum StartMark {
     /// If the store has no room for the mark, what is made in it is kept.
     static func set(_ start: String, on store: FileDescriptor) {
         do throws(Errno) {
-            try Array(start.utf8).withUnsafeBytes { bytes in
-                Result { () throws(Errno) in try System.setAttribute(at: store.raw, nil, key, bytes) }
-            }.get()
+            try System.setAttribute(at: store.raw, nil, key, Array(start.utf8))
         } catch {}
     }
 
@@ -38,12 +36,8 @@ enum StartMark {
 
     /// A mark that is longer than a path can be belongs to no start.
     private static func value(on store: FileDescriptor) throws(Errno) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: 4096)
         do throws(Errno) {
-            let count = try bytes.withUnsafeMutableBytes { buffer in
-                Result { () throws(Errno) in try System.attribute(at: store.raw, nil, key, into: buffer) }
-            }.get()
-            return Array(bytes.prefix(count))
+            return try System.attribute(at: store.raw, nil, key, limit: 4096)
         } catch .noData, .notSupported {
             return nil
         } catch .range {

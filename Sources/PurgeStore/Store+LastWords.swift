@@ -28,11 +28,7 @@ extension Store {
             let file = try FileDescriptor.open(
                 "\(path)/\(StoreDirectory.lastWordsName)", O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
             guard try System.status(file.raw).st_mode & S_IFMT == S_IFREG else { return nil }
-            var text = [UInt8](repeating: 0, count: 16 << 10)
-            let count = try text.withUnsafeMutableBytes { buffer in
-                Result { () throws(Errno) in try System.pread(file.raw, buffer, offset: 0) }
-            }.get()
-            return String(decoding: text[..<count], as: UTF8.self)
+            return String(decoding: try file.readSome(16 << 10), as: UTF8.self)
         } catch { return nil }
     }
 }

@@ -11,27 +11,15 @@ extension FileDescriptor {
         }
     }
 
-    /// One read(2); empty at the end.
-    public func readSome(_ limit: Int) throws(Errno) -> [UInt8] {
-        var failure: Errno?
-        // Memory that is not read into is not touched.
-        let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
-            do throws(Errno) {
-                count = try System.read(raw, UnsafeMutableRawBufferPointer(buffer))
-            } catch { failure = error }
-        }
-        if let failure { throw failure }
-        return bytes.count == limit ? bytes : Array(bytes[...])
+    /// One read(2), or pread(2) at an offset; empty at the end.
+    public func readSome(_ limit: Int, at offset: Int64? = nil) throws(Errno) -> [UInt8] {
+        try System.read(raw, limit, at: offset)
     }
 
     /// One write(2): one command to a control file.
     public func writeOnce(_ text: String) throws(Errno) -> Int { try writeOnce(Array(text.utf8)) }
 
-    public func writeOnce(_ bytes: [UInt8]) throws(Errno) -> Int {
-        try bytes.withUnsafeBytes { bytes in
-            Result { () throws(Errno) in try System.write(raw, bytes) }
-        }.get()
-    }
+    public func writeOnce(_ bytes: [UInt8]) throws(Errno) -> Int { try System.write(raw, bytes) }
 
     /// Names of a directory's entries except `.` and `..`, from this descriptor's position on.
     public func names() throws(Errno) -> [RawText] { try names { _ in true } }

@@ -41,24 +41,14 @@ extension FileDescriptor {
         var content: [UInt8] = []
         var room = 4096
         while true {
-            var chunk = [UInt8](repeating: 0, count: room)
+            let chunk = try readSome(room, at: Int64(content.count))
             room = min(2 * room, 65536)
-            let count = try chunk.withUnsafeMutableBytes { buffer in
-                Result { () throws(Errno) in try System.pread(raw, buffer, offset: Int64(content.count)) }
-            }.get()
-            if count == 0 { return content }
-            guard count <= limit - content.count else { throw .fileTooLarge }
-            content += chunk[..<count]
+            if chunk.isEmpty { return content }
+            guard chunk.count <= limit - content.count else { throw .fileTooLarge }
+            content += chunk
         }
     }
 
     /// Writes everything, in as many calls as it takes.
-    public func writeAll(_ bytes: [UInt8]) throws(Errno) {
-        var offset = 0
-        while offset < bytes.count {
-            offset += try bytes[offset...].withUnsafeBytes { rest in
-                Result { () throws(Errno) in try System.write(raw, rest) }
-            }.get()
-        }
-    }
+    public func writeAll(_ bytes: [UInt8]) throws(Errno) { try System.writeAll(raw, bytes) }
 }

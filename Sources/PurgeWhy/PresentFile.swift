@@ -168,14 +168,9 @@ struct PresentFileReader {
 
     /// nil if it is not set, or cannot be read.
     static func attribute(_ path: [UInt8], _ key: String) -> String? {
-        var value = [UInt8](repeating: 0, count: 256)
         do throws(Errno) {
-            let count = try value.withUnsafeMutableBytes { buffer in
-                Result { () throws(Errno) in
-                    try System.attribute(at: AT_FDCWD, path.map(CChar.init(bitPattern:)) + [0], key, into: buffer)
-                }
-            }.get()
-            return String(path: value.prefix(count))
+            let path = path.map(CChar.init(bitPattern:)) + [0]
+            return String(path: try System.attribute(at: AT_FDCWD, path, key, limit: 256))
         } catch { return nil }
     }
 }

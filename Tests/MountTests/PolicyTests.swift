@@ -64,9 +64,7 @@ extension Mounts {
                 let directory = try FileDescriptor.open(mount.path("Documents/d"), O_RDONLY | O_DIRECTORY)
                 try Attributes.mark(mount.path("Documents/d"), "purgeAfter", "1d")
                 try Files.removeDirectory(mount.path("Documents/d"))
-                _ = try? Array("4096".utf8).withUnsafeBytes {
-                    try System.setAttribute(at: directory.raw, nil, "user.purgefs.sizeLimit", $0)
-                }
+                _ = try? System.setAttribute(at: directory.raw, nil, "user.purgefs.sizeLimit", Array("4096".utf8))
                 #expect(try mount.read("storage.policies") == "")
                 try mount.write("reset", to: "storage.policies")
             }

@@ -12,9 +12,7 @@ public enum Attributes {
 
     public static func set(_ path: String, _ key: String, _ value: [UInt8], flags: Int32 = 0) throws(Errno) {
         let (parent, name) = try split(path)
-        try Result<Void, any Error> {
-            try value.withUnsafeBytes { try System.setAttribute(at: parent.raw, name, key, $0, flags: flags) }
-        }.mapErrno()
+        try System.setAttribute(at: parent.raw, name, key, value, flags: flags)
     }
     public static func set(_ path: String, _ key: String, _ value: String, flags: Int32 = 0) throws(Errno) {
         try set(path, key, Array(value.utf8), flags: flags)
@@ -26,11 +24,7 @@ public enum Attributes {
 
     public static func get(_ path: String, _ key: String) throws(Errno) -> [UInt8] {
         let (parent, name) = try split(path)
-        var value = [UInt8](repeating: 0, count: 65536)
-        let length = try Result<Int, any Error> {
-            try value.withUnsafeMutableBytes { try System.attribute(at: parent.raw, name, key, into: $0) }
-        }.mapErrno()
-        return Array(value[..<length])
+        return try System.attribute(at: parent.raw, name, key, limit: 65536)
     }
     public static func text(_ path: String, _ key: String) throws(Errno) -> String {
         String(decoding: try get(path, key), as: UTF8.self)

@@ -20,15 +20,13 @@ public final class OpenFile {
 
     /// One write(2). Returns how much was written.
     public func write(_ count: Int) throws(Errno) -> Int {
-        try Result<Int, any Error> {
-            try Pattern.withBytes(count) { try System.write(descriptor, $0) }
-        }.mapErrno()
+        try System.write(descriptor, Self.pattern(count))
     }
     public func write(_ count: Int, at offset: Int64) throws(Errno) -> Int {
-        try Result<Int, any Error> {
-            try Pattern.withBytes(count) { try System.pwrite(descriptor, $0, offset: offset) }
-        }.mapErrno()
+        try write(Self.pattern(count), at: offset)
     }
+    /// Bytes that are never zero, so that a block with data differs from a hole.
+    private static func pattern(_ count: Int) -> [UInt8] { [UInt8](repeating: 0xA7, count: count) }
     /// Writes everything, at most `piece` bytes at a time; the caller must find out what was written before
     /// an error.
     public func fill(_ count: Int, piece: Int = 1 << 20) throws(Errno) {
@@ -36,13 +34,7 @@ public final class OpenFile {
         while left > 0 { left -= try write(min(left, piece)) }
     }
     public func writeAll(_ bytes: [UInt8]) throws(Errno) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let done = try Result<Int, any Error> {
-                try rest.withUnsafeBytes { try System.write(descriptor, $0) }
-            }.mapErrno()
-            rest = rest.dropFirst(done)
-        }
+        try System.writeAll(descriptor, bytes)
     }
     public func write(_ bytes: [UInt8], at offset: Int64) throws(Errno) -> Int {
         try Result<Int, any Error> {
@@ -50,11 +42,7 @@ public final class OpenFile {
         }.mapErrno()
     }
     public func read(_ count: Int, at offset: Int64 = 0) throws(Errno) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        let done = try Result<Int, any Error> {
-            try bytes.withUnsafeMutableBytes { try System.pread(descriptor, $0, offset: offset) }
-        }.mapErrno()
-        return Array(bytes[..<done])
+        try System.read(descriptor, count, at: offset)
     }
 
     public func truncate(_ size: Int64) throws(Errno) { try System.truncate(descriptor, size) }
@@ -83,15 +71,6 @@ public enum Seek {
 public enum RenameFlag {
     public static let noReplace: UInt32 = 1
     public static let exchange: UInt32 = 2
-}
-
-/// Bytes that are never zero, so that a block with data differs from a hole.
-enum Pattern {
-    private static let bytes = [UInt8](repeating: 0xA7, count: 64 << 20)
-    static func withBytes<R>(_ count: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
-        precondition(count <= bytes.count)
-        return try bytes.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-    }
 }
 
 extension Result where Failure == any Error {

@@ -67,17 +67,14 @@ final class ArchiveWriter: EntrySink {
     }
 
     private func copy(_ file: FileDescriptor, from offset: Int64) throws(StoreError) -> Int64 {
-        var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        let count: Int
+        let chunk: [UInt8]
         do throws(Errno) {
-            count = try chunk.withUnsafeMutableBytes { bytes in
-                Result { () throws(Errno) in try System.pread(file.raw, bytes, offset: offset) }
-            }.get()
+            chunk = try file.readSome(1 << 16, at: offset)
         } catch { throw .failed("the manifest cannot be read", path: output.path, error) }
-        try chunk.prefix(count).withUnsafeBytes { bytes in
+        try chunk.withUnsafeBytes { bytes in
             Result { () throws(StoreError) in try data(bytes) }
         }.get()
-        return Int64(max(count, 1))
+        return Int64(max(chunk.count, 1))
     }
 
     func begin(_ record: EntryRecord) throws(StoreError) {

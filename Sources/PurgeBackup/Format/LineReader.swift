@@ -50,14 +50,11 @@ struct LineReader {
     private mutating func readMore() throws(StoreError) -> Bool {
         buffer.removeFirst(position)
         position = 0
-        var chunk = [UInt8](repeating: 0, count: Self.chunk)
         do throws(Errno) {
-            let count = try chunk.withUnsafeMutableBytes { bytes in
-                Result { () throws(Errno) in try System.pread(file.raw, bytes, offset: offset) }
-            }.get()
-            buffer += chunk[..<count]
-            offset += Int64(count)
-            return count > 0
+            let chunk = try file.readSome(Self.chunk, at: offset)
+            buffer += chunk
+            offset += Int64(chunk.count)
+            return !chunk.isEmpty
         } catch { throw .failed("the manifest cannot be read", path: path, error) }
     }
 }

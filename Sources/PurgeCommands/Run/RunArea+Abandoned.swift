@@ -65,19 +65,14 @@ extension RunArea {
     /// number. Where the file system keeps no attributes, what a killed run leaves stays.
     static func markAsOwn(_ directory: FileDescriptor) {
         do throws(Errno) {
-            try mark(of: directory).withUnsafeBytes { bytes in
-                Result { () throws(Errno) in try System.setAttribute(at: directory.raw, nil, markName, bytes) }
-            }.get()
+            try System.setAttribute(at: directory.raw, nil, markName, mark(of: directory))
         } catch {}
     }
 
     /// Whether it carries that mark, and nothing is in it but what a run makes.
     private static func isOwn(_ directory: FileDescriptor) throws(Errno) -> Bool {
-        var bytes = [UInt8](repeating: 0, count: 64)
-        let count = try bytes.withUnsafeMutableBytes { buffer in
-            Result { () throws(Errno) in try System.attribute(at: directory.raw, nil, markName, into: buffer) }
-        }.get()
-        guard try Array(bytes.prefix(count)) == mark(of: directory) else { return false }
+        let found = try System.attribute(at: directory.raw, nil, markName, limit: 64)
+        guard try found == mark(of: directory) else { return false }
         return try directory.names().map(Places.text).allSatisfy { $0 == "store" || $0 == containers[0] }
     }
 

@@ -18,9 +18,7 @@ final class OwnMount: Sendable {
     init(path: String) { self.path = path }
 
     func begin(session: OpaquePointer) throws(Errno) {
-        let device = try path.withCString { path in
-            Result { () throws(Errno) in try System.device(at: AT_FDCWD, path) }
-        }.get()
+        let device = try System.device(at: AT_FDCWD, path)
         begun.withLock { $0 = Begun(session: UInt(bitPattern: session), device: device) }
     }
 

@@ -84,9 +84,7 @@ public final class Trace: Sendable {
     private func write(_ text: String) {
         let line = Array("\(Instant(nanoseconds: System.now()).iso8601) \(text)\n".utf8)
         do throws(Errno) {
-            _ = try line.withUnsafeBytes { bytes in
-                Result { () throws(Errno) in try System.write(output?.raw ?? STDERR_FILENO, bytes) }
-            }.get()
+            _ = try System.write(output?.raw ?? STDERR_FILENO, line)
         } catch {}  // the mount does not depend on it
     }
 }

@@ -23,9 +23,7 @@ public enum StoredBirth {
     /// Remembers it for a file or folder of a new store. If it has no room for that, it was made when it was copied.
     package static func record(_ birth: Instant, of directory: Int32, _ name: CName?) throws(Errno) {
         do throws(Errno) {
-            try Array(FileTime(birth).text.utf8).withUnsafeBytes { bytes in
-                Result { () throws(Errno) in try System.setAttribute(at: directory, name, key, bytes) }
-            }.get()
+            try System.setAttribute(at: directory, name, key, Array(FileTime(birth).text.utf8))
         } catch {
             guard error.meansNoRoomForAttribute else { throw error }
         }

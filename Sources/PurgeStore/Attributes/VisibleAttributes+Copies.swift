@@ -25,9 +25,7 @@ extension VisibleAttributes {
             let key = AttributeKey(utf8: attribute.name)
             do throws(Errno) {
                 try key.withCName { (key) throws(Errno) in
-                    try attribute.value.withUnsafeBytes { bytes in
-                        Result { () throws(Errno) in try System.setAttribute(at: directory, name, key, bytes) }
-                    }.get()
+                    try System.setAttribute(at: directory, name, key, attribute.value)
                 }
             } catch { if !mayBeLeftOut(key, error) { throw error } }
         }

@@ -40,11 +40,8 @@ extension VisibleAttributes {
     ) throws(Errno) {
         let isLink = ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
         do throws(Errno) {
-            try Array(set.text.utf8).withUnsafeBytes { bytes in
-                Result { () throws(Errno) in
-                    try System.setAttribute(at: directory, name, isLink ? SetTimes.linkKey : SetTimes.key, bytes)
-                }
-            }.get()
+            let key = isLink ? SetTimes.linkKey : SetTimes.key
+            try System.setAttribute(at: directory, name, key, Array(set.text.utf8))
         } catch {
             guard error.meansNoRoomForAttribute || (isLink && (error == .notPermitted || error == .notSupported)) else {
                 throw error

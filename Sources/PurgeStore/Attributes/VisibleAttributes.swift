@@ -40,9 +40,7 @@ public enum VisibleAttributes {
         }
         guard key.length <= AttributeKey.maximumLength else { throw .range }
         try key.withCName { (key) throws(Errno) in
-            try value.withUnsafeBytes { bytes in
-                Result { () throws(Errno) in try System.setAttribute(at: file, nil, key, bytes) }
-            }.get()
+            try System.setAttribute(at: file, nil, key, value)
         }
     }
 

@@ -73,10 +73,7 @@ extension StoreDirectory {
     }
 
     private func probe(_ directory: FileDescriptor) throws(Errno) {
-        let value: [UInt8] = [1]
-        try value.withUnsafeBytes { bytes in
-            Result { () throws(Errno) in try System.setAttribute(at: directory.raw, nil, Self.probe, bytes) }
-        }.get()
+        try System.setAttribute(at: directory.raw, nil, Self.probe, [1])
         try System.removeAttribute(at: directory.raw, nil, Self.probe)
     }
 }

@@ -78,7 +78,7 @@ extension Store {
     public func setExtentRecord(_ record: inout ExtentRecord, of file: Int32, _ name: CName?) throws(Errno) {
         let encoded = ExtentRecord.encode(record.runs)
         if encoded.count <= ExtentRecord.inlineLimit {
-            try setAttribute(of: file, name, ExtentRecord.key, [UInt8(ascii: "i")] + encoded)
+            try System.setAttribute(at: file, name, ExtentRecord.key, [UInt8(ascii: "i")] + encoded)
             if let old = record.sidecar { removeSidecar(old) }
             record.sidecar = nil
         } else if let sidecar = record.sidecar {
@@ -90,7 +90,7 @@ extension Store {
             do throws(Errno) {
                 let folder = try writeSidecar(sidecar, encoded)
                 try System.sync(folder.raw)
-                try setAttribute(of: file, name, ExtentRecord.key, [UInt8(ascii: "s")] + Array(sidecar.utf8))
+                try System.setAttribute(at: file, name, ExtentRecord.key, [UInt8(ascii: "s")] + Array(sidecar.utf8))
             } catch {
                 removeSidecar(sidecar)
                 throw error
@@ -124,19 +124,7 @@ extension Store {
 
     /// nil if the file has no such attribute.
     public func attribute(of file: Int32, _ name: CName?, _ key: CName) throws(Errno) -> [UInt8]? {
-        var value = [UInt8](repeating: 0, count: 1024)
-        do {
-            let count = try value.withUnsafeMutableBytes { buffer in
-                Result { () throws(Errno) in try System.attribute(at: file, name, key, into: buffer) }
-            }.get()
-            return Array(value[..<count])
-        } catch .noData { return nil }
-    }
-
-    public func setAttribute(of file: Int32, _ name: CName?, _ key: CName, _ value: [UInt8]) throws(Errno) {
-        try value.withUnsafeBytes { buffer in
-            Result { () throws(Errno) in try System.setAttribute(at: file, name, key, buffer) }
-        }.get()
+        do { return try System.attribute(at: file, name, key, limit: 1024) } catch .noData { return nil }
     }
 }
 

@@ -14,8 +14,26 @@ extension System {
     public static func read(_ fd: Int32, _ buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
         try SystemCall.run(.read) { shim_read(fd, buffer.baseAddress, buffer.count) }
     }
-    public static func write(_ fd: Int32, _ buffer: UnsafeRawBufferPointer) throws(Errno) -> Int {
-        try SystemCall.run(.write) { shim_write(fd, buffer.baseAddress, buffer.count) }
+    /// One read(2), or pread(2) at an offset; empty at the end.
+    public static func read(_ fd: Int32, _ limit: Int, at offset: Int64? = nil) throws(Errno) -> [UInt8] {
+        var failure: Errno?
+        // Memory that is not read into is not touched.
+        let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+            let buffer = UnsafeMutableRawBufferPointer(buffer)
+            do throws(Errno) {
+                count = if let offset { try pread(fd, buffer, offset: offset) } else { try read(fd, buffer) }
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return bytes.count == limit ? bytes : Array(bytes[...])
+    }
+    public static func write(_ fd: Int32, _ bytes: [UInt8]) throws(Errno) -> Int {
+        try SystemCall.run(.write) { shim_write(fd, bytes, bytes.count) }
+    }
+    /// Everything, in as many calls as it takes.
+    public static func writeAll(_ fd: Int32, _ bytes: [UInt8]) throws(Errno) {
+        var rest = bytes
+        while !rest.isEmpty { rest.removeFirst(try write(fd, rest)) }
     }
     /// nil past the last data or hole (ENXIO).
     public static func seek(_ fd: Int32, _ offset: Int64, _ whence: Int32) throws(Errno) -> Int64 {

@@ -9,10 +9,18 @@ extension System {
     ) throws(Errno) -> Int {
         try SystemCall.run(.getxattr) { shim_getxattr(dir, name, key, buffer.baseAddress, buffer.count) }
     }
+    /// The value; ERANGE if it is longer than `limit` bytes.
+    public static func attribute(
+        at dir: Int32, _ name: CName?, _ key: CName, limit: Int
+    ) throws(Errno) -> [UInt8] {
+        var value = [UInt8](repeating: 0, count: limit)
+        let count = try SystemCall.run(.getxattr) { shim_getxattr(dir, name, key, &value, limit) }
+        return Array(value[..<count])
+    }
     public static func setAttribute(
-        at dir: Int32, _ name: CName?, _ key: CName, _ value: UnsafeRawBufferPointer, flags: Int32 = 0
+        at dir: Int32, _ name: CName?, _ key: CName, _ value: [UInt8], flags: Int32 = 0
     ) throws(Errno) {
-        try SystemCall.done(.setxattr) { shim_setxattr(dir, name, key, value.baseAddress, value.count, flags) }
+        try SystemCall.done(.setxattr) { shim_setxattr(dir, name, key, value, value.count, flags) }
     }
     /// The length of the list of names, each with a zero at its end.
     public static func attributeNames(

@@ -12,17 +12,12 @@ extension System {
     /// Absolute, without symbolic links, `.` and `..`. A path that is not UTF-8 is EILSEQ, because as text it would be
     /// a different path.
     public static func resolved(_ path: String) throws(Errno) -> String {
-        let bytes = try path.withCString { path in
-            Result { () throws(Errno) in try resolvedText(path) }
-        }.get()
-        guard let text = String(path: bytes) else { throw .illegalByteSequence }
+        guard let text = String(path: try resolved(Array(path.utf8CString))) else { throw .illegalByteSequence }
         return text
     }
 
     /// The same, byte for byte.
-    public static func resolved(_ path: RawText) throws(Errno) -> [UInt8] { try resolvedText(path) }
-
-    private static func resolvedText(_ path: CName) throws(Errno) -> [UInt8] {
+    public static func resolved(_ path: RawText) throws(Errno) -> [UInt8] {
         var resolved: UnsafeMutablePointer<CChar>?
         try SystemCall.done(.realpath) { shim_realpath(path, &resolved) }
         guard let resolved else { throw .invalid }

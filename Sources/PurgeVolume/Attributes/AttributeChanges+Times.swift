@@ -58,9 +58,7 @@ extension AttributeChanges {
         if text.isEmpty {
             do { try System.removeAttribute(at: directory, name, key) } catch .noData {}
         } else {
-            try Array(text.utf8).withUnsafeBytes { bytes in
-                Result { () throws(Errno) in try System.setAttribute(at: directory, name, key, bytes) }
-            }.get()
+            try System.setAttribute(at: directory, name, key, Array(text.utf8))
         }
     }
 }

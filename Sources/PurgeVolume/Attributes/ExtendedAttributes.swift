@@ -95,11 +95,7 @@ public struct ExtendedAttributes: VolumeFamily {
     ) throws(Errno) {
         do throws(Errno) {
             try location.with { (directory, name) throws(Errno) in
-                try value.withUnsafeBytes { buffer in
-                    Result { () throws(Errno) in
-                        try System.setAttribute(at: directory, name, key, buffer, flags: flags)
-                    }
-                }.get()
+                try System.setAttribute(at: directory, name, key, value, flags: flags)
             }
         } catch {
             if error == .noSpace, isTooLarge(strlen(key) + value.count) { throw .argListTooLong }
@@ -234,8 +230,8 @@ public struct ExtendedAttributes: VolumeFamily {
 
     /// Gives an entry that is being made the protection class of its directory.
     func store(_ inherited: FileProtection, of directory: Int32, _ name: CName?) throws(Errno) {
-        try store.setAttribute(
-            of: directory, name, StorageAttribute.fileProtection.storeKey, Array(inherited.appleName.utf8))
+        try System.setAttribute(
+            at: directory, name, StorageAttribute.fileProtection.storeKey, Array(inherited.appleName.utf8))
     }
 
     private func computed(_ attribute: ComputedAttribute, of node: Node) throws(Errno) -> String {
