@@ -21,7 +21,7 @@ struct BackupInput {
             return
         }
         let place = try Self.reading(path) { () throws(Errno) in try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK) }
-        let kind = try Self.reading(path) { () throws(Errno) in try System.status(place.raw).st_mode & S_IFMT }
+        let kind = try Self.reading(path) { () throws(Errno) in try System.status(place.raw).kind }
         switch kind {
         case S_IFDIR: (manifest, archive) = try Self.directory(place, path)
         case S_IFREG: (manifest, archive) = try Self.stream(place, path, waits: false)

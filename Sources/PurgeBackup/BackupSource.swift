@@ -76,7 +76,7 @@ struct BackupSource: Sendable {
 
     /// An entry of a folder for reading.
     func open(_ name: RawText, in folder: FileDescriptor, _ status: FileStatus) throws(Errno) -> FileDescriptor {
-        let flags = O_RDONLY | O_NONBLOCK | (status.st_mode & S_IFMT == S_IFDIR ? O_DIRECTORY : 0)
+        let flags = O_RDONLY | O_NONBLOCK | (status.isDirectoryFile ? O_DIRECTORY : 0)
         return try Self.open(name, in: folder, flags)
     }
 
@@ -140,7 +140,7 @@ extension BackupSource {
     private func openMode(of status: FileStatus) -> mode_t? {
         guard status.st_uid == geteuid(), mayOpenUp else { return nil }
         let mode = status.st_mode & 0o7777
-        switch status.st_mode & S_IFMT {
+        switch status.kind {
         case S_IFREG: return mode | S_IRUSR
         case S_IFDIR where isInStore: return mode | S_IRUSR | S_IXUSR
         default: return nil

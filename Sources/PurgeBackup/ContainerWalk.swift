@@ -13,7 +13,7 @@ struct WalkedEntry {
     let status: FileStatus
     let placement: BackupPlacement
 
-    var kind: mode_t { status.st_mode & S_IFMT }
+    var kind: mode_t { status.kind }
 }
 
 /// Visits everything in a container: each folder before what is in it, and its entries in the order of their names'
@@ -83,7 +83,7 @@ struct ContainerWalk {
         let path = PathForm.joined(folder.path, bytes)
         do throws(Errno) {
             let status = try System.status(at: folder.descriptor.raw, name)
-            let kind = status.st_mode & S_IFMT
+            let kind = status.kind
             let canBeFlagged = kind == S_IFREG || kind == S_IFDIR
             let isFlagged =
                 canBeFlagged && (flags == .all || flags == .deciding && folder.placement.exclusion == nil)

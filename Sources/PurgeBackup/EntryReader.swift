@@ -112,7 +112,7 @@ extension EntryReader {
         let descriptor = try source.withAccess(to: name, in: entry.folder, entry.status) { () throws(Errno) in
             let file = try source.open(name, in: entry.folder, entry.status)
             let status = try System.status(file.raw)
-            guard status.st_mode & S_IFMT == S_IFREG else { throw .stale }
+            guard status.isRegularFile else { throw .stale }
             try takeTimes(&translated, status, file.raw, nil)
             translated.attributes = try attributes(file.raw, nil)
             return file

@@ -139,7 +139,7 @@ extension EntryRestorer {
         case .hardLink:
             let first = try Self.making(record) { () throws(Errno) in try finder.place(of: record.link) }
             try Self.making(record) { () throws(Errno) in
-                guard try System.status(at: first.folder.raw, first.name).st_mode & S_IFMT == S_IFREG else {
+                guard try System.status(at: first.folder.raw, first.name).isRegularFile else {
                     throw .invalid
                 }
                 try System.link(at: first.folder.raw, first.name, to: folder.raw, name)

@@ -38,7 +38,7 @@ struct CleaningList {
 
     private static func content(of path: String) throws(Errno) -> [UInt8] {
         let file = try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK)
-        switch try System.status(file.raw).st_mode & S_IFMT {
+        switch try System.status(file.raw).kind {
         case S_IFREG: return try file.readAll(limit: limit)
         case S_IFDIR: throw .isDirectory
         default: throw .invalid

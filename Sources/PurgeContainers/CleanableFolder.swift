@@ -67,12 +67,12 @@ struct MountedFolder: CleanableFolder {
     func entry(_ name: RawText) throws(Errno) -> CleanableEntry {
         let status = try System.status(at: descriptor.raw, name)
         let kind: CleanableEntry.Kind =
-            switch status.st_mode & S_IFMT {
+            switch status.kind {
             case S_IFDIR: .folder
             case S_IFLNK: .link
             default: .other
             }
-        let isFile = status.st_mode & S_IFMT == S_IFREG
+        let isFile = status.isRegularFile
         return CleanableEntry(
             name: name, kind: kind, bytes: isFile ? ByteCount(Int64(status.st_blocks) * 512) : .zero,
             inode: UInt64(status.st_ino), names: UInt64(status.st_nlink))

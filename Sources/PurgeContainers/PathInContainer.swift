@@ -25,7 +25,7 @@ package struct PathInContainer {
             path = try Self.resolvedButLast(raw)
             status = try Self.status(path)
         } catch { throw CommandFailure(what, path: text, error) }
-        let isLink = status.map { $0.st_mode & S_IFMT == S_IFLNK } ?? false
+        let isLink = status.map { $0.isLink } ?? false
         var found = try Self.find(path, isLink)
         if found == nil { found = try Self.findTarget(of: raw, isLink) }
         guard let found else {

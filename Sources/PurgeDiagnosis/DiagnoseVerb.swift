@@ -88,7 +88,7 @@ private struct DiagnoseVerb {
 
     private func isFolder(_ raw: RawText) -> Bool {
         do throws(Errno) {
-            return try System.status(at: AT_FDCWD, raw).st_mode & S_IFMT == S_IFDIR
+            return try System.status(at: AT_FDCWD, raw).isDirectoryFile
         } catch { return false }
     }
 

@@ -91,7 +91,7 @@ struct DiagnosisReader {
     }
 
     private static func kind(_ status: FileStatus) -> DiagnosedEntry.Kind {
-        switch status.st_mode & S_IFMT {
+        switch status.kind {
         case S_IFREG: .file
         case S_IFDIR: .folder
         case S_IFLNK: .symbolicLink

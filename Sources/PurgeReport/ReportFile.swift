@@ -31,7 +31,7 @@ package struct ReportFile {
         }
         try PlaceChecks(Surroundings(mounts: MountEntry.all())).check(report: path, of: store, what)
         do throws(Errno) {
-            guard try System.status(ofPath: path.parentPath).st_mode & S_IFMT == S_IFDIR else { throw .notDirectory }
+            guard try System.status(ofPath: path.parentPath).isDirectoryFile else { throw .notDirectory }
             try System.checkAccess(path.parentPath, W_OK | X_OK)
             _ = try folder?.get()
         } catch .noEntry {
@@ -48,7 +48,7 @@ package struct ReportFile {
 
     /// Only a plain file is replaced.
     private func refuse(_ status: FileStatus) throws(CommandFailure) {
-        switch status.st_mode & S_IFMT {
+        switch status.kind {
         case S_IFREG: return
         case S_IFDIR: throw isDirectory
         case S_IFLNK:
@@ -111,7 +111,7 @@ package struct ReportFile {
     private static func mode(of name: String, in folder: FileDescriptor) throws(Errno) -> mode_t? {
         do throws(Errno) {
             let status = try System.status(at: folder.raw, name)
-            return status.st_mode & S_IFMT == S_IFREG ? status.st_mode & 0o777 : nil
+            return status.isRegularFile ? status.st_mode & 0o777 : nil
         } catch .noEntry { return nil }
     }
 

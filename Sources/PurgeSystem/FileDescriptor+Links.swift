@@ -62,7 +62,7 @@ extension FileDescriptor {
                 }
             }
         }
-        guard try System.status(folder.raw).st_mode & S_IFMT == S_IFDIR else { throw .notDirectory }
+        guard try System.status(folder.raw).isDirectoryFile else { throw .notDirectory }
         return (folder, resolved)
     }
 
@@ -72,7 +72,7 @@ extension FileDescriptor {
     private static func root() throws(Errno) -> FileDescriptor { try open("/", System.openPath | O_DIRECTORY) }
 
     private var isLink: Bool {
-        get throws(Errno) { try System.status(raw).st_mode & S_IFMT == S_IFLNK }
+        get throws(Errno) { try System.status(raw).isLink }
     }
 
     private func isTrustedLink(_ link: FileDescriptor) throws(Errno) -> Bool {

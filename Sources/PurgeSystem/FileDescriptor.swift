@@ -32,7 +32,7 @@ extension FileDescriptor {
         _ name: UnsafePointer<CChar>, _ flags: Int32, in directory: Int32
     ) throws(Errno) -> FileDescriptor {
         let file = FileDescriptor(adopting: try System.openWithoutWaiting(at: directory, name, flags))
-        guard try System.status(file.raw).st_mode & S_IFMT == S_IFREG else { throw .invalid }
+        guard try System.status(file.raw).isRegularFile else { throw .invalid }
         return file
     }
 

@@ -119,7 +119,7 @@ extension AskedPath {
 
     private static func isLink(_ path: [UInt8]) -> Bool {
         do throws(Errno) {
-            return try System.status(at: AT_FDCWD, path.map(CChar.init(bitPattern:)) + [0]).st_mode & S_IFMT == S_IFLNK
+            return try System.status(at: AT_FDCWD, path.map(CChar.init(bitPattern:)) + [0]).isLink
         } catch { return false }
     }
 

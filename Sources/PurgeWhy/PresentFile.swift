@@ -81,7 +81,7 @@ struct PresentFileReader {
 
     func read(_ status: FileStatus) throws(CommandFailure) -> PresentFile {
         let kind: PresentFile.Kind =
-            switch status.st_mode & S_IFMT {
+            switch status.kind {
             case S_IFREG: .file
             case S_IFDIR: .folder
             case S_IFLNK: .link

@@ -15,7 +15,7 @@ extension TreeCopy {
         defer { withExtendedLifetime(opened) {} }
         let original = opened.descriptor
         var status = try reading(entry) { () throws(Errno) in try System.status(original.raw) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw unreadable(entry.path, .stale) }
+        guard status.isRegularFile else { throw unreadable(entry.path, .stale) }
         if source.files.isClosed(entry.status) { status.st_mode = entry.status.st_mode }
         if status.st_nlink > 1 {
             if let first = linked[FileIdentity(status)] { return try link(entry, to: first) }

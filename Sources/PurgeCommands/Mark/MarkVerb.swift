@@ -132,7 +132,7 @@ private enum MarkVerb {
     ) throws(CommandFailure) {
         let kind: mode_t
         do throws(Errno) {
-            kind = try System.status(entry.descriptor.raw).st_mode & S_IFMT
+            kind = try System.status(entry.descriptor.raw).kind
         } catch { throw CommandFailure(what, path: path, error) }
         guard kind == S_IFREG || kind == S_IFDIR else {
             throw CommandFailure(

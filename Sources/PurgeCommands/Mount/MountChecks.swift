@@ -53,7 +53,7 @@ enum MountChecks {
         } catch .socketNotConnected {
             throw deadMount(path)
         } catch { throw CommandFailure(what, path: path, error) }
-        guard status.st_mode & S_IFMT == S_IFDIR else {
+        guard status.isDirectoryFile else {
             throw CommandFailure(
                 what, path: path, "the mount point is not a directory", advice: "Name an empty directory.")
         }
@@ -104,7 +104,7 @@ enum MountChecks {
         do throws(Errno) {
             // Opening another kind of file may wait for its other end.
             let file = try FileDescriptor.open(device, O_RDWR | O_NONBLOCK)
-            guard try System.status(file.raw).st_mode & S_IFMT == S_IFCHR else { throw .noDevice }
+            guard try System.status(file.raw).kind == S_IFCHR else { throw .noDevice }
         } catch .accessDenied {
             throw CommandFailure(
                 what, path: device, Errno.accessDenied,

@@ -62,7 +62,7 @@ struct PolicyDirectory {
                 } catch .exists {}
                 directory = try directory.open(name, System.openPath | O_DIRECTORY)
             }
-            guard try System.status(directory.raw).st_mode & S_IFMT == S_IFDIR else { throw .notDirectory }
+            guard try System.status(directory.raw).isDirectoryFile else { throw .notDirectory }
             return missing.isEmpty ? nearest : nearest.below(missing.joined(separator: "/"), directory)
         } catch .notDirectory {
             throw CommandFailure("only a directory can have a policy", path: name, Errno.notDirectory)

@@ -32,7 +32,7 @@ extension RunArea {
     private static func isOwn(_ path: String) -> Bool {
         do throws(Errno) {
             let status = try System.status(ofPath: path)
-            return status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid() && status.st_mode & 0o022 == 0
+            return status.isDirectoryFile && status.st_uid == geteuid() && status.st_mode & 0o022 == 0
         } catch { return false }
     }
 

@@ -66,7 +66,7 @@ final class RunRecord: Sendable {
                 if path == "-" { return try Self.standardOutput() }
                 let file = try FileDescriptor.openOutput(path, O_TRUNC)
                 // A pipe whose reader has stopped must not block this process for ever.
-                if try System.status(file.raw).st_mode & S_IFMT != S_IFREG { try System.makeNonblocking(file.raw) }
+                if try !System.status(file.raw).isRegularFile { try System.makeNonblocking(file.raw) }
                 return file
             }
         } catch { throw CommandFailure("cannot write the events", output: path ?? "", error) }
@@ -74,7 +74,7 @@ final class RunRecord: Sendable {
 
     /// COMMAND has it too: its position in a file is shared, and that a write does not wait is not.
     private static func standardOutput() throws(Errno) -> FileDescriptor {
-        if try System.status(STDOUT_FILENO).st_mode & S_IFMT != S_IFREG {
+        if try !System.status(STDOUT_FILENO).isRegularFile {
             do throws(Errno) {
                 return try FileDescriptor.open("/proc/self/fd/\(STDOUT_FILENO)", O_WRONLY | O_NONBLOCK)
             } catch {}  // a socket

@@ -32,7 +32,7 @@ public enum System {
             // A process has a lease on the file, which only plain files can have; it gives the lease up when we wait.
             let place = try open(at: dir, name, openPath | O_NOFOLLOW | O_CLOEXEC)
             defer { close(place) }
-            guard try status(place).st_mode & S_IFMT == S_IFREG else { throw .invalid }
+            guard try status(place).isRegularFile else { throw .invalid }
             return try open(at: AT_FDCWD, "/proc/self/fd/\(place)", flags & ~O_NOFOLLOW | O_CLOEXEC)
         }
     }

@@ -14,7 +14,7 @@ package enum Places {
 
     package static func isLink(_ path: String) -> Bool {
         do throws(Errno) {
-            return try System.status(at: AT_FDCWD, path).st_mode & S_IFMT == S_IFLNK
+            return try System.status(at: AT_FDCWD, path).isLink
         } catch { return false }
     }
 
@@ -55,7 +55,7 @@ package enum Places {
 
     package static func isDirectory(_ path: String) -> Bool {
         do throws(Errno) {
-            return try System.status(ofPath: path).st_mode & S_IFMT == S_IFDIR
+            return try System.status(ofPath: path).isDirectoryFile
         } catch { return false }
     }
 

@@ -7,7 +7,7 @@ extension FileStatus {
     /// In bytes; never below zero, whatever the file system reports.
     var size: Int64 { max(0, Int64(st_size)) }
     var nodeKind: NodeKind {
-        switch st_mode & S_IFMT {
+        switch kind {
         case S_IFREG: .regular
         case S_IFDIR: .directory
         case S_IFLNK: .symbolicLink
