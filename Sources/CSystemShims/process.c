@@ -101,80 +101,71 @@ int shim_owns_mounts(void) {
     return owner >= 0 || code != EPERM;
 }
 
-int shim_spawn_command(
-    const char *name, char *const argv[], char *const envp[], shim_signals mask, const char *directory) {
+struct start {
+    const char *name;
+    char *const *argv, *const *envp;
+    short flags;  // with POSIX_SPAWN_SETSIGDEF, signals are at their defaults
+    shim_signals mask;
+    int (*add_files)(posix_spawn_file_actions_t *, const struct start *);
+    const char *directory;
+    int passed, keeps_messages;
+};
+
+static int spawn(const struct start *its) {
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t files;
-    sigset_t set = set_of(mask);
+    sigset_t all, mask = set_of(its->mask);
     int pid = 0, code = posix_spawnattr_init(&attributes);
     if (code) return -code;
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    posix_spawnattr_setsigmask(&attributes, &set);
+    sigfillset(&all);
+    posix_spawnattr_setflags(&attributes, its->flags | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setsigmask(&attributes, &mask);
     code = posix_spawn_file_actions_init(&files);
     if (!code) {
-        if (directory) code = posix_spawn_file_actions_addchdir_np(&files, directory);
-        if (!code) code = posix_spawnp(&pid, name, &files, &attributes, argv, envp);
+        code = its->add_files(&files, its);
+        if (!code) code = posix_spawnp(&pid, its->name, &files, &attributes, its->argv, its->envp);
         posix_spawn_file_actions_destroy(&files);
     }
     posix_spawnattr_destroy(&attributes);
     return code ? -code : pid;
 }
 
+static int command_files(posix_spawn_file_actions_t *files, const struct start *its) {
+    return its->directory ? posix_spawn_file_actions_addchdir_np(files, its->directory) : 0;
+}
+int shim_spawn_command(
+    const char *name, char *const argv[], char *const envp[], shim_signals mask, const char *directory) {
+    return spawn(&(struct start){
+        .name = name, .argv = argv, .envp = envp, .mask = mask, .directory = directory, .add_files = command_files});
+}
+
+static int group_files(posix_spawn_file_actions_t *files, const struct start *its) {
+    (void)its;
+    int code = posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDONLY, 0);
+    return code ? code : posix_spawn_file_actions_adddup2(files, 2, 1);
+}
 int shim_spawn_group(const char *path, char *const argv[], char *const envp[]) {
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_t files;
-    sigset_t all, none;
-    int pid = 0, code = posix_spawnattr_init(&attributes);
-    if (code) return -code;
-    code = posix_spawn_file_actions_init(&files);
-    if (!code) {
-        sigfillset(&all);
-        sigemptyset(&none);
-        posix_spawnattr_setflags(
-            &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-        posix_spawnattr_setpgroup(&attributes, 0);
-        posix_spawnattr_setsigdefault(&attributes, &all);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        code = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-        if (!code) code = posix_spawn_file_actions_adddup2(&files, 2, 1);
-        if (!code) code = posix_spawn(&pid, path, &files, &attributes, argv, envp);
-        posix_spawn_file_actions_destroy(&files);
-    }
-    posix_spawnattr_destroy(&attributes);
-    return code ? -code : pid;
+    return spawn(&(struct start){
+        .name = path, .argv = argv, .envp = envp, .flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF,
+        .add_files = group_files});
 }
 
 // The passed descriptor goes first, in case it has one of the numbers that are opened next.
-static int detached_files(posix_spawn_file_actions_t *files, int passed, int keeps_messages) {
-    int code = passed < 0 ? 0 : posix_spawn_file_actions_adddup2(files, passed, PASSED_DESCRIPTOR);
+static int detached_files(posix_spawn_file_actions_t *files, const struct start *its) {
+    int code = its->passed < 0 ? 0 : posix_spawn_file_actions_adddup2(files, its->passed, PASSED_DESCRIPTOR);
     if (!code) code = posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDONLY, 0);
     if (!code) code = posix_spawn_file_actions_addopen(files, 1, "/dev/null", O_WRONLY, 0);
-    if (!code && !keeps_messages) code = posix_spawn_file_actions_addopen(files, 2, "/dev/null", O_WRONLY, 0);
-    int first = passed < 0 ? PASSED_DESCRIPTOR : PASSED_DESCRIPTOR + 1;
+    if (!code && !its->keeps_messages) code = posix_spawn_file_actions_addopen(files, 2, "/dev/null", O_WRONLY, 0);
+    int first = its->passed < 0 ? PASSED_DESCRIPTOR : PASSED_DESCRIPTOR + 1;
     return code ? code : posix_spawn_file_actions_addclosefrom_np(files, first);
 }
-
 int shim_spawn_detached(
     const char *path, char *const argv[], char *const envp[], int passed, int keeps_messages) {
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_t files;
-    sigset_t all, none;
-    int pid = 0, code = posix_spawnattr_init(&attributes);
-    if (code) return -code;
-    code = posix_spawn_file_actions_init(&files);
-    if (!code) {
-        sigfillset(&all);
-        sigemptyset(&none);
-        posix_spawnattr_setflags(
-            &attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-        posix_spawnattr_setsigdefault(&attributes, &all);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        code = detached_files(&files, passed, keeps_messages);
-        if (!code) code = posix_spawnp(&pid, path, &files, &attributes, argv, envp);
-        posix_spawn_file_actions_destroy(&files);
-    }
-    posix_spawnattr_destroy(&attributes);
-    return code ? -code : pid;
+    return spawn(&(struct start){
+        .name = path, .argv = argv, .envp = envp, .flags = POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF,
+        .passed = passed, .keeps_messages = keeps_messages, .add_files = detached_files});
 }
 
 static int has_one_thread(void) {

@@ -36,11 +36,16 @@ extension System {
         _ arguments: [RawText], environment: [RawText], mask: SignalSet, directory: String? = nil
     ) throws(Errno) -> pid_t {
         guard let name = arguments.first else { throw .invalid }
-        return try withPointers(arguments) { (arguments) throws(Errno) in
+        return try start(arguments, environment) { shim_spawn_command(name, $0, $1, mask.rawValue, directory) }
+    }
+
+    private typealias Pointers = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+    private static func start(
+        _ arguments: [RawText], _ environment: [RawText], _ call: (Pointers, Pointers) -> Int32
+    ) throws(Errno) -> pid_t {
+        try withPointers(arguments) { (arguments) throws(Errno) in
             try withPointers(environment) { (environment) throws(Errno) in
-                try SystemCall.run(.posixSpawn) {
-                    shim_spawn_command(name, arguments, environment, mask.rawValue, directory)
-                }
+                try SystemCall.run(.posixSpawn) { call(arguments, environment) }
             }
         }
     }
@@ -54,12 +59,8 @@ extension System {
     public static func spawnDetached(
         _ path: String, _ arguments: [String], passing: Int32? = nil, keepsMessages: Bool = true
     ) throws(Errno) -> pid_t {
-        try withPointers(arguments.map { Array($0.utf8CString) }) { (arguments) throws(Errno) in
-            try withPointers(environment()) { (environment) throws(Errno) in
-                try SystemCall.run(.posixSpawn) {
-                    shim_spawn_detached(path, arguments, environment, passing ?? -1, keepsMessages ? 1 : 0)
-                }
-            }
+        try start(arguments.map { Array($0.utf8CString) }, environment()) {
+            shim_spawn_detached(path, $0, $1, passing ?? -1, keepsMessages ? 1 : 0)
         }
     }
 
@@ -93,11 +94,7 @@ extension System {
     public static func spawnGroup(
         _ path: String, _ arguments: [RawText], environment: [RawText]
     ) throws(Errno) -> pid_t {
-        try withPointers(arguments) { (arguments) throws(Errno) in
-            try withPointers(environment) { (environment) throws(Errno) in
-                try SystemCall.run(.posixSpawn) { shim_spawn_group(path, arguments, environment) }
-            }
-        }
+        try start(arguments, environment) { shim_spawn_group(path, $0, $1) }
     }
 
     /// How a child ended; without `blocking`, nil if it has not ended.
