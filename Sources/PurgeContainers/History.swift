@@ -59,7 +59,7 @@ package struct History {
                         try page(of: path, before: before, isNewestFirst: true)
                     } else {
                         try reader.events(
-                            types: filter.types, since: filter.since, before: before, limit: Self.page)
+                            .init(.any, filter.types, before: before, since: filter.since, limit: Self.page))
                     }
                 for event in events where filter.accepts(event) {
                     left -= 1
@@ -98,7 +98,7 @@ extension History {
     private func page(
         of path: String, after: Int64 = 0, before: Int64 = .max, isNewestFirst: Bool = false
     ) throws(StoreError) -> [Event] {
-        func events(_ subject: JournalReader.NameQuery.Subject) throws(StoreError) -> [Event] {
+        func events(_ subject: JournalReader.Query.Subject) throws(StoreError) -> [Event] {
             try reader.events(
                 .init(subject, after: after, before: before, newestFirst: isNewestFirst, limit: Self.page))
         }

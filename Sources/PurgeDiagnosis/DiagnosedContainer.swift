@@ -131,7 +131,7 @@ final class DiagnosedContainer {
         guard histories[path].purges > 0 else { return nil }
         do throws(StoreError) {
             let types = EventType.ofApp.union([.purge])
-            let last = try JournalReader(storePath: storePath).events(at: path, types: types, limit: 1).first
+            let last = try JournalReader(storePath: storePath).events(.init(.at(path), types, limit: 1)).first
             return last.flatMap { $0.type == .purge ? Instant(iso8601: $0.time) : nil }
         } catch { return nil }
     }
@@ -168,7 +168,7 @@ struct PathHistories {
 
     /// The newest events of one path that nothing was noted of.
     fileprivate mutating func read(_ path: String, from journal: JournalReader, most: Int) throws(StoreError) {
-        let events = try journal.events(at: path, types: PathHistory.types, limit: most)
+        let events = try journal.events(.init(.at(path), PathHistory.types, limit: most))
         for event in events.reversed() { note(event) }
     }
 }

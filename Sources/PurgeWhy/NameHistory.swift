@@ -48,7 +48,7 @@ struct NameHistory {
     /// Since when at least there is what is at a path, by the clock of the host; nil if that is not known.
     let since: (String) -> String?
 
-    private typealias Query = JournalReader.NameQuery
+    private typealias Query = JournalReader.Query
     private static let page = 64
     /// So many events of a name that may be its end, or of the whole container, are looked at.
     private static let most = 1024
@@ -203,7 +203,7 @@ extension NameHistory {
     }
 
     private func ending(
-        of path: String, _ range: JournalReader.NameQuery, not move: Event? = nil, _ isNearer: (Event, Event) -> Bool
+        of path: String, _ range: JournalReader.Query, not move: Event? = nil, _ isNearer: (Event, Event) -> Bool
     ) throws(CommandFailure) -> NameEnding? {
         var nearest: NameEnding?
         func offer(_ event: Event?, above: String?) {

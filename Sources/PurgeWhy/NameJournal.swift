@@ -4,10 +4,7 @@ import PurgeStore
 
 /// What is asked of a journal about names.
 protocol NameEvents {
-    func events(_ query: JournalReader.NameQuery) throws(CommandFailure) -> [Event]
-    /// Any events, the newest first.
-    func events(before sequence: Int64, limit: Int) throws(CommandFailure) -> [Event]
-    func first() throws(CommandFailure) -> Event?
+    func events(_ query: JournalReader.Query) throws(CommandFailure) -> [Event]
     /// Those of some paths that have events, or to which events have brought something.
     func having(events paths: [String], to isTarget: Bool) throws(CommandFailure) -> [String]
     /// Paths with events that are next to a text in the order of their bytes.
@@ -32,20 +29,8 @@ struct NameJournal: NameEvents {
         do throws(StoreError) { reader = try JournalReader(storePath: store) } catch { throw Self.failure(error) }
     }
 
-    func events(_ query: JournalReader.NameQuery) throws(CommandFailure) -> [Event] {
+    func events(_ query: JournalReader.Query) throws(CommandFailure) -> [Event] {
         do throws(StoreError) { return try reader.events(query) } catch { throw Self.failure(error) }
-    }
-
-    func events(before sequence: Int64, limit: Int) throws(CommandFailure) -> [Event] {
-        do throws(StoreError) { return try reader.events(before: sequence, limit: limit) } catch {
-            throw Self.failure(error)
-        }
-    }
-
-    func first() throws(CommandFailure) -> Event? {
-        do throws(StoreError) { return try reader.events(JournalReader.Filter(limit: 1)).first } catch {
-            throw Self.failure(error)
-        }
     }
 
     func having(events paths: [String], to isTarget: Bool) throws(CommandFailure) -> [String] {

@@ -4,7 +4,7 @@ import PurgeStore
 
 /// Finds out about a path: from the journal of its container, and from what is there now.
 struct WhyInquiry {
-    typealias Query = JournalReader.NameQuery
+    typealias Query = JournalReader.Query
     let path: String
     let container: String
     let journal: any NameEvents
@@ -42,7 +42,7 @@ struct WhyInquiry {
     }
 
     private func extent() throws(CommandFailure) -> WhyReport.Extent {
-        let first = try journal.first()
+        let first = try journal.events(Query(.any, newestFirst: false, limit: 1)).first
         let dropped = try journal.events(Query(.whole(.dropped)))
         // `7 events`; others say in words what is missing.
         let counts = dropped.compactMap { $0.reason?.split(separator: " ").first.flatMap { Int64($0) } }
@@ -194,7 +194,7 @@ extension WhyInquiry {
     /// the second only.
     private func passedOver(_ purge: Event) throws(CommandFailure) -> [PassedOver]? {
         if let own = purge.passedOver { return own }
-        let before = try journal.events(before: purge.seq, limit: 300)
+        let before = try journal.events(Query(.any, before: purge.seq, limit: 300))
         return before.prefix { event in
             event.type == .purge && event.trigger == purge.trigger && event.pid == purge.pid
                 && event.cause == purge.cause && event.time.prefix(19) == purge.time.prefix(19)

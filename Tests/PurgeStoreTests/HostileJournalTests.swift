@@ -96,11 +96,10 @@ struct HostileJournalTests {
             tier TEXT, bytes INTEGER, reason TEXT, trigger TEXT, pid INTEGER);
             INSERT INTO events(seq, time, type) VALUES(1, 't', 'mark')
             """)
-        try isRefusedAndRepaired(keeping: 1)
+        try isRefusedAndRepaired(keeping: 0)
     }
 
-    /// What calls itself a journal of the first format must be one, to the letter.
-    @Test func anUpgradeOfSomethingElse() throws {
+    @Test func aFormatThatNeverWas() throws {
         try change("PRAGMA user_version = 1")
         try isRefusedAndRepaired(keeping: 20)
     }

@@ -77,11 +77,11 @@ struct JournalBoundsTests {
     /// Samples have a quarter of a small bound.
     @Test func eventsHaveRoomBesideSamples() throws {
         let journal = try opened()
-        try journal.append(Array(repeating: JournalFormatTests.sample, count: 10_000))
+        try journal.append(Array(repeating: SampleTests.sample, count: 10_000))
         try journal.keep(within: Self.smallest, at: Instant(nanoseconds: 0))
         for first in stride(from: Int64(1), through: 4000, by: 50) {
             try journal.append(events(first...(first + 49)))
-            try journal.append(Array(repeating: JournalFormatTests.sample, count: 100))
+            try journal.append(Array(repeating: SampleTests.sample, count: 100))
         }
         let kept = try reader.events().map(\.seq)
         #expect(kept.count > 1500 && kept.last == 4000)
@@ -112,7 +112,7 @@ struct JournalBoundsTests {
         #expect(kept.last == 30_000 && kept.count > 1500 && kept == Array((kept.first ?? 0)...30_000))
         // An index leads only to what is left.
         let path = try #require(try reader.events(.init(limit: 1)).first?.path)
-        #expect(try reader.events(at: path, limit: 1).first?.path == path)
+        #expect(try reader.events(.init(.at(path))).first?.path == path)
         journal?.close()
         journal = nil
         #expect(try StoreInspection.run(directory["s"], repairing: false).problems == [])
@@ -140,7 +140,7 @@ struct JournalBoundsTests {
         let journal = try opened()
         let days = (10...19).map { "2026-11-\($0)T12:00:00.000Z" }
         try journal.append((0..<10).map { Event(seq: Int64($0) + 1, time: days[$0], type: .mark) })
-        var sample = JournalFormatTests.sample
+        var sample = SampleTests.sample
         sample.time = days[0]
         try journal.append([sample])
         sample.time = days[9]
@@ -180,14 +180,14 @@ struct JournalBoundsTests {
         try journal.append(events(1_000_001...1_005_000))
         #expect(try size <= 64 << 20)
         let reader = try reader
-        #expect(try reader.events(at: "Documents/1000000", limit: 5).map(\.seq) == [1_000_000])
-        #expect(try reader.events(to: "Library/Caches/1000001", limit: 5).map(\.seq) == [1_000_001])
-        #expect(try reader.events(at: "Documents/1", limit: 5) == [])
+        #expect(try reader.events(.init(.at("Documents/1000000"))).map(\.seq) == [1_000_000])
+        #expect(try reader.events(.init(.to("Library/Caches/1000001"))).map(\.seq) == [1_000_001])
+        #expect(try reader.events(.init(.at("Documents/1"))) == [])
         let steps = try journal.withDatabase { (database) throws(DatabaseError) in
-            let sql = "\(try EventRow.selection(from: database)) \(EventRow.newest(0, of: "path"))"
+            let sql = "\(EventRow.selection) \(EventRow.condition(.init(.at(""))))"
             let rows = try database.prepare("EXPLAIN QUERY PLAN \(sql)")
             return try rows.step() ? rows.text(3) : nil
         }
-        #expect(steps == "SEARCH events USING INDEX events_path (path=? AND rowid<?)")
+        #expect(steps == "SEARCH events USING INDEX events_path (path=? AND rowid>? AND rowid<?)")
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 /// What the journal knows of one name, forwards and backwards.
 struct JournalNameTests {
-    typealias Query = JournalReader.NameQuery
+    typealias Query = JournalReader.Query
     let directory: TemporaryDirectory
     let journal: Journal
     init() throws {
@@ -30,9 +30,11 @@ struct JournalNameTests {
         #expect(try found(Query(.whole(.app), after: 2, newestFirst: false)) == [4])
         #expect(try found(Query(.whole(.restore))) == [])
         #expect(try found(Query(.at("b"), limit: 0)) == [])
-        var some = Query(.at("b"), limit: 2)
-        some.types = [.purge, .renamed]
-        #expect(try found(some) == [6, 3])
+        #expect(try found(Query(.at("b"), [.purge, .renamed], limit: 2)) == [6, 3])
+        #expect(try found(Query(.to("b"), [.renamed], before: 2)) == [1])
+        #expect(try found(Query(.at("nothing"))) == [])
+        #expect(try found(Query(.any, before: 6, limit: 2)) == [5, 4])
+        #expect(try found(Query(.any, [.renamed])) == [6, 1])
     }
 
     @Test func existence() throws {
@@ -40,7 +42,7 @@ struct JournalNameTests {
         #expect(try reader.having(events: ["z", "b", "a", "b/c"], to: true) == ["b", "b/c"])
         for (isTarget, column) in [(false, "path"), (true, "target")] {
             #expect(
-                try plan { _ in EventRow.existence(to: isTarget) }
+                try plan(EventRow.existence(to: isTarget))
                     == ["SEARCH events USING COVERING INDEX events_\(column) (\(column)=?)"])
         }
     }
@@ -55,26 +57,27 @@ struct JournalNameTests {
     /// However many events there are: no table is scanned, and nothing is sorted.
     @Test(arguments: [
         (Query(.at("b")), "events_path (path=? AND rowid>? AND rowid<?)"),
+        (Query(.at("b"), [.purge, .mark]), "events_path (path=? AND rowid>? AND rowid<?)"),
         (Query(.at("b"), newestFirst: false), "events_path (path=? AND rowid>? AND rowid<?)"),
         (Query(.to("b")), "events_target (target=? AND rowid>? AND rowid<?)"),
         (Query(.whole(.app)), "events_whole (type=? AND rowid>? AND rowid<?)"),
         (Query(.whole(.app), newestFirst: false), "events_whole (type=? AND rowid>? AND rowid<?)"),
     ]) func anIndexLeadsToThem(query: Query, index: String) throws {
         #expect(
-            try plan { try "\(EventRow.selection(from: $0)) \(EventRow.condition(query))" }
+            try plan("\(EventRow.selection) \(EventRow.condition(query))")
                 == ["SEARCH events USING INDEX \(index)"])
     }
 
     @Test(arguments: [(false, ">"), (true, "<")]) func anIndexLeadsToNeighbours(backwards: Bool, sign: String) throws {
         #expect(
-            try plan { _ in EventRow.nextPath(backwards: backwards) }
+            try plan(EventRow.nextPath(backwards: backwards))
                 == ["SEARCH events USING COVERING INDEX events_path (path\(sign)?)"])
     }
 
-    private func plan(_ sql: (Database) throws -> String) throws -> [String] {
+    private func plan(_ sql: String) throws -> [String] {
         var lines: [String] = []
         let database = try Database(path: directory["s/journal.sqlite"], flags: 1)  // SQLITE_OPEN_READONLY
-        let rows = try database.prepare("EXPLAIN QUERY PLAN \(try sql(database))")
+        let rows = try database.prepare("EXPLAIN QUERY PLAN \(sql)")
         while try rows.step() { lines.append(rows.text(3) ?? "") }
         return lines
     }

@@ -78,17 +78,12 @@ struct JournalReaderTests {
         let journal = try Journal.open(in: store)
         let times = [1, 2, 3, 4].map { "2026-11-2\($0)T09:30:00.000Z" }
         try journal.append(
-            (1...4).map {
-                Event(
-                    seq: $0, time: times[Int($0) - 1], type: $0 == 4 ? .mark : .purge,
-                    realTime: $0 == 1 ? nil : times[Int($0) - 2])
-            })
+            (1...4).map { Event(seq: $0, time: times[Int($0) - 1], type: $0 == 4 ? .mark : .purge) })
         let reader = try JournalReader(storePath: directory["s"])
         func numbers(_ filter: JournalReader.Filter) throws -> [Int64] { try reader.events(filter).map(\.seq) }
         #expect(try numbers(.init(since: times[1])) == [2, 3, 4])
         #expect(try numbers(.init(since: "2026-11-22T09:30:00.001Z")) == [3, 4])
-        #expect(try numbers(.init(sinceReal: times[1])) == [3, 4])
-        #expect(try numbers(.init(types: [.purge], since: times[1], sinceReal: times[0])) == [2, 3])
+        #expect(try numbers(.init(types: [.purge], since: times[1])) == [2, 3])
         #expect(try numbers(.init(after: 2, limit: 1, since: times[0])) == [3])
     }
 
@@ -152,27 +147,6 @@ struct JournalReaderTests {
         #expect(try next.lastUses() == [9: .init(inode: 9, birth: 8, lastUse: Instant(nanoseconds: 7))])
         try next.append([Event(seq: 6, type: .mount)])
         #expect(try JournalReader(storePath: directory["killed"]).events(.init(after: 4)).map(\.seq) == [5, 6])
-    }
-
-    /// Earlier versions used a write-ahead log. What one left when it was killed is taken up, and no index of it is
-    /// mapped.
-    @Test func takesUpAWriteAheadLog() throws {
-        let journal = try Journal.open(in: store)
-        try journal.append([Self.events[0]])
-        journal.close()
-        let old = try Database(path: directory["s/journal.sqlite"], flags: 2)  // SQLITE_OPEN_READWRITE
-        try old.execute("PRAGMA journal_mode = WAL; INSERT INTO events(seq, time, type) VALUES(2, 't', 'mark')")
-        let other = try Store.open(directory["killed"], creating: true)
-        for part in ["", "-wal"] {
-            try directory.copy("s/journal.sqlite\(part)", to: "killed/journal.sqlite\(part)")
-        }
-        let next = try Journal.open(in: other)
-        #expect(next.lastSequence == 2)
-        #expect(directory.names(in: "killed").filter { $0.hasSuffix("-wal") || $0.hasSuffix("-shm") } == [])
-        try next.append([Event(seq: 3, type: .mount)])
-        #expect(try JournalReader(storePath: directory["killed"]).events().map(\.seq) == [1, 2, 3])
-        let maps = String(decoding: try FileDescriptor.open("/proc/self/maps", O_RDONLY).readAll(), as: UTF8.self)
-        #expect(!maps.contains(directory["killed"]))
     }
 
     /// A reader that pauses in the middle does not stop the writer once it has released its lock.

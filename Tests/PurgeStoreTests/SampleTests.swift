@@ -7,6 +7,10 @@ struct SampleTests {
     let directory: TemporaryDirectory
     init() throws { directory = try TemporaryDirectory() }
 
+    static let sample = StorageSample(
+        time: "t", realTime: "r", total: ByteCount(1), others: ByteCount(2), othersPurgeable: ByteCount(3),
+        used: ByteCount(4), temporary: ByteCount(5), caches: ByteCount(6), persistent: ByteCount(7), pressure: .nearLow)
+
     private func opened() throws -> Journal {
         try Journal.open(in: try Store.open(directory["s"], creating: true))
     }
@@ -19,7 +23,7 @@ struct SampleTests {
 
     private func samples(_ used: ClosedRange<Int64>) -> [StorageSample] {
         used.map {
-            var sample = JournalFormatTests.sample
+            var sample = Self.sample
             sample.used = ByteCount($0)
             return sample
         }

@@ -22,11 +22,12 @@ struct ListedEvents: NameEvents {
         Instant(seconds: 1_790_000_000 + 60 * sequence, nanoseconds: 0).iso8601
     }
 
-    func events(_ query: JournalReader.NameQuery) -> [Event] {
+    func events(_ query: JournalReader.Query) -> [Event] {
         let found = all.filter { event in
             guard event.seq > query.after, event.seq < query.before else { return false }
             guard query.types.isEmpty || query.types.contains(event.type) else { return false }
             return switch query.subject {
+            case .any: true
             case .at(let path): event.path == path
             case .to(let path): event.to == path
             case .whole(let type): event.type == type && event.path == nil
@@ -34,12 +35,6 @@ struct ListedEvents: NameEvents {
         }
         return Array((query.isNewestFirst ? found.reversed() : found).prefix(query.limit))
     }
-
-    func events(before sequence: Int64, limit: Int) -> [Event] {
-        Array(all.filter { $0.seq < sequence }.reversed().prefix(limit))
-    }
-
-    func first() -> Event? { all.first }
 
     func having(events paths: [String], to isTarget: Bool) -> [String] {
         paths.filter { path in all.contains { (isTarget ? $0.to : $0.path) == path } }

@@ -18,23 +18,18 @@ enum EventRow {
         return last
     }
 
-    private static let columns = "seq, time, type, path, tier, bytes, reason, trigger, pid"
+    private static let columns =
+        "seq, time, type, path, tier, bytes, reason, trigger, pid, cause, tombstone, target, process, last_use, "
+        + "pressure, real_time, passed_over"
 
-    /// Rows in the form that `event` reads. A journal of an earlier format lacks columns.
-    static func selection(from database: Database) throws(DatabaseError) -> String {
-        let table = try database.prepare("SELECT name FROM pragma_table_info('events') LIMIT 100")
-        var found: Set<String> = []
-        while try table.step() { if let name = table.text(0) { found.insert(name) } }
-        let later = JournalSchema.laterColumns.map { found.contains($0) ? ", \($0)" : ", NULL" }
-        return "SELECT \(columns)\(later.joined()) FROM events"
-    }
+    /// Rows in the form that `event` reads.
+    static let selection = "SELECT \(columns) FROM events"
 
     /// With `orIgnore`, an event that is there already stays; otherwise it is replaced: a transaction whose end failed may
     /// be on the disk nevertheless, and is then written again.
     static func insertion(orIgnore: Bool = false) -> String {
-        let names = "\(columns), \(JournalSchema.laterColumns.joined(separator: ", "))"
-        let marks = names.split(separator: ",").map { _ in "?" }.joined(separator: ", ")
-        return "INSERT OR \(orIgnore ? "IGNORE" : "REPLACE") INTO events(\(names)) VALUES(\(marks))"
+        let marks = columns.split(separator: ",").map { _ in "?" }.joined(separator: ", ")
+        return "INSERT OR \(orIgnore ? "IGNORE" : "REPLACE") INTO events(\(columns)) VALUES(\(marks))"
     }
 
     static func insert(_ event: Event, with statement: borrowing Statement) throws(DatabaseError) {

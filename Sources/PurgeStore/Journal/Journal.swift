@@ -139,7 +139,6 @@ public final class Journal: Sendable {
         in place: StoreDirectory, checking: Bool = false
     ) throws(DatabaseError) -> sending State {
         try JournalFiles(place).check()
-        try JournalFiles(place).checkLog()
         let (database, isNew) = try JournalSchema.openOrMake(
             place.databasePlace(of: JournalSchema.fileName), patience: patience, durably: !place.isTemporary)
         if checking, !isNew, try database.number("PRAGMA page_count") ?? 0 <= pagesChecked {

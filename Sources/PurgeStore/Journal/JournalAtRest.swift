@@ -4,8 +4,8 @@ import PurgeSystem
 
 extension JournalFiles {
     /// The journal of a store that no other process holds, opened without any change to the store; nil if
-    /// there is none. If a writer was killed, or there is a write-ahead log, SQLite writes to a database before
-    /// it reads it: then a copy is opened, whose names are gone when this returns.
+    /// there is none. If a writer was killed, SQLite writes to a database before it reads it: then a copy is opened, whose
+    /// names are gone when this returns.
     func openAtRest() throws(DatabaseError) -> Database? {
         let copy: JournalCopy?
         do throws(Errno) {
@@ -18,24 +18,16 @@ extension JournalFiles {
         return try JournalSchema.openForReading(copy?.place ?? place.databasePlace(of: JournalSchema.fileName))
     }
 
+    /// Whether a rollback journal is beside it.
     private func changesWhenRead() throws(Errno) -> Bool {
-        for part in JournalCopy.parts {
-            do throws(Errno) {
-                if try System.status(at: place.descriptor.raw, JournalSchema.fileName + part).st_size > 0 {
-                    return true
-                }
-            } catch .noEntry {}
-        }
-        // The file format's numbers for writing and for reading; 2 is a write-ahead log.
-        let head = try place.descriptor.openFile(JournalSchema.fileName, O_RDONLY).readSome(20)
-        return head.dropFirst(18).contains(2)
+        do throws(Errno) {
+            return try System.status(at: place.descriptor.raw, JournalSchema.rollbackName).st_size > 0
+        } catch .noEntry { return false }
     }
 }
 
-/// A copy of a journal and of what SQLite keeps beside it, in a directory of its own that is removed with this object.
+/// A copy of a journal and of its rollback journal, in a directory of its own that is removed with this object.
 private final class JournalCopy {
-    /// What may be beside a database; the index of a write-ahead log is rebuilt.
-    static let parts = ["-wal", "-journal"]
     /// The longest file that is copied, in bytes; a full journal has a quarter of that.
     private static let longest: Int64 = 1 << 30
 
@@ -46,24 +38,21 @@ private final class JournalCopy {
     init(of store: FileDescriptor) throws(Errno) {
         let parent = getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? "/tmp"
         (path, directory) = try NewDirectory.makeTemporary(prefix: parent + "/purgefs-journal-")
-        try copy("", from: store)
-        for part in Self.parts {
-            do throws(Errno) { try copy(part, from: store) } catch .noEntry {}
-        }
+        try copy(JournalSchema.fileName, from: store)
+        do throws(Errno) { try copy(JournalSchema.rollbackName, from: store) } catch .noEntry {}
     }
 
     deinit {
-        for part in Self.parts + ["", "-shm"] {
-            do throws(Errno) { try System.unlink(at: directory.raw, JournalSchema.fileName + part) } catch {}
+        for name in [JournalSchema.rollbackName, JournalSchema.fileName] {
+            do throws(Errno) { try System.unlink(at: directory.raw, name) } catch {}
         }
         do throws(Errno) { try System.removeDirectory(at: AT_FDCWD, path) } catch {}
     }
 
-    private func copy(_ part: String, from store: FileDescriptor) throws(Errno) {
-        let source = try store.openFile(JournalSchema.fileName + part, O_RDONLY)
+    private func copy(_ name: String, from store: FileDescriptor) throws(Errno) {
+        let source = try store.openFile(name, O_RDONLY)
         guard try System.status(source.raw).st_size <= Self.longest else { throw .fileTooLarge }
-        let target = try directory.open(
-            JournalSchema.fileName + part, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        let target = try directory.open(name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
         while true {
             let chunk = try source.readSome(1 << 20)
             if chunk.isEmpty { return }

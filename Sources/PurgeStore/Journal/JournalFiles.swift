@@ -19,6 +19,7 @@ struct JournalFiles {
             let name = JournalSchema.fileName + part
             if let kind = oddKind(of: name) { throw .foreign("the journal has \(kind) beside it, `\(name)`") }
         }
+        if usesLog { throw .foreign("is a database of another program, not a journal of purgefs") }
         if hasStrayLog {
             throw DatabaseError(
                 code: SQLITE_CORRUPT, message: "`\(JournalSchema.logName)` beside it is of another database")
@@ -57,28 +58,20 @@ struct JournalFiles {
     }
 
     /// Whether there is a write-ahead log, and the journal has none: SQLite would write the log's pages into it all the same.
-    var hasStrayLog: Bool { modeBesideLog == .rollback }
-
-    /// A writer takes a write-ahead log over as soon as it opens a database: that of another program is looked at in a copy.
-    func checkLog() throws(DatabaseError) {
-        guard modeBesideLog == .log else { return }
-        do {
-            _ = try openAtRest()
-        } catch let error where error.isForeign {
-            throw error
-        } catch {}  // the writer finds it, or can do without the copy
+    var hasStrayLog: Bool {
+        do throws(Errno) {
+            return try System.status(at: place.descriptor.raw, JournalSchema.logName).st_size > 0 && !usesLog
+        } catch { return false }
     }
 
-    /// The file format's numbers for writing and for reading.
-    private enum Mode: UInt8 { case rollback = 1, log = 2 }
-
-    /// What the journal itself says it has; nil if it says neither, and if there is no write-ahead log.
-    private var modeBesideLog: Mode? {
+    /// Whether it says itself that it has a write-ahead log, as no journal does: SQLite would take that over as soon as it
+    /// opens the database.
+    private var usesLog: Bool {
         do throws(Errno) {
-            guard try System.status(at: place.descriptor.raw, JournalSchema.logName).st_size > 0 else { return nil }
-            let head = try place.descriptor.openFile(JournalSchema.fileName, O_RDONLY).readSome(20).dropFirst(18)
-            return head.first == head.last ? head.first.flatMap(Mode.init) : nil
-        } catch { return nil }
+            // The file format's numbers for writing and for reading; 2 is a write-ahead log.
+            let head = try place.descriptor.openFile(JournalSchema.fileName, O_RDONLY).readSome(20)
+            return head.dropFirst(18).contains(2)
+        } catch { return false }
     }
 
     /// Only the newest damaged journals are kept. What is not one of purgefs always stays.

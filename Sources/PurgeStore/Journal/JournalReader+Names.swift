@@ -6,8 +6,9 @@ import PurgeSystem
 // its answer is.
 extension JournalReader {
     /// Which events are wanted.
-    public struct NameQuery: Hashable, Sendable {
+    public struct Query: Hashable, Sendable {
         public enum Subject: Hashable, Sendable {
+            case any
             /// Events of exactly this path.
             case at(String)
             /// Events that have brought something to this path (`Event.to`).
@@ -17,32 +18,35 @@ extension JournalReader {
         }
         public var subject: Subject
         /// All types if it is empty. Events of other types are skipped by the database.
-        public var types: Set<EventType> = []
+        public var types: Set<EventType>
         /// Only events with a number between these.
         public var after: Int64
         public var before: Int64
+        /// Only events whose simulated time (`Event.time`) is not before this one, in the same form.
+        public var since: String?
         /// Otherwise the oldest come first.
         public var isNewestFirst: Bool
         public var limit: Int
 
         public init(
-            _ subject: Subject, after: Int64 = 0, before: Int64 = .max, newestFirst: Bool = true, limit: Int = 64
+            _ subject: Subject, _ types: Set<EventType> = [], after: Int64 = 0, before: Int64 = .max,
+            since: String? = nil, newestFirst: Bool = true, limit: Int = 64
         ) {
-            (self.subject, self.after, self.before) = (subject, after, before)
-            (isNewestFirst, self.limit) = (newestFirst, limit)
+            (self.subject, self.types, self.after, self.before) = (subject, types, after, before)
+            (self.since, isNewestFirst, self.limit) = (since, newestFirst, limit)
         }
     }
 
-    /// In a journal of an earlier format, which has no index, it takes longer.
-    public func events(_ query: NameQuery) throws(StoreError) -> [Event] {
+    public func events(_ query: Query) throws(StoreError) -> [Event] {
         guard query.limit > 0 else { return [] }
         return try withDatabase { (database) throws(DatabaseError) in
-            if case .to = query.subject, try !EventRow.has("target", database) { return [] }
-            let rows = try database.prepare("\(EventRow.selection(from: database)) \(EventRow.condition(query))")
+            let rows = try database.prepare("\(EventRow.selection) \(EventRow.condition(query))")
             try rows.bind(query.after, 1)
-            try rows.bind(query.before, 2)
+            // No event may have the largest number, but a damaged journal may.
+            try rows.bind(query.before == .max ? .max : query.before - 1, 2)
             try rows.bind(Int64(query.limit), 3)
-            try rows.bind(query.subject.text, 4)
+            if let text = query.subject.text { try rows.bind(text, 4) }
+            if let since = query.since { try rows.bind(since, 5) }
             var events: [Event] = []
             while try rows.step() {
                 let event = try EventRow.event(rows)
@@ -59,7 +63,6 @@ extension JournalReader {
     /// Those of some paths that have events, or to which events have brought something. Of a deep path, most folders have none.
     public func having(events paths: [String], to isTarget: Bool) throws(StoreError) -> [String] {
         try withDatabase { (database) throws(DatabaseError) in
-            if isTarget, try !EventRow.has("target", database) { return [] }
             let rows = try database.prepare(EventRow.existence(to: isTarget))
             var found: [String] = []
             for path in paths {
@@ -93,11 +96,12 @@ extension JournalReader {
     }
 }
 
-extension JournalReader.NameQuery {
+extension JournalReader.Query {
     fileprivate func admits(_ event: Event, after last: Event?) -> Bool {
         guard event.seq > after, event.seq < before, types.isEmpty || types.contains(event.type) else { return false }
         if let last, isNewestFirst ? event.seq >= last.seq : event.seq <= last.seq { return false }
         return switch subject {
+        case .any: true
         case .at(let path): event.path == path
         case .to(let path): event.to == path
         case .whole(let type): event.type == type && event.path == nil
@@ -105,9 +109,10 @@ extension JournalReader.NameQuery {
     }
 }
 
-extension JournalReader.NameQuery.Subject {
-    fileprivate var text: String {
+extension JournalReader.Query.Subject {
+    fileprivate var text: String? {
         switch self {
+        case .any: nil
         case .at(let path), .to(let path): path
         case .whole(let type): type.rawValue
         }
@@ -115,17 +120,18 @@ extension JournalReader.NameQuery.Subject {
 }
 
 extension EventRow {
-    /// The parameters are the numbers between which events are wanted, how many, and the text of the subject.
-    static func condition(_ query: JournalReader.NameQuery) -> String {
+    /// The parameters are the numbers between which events are wanted, how many, the text of the subject, and the time.
+    static func condition(_ query: JournalReader.Query) -> String {
         let subject =
             switch query.subject {
-            case .at: "path = ?4"
-            case .to: "target = ?4"
-            case .whole: "path IS NULL AND type = ?4"
+            case .any: ""
+            case .at: " AND path = ?4"
+            case .to: " AND target = ?4"
+            case .whole: " AND path IS NULL AND type = ?4"
             }
         let types = query.types.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
-        return
-            "WHERE \(subject)\(types.isEmpty ? "" : " AND type IN (\(types))") AND seq > ?1 AND seq < ?2 ORDER BY seq \(query.isNewestFirst ? "DESC" : "ASC") LIMIT ?3"
+        return "WHERE seq > ?1 AND seq <= ?2\(subject)\(types.isEmpty ? "" : " AND type IN (\(types))")"
+            + "\(query.since == nil ? "" : " AND time >= ?5") ORDER BY seq \(query.isNewestFirst ? "DESC" : "ASC") LIMIT ?3"
     }
 
     static func existence(to isTarget: Bool) -> String {

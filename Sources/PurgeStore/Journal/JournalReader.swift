@@ -14,17 +14,8 @@ public final class JournalReader {
         public var limit: Int?
         /// Only events whose simulated time (`Event.time`) is not before this one, in the same form.
         public var since: String?
-        /// The same for the time of the host (`Event.realTime`). Events without it are left out.
-        public var sinceReal: String?
-        public init(
-            after: Int64 = 0, types: Set<EventType> = [], limit: Int? = nil, since: String? = nil,
-            sinceReal: String? = nil
-        ) {
-            self.after = after
-            self.types = types
-            self.limit = limit
-            self.since = since
-            self.sinceReal = sinceReal
+        public init(after: Int64 = 0, types: Set<EventType> = [], limit: Int? = nil, since: String? = nil) {
+            (self.after, self.types, self.limit, self.since) = (after, types, limit, since)
         }
     }
 
@@ -83,7 +74,9 @@ public final class JournalReader {
         var filter = filter
         while true {
             let wanted = min(filter.limit ?? .max, Self.page)
-            let events = try page(filter, count: wanted)
+            let events = try events(
+                Query(
+                    .any, filter.types, after: filter.after, since: filter.since, newestFirst: false, limit: wanted))
             for event in events where !body(event) { return }
             guard let last = events.last, events.count == wanted else { return }
             filter.after = last.seq
@@ -96,11 +89,9 @@ public final class JournalReader {
         try withDatabase { (database) throws(DatabaseError) in try LastUseRow.lastUses(from: database) } ?? [:]
     }
 
-    private func page(_ filter: Filter, count: Int) throws(StoreError) -> [Event] {
-        guard count > 0 else { return [] }
-        return try withDatabase { (database) throws(DatabaseError) in
-            try EventRow.events(filter, count: count, from: database)
-        } ?? []
+    /// How full the device was; oldest first.
+    public func samples() throws(StoreError) -> [StorageSample] {
+        try withDatabase { (database) throws(DatabaseError) in try SampleRow.samples(from: database) } ?? []
     }
 
     /// nil if there is no journal yet.
@@ -119,38 +110,5 @@ public final class JournalReader {
                 return try body(opened)
             }
         } catch { throw error.error(path: place.pathOf(JournalSchema.fileName), store: place.path) }
-    }
-}
-
-extension EventRow {
-    fileprivate static func events(
-        _ filter: JournalReader.Filter, count: Int, from database: Database
-    ) throws(DatabaseError) -> [Event] {
-        let types = filter.types.map(\.rawValue).sorted()
-        var conditions = "seq > ?1"
-        if !types.isEmpty {
-            conditions += " AND type IN (\(types.indices.map { "?\($0 + 4)" }.joined(separator: ", ")))"
-        }
-        if filter.since != nil { conditions += " AND time >= ?2" }
-        if filter.sinceReal != nil {
-            guard try has("real_time", database) else { return [] }
-            conditions += " AND real_time >= ?3"
-        }
-        let rows = try database.prepare(
-            "\(try selection(from: database)) WHERE \(conditions) ORDER BY seq LIMIT \(count)")
-        try rows.bind(filter.after, 1)
-        if let since = filter.since { try rows.bind(since, 2) }
-        if let since = filter.sinceReal { try rows.bind(since, 3) }
-        for (index, type) in types.enumerated() { try rows.bind(type, Int32(index) + 4) }
-        var events: [Event] = []
-        while try rows.step() {
-            let event = try event(rows)
-            // Pages that lead back into themselves would never end.
-            guard event.seq > events.last?.seq ?? filter.after else {
-                throw DatabaseError(code: SQLITE_CORRUPT, message: "its events are not in order")
-            }
-            events.append(event)
-        }
-        return events
     }
 }

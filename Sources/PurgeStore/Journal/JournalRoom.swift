@@ -103,7 +103,6 @@ struct JournalRoom {
             if try used() <= most { break }
             if try dropOldest() == 0 { break }
         }
-        // Journals of earlier versions have no record of where their pages are used; nothing happens there.
         for _ in 0..<Self.returns {
             let pages = try pages()
             if pages <= most { return }

@@ -35,8 +35,7 @@ struct JournalSalvage {
     /// From both ends towards the damage: a bad page stops the way forward, not the way back.
     private func copyEvents() throws(DatabaseError) {
         guard isTable("events") else { return }
-        let events: String
-        do { events = try EventRow.selection(from: old) } catch { return }
+        let events = EventRow.selection
         let insertion = try new.prepare(EventRow.insertion(orIgnore: true))
         var last = Int64.min
         let isWhole = try read("\(events) ORDER BY seq") { (row) throws(DatabaseError) in

@@ -5,35 +5,12 @@ enum JournalSchema {
     static let fileName = "journal.sqlite"
     /// The name of SQLite's rollback journal beside it.
     static let rollbackName = fileName + "-journal"
-    /// The name of a write-ahead log, which earlier versions had.
+    /// The name of a write-ahead log, which a journal never has.
     static let logName = fileName + "-wal"
     /// The version of the tables, in `PRAGMA user_version`.
-    static let version = Int64(laterDefinitions.count + 1)
+    static let version: Int64 = 4
     /// "PFSJ", in `PRAGMA application_id`.
     static let application: Int64 = 0x5046_534A
-
-    private static let firstColumns = """
-        CREATE TABLE events(
-            seq INTEGER PRIMARY KEY, time TEXT NOT NULL, type TEXT NOT NULL, path TEXT, tier TEXT,
-            bytes INTEGER, reason TEXT, trigger TEXT, pid INTEGER
-        """
-    /// What each format after the first has added to the table of events.
-    private static let laterDefinitions = [
-        ["cause TEXT"], ["tombstone INTEGER"],
-        ["target TEXT", "process TEXT", "last_use TEXT", "pressure TEXT", "real_time TEXT", "passed_over TEXT"],
-    ]
-    static let laterColumns = laterDefinitions.joined().map { String($0.prefix { $0 != " " }) }
-
-    /// `upgrade` turns that of a format into exactly that of the newest.
-    private static func eventsTable(ofFormat format: Int64) -> String {
-        firstColumns + laterDefinitions.prefix(max(0, Int(format) - 1)).joined().map { ", \($0)" }.joined() + ")"
-    }
-
-    private static func upgrade(from format: Int64) -> String {
-        laterDefinitions.dropFirst(max(0, Int(format) - 1)).joined()
-            .map { "ALTER TABLE events ADD COLUMN \($0); " }.joined()
-            + addedObjects.map { "\($0.sql); " }.joined() + "PRAGMA user_version = \(version)"
-    }
 
     /// A table or index, and the text that SQLite keeps of it.
     private struct Object {
@@ -41,11 +18,17 @@ enum JournalSchema {
         let name: String
         let sql: String
     }
-    private static let lastUses = Object(
-        kind: "table", name: "last_uses",
-        sql: "CREATE TABLE last_uses(inode INTEGER PRIMARY KEY, birth INTEGER NOT NULL, last_use INTEGER NOT NULL)")
-    /// What the fourth format has added.
-    private static let addedObjects = [
+    private static let objects = [
+        Object(
+            kind: "table", name: "events",
+            sql: """
+                CREATE TABLE events(
+                    seq INTEGER PRIMARY KEY, time TEXT NOT NULL, type TEXT NOT NULL, path TEXT, tier TEXT,
+                    bytes INTEGER, reason TEXT, trigger TEXT, pid INTEGER, cause TEXT, tombstone INTEGER, target TEXT
+                """ + ", process TEXT, last_use TEXT, pressure TEXT, real_time TEXT, passed_over TEXT)"),
+        Object(
+            kind: "table", name: "last_uses",
+            sql: "CREATE TABLE last_uses(inode INTEGER PRIMARY KEY, birth INTEGER NOT NULL, last_use INTEGER NOT NULL)"),
         Object(
             kind: "index", name: "events_path",
             sql: "CREATE INDEX events_path ON events(path) WHERE path IS NOT NULL"),
@@ -65,13 +48,8 @@ enum JournalSchema {
         + "others_purgeable INTEGER NOT NULL, used INTEGER NOT NULL, temporary INTEGER NOT NULL, "
         + "caches INTEGER NOT NULL, persistent INTEGER NOT NULL, pressure TEXT NOT NULL"
 
-    private static func objects(ofFormat format: Int64) -> [Object] {
-        [Object(kind: "table", name: "events", sql: eventsTable(ofFormat: format)), lastUses]
-            + (format < 4 ? [] : addedObjects)
-    }
-
     private static let tables =
-        objects(ofFormat: version).map { "\($0.sql); " }.joined()
+        objects.map { "\($0.sql); " }.joined()
         + "PRAGMA application_id = \(application); PRAGMA user_version = \(version)"
 
     /// A rollback journal and not a write-ahead log: the index of that is a mapped file, and a page of it that the
@@ -99,8 +77,6 @@ enum JournalSchema {
         let writing = writing(durably: durably)
         let database = try Database(
             place, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, patience: patience)
-        // In this mode SQLite does not map the index of a write-ahead log that an older version has left.
-        try database.execute("PRAGMA locking_mode = EXCLUSIVE")
         var isNew = false
         // Read first: setting the mode would write to a file that may not be ours.
         if try isEmpty(database) {
@@ -114,19 +90,11 @@ enum JournalSchema {
                 isNew = true
             }
         }
-        if !isNew { try makeCurrent(database, writing) }
-        // Lets readers in beside the daemon; the lock is released by the next read.
-        try database.execute("PRAGMA locking_mode = NORMAL")
-        _ = try isEmpty(database)
+        if !isNew {
+            try checkVersion(of: database)
+            try database.execute(writing)
+        }
         return (database, isNew)
-    }
-
-    private static func makeCurrent(_ database: Database, _ writing: String) throws(DatabaseError) {
-        try checkVersion(of: database)
-        try database.execute(writing)
-        let format = try format(of: database)
-        guard format < version else { return }
-        try database.transaction { () throws(DatabaseError) in try database.execute(upgrade(from: format)) }
     }
 
     /// Works while another process writes; nil if that has not made the tables yet. Changes nothing, except that SQLite
@@ -157,11 +125,14 @@ enum JournalSchema {
         guard try database.number("PRAGMA application_id") == application else {
             throw DatabaseError.foreign("is a database of another program, not a journal of purgefs")
         }
-        let found = try format(of: database)
+        let found = try database.number("PRAGMA user_version") ?? 0
         guard found <= version else {
             throw DatabaseError(
                 code: DatabaseError.newerVersion,
                 message: "was written by a newer purgefs (format \(found); this one knows \(version))")
+        }
+        guard found == version else {
+            throw DatabaseError(code: SQLITE_CORRUPT, message: "it has the unknown format \(found)")
         }
         try checkTables(of: database)
     }
@@ -170,9 +141,9 @@ enum JournalSchema {
     static func checkContent(of database: Database) throws(DatabaseError) {
         try checkIntegrity(of: database)
         _ = try EventRow.lastSequence(in: database)
-        let rows = try database.prepare("\(EventRow.selection(from: database)) ORDER BY seq")
+        let rows = try database.prepare("\(EventRow.selection) ORDER BY seq")
         while try rows.step() { _ = try EventRow.event(rows) }
-        if try hasSamples(database) { _ = try SampleRow.samples(from: database) }
+        _ = try SampleRow.samples(from: database)
     }
 
     /// Reads the whole file.
@@ -185,8 +156,6 @@ enum JournalSchema {
     /// The names must be those of the tables themselves: a view may be endless, and a trigger or the expression of an
     /// index may do anything.
     private static func checkTables(of database: Database) throws(DatabaseError) {
-        let format = try format(of: database)
-        let objects = objects(ofFormat: format)
         for object in objects where try !has(object, database) {
             throw DatabaseError(
                 code: SQLITE_CORRUPT, message: "the \(object.kind) \(object.name) is missing, or is not one of purgefs")
@@ -198,14 +167,6 @@ enum JournalSchema {
         guard try database.number("SELECT count(*) FROM sqlite_schema WHERE type = 'index'") == Int64(indices) else {
             throw DatabaseError(code: SQLITE_CORRUPT, message: "it has an index that is not one of purgefs")
         }
-        let coming = format < 4 ? addedObjects.map { "'\($0.name)'" }.joined(separator: ", ") : ""
-        guard try database.number("SELECT count(*) FROM sqlite_schema WHERE name IN (\(coming))") == 0 else {
-            throw DatabaseError(code: SQLITE_CORRUPT, message: "it has a table of a later format")
-        }
-    }
-
-    private static func format(of database: Database) throws(DatabaseError) -> Int64 {
-        try database.number("PRAGMA user_version") ?? 0
     }
 
     private static func has(_ object: Object, _ database: Database) throws(DatabaseError) -> Bool {
@@ -214,9 +175,6 @@ enum JournalSchema {
         // SQLite quotes a name that was changed and changed back.
         return found?.filter { $0 != "\"" } == object.sql
     }
-
-    /// The formats before the fourth had none.
-    static func hasSamples(_ database: Database) throws(DatabaseError) -> Bool { try format(of: database) >= 4 }
 
     static func isEmpty(_ database: Database) throws(DatabaseError) -> Bool {
         try database.number("SELECT count(*) FROM sqlite_schema") == 0
