@@ -43,7 +43,8 @@ public enum MountService {
         handleCrashes(store)
         let journal =
             try store.isForReading
-            ? Journal.openForReading(in: store) : Journal.open(in: store, toleratingFullDisk: true, salvaging: true)
+            ? Journal.openForReading(in: store)
+            : Journal.open(in: store, toleratingFullDisk: true, replacingDamaged: true)
         // Also if the mount fails: the room that it has reserved on the disk is free again.
         defer { if !request.isStoreDiscarded { journal.close() } }
         if let failure = journal.openingFailure { note("purgefs: warning: \(failure)") }

@@ -8,6 +8,9 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     /// Whether the journal could not be read because another process kept it locked for as long as a reader waits.
     public var isForLock = false
 
+    /// Whether the disk under the store has no room for the journal.
+    var isForLackOfRoom = false
+
     /// Where the same would fail again, if another place may be taken instead.
     public enum Reach: Sendable {
         case everywhere, fileSystem, directory

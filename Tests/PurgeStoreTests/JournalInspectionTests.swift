@@ -103,7 +103,7 @@ struct JournalInspectionTests {
         func content(_ name: String) throws -> [UInt8] { try FileDescriptor.open(directory[name], O_RDONLY).readAll() }
         let before = (try content("s/journal.sqlite"), try content("s/journal.sqlite-wal"))
         let error = try storeError {
-            _ = try Journal.open(in: try Store.open(directory["s"], creating: false), salvaging: true)
+            _ = try Journal.open(in: try Store.open(directory["s"], creating: false), replacingDamaged: true)
         }
         #expect(error.what == "is a database of another program, not a journal of purgefs")
         #expect(try content("s/journal.sqlite") == before.0 && content("s/journal.sqlite-wal") == before.1)
@@ -122,7 +122,7 @@ struct JournalInspectionTests {
                 "CREATE TABLE events(a); INSERT INTO events VALUES(\(number))")
             let before = try content("s/journal.sqlite")
             let error = try storeError {
-                _ = try Journal.open(in: try Store.open(directory["s"], creating: false), salvaging: true)
+                _ = try Journal.open(in: try Store.open(directory["s"], creating: false), replacingDamaged: true)
             }
             #expect(error.what == "is a database of another program, not a journal of purgefs")
             #expect(try content("s/journal.sqlite") == before)

@@ -49,7 +49,7 @@ struct JournalReportTests {
     @Test func damageThatTheEndFinds() throws {
         let kernel = FakeKernel()
         try withStore { path in
-            let live = try LiveVolume(path, port: kernel, salvagesJournal: true)
+            let live = try LiveVolume(path, port: kernel, replacesJournal: true)
             try live.make("tmp/a", blocks: 1)
             live.volume.keeper.flushEvents()
             #expect(live.volume.keeper.saveLastUses())
@@ -64,8 +64,7 @@ struct JournalReportTests {
             live.volume.close(try live.open("tmp/a"))
             #expect(live.volume.end() == nil)
             #expect(kernel.reports.map { $0.what.prefix(24) } == ["the journal was damaged:"])
-            let kept = try JournalReader(storePath: path).events()
-            #expect(kept.last?.type == .dropped && kept.contains { $0.type == .unmount })
+            #expect(try JournalReader(storePath: path).events().map(\.type) == [.dropped])
         }
     }
 }

@@ -22,13 +22,13 @@ final class LiveVolume: Sendable {
     /// Opens a store, or makes it: its settings are as they were saved, changed by `settings`.
     convenience init(
         _ storePath: String, port: any KernelPort = NoKernel(), patience: Int64 = Volume.patience,
-        salvagesJournal: Bool = false, settings change: (inout Device) -> Void = small
+        replacesJournal: Bool = false, settings change: (inout Device) -> Void = small
     ) throws {
         let store = try Store.open(storePath, creating: true)
         var settings = try store.loadSettings()
         change(&settings)
         try store.saveSettings(settings)
-        try self.init(store, storePath, port, patience, salvagesJournal)
+        try self.init(store, storePath, port, patience, replacesJournal)
     }
 
     /// The next mount of the same store: `old` must have ended.
@@ -37,12 +37,12 @@ final class LiveVolume: Sendable {
     }
 
     private init(
-        _ store: Store, _ storePath: String, _ port: any KernelPort, _ patience: Int64, _ salvagesJournal: Bool = false
+        _ store: Store, _ storePath: String, _ port: any KernelPort, _ patience: Int64, _ replacesJournal: Bool = false
     ) throws {
         self.storePath = storePath
         volume = try Volume(
             store: store, device: store.loadSettings(),
-            journal: Journal.open(in: store, salvaging: salvagesJournal), mountpoint: "/nowhere",
+            journal: Journal.open(in: store, replacingDamaged: replacesJournal), mountpoint: "/nowhere",
             port: port, patience: patience)
     }
 

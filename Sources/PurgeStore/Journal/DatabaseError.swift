@@ -33,8 +33,6 @@ struct DatabaseError: Error, Hashable {
         error.isForeign = true
         return error
     }
-    static let noRoomToSalvage = DatabaseError(
-        code: SQLITE_FULL, message: "it is damaged, and there is no room for a new one with what can still be read")
     static let emptied = DatabaseError(code: SQLITE_CORRUPT, message: "it was emptied")
     static let closed = DatabaseError(code: SQLITE_MISUSE, message: "it has been closed")
 
@@ -42,9 +40,8 @@ struct DatabaseError: Error, Hashable {
     /// that one step took longer than it can in a sound journal.
     var isDamage: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_INTERRUPT, SQLITE_TOOBIG].contains(code) }
 
-    /// A mount goes on with what can still be read. It does not do so when reading takes too long, for which a slow disk
-    /// may be the cause.
-    var isSalvageable: Bool { isDamage && !isForeign && code != SQLITE_INTERRUPT }
+    /// A mount begins a new one. It does not do so when reading takes too long, for which a slow disk may be the cause.
+    var isReplaceable: Bool { isDamage && !isForeign && code != SQLITE_INTERRUPT }
 
     /// The disk under the store has no room: the journal can wait until it has.
     var isForLackOfRoom: Bool { code == SQLITE_FULL || systemError == ENOSPC || systemError == EDQUOT }
@@ -52,6 +49,7 @@ struct DatabaseError: Error, Hashable {
     func error(path: String, store: String) -> StoreError {
         var error = failure(path: path, store: store)
         error.isForLock = code == SQLITE_BUSY || code == SQLITE_LOCKED
+        error.isForLackOfRoom = isForLackOfRoom
         return error
     }
 

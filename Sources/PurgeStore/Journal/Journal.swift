@@ -13,16 +13,15 @@ public final class Journal: Sendable {
     private static let patience: Int32 = 1000
     /// How many pages are looked at when it is opened: 16 MiB.
     private static let pagesChecked: Int64 = 4096
-    /// In nanoseconds: after one could not be salvaged because the disk is full, that is not tried for so long.
-    private static let timeBetweenSalvages: Int64 = 60_000_000_000
-    /// How often a journal is salvaged: a disk that damages it again and again cannot keep one.
+    /// How often a damaged journal is replaced: a disk that damages it again and again cannot keep one.
     private static let mostDamages = 3
 
     private struct State {
+        /// nil until it can be opened.
         var database: Database?
         /// The file that `database` has open.
         var file: JournalFiles.FileIdentity?
-        var lastSequence: Int64
+        var lastSequence: Int64 = 0
         /// Released after the database: closing any descriptor of the file would drop the process's locks on it.
         var reserve: JournalReserve?
         var isClosed = false
@@ -32,64 +31,56 @@ public final class Journal: Sendable {
         /// What has not been asked for yet, and how often there was any.
         var damage: [JournalDamage] = []
         var damages = 0
-        /// When a damaged one for which the disk had no room may be salvaged again (System.uptime).
-        var nextSalvage: Int64?
+        var openingFailure: StoreError?
     }
     private let state: Mutex<State>
     /// Comes after `state`.
     private let held = Mutex(HeldSamples())
     private let place: StoreDirectory
     private let capacity: Int64
-    /// Whether a damaged journal is kept aside, and its use goes on with what can still be read.
-    private let salvages: Bool
+    /// Whether a damaged journal is kept aside, and a new one takes its place.
+    private let replacesDamaged: Bool
     /// Whether nothing that is written here is kept.
     public let isForReading: Bool
     /// Whether it has the rollback journal that closing it removes: whoever wrote to it last was killed.
     let wasLeftOpen: Bool
-    /// Why the journal could not be opened, if it is to be tried again at each use.
-    public let openingFailure: StoreError?
 
     private init(
         _ state: sending State, _ place: StoreDirectory, capacity: Int64, isForReading: Bool = false,
-        salvages: Bool = false, wasLeftOpen: Bool = false, failure: StoreError? = nil
+        replacesDamaged: Bool = false, wasLeftOpen: Bool = false
     ) {
         self.state = Mutex(state)
         self.isForReading = isForReading
-        self.salvages = salvages
+        self.replacesDamaged = replacesDamaged
         self.wasLeftOpen = wasLeftOpen
         self.place = place
         self.capacity = capacity
-        openingFailure = failure
     }
 
     /// Makes the journal if there is none. A damaged one is an error, and is left as it is. With
-    /// `toleratingFullDisk`, a journal for which the disk has no room, or a damaged one for whose new file it has none, is
-    /// tried again later: files can be deleted without it. With `salvaging`, now and later, a damaged one is kept aside and replaced by one with what can
-    /// still be read (`takeDamage`), but not what was never a journal, or was written by a newer version.
+    /// `toleratingFullDisk`, a journal for which the disk has no room is tried again later: files can be deleted without it.
+    /// With `replacingDamaged`, now and later, a damaged one is kept aside and a new one is begun (`takeDamage`), but what
+    /// was never a journal, or was written by a newer version, stays an error.
     public static func open(
-        in store: Store, toleratingFullDisk: Bool = false, salvaging: Bool = false
+        in store: Store, toleratingFullDisk: Bool = false, replacingDamaged: Bool = false
     ) throws(StoreError) -> Journal {
-        try open(in: store, capacity: capacity, toleratingFullDisk: toleratingFullDisk, salvaging: salvaging)
+        try open(
+            in: store, capacity: capacity, toleratingFullDisk: toleratingFullDisk, replacingDamaged: replacingDamaged)
     }
 
     static func open(
-        in store: Store, capacity: Int64, toleratingFullDisk: Bool = false, salvaging: Bool = false
+        in store: Store, capacity: Int64, toleratingFullDisk: Bool = false, replacingDamaged: Bool = false
     ) throws(StoreError) -> Journal {
-        let wasLeftOpen = hasRollback(store.place)
-        do throws(DatabaseError) {
-            let state = try opened(in: store.place, checking: salvaging)
-            return Journal(
-                state, store.place, capacity: capacity, salvages: salvaging, wasLeftOpen: wasLeftOpen)
+        let journal = Journal(
+            State(), store.place, capacity: capacity, replacesDamaged: replacingDamaged,
+            wasLeftOpen: hasRollback(store.place))
+        do throws(StoreError) {
+            _ = try journal.makeReady()
         } catch {
-            if salvaging, error.isSalvageable {
-                return try salvaged(
-                    in: store, capacity: capacity, after: error, toleratingFullDisk: toleratingFullDisk)
-            }
-            let failure = error.error(path: store.place.pathOf(JournalSchema.fileName), store: store.path)
-            guard toleratingFullDisk && error.isForLackOfRoom else { throw failure }
-            return Journal(
-                State(database: nil, lastSequence: 0), store.place, capacity: capacity, failure: failure)
+            guard toleratingFullDisk && error.isForLackOfRoom else { throw error }
+            journal.state.withLock { $0.openingFailure = error }
         }
+        return journal
     }
 
     private static func hasRollback(_ place: StoreDirectory) -> Bool {
@@ -98,57 +89,39 @@ public final class Journal: Sendable {
         } catch { return false }
     }
 
-    private static func salvaged(
-        in store: Store, capacity: Int64, after error: DatabaseError, toleratingFullDisk: Bool
-    ) throws(StoreError) -> Journal {
-        let salvaged: SalvagedJournal
-        do throws(SalvageFailure) {
-            salvaged = try store.place.salvageJournal()
-        } catch {
-            guard toleratingFullDisk && error.isForLackOfRoom else { throw error.error }
-            var state = State(database: nil, lastSequence: 0)
-            state.nextSalvage = System.uptime() + timeBetweenSalvages
-            return Journal(state, store.place, capacity: capacity, salvages: true, failure: error.error)
-        }
-        let damage = JournalDamage(error, salvaged, in: store.place)
-        do throws(DatabaseError) {
-            var state = try opened(in: store.place)
-            (state.damage, state.damages) = ([damage], 1)
-            return Journal(state, store.place, capacity: capacity, salvages: true)
-        } catch { throw error.error(path: store.place.pathOf(JournalSchema.fileName), store: store.path) }
-    }
+    /// Why the journal could not be opened, if it is to be tried again at each use.
+    public var openingFailure: StoreError? { state.withLock { $0.openingFailure } }
 
     /// The number of the newest event; 0 if there is no journal, or a damaged one, which is left as it is.
     public static func lastSequence(in store: Store) throws(StoreError) -> Int64 {
         do throws(Errno) {
             if try store.place.descriptor.kind(of: JournalSchema.fileName) == nil { return 0 }
         } catch {}  // opening it fails as well
+        var state = State()
+        defer { close(&state) }
         do throws(DatabaseError) {
-            let state = try opened(in: store.place)
-            let journal = Journal(state, store.place, capacity: capacity)
-            defer { journal.close() }
-            return journal.lastSequence
+            try open(store.place, &state)
+            return state.lastSequence
         } catch {
-            if error.isSalvageable { return 0 }
+            if error.isReplaceable { return 0 }
             throw error.error(path: store.place.pathOf(JournalSchema.fileName), store: store.path)
         }
     }
 
     /// With `checking`, all of it is read, unless it is so long that this would be noticed.
-    private static func opened(
-        in place: StoreDirectory, checking: Bool = false
-    ) throws(DatabaseError) -> sending State {
+    private static func open(
+        _ place: StoreDirectory, checking: Bool = false, _ state: inout State
+    ) throws(DatabaseError) {
         try JournalFiles(place).check()
         let (database, isNew) = try JournalSchema.openOrMake(
             place.databasePlace(of: JournalSchema.fileName), patience: patience, durably: !place.isTemporary)
         if checking, !isNew, try database.number("PRAGMA page_count") ?? 0 <= pagesChecked {
             try JournalSchema.checkContent(of: database)
         }
-        let reserve = JournalReserve(place)
-        reserve?.keep()
-        return State(
-            database: database, file: JournalFiles(place).identity,
-            lastSequence: try EventRow.lastSequence(in: database), reserve: reserve)
+        let last = try EventRow.lastSequence(in: database)
+        (state.database, state.file, state.lastSequence) = (database, JournalFiles(place).identity, last)
+        (state.reserve, state.lastUses) = (JournalReserve(place), nil)
+        state.reserve?.keep()
     }
 
     /// For reading a store that no daemon holds: nothing in the store is changed, and nothing that
@@ -279,10 +252,10 @@ public final class Journal: Sendable {
 
     /// Returns whether it can be used again.
     private func recovers(from error: DatabaseError) throws(StoreError) -> Bool {
-        guard salvages else { return false }
+        guard replacesDamaged else { return false }
         if isReplacedAfterLoss() { return true }
-        if error.code == SQLITE_ERROR, isEmpty { return try salvage(after: .emptied) }
-        return error.isSalvageable ? try salvage(after: error) : false
+        if error.code == SQLITE_ERROR, isEmpty { return try replace(after: .emptied) }
+        return error.isReplaceable ? try replace(after: error) : false
     }
 
     /// What another program has put in the place of the file is used, or a new one.
@@ -305,31 +278,22 @@ public final class Journal: Sendable {
         }
     }
 
-    /// Damage has been found while it is in use. Returns whether it can be used again.
-    private func salvage(after error: DatabaseError) throws(StoreError) -> Bool {
+    /// Damage has been found. Returns whether a new one can take its place.
+    private func replace(after error: DatabaseError) throws(StoreError) -> Bool {
         try state.withLock { (state) throws(StoreError) in
             guard !state.isClosed, state.damages < Self.mostDamages else { return false }
             (state.database, state.reserve) = (nil, nil)
-            do throws(SalvageFailure) {
-                state.damage.append(JournalDamage(error, try place.salvageJournal(), in: place))
-                state.nextSalvage = nil
-                state.damages += 1
-                return true
-            } catch {
-                if error.isForLackOfRoom {
-                    state.nextSalvage = System.uptime() + Self.timeBetweenSalvages
-                } else {
-                    state.damages += 1
-                }
-                throw error.error
-            }
+            state.damages += 1
+            let aside = try place.nameAside(for: JournalSchema.fileName)
+            try place.keepJournal(as: aside)
+            state.damage.append(JournalDamage(error, keptAs: aside, in: place))
+            return true
         }
     }
 
-    /// Since it was opened.
     var wasDamaged: Bool { state.withLock { $0.damages > 0 } }
 
-    /// What had to be salvaged since this was last called.
+    /// What was found damaged or lost since this was last called.
     public func takeDamage() -> [JournalDamage] {
         state.withLock { state in
             defer { state.damage = [] }
@@ -340,10 +304,7 @@ public final class Journal: Sendable {
     private func database(_ state: inout State) throws(DatabaseError) -> Database {
         if state.isClosed { throw .closed }
         if let database = state.database { return database }
-        if let next = state.nextSalvage, System.uptime() < next { throw .noRoomToSalvage }
-        let before = (state.bounds, state.damage, state.damages)
-        state = try Self.opened(in: place, checking: state.nextSalvage != nil)
-        (state.bounds, state.damage, state.damages) = before
+        try Self.open(place, checking: replacesDamaged && state.damages == 0, &state)
         guard let database = state.database else { throw .closed }
         return database
     }

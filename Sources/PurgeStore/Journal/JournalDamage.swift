@@ -1,18 +1,16 @@
-/// A journal was damaged, and its use goes on with what could be read; or it is gone, and its use goes on without it.
+/// A journal was damaged or is gone, and its use goes on with a new one.
 public struct JournalDamage: Sendable {
     /// For a person.
     public let message: StoreError
-    /// How many events could be read.
-    public let events: Int64
     /// What the journal lacks, for itself.
     public let lack: String
 
-    init(_ error: DatabaseError, _ salvaged: SalvagedJournal, in place: StoreDirectory) {
+    init(_ error: DatabaseError, keptAs aside: String, in place: StoreDirectory) {
         message = StoreError(
             "the journal was damaged: \(error.message)", path: place.pathOf(JournalSchema.fileName),
-            advice: salvaged.sentence + " What else it held is lost; files and settings are not in it.")
-        events = salvaged.events
-        lack = "events of a damaged journal, of which \(salvaged.events) could be read"
+            advice: "The damaged journal is now `\(aside)`, and a new one was begun. Earlier events, and when files "
+                + "were last used, are only in the damaged one; files and settings are not in it.")
+        lack = "events of a damaged journal, which is now `\(aside)`"
     }
 
     /// Its file has another name now, or none.
@@ -21,7 +19,6 @@ public struct JournalDamage: Sendable {
             "the journal was removed or replaced while it was in use", path: place.pathOf(JournalSchema.fileName),
             advice: "What is there now is used, or a new one was begun. What the other held is not in it: earlier "
                 + "events, and when files were last used.")
-        events = 0
         lack = "events of a journal that was removed or replaced"
     }
 }
