@@ -3,18 +3,15 @@ extension Device: Codable {
     /// The version of the file's format.
     public static let version = 1
 
-    private enum Member: String, CodingKey {
+    private enum Member: String, CodingKey, CaseIterable {
         case version, profile, total, others, othersPurgeable, thresholds, protection, containerID, boots, counters
-        // Left out while they have a new device's value, as in files from before they existed.
+        // Left out while they have a new device's value.
         case state, locksAt, clock, unfinished, othersShare, purgeLatency, agedDay
         case history = "clockAdvances"
     }
 
-    /// Members that a file need not have, each after those that it depends on.
-    public static let optionalMembers = optional.map(\.rawValue) + JournalBounds.members
-    private static let optional = [
-        Member.state, .locksAt, .clock, .unfinished, .othersShare, .history, .purgeLatency, .agedDay,
-    ]
+    /// The names that a file can have.
+    public static let members = Set(Member.allCases.map(\.rawValue) + JournalBounds.members)
 
     public init(from decoder: any Decoder) throws {
         let file = try decoder.container(keyedBy: Member.self)

@@ -13,31 +13,13 @@ struct DeviceFile {
     /// In bytes; purgefs writes about a thousand.
     private static let limit = 65536
 
-    /// The state in which device.json was found.
-    enum State {
-        case missing
-        case good(Device)
-        case damaged(SettingsDamage, content: [UInt8])
-    }
-
-    func state() throws(StoreError) -> State {
-        switch try content() {
-        case .missing: return .missing
-        case .unreadable(let damage): return .damaged(damage, content: [])
-        case .readable(let content):
-            do {
-                return .good(try SettingsDocument.settings(from: content))
-            } catch { return .damaged(error, content: content) }
-        }
-    }
-
-    private enum Content {
+    enum Content {
         case missing
         case unreadable(SettingsDamage)
         case readable([UInt8])
     }
 
-    private func content() throws(StoreError) -> Content {
+    func content() throws(StoreError) -> Content {
         do throws(Errno) {
             return .readable(try place.descriptor.openFile(Self.name, O_RDONLY).readAll(limit: Self.limit))
         } catch .noEntry {
@@ -51,10 +33,10 @@ struct DeviceFile {
 
     /// nil where there is no device.json; damage is an error.
     func read() throws(StoreError) -> Device? {
-        switch try state() {
+        switch try content() {
         case .missing: nil
-        case .good(let settings): settings
-        case .damaged(let damage, _): throw damage.error(path: place.pathOf(Self.name), store: place.path)
+        case .unreadable(let damage): throw damage.error(path: place.pathOf(Self.name), store: place.path)
+        case .readable(let content): try settings(from: content)
         }
     }
 
@@ -92,14 +74,10 @@ struct DeviceFile {
 
     /// The settings, those of a fresh device if there is no file. Damage is an error.
     func load() throws(StoreError) -> Device {
-        switch try content() {
-        case .missing:
-            let settings = Device.fresh()
-            Self.last.withLock { $0 = (Self.content(of: settings), settings) }
-            return settings
-        case .unreadable(let damage): throw damage.error(path: place.pathOf(Self.name), store: place.path)
-        case .readable(let content): return try settings(from: content)
-        }
+        if let settings = try read() { return settings }
+        let settings = Device.fresh()
+        Self.last.withLock { $0 = (Self.content(of: settings), settings) }
+        return settings
     }
 
     private func settings(from content: [UInt8]) throws(StoreError) -> Device {

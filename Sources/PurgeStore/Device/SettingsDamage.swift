@@ -25,7 +25,7 @@ enum SettingsDamage: Error, Hashable {
         switch self {
         case .unreadable, .value:
             "Repair the file by hand, or run `purgefs check --repair \(store)`: it keeps the file aside "
-                + "and writes a new one with the settings that can still be read."
+                + "and writes a new one with the default settings."
         case .newerVersion:
             "Use that version of purgefs; this one leaves the file alone."
         }

@@ -5,142 +5,89 @@ import PurgeModel
 enum SettingsDocument {
     /// All the settings, or the first reason why they cannot be used.
     static func settings(from content: [UInt8]) throws(SettingsDamage) -> Device {
-        if let settings = asWritten(content) { return settings.roundedToBlocks }
-        let given = try object(content)
-        try checkVersion(of: given)
-        if let settings = whole(given) { return settings.roundedToBlocks }
-        // What is wrong with it is found member by member.
-        guard given["containerID"] != nil else { throw .value(name: "containerID", "it is missing") }
-        var merged = try value(of: Device(containerID: placeholderID))
-        for member in ordered(given, as: merged) {
-            try validate(take(member, into: &merged))
+        guard nesting(of: content) <= deepest else { throw .unreadable("it is nested too deeply") }
+        guard !content.isEmpty else { throw .unreadable("the file is empty") }
+        let names = try decode([String: Ignored].self, from: content, elsewhere: "it is not JSON").keys
+        try checkVersion(in: content, names)
+        if let unknown = names.sorted().first(where: { !Device.members.contains($0) }) {
+            throw .value(name: unknown, "there is no such setting")
         }
-        if let missing = missing(in: given, of: merged).first { throw missing }
-        return try decode(merged, changing: "device.json").roundedToBlocks
-    }
-
-    /// Everything that can still be read, with defaults for the rest, and what was lost.
-    /// Throws only for a newer version, which is not damage.
-    static func salvage(
-        from content: [UInt8]
-    ) throws(SettingsDamage) -> (settings: Device, lost: [SettingsDamage]) {
-        var lost: [SettingsDamage] = []
-        var settings = Device.fresh()
-        do throws(SettingsDamage) {
-            var given = try object(content)
-            do throws(SettingsDamage) {
-                try checkVersion(of: given)
-            } catch {
-                if case .newerVersion = error { throw error }
-                lost.append(error)
-                given["version"] = .integer(1)
-            }
-            var merged = try value(of: settings)
-            lost += missing(in: given, of: merged)
-            for member in ordered(given, as: merged) {
-                var candidate = merged
-                do throws(SettingsDamage) {
-                    let changed = try take(member, into: &candidate)
-                    try validate(changed)
-                    (settings, merged) = (changed, candidate)
-                } catch { lost.append(error) }
-            }
-        } catch {
-            if case .newerVersion = error { throw error }
-            lost.append(error)
-        }
-        return (settings.roundedToBlocks, lost)
-    }
-
-    /// The settings in a file that is byte for byte what purgefs writes; nil for all others.
-    private static func asWritten(_ content: [UInt8]) -> Device? {
-        guard JSONValue.depth(of: content) <= deepest else { return nil }
-        do {
-            let settings = try JSONDecoder().decode(Device.self, from: Data(content))
-            guard DeviceFile.content(of: settings) == content else { return nil }
+        let settings = try decode(Device.self, from: content)
+        do throws(DeviceFault) {
             try settings.validate()
-            return settings
+        } catch { throw .value(name: error.name, error.reason) }
+        return settings.roundedToBlocks
+    }
+
+    /// nil if it cannot be read.
+    static func containerID(in content: [UInt8]) -> String? {
+        do throws(SettingsDamage) {
+            guard nesting(of: content) <= deepest else { return nil }
+            let id = try decode(Identity.self, from: content).containerID
+            return DeviceFault.isUUID(id) ? id : nil
         } catch { return nil }
     }
 
-    private static let placeholderID = "00000000-0000-0000-0000-000000000000"
+    private struct Identity: Decodable {
+        let containerID: String
+    }
+    private struct Ignored: Decodable {}
+    private struct Format: Decodable {
+        let version: Int64
+    }
+
+    private static func checkVersion(
+        in content: [UInt8], _ names: some Collection<String>
+    ) throws(SettingsDamage) {
+        guard names.contains("version") else { throw .value(name: "version", "it is missing") }
+        let version: Int64
+        do throws(SettingsDamage) { version = try decode(Format.self, from: content).version } catch { version = 0 }
+        if version > Device.version { throw .newerVersion(version) }
+        if version != Device.version { throw .value(name: "version", "it is not \(Device.version)") }
+    }
+
+    /// `elsewhere` is what is wrong if the decoder names no member. It names none whose number has a fraction.
+    private static func decode<Value: Decodable>(
+        _ type: Value.Type, from content: [UInt8], elsewhere: String = "a number in it cannot be understood"
+    ) throws(SettingsDamage) -> Value {
+        do { return try JSONDecoder().decode(type, from: Data(content)) } catch {
+            switch error as? DecodingError {
+            case .keyNotFound(let key, let context) where context.codingPath.isEmpty:
+                throw .value(name: key.stringValue, "it is missing")
+            case .typeMismatch(_, let context) where context.codingPath.isEmpty:
+                throw .unreadable("it is not a JSON object")
+            case .keyNotFound(_, let context), .typeMismatch(_, let context), .valueNotFound(_, let context),
+                .dataCorrupted(let context):
+                guard let member = context.codingPath.first else { throw .unreadable(elsewhere) }
+                throw .value(name: member.stringValue, "it cannot be understood")
+            default: throw .unreadable(elsewhere)
+            }
+        }
+    }
 
     /// Levels of nested brackets; purgefs writes two. The decoder recurses without a limit that a
     /// thread's stack would allow.
     private static let deepest = 16
 
-    private static func object(_ content: [UInt8]) throws(SettingsDamage) -> JSONValue {
-        let value: JSONValue
-        guard JSONValue.depth(of: content) <= deepest else { throw .unreadable("it is nested too deeply") }
-        do {
-            value = try JSONDecoder().decode(JSONValue.self, from: Data(content))
-        } catch { throw .unreadable(content.isEmpty ? "the file is empty" : "it is not JSON") }
-        guard value.members != nil else { throw .unreadable("it is not a JSON object") }
-        return value
-    }
-
-    private static func checkVersion(of object: JSONValue) throws(SettingsDamage) {
-        switch object["version"] {
-        case .integer(Int64(Device.version)): break
-        case .integer(let version) where version > Device.version: throw .newerVersion(version)
-        case nil: throw .value(name: "version", "it is missing")
-        default: throw .value(name: "version", "it is not 1")
+    /// How deep the brackets of a text are nested; brackets in strings do not count.
+    private static func nesting(of text: [UInt8]) -> Int {
+        var (depth, deepest, inString, isEscaped) = (0, 0, false, false)
+        for byte in text {
+            if isEscaped {
+                isEscaped = false
+            } else if inString {
+                isEscaped = byte == UInt8(ascii: "\\")
+                inString = byte != UInt8(ascii: "\"")
+            } else {
+                switch byte {
+                case UInt8(ascii: "\""): inString = true
+                case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+                case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+                default: break
+                }
+                deepest = max(deepest, depth)
+            }
         }
-    }
-
-    /// nil if anything is wrong.
-    private static func whole(_ given: JSONValue) -> Device? {
-        do throws(SettingsDamage) {
-            let settings = try decode(given, changing: "")
-            guard try value(of: settings).sorted == given.sorted else { return nil }
-            try validate(settings)
-            return settings
-        } catch { return nil }
-    }
-
-    /// In the order of declaration, so that a value is checked after those that it depends on.
-    private static func ordered(_ given: JSONValue, as model: JSONValue) -> [JSONValue.Member] {
-        let names = (model.members ?? []).map(\.name)
-        let optional = Device.optionalMembers.filter { !names.contains($0) }
-        let known = (names + optional).compactMap { name in
-            given[name].map { JSONValue.Member(name: name, value: $0) }
-        }
-        return known + (given.members ?? []).filter { member in !known.contains { $0.name == member.name } }
-    }
-
-    private static func missing(in given: JSONValue, of model: JSONValue) -> [SettingsDamage] {
-        (model.members ?? []).filter { given[$0.name] == nil }.map { .value(name: $0.name, "it is missing") }
-    }
-
-    /// The settings with one more member. Encoded again, it must be the same: a name within it that is
-    /// unknown or missing is damage as well.
-    private static func take(
-        _ member: JSONValue.Member, into merged: inout JSONValue
-    ) throws(SettingsDamage) -> Device {
-        guard merged[member.name] != nil || Device.optionalMembers.contains(member.name) else {
-            throw .value(name: member.name, "there is no such setting")
-        }
-        merged[member.name] = member.value
-        let settings = try decode(merged, changing: member.name)
-        guard try value(of: settings)[member.name]?.sorted == member.value.sorted else {
-            throw .value(name: member.name, "it cannot be understood")
-        }
-        return settings
-    }
-
-    private static func validate(_ device: Device) throws(SettingsDamage) {
-        do throws(DeviceFault) { try device.validate() } catch { throw .value(name: error.name, error.reason) }
-    }
-
-    private static func value(of settings: Device) throws(SettingsDamage) -> JSONValue {
-        do {
-            return try JSONValueEncoder.encode(settings)
-        } catch { throw .unreadable(String(describing: error)) }
-    }
-
-    private static func decode(_ value: JSONValue, changing name: String) throws(SettingsDamage) -> Device {
-        do {
-            return try JSONDecoder().decode(Device.self, from: Data(Array(value.text().utf8)))
-        } catch { throw .value(name: name, "it cannot be understood") }
+        return deepest
     }
 }
