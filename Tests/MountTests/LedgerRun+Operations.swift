@@ -22,14 +22,11 @@ extension LedgerRun {
         case ..<98: try mark()
         default: try changeDevice()
         }
+        settle()
     }
 
     private func note(_ text: String) { lastOperation = text }
     private var someHandle: Handle? { handles.randomElement(using: &random) }
-    private func someOffset() -> Int64 {
-        let offset = Int64(random.below(400_000))
-        return random.chance(40) ? offset / 4096 * 4096 : offset
-    }
     private func someLength() -> Int64 {
         switch random.below(4) {
         case 0: Int64(1 + random.below(3))
@@ -73,19 +70,8 @@ extension LedgerRun {
         note("write of \(bytes.count) at \(offset) to \(model.names(handle.id))")
         let expected = model.write(handle.id, at: offset, count: Int64(bytes.count))
         let done = try noSpaceIsZero { () throws(Errno) in try handle.file.write(bytes, at: offset) }
-        guard Int64(done) == expected.bytes else {
-            throw TestFailure("\(lastOperation): took \(done), not \(expected.bytes)")
-        }
+        try compare(done, expected)
         if done > 0 { _ = try shadows[handle.id]?.write(Array(bytes[..<done]), at: offset) }
-    }
-
-    private func noSpaceIsZero(_ body: () throws(Errno) -> Int) throws(Errno) -> Int {
-        do {
-            return try body()
-        } catch {
-            guard error == .noSpace else { throw error }
-            return 0
-        }
     }
 
     private func truncate() throws {
@@ -101,15 +87,9 @@ extension LedgerRun {
         try shadows[handle.id]?.truncate(size)
     }
 
-    static let modes: [(ReferenceLedger.Allocation, Int32)] = [
-        (.plain, Allocate.plain), (.keepingSize, Allocate.keepSize), (.punchingHole, Allocate.punchHole),
-        (.punchingHole, Allocate.punchHole), (.zeroing, Allocate.zeroRange),
-        (.zeroingKeepingSize, Allocate.zeroRangeKeepSize),
-    ]
-
     private func allocate() throws {
         guard let handle = someHandle else { return }
-        let (mode, flags) = Self.modes[random.below(Self.modes.count)]
+        let (mode, flags) = someAllocation()
         let (offset, length) = (someOffset(), someLength())
         note("fallocate \(mode) \(offset) \(length) of \(model.names(handle.id)), size \(model.size(handle.id))")
         let expected = model.allocate(handle.id, mode, at: offset, count: length)
@@ -117,9 +97,7 @@ extension LedgerRun {
             try handle.file.allocate(flags, offset, length)
             return Int(length)
         }
-        guard Int64(done) == expected.bytes else {
-            throw TestFailure("\(lastOperation): \(done), not \(expected.bytes)")
-        }
+        try compare(done, expected)
         if done > 0 { try shadows[handle.id]?.allocate(flags, offset, length) }
     }
 
@@ -136,9 +114,7 @@ extension LedgerRun {
             try System.copyRange(
                 from: from.file.descriptor, offset: offset, to: to.file.descriptor, offset: target, length: Int(length))
         }
-        guard Int64(done) == expected.bytes else {
-            throw TestFailure("\(lastOperation): took \(done), not \(expected.bytes)")
-        }
+        try compare(done, expected)
         guard done > 0, let content = try shadows[from.id]?.read(done, at: offset) else { return }
         _ = try shadows[to.id]?.write(content, at: target)
     }
@@ -157,84 +133,5 @@ extension LedgerRun {
         guard result == 0 else { throw TestFailure("\(lastOperation): msync failed") }
         model.write(handle.id, at: page, count: min(4096, model.size(handle.id) - page), isMapped: true)
         _ = try shadows[handle.id]?.write([0x5A], at: page)
-    }
-
-    private func unlink() throws {
-        guard let path = somePath() else { return }
-        note("unlink \(path)")
-        try Files.unlink(mount.path(path))
-        model.unlink(path)
-        dropShadows()
-    }
-
-    private func link() throws {
-        guard let path = somePath() else { return }
-        let new = newPath()
-        note("link \(path) \(new)")
-        try Files.link(mount.path(path), mount.path(new))
-        model.link(path, new)
-    }
-
-    private func renameFile() throws {
-        guard let path = somePath() else { return }
-        let new = random.chance(25) ? somePath() ?? newPath() : newPath()
-        note("rename \(path) \(new)")
-        try Files.rename(mount.path(path), mount.path(new))
-        model.rename(path, new)
-        dropShadows()
-    }
-
-    /// A whole tree, with other trees in it: into a place, or into a folder of a higher number.
-    private func renameFolder() throws {
-        let folder = random.below(folderParents.count)
-        let above = Int.random(in: folder...folderParents.count, using: &random)
-        let inFolder = above > folder && above < folderParents.count && random.chance(40)
-        let place = inFolder ? path(ofFolder: above) : Self.places[random.below(Self.places.count - 1)]
-        guard place != folderParents[folder] else { return }
-        let old = path(ofFolder: folder)
-        note("rename tree \(old) to \(place)")
-        try Files.rename(mount.path(old), mount.path("\(place)/t\(folder)"))
-        model.rename(old, "\(place)/t\(folder)")
-        for other in folderParents.indices where folderParents[other].hasPrefix(old) {
-            folderParents[other] = "\(place)/t\(folder)" + folderParents[other].dropFirst(old.count)
-        }
-        folderParents[folder] = place
-    }
-
-    private func exchange() throws {
-        guard let first = somePath(), let second = somePath(), first != second else { return }
-        note("exchange \(first) \(second)")
-        try Files.rename(mount.path(first), mount.path(second), flags: RenameFlag.exchange)
-        model.exchange(first, second)
-    }
-
-    private func mark() throws {
-        let marks: [(ReferenceLedger.Mark?, String)] = [
-            (nil, ""), (.notPurgeable, "0"), (.low, "low"), (.medium, "medium"), (.high, "high"),
-        ]
-        let (mark, text) = marks[random.below(marks.count)]
-        let target = random.chance(30) ? path(ofFolder: random.below(folderParents.count)) : somePath()
-        guard let target else { return }
-        note("mark \(target) \(text)")
-        if mark == nil {
-            try? Attributes.remove(mount.path(target), "user.purgefs.isPurgeable")
-        } else {
-            try mount.mark(target, text)
-        }
-        model.mark(target, mark)
-    }
-
-    private func changeDevice() throws {
-        let others = Int64(random.below(Int(model.total / 2)))
-        note("others \(others)")
-        try mount.write("\(others)", to: "storage.others")
-        model.setOthers(others)
-        if random.chance(50) {
-            let purgeable = Int64(random.below(Int(model.others) + 1))
-            note("others.purgeable \(purgeable)")
-            try mount.write("\(purgeable)", to: "storage.others.purgeable")
-            model.setOthersPurgeable(purgeable)
-        }
-        dropShadows()
     }
 }

@@ -3,24 +3,22 @@ import PurgeSystem
 import Support
 
 /// Random operations on a mount and on a model that knows nothing of the code, and a comparison of the two.
-final class LedgerRun {
+final class LedgerRun: LedgerWalk {
     struct Handle {
         let id: ReferenceLedger.FileID
         let file: OpenFile
     }
     let mount: TestMount
+    var subject: any LedgerSubject { MountSubject(mount) }
     var model: ReferenceLedger
     var random: SeededGenerator
     var handles: [Handle] = []
     /// What must be in each file: the same operations done to a plain file.
     var shadows: [ReferenceLedger.FileID: OpenFile] = [:]
     private let shadowFolder: String
-    private var made = 0
-    /// Where the movable folders t0...t3 are: a place, or a folder of a higher number.
-    var folderParents = ["Documents", "Library/Caches", "tmp", "Documents"]
+    var made = 0
+    var folderParents = LedgerRun.firstParents
     var lastOperation = "none"
-
-    static let places = ["Documents", "Library/Caches", "tmp", "Library/Application Support", ""]
 
     init(_ mount: TestMount, seed: UInt64, total: Int64) throws {
         self.mount = mount
@@ -29,30 +27,8 @@ final class LedgerRun {
         shadowFolder = "\(mount.scratch)/shadows"
         try Files.makeDirectory(shadowFolder)
         try mount.turnThresholdsOff()
-        for folder in [
-            "Documents", "Library", "tmp", "Library/Caches", "Library/Application Support", "Library/Preferences",
-        ] {
-            model.makeDirectory(folder)
-        }
-        for folder in folderParents.indices {
-            try mount.makeDirectory(path(ofFolder: folder))
-            model.makeDirectory(path(ofFolder: folder))
-        }
+        try makeFolders()
     }
-
-    func path(ofFolder folder: Int) -> String { "\(folderParents[folder])/t\(folder)" }
-
-    func somePlace() -> String {
-        let index = random.below(Self.places.count + folderParents.count)
-        return index < Self.places.count ? Self.places[index] : path(ofFolder: index - Self.places.count)
-    }
-    func newPath() -> String {
-        made += 1
-        let place = somePlace()
-        return place.isEmpty ? "f\(made)" : "\(place)/f\(made)"
-    }
-    /// Of any file that has a name, in an order that is the same in every run.
-    func somePath() -> String? { model.statBlocksOfAllFiles.keys.sorted().randomElement(using: &random) }
 
     func addShadow(of id: ReferenceLedger.FileID) throws {
         let path = "\(shadowFolder)/\(made)-\(shadows.count)"
@@ -140,7 +116,7 @@ extension LedgerRun {
     }
 
     /// Files that are gone need no shadow any more.
-    func dropShadows() {
+    func settle() {
         let named = Set(model.statBlocksOfAllFiles.keys.compactMap { model.fileID(at: $0) })
         let kept = named.union(handles.map(\.id))
         shadows = shadows.filter { kept.contains($0.key) }

@@ -27,10 +27,6 @@ extension LedgerRun {
     }
 
     private var someOpen: Open? { opened.randomElement(using: &random) }
-    private func someOffset() -> Int64 {
-        let offset = Int64(random.below(400_000))
-        return random.chance(40) ? offset / 4096 * 4096 : offset
-    }
     private func someLength() -> Int64 {
         switch random.below(4) {
         case 0: Int64(1 + random.below(3))
@@ -60,12 +56,6 @@ extension LedgerRun {
         lastOperation = "close"
         live.volume.close(open.handle)
         model.close(open.id)
-    }
-
-    private func compare(_ done: Int, _ expected: ReferenceLedger.Outcome) throws {
-        guard Int64(done) == expected.bytes else {
-            throw TestFailure("\(lastOperation): took \(done), not \(expected.bytes)")
-        }
     }
 
     private func write() throws {
@@ -110,14 +100,9 @@ extension LedgerRun {
         model.truncate(open.id, to: size)
     }
 
-    static let modes: [(ReferenceLedger.Allocation, Int32)] = [
-        (.plain, Allocate.plain), (.keepingSize, Allocate.keepSize), (.punchingHole, Allocate.punchHole),
-        (.punchingHole, Allocate.punchHole), (.zeroing, Allocate.zeroRange),
-        (.zeroingKeepingSize, Allocate.zeroRangeKeepSize),
-    ]
     private func allocate() throws {
         guard let open = someOpen else { return }
-        let (mode, flags) = Self.modes[random.below(Self.modes.count)]
+        let (mode, flags) = someAllocation()
         let (offset, length) = (someOffset(), max(1, someLength()))
         lastOperation = "fallocate \(mode) \(offset) \(length) of \(model.names(open.id)), size \(model.size(open.id))"
         let expected = model.allocate(open.id, mode, at: offset, count: length)
@@ -127,68 +112,17 @@ extension LedgerRun {
         }
         try compare(done, expected)
     }
+}
 
-    private func unlink() throws {
-        guard let path = somePath() else { return }
-        lastOperation = "unlink \(path)"
-        try live.unlink(path)
-        model.unlink(path)
+extension LiveVolume: LedgerSubject {
+    func makeFolder(_ path: String) throws { try makeDirectory(path) }
+    func remove(_ path: String) throws { try unlink(path) }
+    func addName(_ path: String, _ new: String) throws { try link(path, new) }
+    func move(_ path: String, to new: String, flags: UInt32) throws { try rename(path, new, flags: flags) }
+    func setMark(_ path: String, _ text: String?) throws {
+        do throws(Errno) { try mark(path, text) } catch .noData {}
     }
-    private func link() throws {
-        guard let path = somePath() else { return }
-        let new = newPath()
-        lastOperation = "link \(path) \(new)"
-        try live.link(path, new)
-        model.link(path, new)
-    }
-    private func renameFile() throws {
-        guard let path = somePath() else { return }
-        let new = random.chance(25) ? somePath() ?? newPath() : newPath()
-        lastOperation = "rename \(path) \(new)"
-        try live.rename(path, new)
-        model.rename(path, new)
-    }
-    private func renameFolder() throws {
-        let folder = random.below(folderParents.count)
-        let place = Self.places[random.below(Self.places.count - 1)]
-        guard place != folderParents[folder] else { return }
-        let old = path(ofFolder: folder)
-        lastOperation = "rename tree \(old) to \(place)"
-        try live.rename(old, "\(place)/t\(folder)")
-        model.rename(old, "\(place)/t\(folder)")
-        folderParents[folder] = place
-    }
-    private func exchange() throws {
-        guard let first = somePath(), let second = somePath(), first != second else { return }
-        lastOperation = "exchange \(first) \(second)"
-        try live.rename(first, second, flags: RenameFlag.exchange)
-        model.exchange(first, second)
-    }
-    private func mark() throws {
-        let marks: [(ReferenceLedger.Mark?, String?)] = [
-            (nil, nil), (.notPurgeable, "0"), (.low, "low"), (.medium, "medium"), (.high, "high"),
-        ]
-        let (mark, text) = marks[random.below(marks.count)]
-        let target = random.chance(30) ? path(ofFolder: random.below(folderParents.count)) : somePath()
-        guard let target else { return }
-        lastOperation = "mark \(target) \(text ?? "removed")"
-        do {
-            try live.mark(target, text)
-        } catch {
-            guard error == .noData else { throw error }  // it had none
-        }
-        model.mark(target, mark)
-    }
-    private func changeDevice() throws {
-        let others = Int64(random.below(Int(model.total / 2)))
-        lastOperation = "others \(others)"
-        try live.command(.storageOthers, "\(others)")
-        model.setOthers(others)
-        guard random.chance(50) else { return }
-        settle()
-        let purgeable = Int64(random.below(Int(model.others) + 1))
-        lastOperation = "others.purgeable \(purgeable)"
-        try live.command(.storageOthersPurgeable, "\(purgeable)")
-        model.setOthersPurgeable(purgeable)
+    func setOthers(_ bytes: Int64, purgeable: Bool) throws {
+        try command(purgeable ? .storageOthersPurgeable : .storageOthers, "\(bytes)")
     }
 }

@@ -6,22 +6,20 @@ import Support
 @testable import PurgeVolume
 
 /// Random operations on a volume and on a model that knows nothing of the code, and a comparison of the two.
-final class LedgerRun {
+final class LedgerRun: LedgerWalk {
     struct Open {
         let id: ReferenceLedger.FileID
         let handle: Handle
     }
     private(set) var live: LiveVolume
+    var subject: any LedgerSubject { live }
     var model: ReferenceLedger
     var random: SeededGenerator
     var opened: [Open] = []
-    private var made = 0
-    /// Where the movable folders t0...t3 are.
-    var folderParents = ["Documents", "Library/Caches", "tmp", "Documents"]
+    var made = 0
+    var folderParents = LedgerRun.firstParents
     var lastOperation = "none"
     let hasPressure: Bool
-
-    static let places = ["Documents", "Library/Caches", "tmp", "Library/Application Support", ""]
 
     /// With pressure the volume's threads run and thresholds are set; without, neither.
     init(_ storePath: String, seed: UInt64, hasPressure: Bool) throws {
@@ -32,15 +30,7 @@ final class LedgerRun {
             settings.thresholds = .off
         }
         model = ReferenceLedger(total: 12 << 20)
-        for folder in [
-            "Documents", "Library", "tmp", "Library/Caches", "Library/Application Support", "Library/Preferences",
-        ] {
-            model.makeDirectory(folder)
-        }
-        for folder in folderParents.indices {
-            try live.makeDirectory(path(ofFolder: folder))
-            model.makeDirectory(path(ofFolder: folder))
-        }
+        try makeFolders()
         guard hasPressure else { return }
         try live.volume.startThreads()
         try live.command(.storageThresholds, "verylow 1M\nlow 2M\nnearlow 2500K\ndesired 3M")
@@ -48,16 +38,6 @@ final class LedgerRun {
             .init(veryLow: .bytes(1 << 20), low: .bytes(2 << 20), nearLow: .bytes(2500 << 10), desired: .bytes(3 << 20))
         )
     }
-
-    func path(ofFolder folder: Int) -> String { "\(folderParents[folder])/t\(folder)" }
-    func newPath() -> String {
-        made += 1
-        let index = random.below(Self.places.count + folderParents.count)
-        let place = index < Self.places.count ? Self.places[index] : path(ofFolder: index - Self.places.count)
-        return place.isEmpty ? "f\(made)" : "\(place)/f\(made)"
-    }
-    /// Of any file that has a name, in an order that is the same in every run.
-    func somePath() -> String? { model.statBlocksOfAllFiles.keys.sorted().randomElement(using: &random) }
 
     /// What the background does is over, here and in the model.
     func settle() {
@@ -143,16 +123,7 @@ extension LedgerRun {
     }
 }
 
-// Errors that the model has numbers for.
 extension LedgerRun {
-    func noSpaceIsZero(_ body: () throws(Errno) -> Int) throws(Errno) -> Int {
-        do {
-            return try body()
-        } catch {
-            guard error == .noSpace else { throw error }
-            return 0
-        }
-    }
     func inputErrorIsNil(_ body: () throws(Errno) -> Int) throws(Errno) -> Int? {
         do {
             return try body()
