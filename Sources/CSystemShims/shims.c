@@ -207,7 +207,6 @@ int shim_leases_tell_mappings(int dir) {
 }
 
 int shim_flock(int fd, int operation) { return ANSWER(flock(fd, operation)); }
-int shim_pipe(int ends[2]) { return ANSWER(pipe2(ends, O_CLOEXEC)); }
 int shim_poll_out(int fd, int milliseconds) {
     struct pollfd p = {.fd = fd, .events = POLLOUT};
     return ANSWER(poll(&p, 1, milliseconds));

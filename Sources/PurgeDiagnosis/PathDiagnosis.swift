@@ -186,6 +186,4 @@ extension PathDiagnosis.History {
             lastRefusal: history.lastRefusal?.iso8601, protectionDenied: history.denials,
             lastDenial: history.lastDenial?.iso8601)
     }
-
-    var isEmpty: Bool { purges == 0 && refusedWrites == 0 && protectionDenied == 0 }
 }

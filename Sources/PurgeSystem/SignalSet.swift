@@ -44,8 +44,6 @@ public enum ProcessEnd: Hashable, Sendable {
         }
     }
 
-    public var signal: Int32? { if case .killed(let signal) = self { signal } else { nil } }
-
     /// As a shell shows it: 128 + N for signal N.
     public var exitStatus: Int32 {
         switch self {

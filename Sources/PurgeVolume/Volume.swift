@@ -19,10 +19,8 @@ public final class Volume: VolumeFamily {
     public var keepsAccessControlLists: Bool { core.keepsAccessControlLists }
     /// Whether the store is on overlayfs, itself a file system over another one.
     public var isOnOverlay: Bool { core.kind == .overlay }
-    public var control: ControlTree { core.control }
     public var events: EventLog { core.events }
     public var budget: DescriptorBudget { core.budget }
-    var mountpoint: String? { core.mountpoint }
 
     public var controlFiles: ControlFiles {
         ControlFiles(core: core, keeper: keeper, deviceChanges: deviceChanges, deviceTimer: deviceTimer)
@@ -79,5 +77,4 @@ public final class Volume: VolumeFamily {
     }
 
     public var device: Device { read { $0.device } }
-    public var capacity: Capacity { read { $0.capacity } }
 }

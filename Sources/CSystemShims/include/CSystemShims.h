@@ -76,7 +76,6 @@ int shim_removexattr(int dir, const char *name, const char *key);
 int shim_is_open_nowhere_else(int fd);
 int shim_leases_tell_mappings(int dir);
 int shim_flock(int fd, int operation);
-int shim_pipe(int ends[2]);
 int shim_poll_in(int fd, int milliseconds);
 int shim_poll_out(int fd, int milliseconds);
 int shim_poll_priority(int fd, int milliseconds);

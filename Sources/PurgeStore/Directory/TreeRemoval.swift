@@ -7,9 +7,6 @@ import PurgeSystem
 public enum TreeRemoval {
     private static let movedPrefix = "purgefs-remove."
 
-    /// Whether a removal that was killed may have left something with this name at the top of the directory.
-    public static func isOwnName(_ name: String) -> Bool { name.hasPrefix(movedPrefix) }
-
     /// Removes `name` in `parent`; does nothing if it is not there.
     public static func run(_ name: String, in parent: FileDescriptor) throws(Errno) {
         let top: FileDescriptor

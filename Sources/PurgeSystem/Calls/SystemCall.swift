@@ -56,6 +56,6 @@ extension SystemCall {
         case posixSpawn = "posix_spawn"
         case fork
         case pidfdOpen = "pidfd_open"
-        case waitpid, waitid, kill, sigaction, sigprocmask, sigtimedwait, poll, prctl, unshare, setrlimit
+        case waitpid, waitid, kill, sigaction, sigprocmask, sigtimedwait, poll, prctl, unshare
     }
 }
