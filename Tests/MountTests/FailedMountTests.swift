@@ -36,10 +36,10 @@ extension Mounts {
                     mkdir point empty; chmod 755 empty; $P mount --total 64M old point && echo x > point/Documents/f &&
                     $P unmount point && rmdir old/container/tmp
                     """
-                try shell(make, in: place).succeeded()
+                try PurgefsBinary.shell(make, in: place).succeeded()
                 for store in ["new", "empty", "old"] {
                     let before = try snapshot(place)
-                    let outcome = try shell(command.replacing("STORE", with: store), in: place)
+                    let outcome = try PurgefsBinary.shell(command.replacing("STORE", with: store), in: place)
                     #expect(outcome.status != 0 && !outcome.errors.isEmpty, "\(store): \(outcome)")
                     let after = try snapshot(place)
                     #expect(after == before, "\(store): \(outcome)")
@@ -60,7 +60,7 @@ extension Mounts {
                     ls new; ls new/container; getfattr --only-values -n user.purgefs.isPurgeable new/container/Library/Caches
                     getfattr -d new
                     """
-                let found = try shell(script, in: scratch.path).succeeded()
+                let found = try PurgefsBinary.shell(script, in: scratch.path).succeeded()
                 #expect(
                     found == """
                         143
@@ -83,7 +83,8 @@ extension Mounts {
                 try Files.makeDirectory("\(place)/point")
                 var works = 0
                 for limit in [4, 5, 8, 16, 63, 64, 80] {
-                    let outcome = try shell("ulimit -n \(limit); $P mount --total 64M store point", in: place)
+                    let outcome = try PurgefsBinary.shell(
+                        "ulimit -n \(limit); $P mount --total 64M store point", in: place)
                     if outcome.status == 0 {
                         works += 1
                         try PurgefsBinary.run("unmount", "point", in: place).succeeded()
@@ -112,11 +113,6 @@ extension Mounts {
                     #expect(names == (outcome.status == 0 ? ["store"] : []), "\(inodes) inodes: \(outcome)")
                 }
             }
-        }
-
-        private func shell(_ script: String, in directory: String) throws -> Outcome {
-            try Program.run(
-                ["/bin/sh", "-c", script], in: directory, environment: ["P": PurgefsBinary.path], timeout: 60)
         }
     }
 }

@@ -21,9 +21,7 @@ extension Mounts {
                     # The daemon writes to the store until it releases its lock.
                     [ ! -d store ] || flock -w 30 store true; exit $status
                     """
-                return try Program.run(
-                    ["unshare", "--mount", "--propagation", "private", "sh", "-c", prepare], in: scratch.path,
-                    environment: ["P": PurgefsBinary.path], timeout: 60)
+                return try PurgefsBinary.shell(prepare, in: scratch.path, inNamespace: true)
             }
         }
 
@@ -64,8 +62,7 @@ extension Mounts {
                     odd=$(printf 'caf\351'); mkdir "$odd" "$odd/point"; $P mount new "$odd/point"; echo "status $?"
                     cd "$odd" && $P mount ../new point; echo "status $?"; ls ..
                     """#
-                let outcome = try Program.run(
-                    ["/bin/sh", "-c", script], in: scratch.path, environment: ["P": PurgefsBinary.path])
+                let outcome = try PurgefsBinary.shell(script, in: scratch.path)
                 #expect(
                     outcome.output.hasPrefix("status 1\nstatus 1\n") && !outcome.output.contains("new"), "\(outcome)")
                 let said = outcome.errors.split(separator: "\n").filter { $0.hasSuffix("is not UTF-8") }

@@ -8,9 +8,9 @@ extension Mounts {
     @Suite struct RunCopyTests {
         /// `P` is purgefs, and `r` runs a command in a container.
         private func shell(_ script: String, in directory: String, timeout: Double = 60) throws -> Outcome {
-            try Program.run(
-                ["/bin/sh", "-c", "r() { $P run --quiet \"$@\"; }\n\(script)"], in: directory,
-                environment: ["P": PurgefsBinary.path, "TMPDIR": directory], timeout: timeout)
+            try PurgefsBinary.shell(
+                "r() { $P run --quiet \"$@\"; }\n\(script)", in: directory, environment: ["TMPDIR": directory],
+                timeout: timeout)
         }
 
         // Several at once.
@@ -165,9 +165,8 @@ extension Mounts {
                 mount -t tmpfs none dev; mknod -m 666 dev/fuse c 10 229; mount --bind dev/fuse /dev/fuse
                 exec setpriv --reuid 65534 --regid 65534 --clear-groups sh -c "$SCRIPT"
                 """
-            return try Program.run(
-                ["unshare", "--mount", "--propagation", "private", "sh", "-c", preparation], in: directory,
-                environment: ["P": PurgefsBinary.path, "TMPDIR": directory, "SCRIPT": script], timeout: 60)
+            return try PurgefsBinary.shell(
+                preparation, in: directory, environment: ["TMPDIR": directory, "SCRIPT": script], inNamespace: true)
         }
 
         // Failures.
@@ -266,11 +265,8 @@ extension Mounts {
         private static let programs = "\(DocumentedExample.root)/Tests/MountTests/Programs"
 
         private func shell(_ script: String, in directory: String, inNamespace: Bool) throws -> Outcome {
-            try Program.run(
-                [
-                    "unshare", "--mount", "--propagation", "private", "sh", "-c",
-                    "r() { $P run --quiet \"$@\"; }\n\(script)",
-                ], in: directory, environment: ["P": PurgefsBinary.path], timeout: 60)
+            try PurgefsBinary.shell(
+                "r() { $P run --quiet \"$@\"; }\n\(script)", in: directory, inNamespace: true)
         }
     }
 }

@@ -251,8 +251,7 @@ extension Mounts {
                     $P backup create here --output saved > /dev/null; mkdir empty; cd empty
                     $P backup restore ../saved . > /dev/null; echo $? $(ls -A)
                     """
-                let outcome = try Program.run(
-                    ["sh", "-c", script], in: scratch.path, environment: ["P": PurgefsBinary.path])
+                let outcome = try PurgefsBinary.shell(script, in: scratch.path)
                 #expect(
                     outcome.output == String(repeating: "125 here seed\n", count: 3)
                         + "0 Documents Library tmp x\n1\n", "\(outcome)")
@@ -276,8 +275,7 @@ extension Mounts {
                     unshare -Ur chown 0:0 seed; setfattr -n user.purgefs.isPurgeable -v perhaps seed
                     rm seed/x; unshare -Urm $P run --seed seed -- true; echo $?
                     """
-                let outcome = try Program.run(
-                    ["sh", "-c", script], in: scratch.path, environment: ["P": PurgefsBinary.path])
+                let outcome = try PurgefsBinary.shell(script, in: scratch.path)
                 #expect(outcome.output == "125\n125\n1\n125\n", "\(outcome)")
                 let parts = outcome.errors.components(
                     separatedBy: "its owner or group is not mapped into this user namespace")

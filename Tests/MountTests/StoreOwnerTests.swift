@@ -29,16 +29,16 @@ extension Mounts {
                     $P mount --total 64M store point; '\(Program.python)' -c '\(allocate)'; $P set point storage.others=1M
                     $P unmount point; test -d store/extents
                     """
-                try shell("set -e; \(script)", in: place).succeeded()
+                try PurgefsBinary.shell("set -e; \(script)", in: place).succeeded()
                 #expect(try strangers(in: place) == "")
                 let repairs = """
                     echo '{' > store/device.json; rmdir store/container/tmp; $P check --repair store
                     head -c 5000 /dev/zero > store/journal.sqlite; $P check --repair store
                     $P set store storage.others=2M; $P mark --purgeable store/container/Library
                     """
-                _ = try shell(repairs, in: place)
+                _ = try PurgefsBinary.shell(repairs, in: place)
                 #expect(try strangers(in: place) == "")
-                let after = try shell(
+                let after = try PurgefsBinary.shell(
                     "\(Self.user) $P set store storage.others=3M && \(Self.user) $P check store", in: place)
                 #expect(after.status == 0 && after.output.contains("good"), "\(after)")
             }
@@ -52,7 +52,7 @@ extension Mounts {
                     setpriv --bounding-set -setpcap --inh-caps -setpcap -- $P run --quiet --store store -- true
                     stat -c %u store store/device.json store/container
                     """
-                let owners = try shell("set -e; \(script)", in: scratch.path).succeeded()
+                let owners = try PurgefsBinary.shell("set -e; \(script)", in: scratch.path).succeeded()
                 #expect(owners == "65534\n65534\n0\n")
             }
         }
@@ -61,9 +61,9 @@ extension Mounts {
         @Test func aStoreOfSomebodyElse() throws {
             try Scratch.with("owner") { scratch in
                 let script = "chmod 755 .; mkdir point; $P mount --total 64M store point; $P unmount point"
-                try shell("set -e; \(script)", in: scratch.path).succeeded()
+                try PurgefsBinary.shell("set -e; \(script)", in: scratch.path).succeeded()
                 for verb in ["device lock", "app delete", "status"] {
-                    let outcome = try shell("\(Self.user) $P \(verb) store", in: scratch.path)
+                    let outcome = try PurgefsBinary.shell("\(Self.user) $P \(verb) store", in: scratch.path)
                     #expect(outcome.status == 1)
                     #expect(
                         outcome.errors == "purgefs: no container: store: Permission denied\n"
@@ -90,10 +90,10 @@ extension Mounts {
                     chmod 777 .; mkdir point store; chown 65534:65534 store
                     $P mount --total 64M store point; $P unmount point; '\(Program.python)' -c '\(killed)'
                     """
-                try shell("set -e; \(script)", in: place).succeeded()
+                try PurgefsBinary.shell("set -e; \(script)", in: place).succeeded()
                 #expect(Files.exists("\(place)/store/journal.sqlite-journal"))
                 #expect(try strangers(in: place) == "")
-                let after = try shell("\(Self.user) $P set store storage.others=3M", in: place)
+                let after = try PurgefsBinary.shell("\(Self.user) $P set store storage.others=3M", in: place)
                 #expect(after.status == 0, "\(after)")
             }
         }
@@ -106,15 +106,9 @@ extension Mounts {
                     daemon=$!; until grep -q " $PWD/point " /proc/self/mountinfo && test -e point/.purgefs; do :; done
                     kill -SEGV $daemon; wait $daemon; fusermount3 -u -z point; stat -c %u store/last-words.txt
                     """
-                let outcome = try shell(script, in: scratch.path)
+                let outcome = try PurgefsBinary.shell(script, in: scratch.path)
                 #expect(outcome.output == "65534\n", "\(outcome)")
             }
-        }
-
-        private func shell(_ script: String, in place: String) throws -> Outcome {
-            try Program.run(
-                ["/bin/sh", "-c", script], in: place,
-                environment: ["P": PurgefsBinary.path], timeout: 60)
         }
     }
 }

@@ -58,7 +58,7 @@ extension Mounts {
                     \(interrupted ? "'\(Program.python)' -c '\(Self.kept)'; test -s store/journal.sqlite-journal" : "true") || exit 98
                     chown -R 65534:65534 store point
                     """
-                try shell(make, in: place).succeeded()
+                try PurgefsBinary.shell(make, in: place).succeeded()
                 let outcome = try Program.run(
                     ["unshare", "--mount", "--propagation", "private", "sh", "-c", Self.look(way)], in: place,
                     environment: ["P": "\(place)/purgefs", "TMPDIR": "/tmp"], timeout: 60)
@@ -84,17 +84,10 @@ extension Mounts {
                     mkdir point seen; $P mount --total 64M store point && $P unmount point; mount --bind store seen
                     mount -o remount,bind,ro seen; $P mount -o ro --total 32M seen point; echo "status $?"; $P status seen
                     """
-                let outcome = try Program.run(
-                    ["unshare", "--mount", "--propagation", "private", "sh", "-c", script], in: scratch.path,
-                    environment: ["P": PurgefsBinary.path], timeout: 60)
+                let outcome = try PurgefsBinary.shell(script, in: scratch.path, inNamespace: true)
                 #expect(outcome.output.hasPrefix("status 1\n") && outcome.output.contains("64.0 MiB"), "\(outcome)")
                 #expect(outcome.errors.contains("settings cannot be kept"), "\(outcome)")
             }
-        }
-
-        private func shell(_ script: String, in place: String) throws -> Outcome {
-            try Program.run(
-                ["/bin/sh", "-c", script], in: place, environment: ["P": PurgefsBinary.path], timeout: 60)
         }
     }
 }

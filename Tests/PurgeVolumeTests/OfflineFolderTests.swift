@@ -9,13 +9,7 @@ import Testing
 /// Removing entries from a store that no daemon holds.
 struct OfflineFolderTests {
     private func withFilledStore(_ body: (String) throws -> Void) throws {
-        try withStore { store in
-            do {
-                let live = try LiveVolume(store)
-                try live.make("tmp/a", blocks: 3)
-                try live.make("Documents/b", blocks: 2)
-                live.volume.end()
-            }
+        try OfflineVolumeTests.withFilledStore { store in
             try Files.symlink("../Documents", "\(store)/container/tmp/link")
             try body(store)
         }

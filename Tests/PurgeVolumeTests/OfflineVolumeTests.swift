@@ -9,7 +9,7 @@ import Testing
 /// A store that no daemon holds, through the same control files.
 struct OfflineVolumeTests {
     /// A store with 3 blocks in tmp and 2 in Documents.
-    private func withFilledStore(_ body: (String) throws -> Void) throws {
+    static func withFilledStore(_ body: (String) throws -> Void) throws {
         try withStore { store in
             do {
                 let live = try LiveVolume(store)
@@ -22,7 +22,7 @@ struct OfflineVolumeTests {
     }
 
     @Test func readsWhatAMountWould() throws {
-        try withFilledStore { store in
+        try Self.withFilledStore { store in
             let offline = try OfflineVolume(storePath: store)
             #expect(try offline.read("storage.used") == "20480\n")
             #expect(try offline.read("storage.reclaimable") == "12288\n")
@@ -36,7 +36,7 @@ struct OfflineVolumeTests {
     }
 
     @Test func whatIsWrittenIsKept() throws {
-        try withFilledStore { store in
+        try Self.withFilledStore { store in
             do {
                 let offline = try OfflineVolume(storePath: store)
                 try offline.write("1M\n", to: "storage.total")
@@ -53,7 +53,7 @@ struct OfflineVolumeTests {
     }
 
     @Test func purges() throws {
-        try withFilledStore { store in
+        try Self.withFilledStore { store in
             let offline = try OfflineVolume(storePath: store)
             let plan = try offline.exchange(Array("tmp".utf8), with: "storage.plan").text
             #expect(plan == "{\"path\":\"tmp/a\",\"reason\":\"temporary\",\"bytes\":12288}\n")
@@ -68,7 +68,7 @@ struct OfflineVolumeTests {
 
     /// Nothing is purged in the background there, and no call waits for that.
     @Test func pressureOnlyShows() throws {
-        try withFilledStore { store in
+        try Self.withFilledStore { store in
             let offline = try OfflineVolume(storePath: store)
             try offline.write("low 95%\nnearlow 95%\ndesired 95%", to: "storage.thresholds")
             #expect(try offline.read("storage.pressure") == "low\n")
@@ -78,7 +78,7 @@ struct OfflineVolumeTests {
     }
 
     @Test func theStoreIsFreeAgainAfterwards() throws {
-        try withFilledStore { store in
+        try Self.withFilledStore { store in
             do {
                 let offline = try OfflineVolume(storePath: store)
                 #expect(throws: StoreError.self) { _ = try OfflineVolume(storePath: store) }

@@ -21,4 +21,16 @@ public enum PurgefsBinary {
     ) throws -> Outcome {
         try Program.run([path] + arguments, in: directory, environment: environment, timeout: timeout)
     }
+
+    /// Runs a script of the shell, to which the program is $P; with `inNamespace`, in a mount namespace of its own.
+    @discardableResult
+    public static func shell(
+        _ script: String, in directory: String, environment: [String: String] = [:], inNamespace: Bool = false,
+        timeout: Double = 60
+    ) throws -> Outcome {
+        let namespace = inNamespace ? ["unshare", "--mount", "--propagation", "private"] : []
+        return try Program.run(
+            namespace + ["sh", "-c", script], in: directory, environment: environment.merging(["P": path]) { $1 },
+            timeout: timeout)
+    }
 }
