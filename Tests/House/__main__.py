@@ -2,6 +2,7 @@
 
     python3 Tests/House            from anywhere; `make check` runs it
     python3 Tests/House --largest  the largest types and functions too
+    python3 Tests/House --prose    each sentence that the rule prose counts
 
 Rules:
   imports     no target imports what the table of modules in docs/ARCHITECTURE.md does not allow, and
@@ -16,6 +17,7 @@ Rules:
   citations   no document is cited that is not in the repository
   documents   types and members that the pages about the source name exist, docs/TESTING.md has a row for each test
               target, and code in pages is fenced
+  prose       comments, pages, texts and names of tests use few of the turns of phrase that must be read twice
 
 Exceptions are in exceptions.py, each with why. Ends with 1 if there is a finding.
 """
@@ -27,6 +29,7 @@ import documents
 import imports
 import lifetimes
 import proofs
+import prose
 import references
 import sizes
 from collections import Counter
@@ -35,7 +38,7 @@ from finding import sift
 from tree import Tree
 
 RULES = [imports.find, sizes.find_types, sizes.find_functions, sizes.find_callbacks, proofs.find, lifetimes.find, references.find,
-         documents.find]
+         documents.find, prose.find]
 
 
 def main(words):
@@ -43,6 +46,9 @@ def main(words):
         print(__doc__.strip())
         return 0
     tree = Tree(os.path.realpath(os.path.join(os.path.dirname(__file__), "../..")))
+    if "--prose" in words:
+        print("\n".join(prose.listed(tree)))
+        return 0
     findings, unused = sift([finding for rule in RULES for finding in rule(tree)], EXCEPTIONS)
     for finding in findings:
         print(f"{finding.rule}: {finding}")

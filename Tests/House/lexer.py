@@ -1,7 +1,7 @@
 """Swift and C source text without its strings and comments.
 
 `Source.code` has the length and the lines of the text, but blanks where a comment or the inside of a string
-was, so what is found in it is code. The comments are kept apart, each with its line.
+was, so what is found in it is code. Comments and strings are kept apart, each with its line.
 """
 import bisect
 import re
@@ -11,6 +11,12 @@ from typing import NamedTuple
 class Comment(NamedTuple):
     line: int  # from 1
     text: str  # of this line alone: a block comment gives one for each of its lines
+
+
+class String(NamedTuple):
+    line: int  # from 1
+    start: int  # the offset of its quotes
+    text: str  # as it is written, with what is interpolated
 
 
 class Unreadable(Exception):
@@ -25,6 +31,7 @@ class Source:
     def __init__(self, path, text):
         self.path, self.text = path, text
         self.comments = []
+        self.strings = []
         self._starts = [0] + [at.end() for at in re.finditer("\n", text)]
         self._parts, self._done = [], 0
         self._read()
@@ -50,7 +57,10 @@ class Source:
         if found[3]:
             return self._find("/" + found[3], found.end()) + len(found[3]) + 1
         if found[2]:
-            return self._string(found.end(), found[1], found[2])
+            end = self._string(found.end(), found[1], found[2])
+            text = self.text[found.end():end - len(found[1]) - len(found[2])]
+            self.strings.append(String(self.line(found.start()), found.start(), text))
+            return end
         return found.end()
 
     def _line_comment(self, start):

@@ -5,6 +5,7 @@ import documents
 import imports
 import lifetimes
 import proofs
+import prose
 import references
 import sizes
 from finding import Finding, sift
@@ -275,3 +276,37 @@ class ExceptionTests(unittest.TestCase):
 
     def test_an_exception_that_covers_nothing_is_told(self):
         self.assertEqual(sift([], {"types": {"A": "why"}}), ([], [("types", "A")]))
+
+
+class ProseTests(unittest.TestCase):
+    def check(self, path, text):
+        return whats(prose.find(tree_of({path: text})))
+
+    def test_free_relatives_are_counted(self):
+        found = self.check("Sources/A/a.swift", "// Skips what is open, and who has a lock.\nlet a = 1\n")
+        self.assertEqual(len(found), 1)
+        self.assertTrue(found[0].startswith("2 free relatives, 222.2 where 0.8 are allowed"), found)
+
+    def test_that_of_and_beginnings_are_counted(self):
+        text = "// Of open files, the name; of pages, that of the owner.\n//\n// Those of others stay.\nlet a = 1\n"
+        self.assertEqual(sorted(each.split(",")[0] for each in self.check("Tests/A/a.swift", text)),
+                         ["2 sentences that begin with a qualification", "2 that of"])
+
+    def test_one_is_no_habit(self):
+        self.assertEqual(self.check("Sources/A/a.swift", "// Skips what is open.\nlet a = 1\n"), [])
+
+    def test_questions_and_code_are_not_counted(self):
+        self.assertEqual(self.check("docs/A.md", "What is this? Who has it now? `what is` and `who has` open.\n"), [])
+
+    def test_pages_have_no_examples_and_tables(self):
+        self.assertEqual(self.check("docs/A.md", "```\nwhat is open, who has\n```\n\n| what is | who has |\n"), [])
+
+    def test_texts_of_the_program_and_names_of_tests(self):
+        text = 'func a() { b("use what is open and \\(what.is) who has more", "what is", @Test("skips what is open, who has") )}\n'
+        self.assertIn("4 free relatives", self.check("Sources/A/a.swift", text.replace('@Test(', 'c('))[0])
+        self.assertEqual(self.check("Tests/A/a.swift", 'let a = "takes what is open and who has it"\n'), [])
+        self.assertIn("2 free relatives", self.check("Tests/A/a.swift", '@Test("takes what is open and who has it")\nfunc a() {}\n')[0])
+
+    def test_a_sentence_has_its_place(self):
+        tree = tree_of({"Sources/A/a.swift": "let a = 1\n\n// Skips what is open.\n"})
+        self.assertEqual(list(prose.listed(tree)), ["Sources/A/a.swift:3: Skips what is open."])
