@@ -5,9 +5,9 @@ import Support
 import Testing
 
 extension Mounts {
-    /// What a run leaves behind if it is killed together with its daemon: the next run removes that, and nothing else.
+    /// Leftovers of a run that was killed together with its daemon. The next run removes them and nothing else.
     @Suite struct AbandonedRunTests {
-        /// A run in `scratch` that is killed with all that it has started; the name of what it leaves.
+        /// Starts a run in `scratch`, kills it with all its processes, and returns the name of the directory it leaves in tmp.
         private func killedRun(in scratch: String) throws -> String {
             let token = "PURGEFS_TEST_\(UUID().uuidString)"
             let child = try Program.start(
@@ -34,7 +34,7 @@ extension Mounts {
                 let tmp = "\(scratch.path)/tmp"
                 try Files.makeDirectory(tmp)
                 let left = try killedRun(in: scratch.path)
-                // Six letters, like those that mkdtemp(3) chooses, and attributes that are copied too.
+                // Copies include the attributes, and the first name has the six letters that mkdtemp(3) chose.
                 for copy in ["\(left).saved", "purgefs-run.backup"] {
                     try Program.shell(
                         "mkdir \(copy); cp -a \(left)/store \(copy)/; "
@@ -42,7 +42,7 @@ extension Mounts {
                     ).succeeded()
                 }
                 try Files.makeDirectory("\(tmp)/purgefs-run.notes")
-                // Old enough to be taken for abandoned.
+                // Old enough for a run to take it as abandoned.
                 for name in [left, "purgefs-run.backup", "\(left).saved"] {
                     try Files.setModificationTime("\(tmp)/\(name)", secondsAgo: 11)
                 }

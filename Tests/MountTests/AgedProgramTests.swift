@@ -42,14 +42,14 @@ extension Mounts {
                 """)
         }
 
-        /// Files of all ages, also those that the clock has passed over.
+        /// Creates files of many ages, some made before and some after the time by which the clock advances.
         private static let makeFiles = """
             mkdir $IN/d; ln -s ../x $IN/d/link
             for n in $(seq 0 40); do echo $n > $IN/d/$n; touch -d "$n days ago" $IN/d/$n; done
             touch -d '12 days ago' $IN/d; chmod 444 $IN/d/5
             """
 
-        /// A link has no attributes of ours, but the time is the right one as long as it is mounted.
+        /// rsync finds nothing to do the second time. Links cannot have our attributes, but show the right time while mounted.
         @Test func rsyncCopiesOnce() throws {
             try output(
                 """
@@ -83,7 +83,7 @@ extension Mounts {
                 """)
             let lines = output.split(separator: "\n").map(String.init)
             #expect(lines.prefix(3) == ["./old", "./new", "./new"])
-            // At midnight, a day can end in between.
+            // The day can change at midnight between two commands.
             #expect(lines.count == 8 && (Set(lines[3...]).count == 1 || lines[3] != lines[4]), "\(lines)")
         }
     }

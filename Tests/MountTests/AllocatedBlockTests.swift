@@ -4,8 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Blocks that are charged without data in them: preallocated, refused by the disk, or in a place that a mapping
-    /// could fill.
+    /// Charged blocks without data: preallocated, refused by the disk, or in a hole that a mapping could fill.
     @Suite struct AllocatedBlockTests {
         private func expectLedger(
             _ mount: TestMount, _ bytes: Int64, sourceLocation: SourceLocation = #_sourceLocation
@@ -31,7 +30,7 @@ extension Mounts {
             }
         }
 
-        /// What the disk refused is not charged, now or after the next mount.
+        /// Blocks that the disk refused are not charged, neither now nor after the next mount.
         @Test func aFailedFallocateOnAFullDisk() throws {
             try withMount(["--total", "64M"], on: .tmpfs, tmpfsSize: "8M") { mount in
                 mount.expectWarnings()
@@ -56,8 +55,7 @@ extension Mounts {
             }
         }
 
-        /// XFS frees the blocks of the range first, and then has no room for them: they stay charged, as after the next
-        /// mount.
+        /// XFS frees the blocks of the range first and then has no room for them. They stay charged, also after the next mount.
         @Test func aFailedZeroRangeOnAFullXFS() throws {
             try withMount(["--total", "8G"], on: .xfs) { mount in
                 mount.expectWarnings()
@@ -81,7 +79,7 @@ extension Mounts {
             }
         }
 
-        /// Zeroes that the disk has room for leave a dense file without a record.
+        /// If the disk has room for the zeroes, the file stays dense and needs no sidecar or attribute.
         @Test(arguments: Backing.allCases) func aZeroedRangeNeedsNoRecord(backing: Backing) throws {
             try withMount(on: backing) { mount in
                 let file = try OpenFile(mount.path("Documents/f"))
@@ -95,8 +93,7 @@ extension Mounts {
             }
         }
 
-        /// A file that is passed through to the kernel, and a call that would leave a hole in it: ENOSPC changes
-        /// nothing.
+        /// ENOSPC changes nothing if a call would leave a hole in a file that is passed through to the kernel.
         @Test(arguments: ["write", "truncate", "fallocate"])
         func aHoleThatCannotBeHad(call: String) throws {
             try withMount { mount in
@@ -105,7 +102,7 @@ extension Mounts {
                 try mount.make("tmp/victim", size: 4 << 20)
                 let reader = try OpenFile(mount.path("Documents/f"), O_RDONLY)
                 let writer = try OpenFile(mount.path("Documents/f"), O_RDWR)
-                // The device has 64 MiB and would have to hold the hole too.
+                // The device has 64 MiB, too little for the hole.
                 var refused = false
                 do throws(Errno) {
                     switch call {
@@ -114,7 +111,7 @@ extension Mounts {
                     default: try writer.allocate(Allocate.plain, 64 << 20, 1 << 20)
                     }
                 } catch { refused = error == .noSpace }
-                // Where nothing is passed through, it is a hole like any other and costs nothing.
+                // Without passthrough it is a hole like any other and costs nothing.
                 if refused {
                     #expect(try writer.status().st_size == 1 << 20)
                     #expect(mount.exists("tmp/victim"))
@@ -130,7 +127,7 @@ extension Mounts {
             }
         }
 
-        /// The first hole of a file that its owner has made read-only, in the mount of an ordinary user.
+        /// An ordinary user's mount makes the first hole of a file that its owner has made read-only.
         @Test func theFirstHoleOfAReadOnlyFile() throws {
             try Scratch.with("user") { scratch in
                 let home = "\(scratch.path)/home"

@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// The life of the app: launch, terminate, update, delete.
+    /// The life cycle of the app: launch, terminate, update, delete.
     @Suite struct AppTests {
         private static let layout: Set = [
             "Documents", "Library", "Library/Application Support", "Library/Caches", "Library/Preferences", "tmp",
@@ -70,7 +70,7 @@ extension Mounts {
             }
         }
 
-        /// Whatever is open, is the directory of a program, or has attributes.
+        /// Deleting the app removes open files, working directories of programs, and attributes.
         @Test func aRemovalTakesEverything() throws {
             try withMount { mount in
                 try mount.make("Documents/a", size: 4096)
@@ -101,7 +101,7 @@ extension Mounts {
             }
         }
 
-        /// The store is as new.
+        /// A deletion leaves the store as if it were new.
         @Test func afterARemoval() throws {
             try withMount { mount in
                 try mount.make("Documents/a", size: 4096)
@@ -133,7 +133,7 @@ extension Mounts {
             }
         }
 
-        /// The kernel has been told that they are not there, and finds them; watchers are told.
+        /// The kernel has cached that the folders do not exist. A launch makes it find them, and notifies watchers.
         @Test func aLaunchMakesFoldersThatTheKernelMisses() throws {
             try withMount { mount in
                 for folder in ["tmp", "Library/Caches"] { try Files.removeDirectory(mount.path(folder)) }
@@ -171,7 +171,7 @@ extension Mounts {
             }
         }
 
-        /// The path of a run has the container's UUID in it.
+        /// The mount path of a run contains the container's UUID.
         @Test func anUpdateMovesTheContainerOfTheNextRun() throws {
             try Scratch.with("run") { scratch in
                 let store = "\(scratch.path)/store"

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Apple's own names for the backup flag, and attributes that concern only the app.
+    /// Apple's own names for the backup flag, and attributes that only the app uses.
     @Suite struct AppleXattrTests {
         static let flag = "user.purgefs.isExcludedFromBackup"
         static let item = "com.apple.metadata:com_apple_backup_excludeItem"
@@ -50,7 +50,7 @@ extension Mounts {
             }
         }
 
-        /// Apple's names exist while it is `1`.
+        /// Apple's names exist only while the flag is `1`.
         @Test func setToZero() throws {
             try withFile { _, file in
                 try Attributes.set(file, Self.flag, "0")
@@ -84,7 +84,7 @@ extension Mounts {
             }
         }
 
-        /// What the store keeps for itself is neither listed nor reachable under any name of the app's.
+        /// The store's own attributes are neither listed nor reachable under any name that an app can use.
         @Test func ourOwnAttributesAreHidden() throws {
             try withFile { mount, file in
                 let sparse = try OpenFile(file)
@@ -112,7 +112,6 @@ extension Mounts {
             }
         }
 
-        /// Attributes move with the file and cost it nothing.
         @Test func attributesMoveWithTheFile() throws {
             try withFile { mount, file in
                 try Attributes.set(file, Self.item, "x")

@@ -5,9 +5,9 @@ import Support
 import Testing
 
 extension Mounts {
-    /// A backup that is not as it was written, and a restoration that does not come to its end.
+    /// Damaged backups, and restores that are interrupted.
     @Suite struct BackupDamageTests {
-        /// Gives `body` a directory with a backup in it, as the directory `backup` and as the archive `stream`.
+        /// Passes `body` a directory that contains a backup, once as the directory `backup` and once as the archive `stream`.
         private func withBackup(files: Int, _ body: (String) throws -> Void) throws {
             try withMount(["--total", "16G"]) { mount in
                 try BackupTests.program("backup_tree", mount.root, String(files)).succeeded()
@@ -19,14 +19,14 @@ extension Mounts {
                     "'\(PurgefsBinary.path)' backup create '\(mount.store)' --output - >stream", in: place
                 )
                 .succeeded()
-                // So that nothing is compared with it.
+                // Without the original store, restore has nothing to compare the result with.
                 try Files.rename(mount.store, "\(mount.scratch)/away")
                 try body(place)
                 try Files.rename("\(mount.scratch)/away", mount.store)
             }
         }
 
-        /// Returns the message.
+        /// Expects `restore` to fail and to leave nothing behind. Returns its message.
         private func expectRefusal(_ backup: String, in place: String) throws -> String {
             let outcome = try PurgefsBinary.run("backup", "restore", backup, "restored", in: place)
             #expect(outcome.status == 1)
@@ -82,7 +82,8 @@ extension Mounts {
             }
         }
 
-        /// What lies between the entries of a stream has no checksum: then what is restored is right.
+        /// Bytes between the entries of a stream have no checksum. If such a byte is flipped, the restored files are still
+        /// right.
         @Test func flippedBytesInAStream() throws {
             try withBackup(files: 60) { place in
                 try PurgefsBinary.run("backup", "restore", "stream", "../right", in: place).succeeded()
@@ -109,7 +110,8 @@ extension Mounts {
             }
         }
 
-        /// Checksums are right, and everything else may be wrong. A time that no file system has becomes the nearest one.
+        /// Backups with correct checksums and hostile content. A time outside a file system's range becomes the nearest valid
+        /// one.
         @Test func hostile() throws {
             try Scratch.with("hostile") { scratch in
                 let lines = try BackupTests.program("backup_hostile", PurgefsBinary.path, scratch.path).succeeded()
@@ -122,7 +124,7 @@ extension Mounts {
             }
         }
 
-        /// Deep folders are moved up to be removed.
+        /// A killed restore can die again while it removes leftovers. It moves deep folders up before it removes them.
         @Test func killedWhileRemovingWhatAKilledOneHasLeft() throws {
             try withBackup(files: 10) { place in
                 let hidden = "\(place)/.restored.unfinished-restore"
@@ -134,7 +136,8 @@ extension Mounts {
             }
         }
 
-        /// Restores into `place` under strace, which kills it at a call that names a file. Returns how many such calls there were.
+        /// Restores into `place` under strace, which kills the program at the given call among those that name a file. Returns
+        /// the number of such calls.
         private func restore(in place: String, killedAt number: Int?) throws -> Int {
             let kill = number.map { ["-e", "inject=%file:signal=KILL:when=\($0)"] } ?? []
             let outcome = try Program.run(
@@ -144,7 +147,7 @@ extension Mounts {
             return Files.text("\(place)/../trace").split(separator: "\n").count
         }
 
-        /// Either there is no store, or the whole one; what is left is removed by the next call.
+        /// After a kill, the store is either complete or absent, and the next call removes the leftovers.
         @Test func killed() throws {
             try withBackup(files: 400) { place in
                 let calls = try restore(in: place, killedAt: nil)
@@ -171,16 +174,16 @@ extension Mounts {
                 if !Files.exists("\(place)/restored") {
                     try PurgefsBinary.run("backup", "restore", "backup", "restored", in: place).succeeded()
                 }
-                // One that was killed when the store already had its name leaves an empty directory.
+                // A restore that was killed after the final rename leaves an empty directory.
                 _ = try? Files.removeDirectory("\(place)/.restored.unfinished-restore")
                 #expect(try Files.names(in: place) == ["backup", "restored", "stream"])
             }
         }
 
-        /// A signal leaves nothing behind, and the status says which it was.
+        /// A signal leaves nothing behind, and the exit status tells which signal it was.
         @Test(arguments: [SIGINT, SIGTERM]) func interrupted(signal: Int32) throws {
             try withBackup(files: 200) { place in
-                // Standard input that nobody writes to.
+                // Nobody writes to this standard input.
                 let child = try Program.start(
                     [
                         "sh", "-c",

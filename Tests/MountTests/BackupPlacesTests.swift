@@ -4,9 +4,9 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Where a backup is written to and read from, and where its manifest is kept meanwhile.
+    /// The places a backup is written to and read from, and the place of its manifest meanwhile.
     @Suite struct BackupPlacesTests {
-        /// Gives `body` a store that is not mounted and a backup of it as an archive, `stream`, in a directory.
+        /// Passes `body` an unmounted store and its backup, the archive `stream` in the scratch directory.
         private func withStream(_ body: (TestMount) throws -> Void) throws {
             try withMount { mount in
                 try mount.make("Documents/a", size: 5000)
@@ -19,7 +19,7 @@ extension Mounts {
             }
         }
 
-        /// Runs a script in the directory, with `purgefs` as a command.
+        /// Runs a script in the scratch directory, with `purgefs` as a command.
         private func shell(_ script: String, _ mount: TestMount, environment: [String: String] = [:]) throws -> Outcome
         {
             try Program.run(
@@ -27,7 +27,7 @@ extension Mounts {
                 environment: environment)
         }
 
-        /// As in `purgefs run`, whose device is not to be charged for it: here it has no room.
+        /// If TMPDIR is in a mount, as in `purgefs run`, the manifest must not be charged to the device, which is full here.
         @Test func temporaryDirectoryInAMount() throws {
             try withStream { mount in
                 try mount.mount()
@@ -76,7 +76,8 @@ extension Mounts {
             }
         }
 
-        /// The daemon, and so the time of modification, learns of such a change when the kernel writes the page back.
+        /// The daemon learns of a change through a mapping, and the file gets a new modification time, only when the kernel
+        /// writes the page back.
         @Test func largeFileChangedThroughAMapping() throws {
             try withMount(["--total", "1G"]) { mount in
                 try mount.make("Documents/a", size: 64 << 20)
@@ -100,9 +101,9 @@ extension Mounts {
                 page[0] ^= 1
             """
 
-        /// With a journal and without one.
+        /// A full disk costs a backup its event, whether or not the store has a journal.
         @Test func fullDiskUnderTheStore() throws {
-            // Smaller than the disk, or the mount warns.
+            // The mount warns if the device is larger than the disk.
             try withMount(["--total", "2M"], on: .tmpfs, tmpfsSize: "8M") { mount in
                 try mount.make("Documents/a", size: 5)
                 try mount.unmount()
@@ -120,7 +121,7 @@ extension Mounts {
             }
         }
 
-        /// Whether the pipe has a name or not.
+        /// A pipe may have a name or not.
         @Test func pipes() throws {
             try withStream { mount in
                 try shell("mkfifo pipe; cat stream >pipe & purgefs backup restore pipe new; wait", mount).succeeded()
@@ -140,7 +141,7 @@ extension Mounts {
             }
         }
 
-        /// By a shell that has it ignore SIGPIPE.
+        /// The shell makes purgefs ignore SIGPIPE.
         @Test func nobodyReads() throws {
             try withStream { mount in
                 let outcome = try shell(
@@ -156,7 +157,7 @@ extension Mounts {
             }
         }
 
-        /// The blocks that ext4 has for the attributes of a file are not charged to it.
+        /// Blocks that ext4 allocates for attributes are not charged to the file.
         @Test func holesWithAttributes() throws {
             try withMount { mount in
                 let sizes = [1, 4096, 8192, 20480]

@@ -5,16 +5,16 @@ import Support
 import Testing
 
 extension Mounts {
-    /// `purgefs backup create` and `restore` with real trees and real programs.
+    /// `purgefs backup create` and `restore` on real trees with real programs.
     @Suite struct BackupTests {
-        /// What backup_tree.py makes and a backup leaves out.
+        /// Entries that backup_tree.py makes and a backup leaves out.
         private static let leftOut = [
             "Documents/fifo", "Documents/left out", "Documents/left out/a",
             "Documents/left out/inner", "Documents/left out/inner/b", "Documents/old flag", "Documents/single",
             "Library/Caches/c", "Library/Caches/deep", "Library/Caches/deep/d", "tmp/deep", "tmp/deep/f", "tmp/e",
         ]
 
-        /// What differs otherwise: a restored container has its two folders for what is not backed up from then.
+        /// Further differences: a restored container gets new folders for the places that are not backed up.
         private static let newFolders = ["time Library/Caches", "time tmp"]
 
         static func program(_ name: String, _ words: String...) throws -> Outcome {
@@ -30,7 +30,7 @@ extension Mounts {
                 .split(separator: "\n").map(String.init)
         }
 
-        /// Equal in everything but what is left out, whichever way the backup was made.
+        /// A restored container equals the original except for the entries left out, whichever way the backup was made.
         @Test(arguments: [true, false], [true, false]) func roundTrip(mounted: Bool, streamed: Bool) throws {
             try withMount(["--total", "16G", "--others", "1G", "--protection", "none"]) { mount in
                 try fill(mount.root, files: 2000)
@@ -61,7 +61,7 @@ extension Mounts {
             return try #require(JSONSerialization.jsonObject(with: Data(content)) as? [String: Any])
         }
 
-        /// The proof that restore prints: everything that the source has more, with why.
+        /// The report of `restore` lists every entry that the source has and the new store lacks, with the reason.
         @Test(arguments: [true, false]) func missingList(mounted: Bool) throws {
             try withMount(["--total", "16G"]) { mount in
                 try fill(mount.root, files: 30)
@@ -94,7 +94,7 @@ extension Mounts {
             }
         }
 
-        /// What it extracts is what restore makes, less the two empty folders of the layout.
+        /// tar extracts the same files as `restore` makes, except for the two empty folders of the layout.
         @Test func tarReadsTheArchive() throws {
             try withMount(["--total", "16G"]) { mount in
                 try fill(mount.root, files: 200)
@@ -126,7 +126,7 @@ extension Mounts {
             }
         }
 
-        /// Files that their owner may not read, too.
+        /// An ordinary user can back up their own files, even unreadable ones.
         @Test(arguments: [true, false]) func ordinaryUser(mounted: Bool) throws {
             let programs = "\(DocumentedExample.root)/Tests/MountTests/Programs"
             let python = Program.python
@@ -145,7 +145,7 @@ extension Mounts {
             #expect(found == Self.leftOut.map { "only left \($0)" } + Self.newFolders)
         }
 
-        /// What the device does not let an app read is named, and nothing is left; a store that is not mounted is read.
+        /// On a locked device, the error names the unreadable file and nothing is left behind. An unmounted store can be read.
         @Test func lockedDevice() throws {
             try withMount { mount in
                 try mount.make("Documents/secret", size: 100)
@@ -166,7 +166,7 @@ extension Mounts {
             }
         }
 
-        /// Files are as old as an app sees them, whichever way they are read, and so they are when they are restored.
+        /// A backup of a mount or of a store has the file ages that an app sees, and so does the restored container.
         @Test func advancedClock() throws {
             try withMount { mount in
                 try mount.make("Documents/before", size: 1)
@@ -175,7 +175,7 @@ extension Mounts {
                 try mount.make("Documents/after", size: 1)
                 let shown = try Files.status(mount.path("Documents/before")).st_mtim.tv_sec
                 #expect(moment - shown == 21 * 86400)
-                // A time that only an attribute of the link tells.
+                // Only an attribute of the link has this time.
                 try Files.symlink("before", mount.path("Documents/link"))
                 let passed = moment - 5 * 86400
                 try Program.run(["touch", "-h", "-d", "@\(passed)", mount.path("Documents/link")]).succeeded()
@@ -194,7 +194,7 @@ extension Mounts {
             }
         }
 
-        /// A time in the future ages like all others, also on the device on which it was restored.
+        /// A time in the future ages like any other, also on the device to which it was restored.
         @Test func futureTimes() throws {
             try withMount { mount in
                 let (week, now) = (7 * 86400, Int(time(nil)))
@@ -222,7 +222,7 @@ extension Mounts {
             }
         }
 
-        /// Read in the order of their paths, files are purged in that of their last uses before.
+        /// A backup reads files by path, but purging still follows their earlier last uses.
         @Test func itIsNoUse() throws {
             try withMount { mount in
                 for name in ["b", "a"] {
@@ -235,8 +235,8 @@ extension Mounts {
             }
         }
 
-        /// What a program has written through a mapping, which the kernel has not written back: the files are holes to the
-        /// daemon.
+        /// A program's writes through a mapping are backed up before the kernel has written them back. The daemon still sees
+        /// holes.
         @Test func mappedFiles() throws {
             try withMount { mount in
                 let sizes = ["small": 1 << 20, "large": 16 << 20]
@@ -261,8 +261,8 @@ extension Mounts {
             }
         }
 
-        /// What was marked after the backup is listed; the new store is right, so the status is 0. So it is for a folder of
-        /// the layout that was marked before.
+        /// Files marked after the backup are listed, and the status is 0 because the new store is right. A folder of the layout
+        /// that was marked before is not listed.
         @Test func excludedLater() throws {
             try withMount { mount in
                 try mount.make("Documents/a", size: 5)
@@ -281,7 +281,7 @@ extension Mounts {
             }
         }
 
-        /// Files that a deletion has still to remove are not backed up; the next mount removes them.
+        /// A backup is refused while a deletion is unfinished. The next mount removes the remaining files.
         @Test func unfinishedDeletion() throws {
             try withMount { mount in
                 try mount.make("Documents/a", size: 5)
@@ -302,7 +302,7 @@ extension Mounts {
             }
         }
 
-        /// It is named, and nothing is left.
+        /// The error names the changing file, and nothing is left behind.
         @Test func changingFile() throws {
             try withMount(["--total", "1G"]) { mount in
                 try mount.make("Documents/log", size: 64 << 20)
@@ -319,7 +319,6 @@ extension Mounts {
             }
         }
 
-        /// The message says so, and nothing is left.
         @Test func fullDisk() throws {
             try withMount { mount in
                 try mount.make("Documents/a", size: 8 << 20)
@@ -341,7 +340,7 @@ extension Mounts {
             }
         }
 
-        /// What is there is not touched, and a store is not backed up into itself.
+        /// Existing files are not touched, and a store is not backed up into itself.
         @Test func refusedPlaces() throws {
             try withMount { mount in
                 let backup = "\(mount.scratch)/backup"
@@ -360,7 +359,7 @@ extension Mounts {
             }
         }
 
-        /// Mounted or not, the journal says so; so does that of the new store.
+        /// The source's journal gets an event, mounted or not, and so does the new store's.
         @Test func events() throws {
             try withMount { mount in
                 try mount.make("Documents/a", size: 5000)
@@ -381,7 +380,7 @@ extension Mounts {
             }
         }
 
-        /// A hundred thousand entries in little memory.
+        /// A backup of 100,000 entries needs little memory.
         @Test func memory() throws {
             try Scratch.with("backup") { scratch in
                 let store = "\(scratch.path)/store"

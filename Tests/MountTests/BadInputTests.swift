@@ -4,10 +4,10 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Bad input to the command line: a message that says what and where, the exit status of
-    /// docs/CLI.md, and nothing lost.
+    /// Bad input to the command line loses nothing. The message says what is wrong and where, with the exit status of
+    /// docs/CLI.md.
     @Suite struct BadInputTests {
-        /// Runs a `purgefs` that must fail and leave no mount.
+        /// Runs purgefs with arguments that must make it fail and leave no mount.
         static func refused(
             _ arguments: [String], status: Int32, naming words: [String] = [], wrapper: [String] = [],
             sourceLocation: SourceLocation = #_sourceLocation
@@ -30,7 +30,7 @@ extension Mounts {
             }
         }
 
-        /// Those of this process. Tests of other targets, which run beside, mount disks.
+        /// Returns this process's mounts of purgefs only, because tests of other targets mount disks at the same time.
         private static func containers() -> [String] {
             MountTable.entries().filter {
                 $0.type == "fuse.purgefs" && $0.mountpoint.hasPrefix(ScratchRoot.shared.path)
@@ -38,7 +38,7 @@ extension Mounts {
             .map(\.mountpoint)
         }
 
-        /// Gives `body` the paths of a store that is not there yet and of an empty directory.
+        /// Passes `body` the paths of a store that does not exist yet and of an empty directory.
         static func withPlaces(_ body: (_ store: String, _ mountpoint: String) throws -> Void) throws {
             try Scratch.with("bad") { scratch in
                 try Files.makeDirectory("\(scratch.path)/mountpoint")
@@ -111,7 +111,7 @@ extension Mounts {
             }
         }
 
-        /// A folder with something else in it is not taken for a store.
+        /// A directory with other content is not accepted as a store.
         @Test func aStoreThatIsSomethingElse() throws {
             try Self.withPlaces { store, mountpoint in
                 try Files.makeDirectory(store)

@@ -9,7 +9,7 @@ extension Mounts {
     @Suite struct BehaviourTests {
         private static let folder = "Library/Caches/d"
 
-        /// A folder with ten files of 8 KiB, and attributes.
+        /// Makes a folder with these attributes and ten files of 8 KiB, and returns their names.
         private func makeFolder(_ mount: TestMount, _ attributes: [String] = ["purgeTombstone"]) throws -> [String] {
             try mount.makeDirectory(Self.folder)
             for attribute in attributes { try Attributes.mark(mount.path(Self.folder), attribute, "1") }
@@ -33,7 +33,7 @@ extension Mounts {
             }
         }
 
-        /// The kernel has had the file's size and pages; no program sees them any more.
+        /// No program sees the size and pages of a file that the kernel cached before the purge.
         @Test func nothingStaleIsLeft() throws {
             try withMount { mount in
                 let names = try makeFolder(mount)
@@ -55,7 +55,7 @@ extension Mounts {
             }
         }
 
-        /// Its modification time is that of the purge; it keeps the rest.
+        /// A tombstone has the time of the purge as its modification time and keeps its other attributes.
         @Test func attributesStay() throws {
             try withMount { mount in
                 _ = try makeFolder(mount)
@@ -72,7 +72,7 @@ extension Mounts {
             }
         }
 
-        /// Programs that open it while it is purged and written again find it full or empty.
+        /// Programs that open a tombstone while it is purged and rewritten find it full or empty, but always find it.
         @Test func openersNeverMissIt() throws {
             try withMount { mount in
                 try mount.makeDirectory(Self.folder)
@@ -107,7 +107,7 @@ extension Mounts {
             }
         }
 
-        /// What a program appends to an emptied file begins at its start, and not where it once ended.
+        /// An append to a tombstone begins at offset 0, not at the old end of the file.
         @Test func appendersFindTheEnd() throws {
             try withMount { mount in
                 try mount.makeDirectory(Self.folder)
@@ -135,7 +135,8 @@ extension Mounts {
             }
         }
 
-        /// The kernel's lock of a file that is being written cannot keep another write from its room for ever.
+        /// A purge must not wait forever for the kernel's lock of a file that is being written, nor block another file's
+        /// writer.
         @Test func writersOfEmptiedFilesAndOthersGoOn() throws {
             try withMount(["--total", "16M"]) { mount in
                 try mount.turnThresholdsOff()
@@ -185,7 +186,7 @@ extension Mounts {
                 #expect(done.contains("f9  (emptied)") && done.contains("purged 10 files, 80.0 KiB"))
                 #expect(
                     try PurgefsBinary.run("events", mount.root).succeeded().contains("\(Self.folder)/f9  (emptied)"))
-                // There is nothing more to do.
+                // All files are already empty.
                 #expect(try PurgefsBinary.run("purge", folder).succeeded().hasPrefix("purged 0 files"))
                 try mount.unmount()
                 let stored = "\(mount.store)/container/\(Self.folder)"
@@ -202,7 +203,7 @@ extension Mounts {
             }
         }
 
-        /// Programs that copy attributes copy these.
+        /// Programs that copy attributes copy purgeGroup and purgeTombstone too.
         @Test func copiesAndArchives() throws {
             try withMount { mount in
                 _ = try makeFolder(mount, ["purgeGroup", "purgeTombstone"])
@@ -219,7 +220,7 @@ extension Mounts {
             }
         }
 
-        /// What is left of a group when the daemon is killed is there at the next mount, and goes then.
+        /// A kill during a group's purge leaves the rest of the group in the next mount, where it can be purged.
         @Test(arguments: [false, true]) func aKillWhileAGroupIsPurged(leavesTombstones: Bool) throws {
             try withMount(["--total", "256M"]) { mount in
                 try mount.turnThresholdsOff()
@@ -247,7 +248,7 @@ extension Mounts {
             }
         }
 
-        /// The last use of a group is kept as far as its files have it.
+        /// After a remount, a group's last use is the latest last use that its files have recorded.
         @Test func theOrderAfterARemount() throws {
             try withMount { mount in
                 try mount.makeDirectory("tmp/g")
@@ -259,7 +260,7 @@ extension Mounts {
             }
         }
 
-        /// Many files below: attributes and renames of their folder keep the numbers right.
+        /// Attributes and renames of a folder with many files below it keep the ledger right.
         @Test func largeTrees() throws {
             try withMount(["--total", "1G"]) { mount in
                 let count = Scale.of(5000)

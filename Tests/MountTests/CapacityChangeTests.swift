@@ -26,7 +26,7 @@ extension Mounts {
             }
         }
 
-        /// A change that cannot be made to fit is accepted too; then nothing purgeable is left.
+        /// A change that cannot fit is accepted too, and purges everything purgeable.
         @Test func aDeviceThatIsOverfull() throws {
             try withMount(["--total", "16M"]) { mount in
                 try makeFiles(mount)
@@ -57,7 +57,7 @@ extension Mounts {
             }
         }
 
-        /// Total is rounded down to whole blocks, the others up.
+        /// Total is rounded down to whole blocks, others up.
         @Test func roundingToBlocks() throws {
             try withMount { mount in
                 for (file, text, value) in [

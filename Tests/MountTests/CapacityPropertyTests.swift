@@ -4,10 +4,10 @@ import Support
 import Testing
 
 extension Mounts {
-    /// docs/RULES.md, The number is the truth: in every state exactly the stated capacity can be
-    /// written at a place, and one block more is ENOSPC.
+    /// In every state, a place takes exactly its stated capacity, and one more block is ENOSPC (docs/RULES.md, The number is
+    /// the truth).
     @Suite struct CapacityPropertyTests {
-        /// Ways to take `size` bytes, and then none more. Each gives the file back for further checks.
+        /// Ways to fill a file with exactly `size` bytes. Each test deletes the file again before the next check.
         enum Way: CaseIterable {
             case pieces, oneWrite, tooLongWrite, allocation
         }

@@ -2,13 +2,13 @@ import Glibc
 import PurgeSystem
 import Support
 
-/// A random state of a container and what docs/RULES.md, Capacity, says of it, kept in the test's own books.
+/// A random state of a container, with the capacities that docs/RULES.md, Capacity, gives it, computed by the test itself.
 struct CapacityState {
     struct Entry {
         var path: String
         var charged: Int64
         var isPurgeable: Bool
-        /// Open, or with a second name: purging passes it over.
+        /// Whether the file is open or hard-linked, so that purging skips it.
         var isHeld: Bool
         var isUnlinked = false
     }
@@ -20,7 +20,7 @@ struct CapacityState {
     private var low: Int64 = 0
 
     static let block: Int64 = 4096
-    /// Places and whether a file in them may be purged without a mark of its own.
+    /// Places, and whether purging may take a file there that has no mark of its own.
     static let places = [
         ("Documents", false), ("Documents/sub", false), ("Library/Application Support", false),
         ("Documents/marked", true), ("Library/Caches", true), ("Library/Caches/sub", true), ("tmp", true),
@@ -49,7 +49,7 @@ struct CapacityState {
         try mount.mark("Documents/marked", ["low", "medium", "high", "1"][random.below(4)])
     }
 
-    /// Not a whole number of blocks: it is rounded down.
+    /// Chooses a total that is not a whole number of blocks, because it must be rounded down.
     private mutating func chooseTotal() throws {
         let blocks = Int64(random.below(4096) + 256)
         total = blocks * Self.block
@@ -73,7 +73,7 @@ struct CapacityState {
         var entry = Entry(path: "\(place)/f\(number)", charged: charged, isPurgeable: isPurgeableThere, isHeld: false)
         let file = try OpenFile(mount.path(entry.path), O_RDWR | O_CREAT | O_EXCL)
         try file.fill(size, piece: 1 + random.below(200_000))
-        if random.chance(20) { try file.truncate(Int64(size) + Self.block * 7) }  // a hole costs nothing
+        if random.chance(20) { try file.truncate(Int64(size) + Self.block * 7) }  // holes are free
         if random.chance(25) { try setOwnMark(&entry, place: place) }
         if random.chance(10) {
             try Files.link(mount.path(entry.path), mount.path("Documents/link\(number)"))
@@ -90,7 +90,7 @@ struct CapacityState {
         entries.append(entry)
     }
 
-    /// A mark of its own: the nearest wins, but `0` takes nothing out of tmp and Caches.
+    /// Marks the file itself. The nearest mark wins, except that `0` does not protect files in tmp and Caches.
     private mutating func setOwnMark(_ entry: inout Entry, place: String) throws {
         let value = ["0", "1", "low", "medium", "high"][random.below(5)]
         try mount.mark(entry.path, value)
@@ -98,7 +98,7 @@ struct CapacityState {
         entry.isPurgeable = inPurgeableTier || value != "0"
     }
 
-    /// Anything from empty to more than there is room for, in which case the change itself purges.
+    /// Sets others to anything from 0 to more than the free space, in which case the change itself purges.
     private mutating func chooseOthers() throws {
         let free = total - entries.reduce(0) { $0 + $1.charged }
         let choices = [0, free, max(0, free - Self.block), free / 2, Int64(random.below(Int(total)))]
@@ -110,7 +110,7 @@ struct CapacityState {
         }
     }
 
-    /// The value of a threshold is computed here, independently of the code under test.
+    /// Sets thresholds and computes the value of `low` independently of the code under test.
     private mutating func chooseThresholds() throws {
         switch random.below(3) {
         case 0: low = 0
@@ -134,7 +134,7 @@ extension CapacityState {
         var free, important, opportunistic: Int64
     }
 
-    /// From the files that are still there, and what others have: the formulas of docs/RULES.md, Capacity.
+    /// Computes the capacities from the remaining files and from others by the formulas of docs/RULES.md, Capacity.
     func expected() throws -> Expected {
         let here = entries.filter { $0.isUnlinked || mount.exists($0.path) }
         let used = here.reduce(0) { $0 + $1.charged }
@@ -146,7 +146,7 @@ extension CapacityState {
             free: free, important: min(total, max(0, difference + reclaimable)), opportunistic: max(0, free - low))
     }
 
-    /// Paths of files that must be there whatever was written.
+    /// Paths of the files that no write may purge.
     var untouchable: [String] {
         entries.filter { !$0.isUnlinked && (!$0.isPurgeable || $0.isHeld) }.map(\.path)
     }

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Purgeable files that are being changed while their bytes are asked for.
+    /// Purgeable files that change while a write needs their bytes.
     @Suite struct ChangingFileTests {
         private func changing(
             _ mount: TestMount, until isDone: @escaping @Sendable () -> Bool
@@ -12,7 +12,7 @@ extension Mounts {
             let (here, there) = (mount.path("tmp/a"), mount.path("tmp/b"))
             return Workers.start(2) { worker in
                 while !isDone() {
-                    // each fails once the file is gone, or has another name at that moment
+                    // A call fails if the file is gone or has the other name at the moment.
                     if worker == 0 {
                         _ = try? Files.changeMode(here, 0o600)
                         _ = try? Files.changeMode(there, 0o644)
@@ -24,7 +24,7 @@ extension Mounts {
             }
         }
 
-        /// Without a free block, each write needs the one file that others are changing.
+        /// With no free block, each write needs the one file that others are changing, and waits for it.
         @Test func whoIsShortBecauseOfItWaits() throws {
             try withMount { mount in
                 try mount.turnThresholdsOff()
@@ -48,9 +48,9 @@ extension Mounts {
         }
     }
 
-    /// What is left of a removed file or folder for processes that have it open.
+    /// Removed files and directories that processes still have open.
     @Suite struct RemovedDirectoryTests {
-        /// With 256 descriptors for the daemon.
+        /// The daemon has only 256 descriptors.
         @Test func manyThatAreHeld() throws {
             try withMount(mounted: false) { mount in
                 try mount.mount(["--total", "64M"], wrapper: ["prlimit", "--nofile=256:256"])
@@ -103,7 +103,7 @@ extension Mounts {
         }
     }
 
-    /// A file with so many names that anything quadratic in them would take minutes.
+    /// A file with so many names that an algorithm quadratic in them would take minutes.
     @Suite struct ManyNamesTests {
         @Test func renamedWithTheirFolder() throws {
             let program = """

@@ -19,7 +19,7 @@ extension Mounts {
                     "A.ok=echo to output; echo to errors >&2; read x; test $? = 1", "--hook", "A.fails=exit 3",
                     "--hook",
                     "A.dies=kill -9 $$", "--hook",
-                    // Two processes that do not end by themselves, one of which ignores SIGTERM.
+                    // Starts two processes that never end by themselves. One of them ignores SIGTERM.
                     "A.hangs=trap '' TERM; sleep 1000 & echo $! >> \(pids); sh -c 'echo $$ >> \(pids); sleep 1000'",
                     "--hook",
                     "B=\(PurgefsBinary.path) status \(target) --json >/dev/null && rm \"$HOME/Documents/feed/kept\"")
@@ -45,7 +45,7 @@ extension Mounts {
             }
         }
 
-        /// A hook that mounts the store: what follows goes wrong, and is reported task by task.
+        /// A hook mounts the store. Later tasks fail, and the failures are reported task by task.
         @Test func aHookThatTakesTheStore() throws {
             try CleanTests.withContainer(mounted: false) { mount, target in
                 let list = try CleanTests.list(
@@ -64,7 +64,7 @@ extension Mounts {
             }
         }
 
-        /// A hook that unmounts the container: what is at the mount point then, or is mounted there instead, is not the app's.
+        /// A hook unmounts the container. Files then at the mount point, or mounted there instead, are not the app's.
         @Test func aHookThatUnmounts() throws {
             try CleanTests.withContainer(mounted: true) { mount, target in
                 let list = try CleanTests.list([["Class": "A", "Selectors": ["s"]], ["Path": "tmp"]], for: mount)

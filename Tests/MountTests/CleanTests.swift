@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// `purgefs clean`: the tasks of a list, on a mount and on a store that is not mounted.
+    /// Tasks of `purgefs clean`, on a mount and on an unmounted store.
     @Suite struct CleanTests {
         struct Line: Decodable, Equatable {
             var phase: String?
@@ -21,7 +21,7 @@ extension Mounts {
             var megabytes: Double?
             var before, after: Int64?
 
-            /// A number at the end, a reason in a task.
+            /// The count of failed tasks in the last line, or the reason in a task's line.
             enum Failed: Decodable, Equatable {
                 case count(Int)
                 case reason(String)
@@ -41,7 +41,7 @@ extension Mounts {
             try outcome.output.split(separator: "\n").map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
         }
 
-        /// Writes a list outside of the container. Returns its path.
+        /// Writes a list outside the container and returns its path.
         static func list(_ tasks: [[String: Any]], for mount: TestMount, binary: Bool = false) throws -> String {
             let path = "\(mount.scratch)/PurgeableCache.plist"
             let data = try PropertyListSerialization.data(
@@ -50,7 +50,7 @@ extension Mounts {
             return path
         }
 
-        /// Runs `body` with the container in a mount or not.
+        /// Runs `body` with a filled container and its target: the mount, or the unmounted store.
         static func withContainer(mounted: Bool, _ body: (TestMount, String) throws -> Void) throws {
             try withMount { mount in
                 for path in [
@@ -152,7 +152,7 @@ extension Mounts {
             }
         }
 
-        /// Nothing outside is touched, whatever a list says; the other tasks are carried out.
+        /// Whatever the list says, nothing outside the container is touched, and the other tasks are carried out.
         @Test(arguments: [true, false]) func refusedPaths(mounted: Bool) throws {
             try Self.withContainer(mounted: mounted) { mount, target in
                 let outside = "\(mount.scratch)/outside"
@@ -194,7 +194,7 @@ extension Mounts {
             }
         }
 
-        /// A link that goes is removed itself; entries of any bytes go too.
+        /// A symbolic link is removed itself, not its target. File names may be any bytes.
         @Test(arguments: [true, false]) func hostileNames(mounted: Bool) throws {
             try Self.withContainer(mounted: mounted) { mount, target in
                 let outside = "\(mount.scratch)/outside"
@@ -218,12 +218,12 @@ extension Mounts {
                 #expect(outcome.status == 0, "\(outcome)")
                 #expect(try Files.names(in: place) == [] && Files.exists("\(outside)/canary"))
                 let task = try #require(try Self.lines(outcome).first { $0.task == 1 })
-                // Seven files, one of them with two names; two more in the folder; links and pipes take no space.
+                // Seven files (one has two names) and two more in the subfolder. Links and pipes take no space.
                 #expect(task.files == 13 && task.bytes == 7 * 4096 + 2 * 8192)
             }
         }
 
-        /// The folders that every container has stay, with their attributes.
+        /// The standard folders of a container stay, and so do their inodes.
         @Test(arguments: [true, false]) func standardFolders(mounted: Bool) throws {
             try Self.withContainer(mounted: mounted) { mount, target in
                 let container = mounted ? mount.root : "\(mount.store)/container"
@@ -245,7 +245,7 @@ extension Mounts {
             }
         }
 
-        /// What two tasks take goes once, also in the plan.
+        /// A file that two tasks select is removed and listed once, also in the plan.
         @Test(arguments: [true, false]) func overlappingTasks(mounted: Bool) throws {
             try Self.withContainer(mounted: mounted) { mount, target in
                 let list = try Self.list(
@@ -281,7 +281,7 @@ extension Mounts {
             }
         }
 
-        /// It goes as the app's own files go: who has it open can still use it, and its space comes back with the last close.
+        /// An open file is removed like any file an app unlinks: it stays usable, and its space is free after the last close.
         @Test func openFiles() throws {
             try Self.withContainer(mounted: true) { mount, target in
                 let file = try OpenFile(mount.path("tmp/t"), O_RDWR)
@@ -296,7 +296,7 @@ extension Mounts {
             }
         }
 
-        /// A program swaps a folder for a link that leads out of the container, again and again.
+        /// A program keeps swapping a folder for a link that leads out of the container.
         @Test func swappedForALink() throws {
             try withMount { mount in
                 let outside = "\(mount.scratch)/outside"
@@ -335,7 +335,7 @@ extension Mounts {
             }
         }
 
-        /// What is mounted over a folder of the container is not entered.
+        /// A file system that is mounted over a folder of the container is not entered.
         @Test(.enabled(if: geteuid() == 0, "mounting takes root")) func anotherFileSystemInIt() throws {
             try Self.withContainer(mounted: true) { mount, target in
                 let place = mount.path("Library/Caches/images/deep")
@@ -352,7 +352,7 @@ extension Mounts {
             }
         }
 
-        /// Runs a program on a terminal of its own, so many columns wide.
+        /// Runs a program on its own terminal with the given number of columns.
         private static let terminal = """
             import fcntl, os, pty, struct, sys, termios
             os.environ.update(TERM='xterm', LC_ALL='C')
@@ -370,7 +370,7 @@ extension Mounts {
             sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
             """
 
-        /// What is drawn again and again stays within its line.
+        /// The progress line never exceeds the terminal's width.
         @Test(arguments: [1, 5, 6, 23, 24, 25, 26]) func onANarrowTerminal(columns: Int) throws {
             try Self.withContainer(mounted: true) { mount, target in
                 let list = try Self.list([["Path": "tmp"]], for: mount)
@@ -379,7 +379,7 @@ extension Mounts {
                     list,
                 ])
                 #expect(outcome.status == 0 && outcome.output.contains("task 1: tmp: removed 1 file"), "\(outcome)")
-                // Each is followed by the sequence that erases the rest of the line.
+                // An escape sequence that erases the rest of the line follows each drawing.
                 let drawn = outcome.output.components(separatedBy: "\u{1B}[K").dropLast().compactMap {
                     $0.components(separatedBy: "\r").last
                 }
@@ -399,7 +399,7 @@ extension Mounts {
                 #expect(outcome.status == 1)
                 #expect(outcome.output.contains("\rpreCalculating  " + String(repeating: ".", count: 40) + "   0 %"))
                 #expect(outcome.output.contains("\rcleaning        " + String(repeating: "#", count: 13)))
-                // What stays on it: a carriage return begins its line anew, and the sequence erases the rest.
+                // Lines as they stay on the screen: a carriage return restarts the line, and the sequence erases the rest.
                 let shown = outcome.output.split(separator: "\r\n").map { line in
                     line.split(separator: "\r").last.map { $0.replacingOccurrences(of: "\u{1B}[K", with: "") } ?? ""
                 }
@@ -413,6 +413,6 @@ extension Mounts {
 }
 
 extension [String] {
-    /// Without repetitions of what came right before.
+    /// The elements without consecutive repetitions.
     fileprivate var uniqued: [String] { reduce(into: []) { if $0.last != $1 { $0.append($1) } } }
 }

@@ -4,10 +4,9 @@ import Support
 import Testing
 
 extension Mounts {
-    /// A close(2) or a purge that has returned is seen by every later call.
+    /// Every call sees the effects of each close(2) and each purge that has returned before it.
     @Suite struct CloseOrderTests {
-        /// Worker W's file has 2^W blocks, so the reclaimable blocks are a bit mask of the workers that have closed
-        /// theirs.
+        /// Worker W's file has 2^W blocks, so the reclaimable blocks are a bit mask of the workers whose file is closed.
         @Test func closedFilesCountAsReclaimableAtOnce() throws {
             try withMount { mount in
                 try mount.turnThresholdsOff()
@@ -39,7 +38,7 @@ extension Mounts {
                 : try mount.number("storage.reclaimable") / 4096
         }
 
-        /// Each write takes one block, so it purges the one file that was used least recently.
+        /// Each write takes one block, so it purges exactly the least recently used file.
         @Test func purgedNamesAreGoneWhenTheWriteReturns() throws {
             try withMount { mount in
                 let count = Scale.of(1000)
@@ -60,7 +59,7 @@ extension Mounts {
             }
         }
 
-        /// A process whose look-ups fill the kernel's cache of names all the time.
+        /// Starts a process whose lookups keep filling the kernel's cache of names.
         private static func keepLooking(
             _ mount: TestMount, _ count: Int, until isDone: @escaping @Sendable () -> Bool
         ) -> Workers.Group {
@@ -72,7 +71,7 @@ extension Mounts {
             }
         }
 
-        /// The process that closed a file in Caches can at once write what that file gave back.
+        /// A process that has closed a file in Caches can write its bytes at once.
         @Test func closedFilesCanBePurgedByTheNextWrite() throws {
             try withMount { mount in
                 try mount.turnThresholdsOff()

@@ -4,10 +4,9 @@ import Support
 import Testing
 
 extension Mounts {
-    /// An ordinary user's store whose entries lack permissions that their owner could give, and things that were put
-    /// into a store by hand.
+    /// Stores of an ordinary user: entries lack permissions that their owner could restore, or were put there by hand.
     @Suite struct ClosedStoreTests {
-        /// Runs a script as an ordinary user who may mount, in a directory of that user's own.
+        /// Runs a script as an ordinary user who may mount, in that user's own directory.
         func asUser(_ script: String) throws -> Outcome {
             try Scratch.with("user") { scratch in
                 let home = "\(scratch.path)/home"
@@ -70,8 +69,8 @@ extension Mounts {
             #expect(outcome.status == 0 && outcome.output == "16384\n8192\n0\n0\n0\n0\n", "\(outcome)")
         }
 
-        /// Their owner may set the times even of what nobody may touch, those too that have to be remembered; an attribute
-        /// takes the permission to write.
+        /// The owner of an entry may set its times whatever its mode, even times that an attribute has to remember. Setting an
+        /// attribute needs permission to write.
         @Test func timesOfWhatHasNoPermission() throws {
             let outcome = try asUser(
                 Self.mounted + """
@@ -95,7 +94,7 @@ extension Mounts {
             #expect(outcome.status == 0 && outcome.output == "mountpoint 0\n" + modes + modes, "\(outcome)")
         }
 
-        /// The app may close its container, or a folder that each mount makes again if it is missing.
+        /// The app may close its container, or a folder that each mount recreates if it is missing.
         @Test func aContainerThatItsAppHasClosed() throws {
             let outcome = try asUser(
                 """
@@ -119,7 +118,7 @@ extension Mounts {
             #expect(lines.prefix(6) == ["0", "8192", "555", "8192", "311", "8192"] && lines.last == "0", "\(outcome)")
         }
 
-        /// Commands that only read change no permissions, go on past what they cannot read, and name it.
+        /// Read-only commands change no permissions. They continue past unreadable entries and name them.
         @Test func lookingAtWhatIsClosed() throws {
             let outcome = try asUser(
                 """
@@ -154,7 +153,7 @@ extension Mounts {
             #expect(outcome.status == 0 && outcome.output == expected, "\(outcome)")
         }
 
-        /// What UnmountTests does as root: a mount that is in use, with --force, and one whose daemon was killed.
+        /// The same as in UnmountTests, but not as root: `--force` on a busy mount, and a mount whose daemon was killed.
         @Test func anOrdinaryUsersMountIsTakenAway() throws {
             let outcome = try asUser(
                 """

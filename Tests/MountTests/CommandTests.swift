@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// The verbs on a mount and on a store that is not mounted: a layer over the control files.
+    /// The verbs on a mount and on an unmounted store. They only use the control files.
     @Suite struct CommandTests {
         private struct Line: Decodable, Equatable {
             let path: String?
@@ -35,7 +35,7 @@ extension Mounts {
             (["--tier", "tmp"], 1, 2),
         ]
 
-        /// What --dry-run prints is what purging then takes, mounted or not.
+        /// A purge takes exactly the files that --dry-run has printed, mounted or not.
         @Test(arguments: goals, [true, false]) func purge(
             goal: (arguments: [String], from: Int, to: Int), mounted: Bool
         ) throws {
@@ -90,7 +90,7 @@ extension Mounts {
             }
         }
 
-        /// The target may be left out: $PURGEFS_MOUNT, else where the working directory is.
+        /// Without an argument, the target is $PURGEFS_MOUNT, or else the container that the working directory is in.
         @Test func targets() throws {
             try withMount { mount in
                 try mount.write("3M", to: "storage.others")
@@ -156,7 +156,7 @@ extension Mounts {
             }
         }
 
-        /// In the background; `unmount` returns when the store is free, and names the processes that are in the way.
+        /// `mount` works in the background. `unmount` returns when the store is free, and names the processes that use it.
         @Test func mountAndUnmount() throws {
             try withMount(mounted: false) { mount in
                 for _ in 0..<3 {

@@ -3,21 +3,21 @@ import Support
 import Testing
 
 extension Mounts {
-    /// The files of `purgefs generate`, read by the shells that they are for.
+    /// Files that `purgefs generate` writes, loaded by the shells they are for.
     @Suite struct CompletionTests {
         private static let verbs = [
             "run", "mount", "unmount", "status", "set", "mark", "purge", "policy", "clean", "device", "clock", "app",
             "events", "diagnose", "report", "why", "backup", "check",
         ]
 
-        /// Of `run --at`: what `set` sets, and the control files that take commands.
+        /// Completions for `run --at`: the settings of `set`, and the control files that take commands.
         private static let changes = [
             "storage.total=", "storage.others=", "storage.others.purgeable=", "storage.others.share=",
             "storage.thresholds=", "storage.profile=", "storage.purge.latency=", "journal.size=", "journal.age=",
             "device.state=", "device.clock=", "app.state=", "storage.policies=", "storage.reclaim=",
         ]
 
-        /// A folder with a few names in it, and the file for `shell`.
+        /// Passes `body` the completion file for `shell`, and a folder with a few names to complete.
         private func with<R>(_ shell: String, _ body: (_ file: String, _ folder: String) throws -> R) throws -> R {
             try Scratch.with("completion") { scratch in
                 for name in ["store one", "zdir"] { try Files.makeDirectory("\(scratch.path)/\(name)") }
@@ -29,7 +29,7 @@ extension Mounts {
             }
         }
 
-        /// The options in the help of a verb.
+        /// Returns the options that a verb's help lists.
         private func options(_ verb: String) throws -> Set<String> {
             let help = try Program.run(PurgefsBinary.path, "help", verb).succeeded()
             let lines = help.split(separator: "\n").filter { $0.hasPrefix("    -") }
@@ -39,7 +39,7 @@ extension Mounts {
 
         // MARK: bash
 
-        /// What bash offers where the last of `words` is being typed.
+        /// Returns bash's completions of the last word of each command line.
         private func bash(_ lines: [[String]]) throws -> [[String]] {
             try with("bash") { file, folder in
                 let calls = lines.map { words in
@@ -104,7 +104,7 @@ extension Mounts {
             try compare(expected)
         }
 
-        /// A word of several, and two words for an option.
+        /// A comma-separated list in one word, and an option with two words.
         @Test func bashOffersPlans() throws {
             try compare([
                 (["run", "--fail-on", "p"], ["purged", "protectionDenied"]),
@@ -174,7 +174,7 @@ extension Mounts {
 
         // MARK: zsh
 
-        /// zsh itself, in a terminal of its own (Programs/zsh_completion.py), for several lines.
+        /// Returns zsh's completions for several lines. zsh runs in a terminal of its own (Programs/zsh_completion.py).
         private func zsh(_ lines: [String]) throws -> [[String]] {
             try with("zsh") { file, folder in
                 let program = "\(DocumentedExample.root)/Tests/MountTests/Programs/zsh_completion.py"
@@ -221,7 +221,7 @@ extension Mounts {
         @Test func manualPageIsWellFormed() throws {
             try with("man") { file, _ in
                 let lint = try Program.run("mandoc", "-T", "lint", "-W", "warning", file)
-                // A date would change with each build.
+                // The page has no date because it would change with each build.
                 let warnings = lint.output.split(separator: "\n").filter { !$0.contains("missing date, using") }
                 #expect(warnings == [] && lint.errors == "")
                 let shown = try Program.run("mandoc", "-T", "ascii", file).succeeded()

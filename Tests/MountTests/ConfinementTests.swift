@@ -3,16 +3,16 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Where mounting is forbidden, as in a container of Docker's defaults: the message names what helps, and nothing
-    /// is made.
+    /// Environments that forbid mounting, such as a Docker container with defaults. The message names a remedy, and nothing is
+    /// created.
     @Suite struct ConfinementTests {
         private static let user = "setpriv --reuid 65534 --regid 65534 --clear-groups"
         private static let openDevice =
             "test -e fuse || mknod -m 666 fuse c 10 229; mount --bind fuse /dev/fuse"
         private static let withoutRight = "setpriv --bounding-set -sys_admin --inh-caps -sys_admin"
 
-        /// A command that runs $P (the program) and cannot mount, with the words that its message must have. It runs in
-        /// a mount namespace of its own.
+        /// Commands that run $P (the program) in a mount namespace of their own and cannot mount, with words that the message
+        /// must contain.
         static let confinements: [(name: String, command: String, words: [String])] = [
             (
                 "root without CAP_SYS_ADMIN", "exec \(withoutRight) $P",
@@ -63,7 +63,7 @@ extension Mounts {
             }
         }
 
-        /// What an ordinary user may not mount on.
+        /// Directories on which an ordinary user may not mount.
         @Test(arguments: [("closed", "may not write there"), ("sticky", "sticky bit")])
         func mountPointsOfOthers(name: String, words: String) throws {
             try withPlaces { place in
@@ -74,7 +74,7 @@ extension Mounts {
             }
         }
 
-        /// Taking a mount away needs the same rights as making it.
+        /// Unmounting needs the same rights as mounting.
         @Test func unmountNamesTheCause() throws {
             try withPlaces { place in
                 let script = """
@@ -91,7 +91,7 @@ extension Mounts {
             }
         }
 
-        /// The command line does not come from /proc.
+        /// Commands on a store do not read their own command line from /proc.
         @Test func withoutProc() throws {
             try withPlaces { place in
                 try PurgefsBinary.run("mount", "--total", "64M", "store", "point", in: place).succeeded()
@@ -103,7 +103,7 @@ extension Mounts {
             }
         }
 
-        /// A directory to which every user may write, with a mount point of an ordinary user.
+        /// Passes `body` a directory that every user may write to, with a mount point that belongs to an ordinary user.
         private func withPlaces(_ body: (_ place: String) throws -> Void) throws {
             try Scratch.with("confined") { scratch in
                 try Program.shell(

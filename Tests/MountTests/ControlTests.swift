@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// The control directory (docs/CONTROL.md).
+    /// Names and contents of the control directory (docs/CONTROL.md).
     @Suite struct ControlTests {
         static let files = [
             "storage.total", "storage.others", "storage.others.purgeable", "storage.used", "storage.available",
@@ -31,7 +31,7 @@ extension Mounts {
             }
         }
 
-        /// No file or folder of the app can have that name at the root.
+        /// No file or folder of the app can be called `.purgefs` at the root.
         @Test func theNameIsTaken() throws {
             try withMount { mount in
                 let name = mount.path(".purgefs")
@@ -40,7 +40,7 @@ extension Mounts {
                 #expect(throws: Errno.exists) { try OpenFile(name, O_RDWR | O_CREAT | O_EXCL) }
                 #expect(throws: Errno.notPermitted) { try Files.rename(mount.path("Documents"), name) }
                 #expect(throws: Errno.notPermitted) { try Files.rename(name, mount.path("x")) }
-                // The kernel answers this one itself when the name is there, before it asks the daemon.
+                // The kernel finds the existing name and answers without asking the daemon.
                 #expect(throws: Errno.exists) { try Files.link(mount.path("Documents/f"), name) }
                 #expect(throws: (any Error).self) { try Files.rename(mount.path("Documents/f"), mount.control("f")) }
                 #expect(throws: (any Error).self) { try Files.rename(mount.control("storage.total"), mount.path("f")) }
@@ -76,7 +76,7 @@ extension Mounts {
             }
         }
 
-        /// Everything above as one JSON object, with the keys of docs/CONTROL.md, status.json.
+        /// `status.json` has all these values in one object, under the keys of docs/CONTROL.md, status.json.
         @Test func statusIsTheSameInOne() throws {
             try withMount(["--total", "64M", "--others", "16M", "--others-purgeable", "4M"]) { mount in
                 try mount.make("Library/Caches/c", size: 2 << 20)
@@ -124,7 +124,7 @@ extension Mounts {
             }
         }
 
-        /// Reading at offset 0 generates the content again, even through a descriptor that is open.
+        /// A read at offset 0 generates the content again, even through an open descriptor.
         @Test func contentIsMadeAnewAtOffsetZero() throws {
             try withMount { mount in
                 let file = try OpenFile(mount.control("storage.used"), O_RDONLY)

@@ -4,8 +4,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// One write(2) is one command; what is refused changes nothing (docs/CONTROL.md). A write(2) of no
-    /// bytes never reaches a FUSE daemon, so an empty command is a newline alone.
+    /// One write(2) is one command, and a refused command changes nothing (docs/CONTROL.md). An empty command is a lone
+    /// newline, because a write(2) of no bytes never reaches a FUSE daemon.
     @Suite struct ControlWriteTests {
         @Test(arguments: [
             (
@@ -55,7 +55,7 @@ extension Mounts {
             }
         }
 
-        /// Wherever in the file, and however it was opened.
+        /// Neither the offset nor the flags of open(2) matter.
         @Test func oneWriteIsOneCommand() throws {
             try withMount { mount in
                 let file = try OpenFile(mount.control("storage.others"), O_RDWR)
@@ -75,7 +75,7 @@ extension Mounts {
             #expect(done == bytes.count)
         }
 
-        /// `>` of a shell truncates first, which does nothing.
+        /// A shell's `>` truncates first, which has no effect.
         @Test func truncatingDoesNothing() throws {
             try withMount { mount in
                 try mount.write("1M", to: "storage.others")
@@ -122,7 +122,7 @@ extension Mounts {
             }
         }
 
-        /// EAGAIN if less was freed than was asked for; what was freed stays free.
+        /// EAGAIN tells that less was freed than requested. The freed space stays free.
         @Test func reclaimOfMoreThanThereIs() throws {
             try withMount { mount in
                 try mount.make("Library/Caches/f", size: 8192)
@@ -133,7 +133,7 @@ extension Mounts {
             }
         }
 
-        /// Only the owner of the mount may use them.
+        /// Only the owner of the mount may use the control files.
         @Test func nobodyElseMayLook() throws {
             try withMount(["--total", "64M", "--allow-other"]) { mount in
                 let script = "ls Documents && ! cat .purgefs/status.json && ! echo 1M > .purgefs/storage.others"

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// kill -9 of the daemon while others write: what was acknowledged is there, and the ledger is what a scan finds.
+    /// kill -9 of the daemon under writers loses nothing acknowledged, and the ledger equals a fresh scan.
     @Suite struct CrashTests {
         @Test func killedAmidEightWriters() throws {
             try withMount(["--total", "512M"], deadline: 300) { mount in
@@ -36,7 +36,7 @@ extension Mounts {
             #expect(try mount.number("storage.used") == used, "round \(round), after a check and a remount")
         }
 
-        /// Settings that were written and the container's identity are kept.
+        /// Settings and the container's identity survive a crash.
         @Test func settingsSurvive() throws {
             try withMount { mount in
                 try mount.write("5M", to: "storage.others")
@@ -53,7 +53,7 @@ extension Mounts {
             }
         }
 
-        /// Nothing has a name for them any more, nor a descriptor: a mount must not bring them back.
+        /// A mount must not restore unlinked files, since no name or descriptor refers to them any more.
         @Test func unlinkedFilesAreGivenBack() throws {
             try withMount { mount in
                 let file = try OpenFile(mount.path("Documents/unlinked"))

@@ -2,16 +2,16 @@ import Glibc
 import PurgeSystem
 import Support
 
-/// One writer of CrashTests and its own books: which blocks of its file must be charged.
+/// A writer of CrashTests that records which blocks of its file must be charged.
 final class CrashWriter: @unchecked Sendable {
-    // @unchecked: only its thread uses it until that has been joined.
+    // @unchecked: only the writer's thread uses it until that thread has been joined.
     let path: String
     private let isSparse: Bool
     private var random: SeededGenerator
     private var file: OpenFile?
-    /// The blocks that are charged after all calls that have returned.
+    /// Blocks charged after all calls that have returned.
     private var charged: Set<Int64> = []
-    /// The same if the call that is under way has its full effect.
+    /// Blocks charged if the pending call takes full effect.
     private var chargedNext: Set<Int64> = []
     private var synced: Int64 = 0
     private var size: Int64 = 0
@@ -22,7 +22,7 @@ final class CrashWriter: @unchecked Sendable {
         path = mount.path("\(worker % 4 < 2 ? "Documents" : "Library/Caches")/r\(round)-w\(worker)")
     }
 
-    /// Only the end of the daemon is a proper end.
+    /// Writes until the daemon is gone, and throws any other error.
     func writeUntilItFails(progress: Tally) throws {
         do {
             file = try OpenFile(path, O_RDWR | O_CREAT | O_EXCL)
@@ -45,7 +45,7 @@ final class CrashWriter: @unchecked Sendable {
         let done = try file?.write(length) ?? 0
         size += Int64(done)
         if done < length {
-            // The kernel splits a call at a page's end, and the daemon has ended in between: the next call says so.
+            // The kernel splits a call at a page boundary, and the daemon may end in between. The next call then fails.
             _ = try file?.write(1)
             throw TestFailure("short write of \(done)")
         }
@@ -81,7 +81,7 @@ final class CrashWriter: @unchecked Sendable {
         Set((offset / 4096)...((offset + length - 1) / 4096))
     }
 
-    /// On the new mount. A call that was under way may have had any part of its effect.
+    /// Checks the file on the new mount. The pending call may have had any part of its effect.
     func check() throws {
         guard Files.exists(path) else {
             guard charged.isEmpty, synced == 0 else { throw TestFailure("\(path) is lost") }

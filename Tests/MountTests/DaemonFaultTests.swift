@@ -4,14 +4,14 @@ import Support
 import Testing
 
 extension Mounts {
-    /// System calls of a daemon that fail, as strace makes them: every caller gets an answer, and none gets the ENOSPC
-    /// of the disk below.
+    /// System calls of the daemon fail under strace. Every caller still gets an answer, and never the ENOSPC of the disk below.
     @Suite struct DaemonFaultTests {
         private static let program =
             URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Programs/faulty_calls.py").path
 
-        /// Not read, write and writev: the daemon talks to the kernel with them.
+        /// System calls to inject faults into. read, write and writev are absent because the daemon uses them to talk to the
+        /// kernel.
         private static let systemCalls = [
             "pwrite64", "ftruncate", "fallocate", "fsync", "openat", "newfstatat,fstat,statx", "mkdirat", "unlinkat",
             "renameat2", "linkat,symlinkat", "fsetxattr,fremovexattr,fgetxattr", "lseek", "copy_file_range", "fchmodat",
@@ -39,7 +39,7 @@ extension Mounts {
             }
         }
 
-        /// How many calls failed. The calls of the program begin when strace has taken hold of the daemon.
+        /// Returns the number of calls that failed. The program starts its calls only after strace has attached to the daemon.
         private func inject(_ what: String, _ round: String, in mount: TestMount) throws -> Int {
             let fifo = ScratchRoot.shared.newName(round)
             try #require(mkfifo(fifo, 0o600) == 0)
@@ -60,7 +60,7 @@ extension Mounts {
             }
             try eventually("strace has the daemon") { strace.errors.contains("attached") }
             try input.writeAll([10])
-            // A caller that is left waiting would never come to its end.
+            // A caller without an answer would never finish.
             try #require(try calls.wait(within: 60) == 0, "\(what): \(calls.output) \(calls.errors)")
             #expect(calls.output.hasSuffix("done\n"))
             #expect(!calls.output.contains("ENOSPC") && !calls.output.contains("EDQUOT"), "\(what): \(calls.output)")

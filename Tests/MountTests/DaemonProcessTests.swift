@@ -3,13 +3,13 @@ import Support
 import Testing
 
 extension Mounts {
-    /// A daemon is a copy of the process that started it, or has loaded the program anew where the memory of that process's
-    /// command line and environment has no room for its own. All that differs are the blanks or NULs in
-    /// /proc/PID/cmdline, and /proc/PID/environ.
+    /// Daemons are copies of the process that started them. If the command line does not fit into the memory of that process's
+    /// command line and environment, the daemon loads the program again. Only the blanks or NULs in /proc/PID/cmdline, and
+    /// /proc/PID/environ, differ.
     @Suite struct DaemonProcessTests {
         private static let words = "mount --foreground --ready-fd 3 --total 64M"
 
-        /// Fails in a system call as a kernel that does not have it.
+        /// Installs a seccomp filter that makes close_range(2) fail with ENOSYS, as on an old kernel.
         private static let withoutCloseRange = """
             import ctypes, os, struct, sys
             code = b"".join(struct.pack("HBBI", *line) for line in (
@@ -20,7 +20,7 @@ extension Mounts {
             os.execv(sys.argv[1], sys.argv[1:])
             """
 
-        /// Mounts by a link to the program, with signals ignored, files open and another umask; returns the daemon.
+        /// Mounts through a link to the program, with ignored signals, open files and another umask. Returns the daemon's PID.
         private func start(_ mount: TestMount, environment: String, wrapper: [String]) throws -> String {
             let script = """
                 trap '' HUP INT USR1; exec 7</etc/passwd 9</etc/passwd; umask 027; store=$1; point=$2; shift 2
@@ -42,7 +42,7 @@ extension Mounts {
             }
         }
 
-        /// Without those above SIGSYS, of which glibc has two for itself.
+        /// Returns the signals that the daemon ignores, up to SIGSYS. glibc uses two signals above it for itself.
         private func ignored(by daemon: String) throws -> [Int32] {
             let lines = Files.text("/proc/\(daemon)/status").split(separator: "\n")
             let line = try #require(lines.first { $0.hasPrefix("SigIgn:\t") })
@@ -74,7 +74,7 @@ extension Mounts {
             #expect(Set(states).count == 1 && states[0].count == 3 && states[0][0] == "Name:\tpurgefs", "\(states)")
         }
 
-        /// Nothing is seen of a longer command line in the memory that it has replaced.
+        /// In memory that a shorter command line has replaced, nothing of the longer one remains visible.
         @Test func aLongCommand() throws {
             try Scratch.with("long") { scratch in
                 let long = String(repeating: "x", count: 3000)

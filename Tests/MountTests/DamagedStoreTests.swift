@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// A store that something else has damaged: a clear message, and nothing lost.
+    /// Stores that something else has damaged give a clear message and lose nothing.
     @Suite struct DamagedStoreTests {
         private func withStore(_ body: (TestMount) throws -> Void) throws {
             try withMount { mount in
@@ -41,7 +41,7 @@ extension Mounts {
             }
         }
 
-        /// Half of a sound file, and one whose numbers no device has.
+        /// device.json may be cut in half, or hold values that no device can have.
         @Test func deviceSettingsThatAreAlmostSound() throws {
             try withStore { mount in
                 let file = "\(mount.store)/device.json"
@@ -60,8 +60,8 @@ extension Mounts {
             }
         }
 
-        /// The journal is history only: the mount works, and the damaged file is still there to be read. The message and the
-        /// new journal say so.
+        /// The journal is only history. The mount works, keeps the damaged file, and reports it in its message and in the new
+        /// journal.
         @Test(arguments: ["not a database at all, but long enough to look like one".repeated(100), "short", ""])
         func journal(content: String) throws {
             try withStore { mount in
@@ -86,7 +86,7 @@ extension Mounts {
             }
         }
 
-        /// A journal that was cut short, and one with random bytes in the middle.
+        /// The journal is cut short, or has random bytes in the middle.
         @Test(arguments: [true, false]) func aPartOfTheJournal(isCut: Bool) throws {
             try withStore { mount in
                 try mount.mount()
@@ -111,11 +111,11 @@ extension Mounts {
                 let journal = try StoreEvent.journal(of: mount.store)
                 #expect(journal.map(\.type) == ["dropped", "mount", "capacity", "unmount"])
                 #expect(journal[0].reason == "events of a damaged journal, which is now `journal.sqlite.damaged-1`")
-                // A run does the same.
+                // A run does the same as a mount.
                 try Files.write("nonsense", to: "\(mount.store)/journal.sqlite")
                 let run = try Program.run([PurgefsBinary.path, "run", "--store", mount.store, "--", "true"])
                 #expect(run.status == 0 && run.errors.contains("the journal was damaged"), "\(run)")
-                // What is left of it can be had back.
+                // A repair reads the events that are left in the damaged journal.
                 try Files.rename("\(mount.store)/journal.sqlite.damaged-1", "\(mount.store)/journal.sqlite")
                 let repair = try Program.run([PurgefsBinary.path, "check", "--repair", mount.store]).succeeded()
                 let words = try #require(repair.firstMatch(of: /; (\d+) events could be read/))
@@ -124,7 +124,7 @@ extension Mounts {
             }
         }
 
-        /// After a crash the journal says that its last second may be missing.
+        /// After a crash, the journal says that about its last second may be missing.
         @Test func aDaemonThatWasKilled() throws {
             try withMount { mount in
                 try mount.make("Documents/a", size: 1)
@@ -154,7 +154,7 @@ extension Mounts {
             }
         }
 
-        /// What is missing of the layout is made again; a file that has such a name is the app's and stays.
+        /// A mount recreates missing folders of the layout. A file with such a name is the app's and stays.
         @Test func containerLayout() throws {
             try withStore { mount in
                 let container = "\(mount.store)/container"
@@ -170,7 +170,7 @@ extension Mounts {
             }
         }
 
-        /// Attributes that purgefs would not have written are not a reason to fail.
+        /// A mount does not fail because of attributes with values that purgefs would not have written.
         @Test func attributesInTheStore() throws {
             try withStore { mount in
                 let file = "\(mount.store)/container/Documents/precious"

@@ -4,11 +4,11 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Holes, preallocation, copies, locks and mappings.
+    /// File operations on holes, preallocated blocks, copies and locks.
     @Suite struct DataOperationTests {
         static let backings: [Backing] = [.ext4, .tmpfs, .xfs, .btrfs, .overlayfs]
 
-        /// Each mode on 10 blocks of data: what is charged, and the size, worked out by hand.
+        /// Each mode on 10 blocks of data, with the charged blocks and the size worked out by hand.
         static let allocations: [(mode: Int32, offset: Int64, length: Int64, blocks: Int64, size: Int64)] = [
             (Allocate.plain, 0, 40960, 10, 40960), (Allocate.plain, 40960, 1, 11, 40961),
             (Allocate.plain, 81919, 2, 12, 81921), (Allocate.keepSize, 40960, 8192, 12, 40960),
@@ -104,7 +104,7 @@ extension Mounts {
                 from: from.descriptor, offset: offset, to: to.descriptor, offset: target, length: count)
         }
 
-        /// Between processes, and given back when the holder dies.
+        /// Locks work between processes, and are released when their holder dies.
         @Test(arguments: ["flock", "posix"]) func locks(kind: String) throws {
             try withMount { mount in
                 try mount.make("Documents/f", size: 100)
@@ -132,7 +132,7 @@ extension Mounts {
                 #expect(tryLock(file, "flock"))
                 let waiting = try Program.start(["flock", mount.path("Documents/f"), "true"])
                 let patient = try Program.start(["flock", mount.path("Documents/f"), "true"])
-                try mount.make("Documents/g", size: 1)  // somebody waiting holds nobody up
+                try mount.make("Documents/g", size: 1)  // a waiting process blocks nobody else
                 waiting.signal(SIGTERM)
                 #expect(try waiting.wait(within: 10) == 143)
                 #expect(flock(file.descriptor, LOCK_UN) == 0)

@@ -5,10 +5,10 @@ import Support
 import Testing
 
 extension Mounts {
-    /// The kernel holds the lock of the file that is being written, and another call that of the purged
-    /// files' folder, waiting for the file.
+    /// Deadlocks that a purge must not cause: the kernel holds the lock of the file being written, while another call holds the
+    /// lock of the victims' folder and waits for that file.
     @Suite struct DeadlockTests {
-        /// For one call at a time, its four partners on a mount each.
+        /// Runs one call against each of its four partners at the same time, each on its own mount.
         @Test(arguments: ["write", "copy", "fallocate", "fsync", "truncate"])
         func purgingBesideWhatHoldsTheFolder(call: String) throws {
             let late = Tally()
@@ -26,17 +26,17 @@ extension Mounts {
                     late.add(Int(output.split(separator: "\n").last ?? "") ?? 0)
                 }
             }
-            // The calls have met.
+            // At least one call ran into its partner.
             #expect(late.value > 0)
         }
 
-        /// Nothing in the container waits for what is mounted there and does not answer.
+        /// A purge does not wait for a hung file system that is mounted inside the container.
         @Test func purgingBelowAMountThatHangs() throws {
             try withMount(deadline: 60) { mount in
                 let inner = mount.path("Library/Caches/inner")
                 try mount.makeDirectory("Library/Caches/inner")
                 let below = try OpenFile(inner, O_RDONLY | O_DIRECTORY)
-                // It is refused in here, so it comes as a bind mount.
+                // purgefs refuses to mount inside a container, hence the bind mount.
                 let elsewhere = "\(mount.scratch)/elsewhere"
                 try Files.makeDirectory(elsewhere)
                 let daemon = try Program.start([
@@ -55,7 +55,7 @@ extension Mounts {
                 let purge = try Program.start(["sh", "-c", "echo caches > '\(mount.control("storage.reclaim"))'"])
                 #expect(try purge.wait(within: 20) == 0)
                 #expect(!Files.exists("\(mount.store)/container/Library/Caches/inner/sub/f"))
-                // Later calls do not find what is below it.
+                // Later lookups do not find the purged file under the former mount.
                 daemon.signal(SIGKILL)
                 try daemon.wait(within: 10)
                 try Program.run("umount", inner).succeeded()
@@ -64,7 +64,7 @@ extension Mounts {
             }
         }
 
-        /// Nothing is asked of it, also at the first one.
+        /// close(2) of a control file sends the daemon no request, not even the first time.
         @Test func closingAControlFileOfADaemonThatWasStopped() throws {
             try Scratch.with("close") { scratch in
                 let place = "\(scratch.path)/m"
@@ -90,7 +90,7 @@ extension Mounts {
             }
         }
 
-        /// A control file that is written is locked as any other file is.
+        /// The kernel locks a control file during a write like any other file.
         @Test func purgingByACommandBesideARenameOverTheControlFile() throws {
             try withMount(deadline: 60) { mount in
                 try mount.turnThresholdsOff()
@@ -109,8 +109,8 @@ extension Mounts {
             }
         }
 
-        /// kill -9 while the kernel is being told about purged names, with programs in their folders: each gets its
-        /// error, and nothing is left of the mount.
+        /// kill -9 while the daemon announces purged names, with programs in their folders. Each program gets an error, and
+        /// nothing of the mount is left.
         @Test func killedWhilePurging() throws {
             try withMount(deadline: 60 + 10 * Double(Scale.of(10)), mounted: false) { mount in
                 var random = SeededGenerator(seed: 1)
@@ -119,7 +119,7 @@ extension Mounts {
                     try mount.mount(["--total", "512M"])
                     let users = try startUsers(mount)
                     let purge = try Program.start(["sh", "-c", "echo caches > '\(mount.control("storage.reclaim"))'"])
-                    usleep(UInt32(random.below(700_000)))  // any moment of the purge, and before it
+                    usleep(UInt32(random.below(700_000)))  // at any moment of the purge, or before it
                     try mount.kill()
                     for user in users + [purge] { _ = try user.wait(within: 20) }
                     for user in users {
@@ -133,10 +133,10 @@ extension Mounts {
             }
         }
 
-        /// What the kernel says when a connection has ended: before a call, amid one, and of a page that was being read.
+        /// Errors of the kernel after the connection has ended: before a call, during one, and for a page that was being read.
         private static let lost: Set = ["ENOTCONN", "ECONNABORTED", "EIO"]
 
-        /// Ten folders of a thousand files, of which earlier rounds have left some.
+        /// Fills ten folders with a thousand files each. Files from earlier rounds may still be there.
         private func fill(_ mount: TestMount) throws {
             if !Files.exists(mount.store) {
                 try mount.mount()

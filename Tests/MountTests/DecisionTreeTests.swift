@@ -5,10 +5,10 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Each branch of the decision trees of "Local File Storage Diagnostics" on a real mount: a command names the cause
-    /// that the tree names, and its remedy (docs/DIAGNOSIS.md, Decision trees).
+    /// Branches of the decision trees of "Local File Storage Diagnostics" on a real mount. For each, a command names the tree's
+    /// cause and its remedy (docs/DIAGNOSIS.md, Decision trees).
     @Suite struct DecisionTreeTests {
-        /// What `purgefs VERB PATH` prints, with its line breaks taken out.
+        /// Returns the output of `purgefs VERB PATH` without line breaks.
         private func said(_ verb: String, _ mount: TestMount, _ path: String) throws -> String {
             let outcome = try PurgefsBinary.run(verb, path.hasPrefix("/") ? path : mount.path(path))
             return (outcome.output + outcome.errors).split { $0 == " " || $0 == "\n" }.joined(separator: " ")
@@ -25,13 +25,13 @@ extension Mounts {
             try mount.write("+10s", to: "device.clock")
         }
 
-        /// A file that is out of reach while the device is locked.
+        /// Makes a file that cannot be read while the device is locked.
         private func makeComplete(_ mount: TestMount, _ path: String) throws {
             try mount.make(path, size: 100)
             try Attributes.mark(mount.path(path), "fileProtection", "complete")
         }
 
-        // Files that are gone.
+        // Branch: files are gone.
 
         @Test func temporaryFilesGoneAfterARestart() throws {
             try withMount { mount in
@@ -70,7 +70,7 @@ extension Mounts {
             }
         }
 
-        /// What an update leaves is at a new path; tmp is emptied.
+        /// An update moves the files to a new path and empties tmp.
         @Test func goneAfterAnUpdate() throws {
             try withMount { mount in
                 try mount.make("tmp/photo", size: 5000)
@@ -97,7 +97,7 @@ extension Mounts {
             }
         }
 
-        /// A class that keeps a file closed after a restart.
+        /// The file's protection class keeps it closed after a restart.
         @Test func closedAfterARestart() throws {
             try withMount { mount in
                 try makeComplete(mount, "Documents/diary")
@@ -108,7 +108,7 @@ extension Mounts {
             }
         }
 
-        // Files that disappear, and do not.
+        // Branch: some files disappear and others do not.
 
         @Test func gonePerhapsOutOfReachAfterARestart() throws {
             try withMount { mount in
@@ -194,7 +194,7 @@ extension Mounts {
             }
         }
 
-        // Files inaccessible.
+        // Branch: files are inaccessible.
 
         @Test func theDeviceIsLocked() throws {
             try withMount { mount in
@@ -247,7 +247,7 @@ extension Mounts {
             }
         }
 
-        // Backup too large.
+        // Branch: the backup is too large.
 
         @Test func theBackupIsTooLarge() throws {
             try withMount(["--total", "2G"]) { mount in

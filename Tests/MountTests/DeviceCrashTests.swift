@@ -5,8 +5,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// kill -9 of the daemon amid the removals of a reboot, an update and a removal of the app, at random moments, and as soon
-    /// as the store says that one is under way: the next mount finds the container as it was before, or as it is afterwards.
+    /// kill -9 of the daemon during a reboot, an update or a deletion of the app, at random moments and once the store has its
+    /// mark. The next mount finds the container either as it was before or as it is afterwards.
     @Suite struct DeviceCrashTests {
         struct Command: CustomTestStringConvertible, Sendable {
             var file: String
@@ -35,7 +35,7 @@ extension Mounts {
             }
         }
 
-        /// How long the command takes, in microseconds.
+        /// Returns the duration of the command in microseconds.
         private func time(_ command: Command) throws -> UInt32 {
             try withMount { mount in
                 try fill(mount)
@@ -70,15 +70,15 @@ extension Mounts {
         }
 
         private enum Moment {
-            /// In microseconds.
+            /// After a delay in microseconds.
             case after(UInt32)
-            /// Once the store has the mark of the command.
+            /// Once device.json has the mark of the command.
             case onceMarked
-            /// strace kills the daemon after so many calls that remove a name below the container.
+            /// Under strace, at this call of those that remove a name below the container.
             case atRemoval(Int)
         }
 
-        /// strace, which has taken hold of the daemon.
+        /// Starts strace and waits until it has attached to the daemon.
         private func killer(of mount: TestMount, at removal: Int) throws -> ChildProcess {
             let daemon = try #require(mount.daemon)
             let strace = try Program.start([
@@ -90,7 +90,7 @@ extension Mounts {
             return strace
         }
 
-        /// Returns what the store was left in.
+        /// Kills the daemon during the command, mounts again, and returns the state in which the store was left.
         private func kill(
             _ mount: TestMount, amid command: Command, _ moment: Moment, _ label: String
         ) throws -> String {
@@ -101,7 +101,7 @@ extension Mounts {
             var strace: ChildProcess?
             if case .atRemoval(let number) = moment { strace = try killer(of: mount, at: number) }
             let writer = Workers.start(1) { _ in
-                // The daemon does not answer any more.
+                // Fails, because the daemon no longer answers.
                 do throws(Errno) { try mount.write(command.word, to: command.file) } catch {}
                 ended.add()
             }

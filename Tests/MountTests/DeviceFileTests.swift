@@ -4,8 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// /dev/fuse that is missing, is something else, or is not ours to open; each in a mount namespace of its own, so
-    /// that no other test loses it.
+    /// Missing, replaced or inaccessible /dev/fuse. Each test has its own mount namespace, so that other tests keep the device.
     @Suite struct DeviceFileTests {
         static let ordinaryUser = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
 

@@ -4,13 +4,13 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Profile `device` (docs/RULES.md, Profiles).
+    /// Purging under profile `device` (docs/RULES.md, Profiles).
     @Suite struct DeviceProfileTests {
         @Test(arguments: PurgeScenario.device.filter(\.isForMounts)) func takes(scenario: PurgeScenario) throws {
             try withMount { mount in try ScenarioRun(scenario, mount).check() }
         }
 
-        /// Purging lags behind: a write finds no room although much could be purged, and the same write works later.
+        /// Purging lags: a write finds no room although much could be purged, and the same write succeeds later.
         @Test func noRoomInSpiteOfPurgeableSpace() throws {
             try withMount(["--total", "64M", "--profile", "device", "--purge-latency", "2h"]) { mount in
                 try mount.make("Library/Caches/big", size: 40 << 20)
@@ -28,7 +28,7 @@ extension Mounts {
             }
         }
 
-        /// A write takes what is free, whatever its class, and statvfs(2) says so everywhere.
+        /// A write of any class can take all free space, and statvfs(2) shows it at every place.
         @Test(arguments: ["Documents", "Library/Caches", "tmp"]) func aWriteTakesWhatIsFree(place: String) throws {
             let options = ["--total", "64M", "--others", "44M", "--profile", "device", "--purge-latency", "2h"]
             try withMount(options) { mount in
@@ -44,14 +44,14 @@ extension Mounts {
             }
         }
 
-        /// While four programs write, the rules change back and forth; what is counted is what the next mount finds.
+        /// The profile changes back and forth under four writers. The ledger still equals the next mount's.
         @Test func theProfileChangesWhileWritersRun() throws {
             try withMount(["--total", "64M", "--others", "40M", "--purge-latency", "0"]) { mount in
                 let writers = Workers.start(4) { worker in
                     for number in 0..<300 {
                         let folder = ["tmp", "Library/Caches", "Documents", "Library"][(worker + number) % 4]
                         let path = mount.path("\(folder)/\(worker)-\(number % 40)")
-                        // No room, or it has been purged.
+                        // The write fails if there is no room or the file has just been purged.
                         _ = try? Files.make(path, size: 4096 * (1 + number % 60))
                         if number % 5 == 0 { _ = try? Attributes.mark(path, "isPurgeable", "medium") }
                     }
@@ -96,7 +96,7 @@ extension Mounts {
             }
         }
 
-        /// Folders go a day after something has changed in them last; links and empty files go like others.
+        /// A folder in tmp is removed a day after its last change. Links and empty files age like other files.
         @Test func theAgeOfWhatIsInTmp() throws {
             try withMount { mount in
                 for folder in ["tmp/old", "tmp/old/sub", "Library/Caches/empty"] { try mount.makeDirectory(folder) }
@@ -108,7 +108,7 @@ extension Mounts {
                 try mount.touch("tmp/used")
                 #expect(try Files.names(in: mount.path("tmp")).sorted() == ["link", "nothing", "old", "used"])
                 try mount.write("+1d", to: "device.clock")
-                // The removal of its file was a change of the inner folder.
+                // Removing the file changed the inner folder.
                 #expect(try Files.names(in: mount.path("tmp")).sorted() == ["old", "used"])
                 #expect(try Files.names(in: mount.path("tmp/old/sub")).isEmpty)
                 try mount.write("+1d", to: "device.clock")
@@ -123,7 +123,7 @@ extension Mounts {
             }
         }
 
-        /// The boundary of a day that was passed while the store was not mounted counts at the next mount.
+        /// A day that ended while the store was not mounted counts at the next mount.
         @Test func aDayThatBeganBeforeTheMount() throws {
             try withMount { mount in
                 try mount.make("tmp/f", size: 4096)

@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// The lock, reboots and the clock of a device, on a mount.
+    /// The lock state, reboots and clock of a device, on a mount.
     @Suite struct DeviceTests {
         @Test func everyTransition() throws {
             try withMount { mount in
@@ -41,7 +41,7 @@ extension Mounts {
                 try mount.write("+7s", to: "device.clock")
                 #expect(try mount.read("device.state") == "locked")
                 #expect(try mount.number("device.clock") == 10)
-                // That of the mount may come just after the mount is ready.
+                // The mount's own event may arrive after the mount is ready.
                 try reader.wait("all of it") { seen in seen.filter { $0.type != "mount" }.count >= 4 }
                 let events = reader.seen.filter { $0.type != "mount" }
                 #expect(events.map(\.type) == ["device", "clock", "clock", "device"])
@@ -103,7 +103,7 @@ extension Mounts {
             }
         }
 
-        /// Nothing looks at the clock in between.
+        /// In between, nothing reads the clock.
         @Test func theTimeOfAStoreGoesOn() throws {
             try withMount { mount in
                 try mount.write("lock", to: "device.state")
@@ -141,7 +141,7 @@ extension Mounts {
             }
         }
 
-        /// Open files, names elsewhere, folders that programs are in, and watchers.
+        /// A reboot empties tmp despite open files, other names, working directories and watchers.
         @Test func aRebootEmptiesWhatIsInUse() throws {
             try withMount { mount in
                 try mount.makeDirectory("tmp/d")
@@ -202,7 +202,7 @@ extension Mounts {
 }
 
 extension TestMount {
-    /// What `body` finds in the store between two mounts.
+    /// Returns the result of `body`, run on the store between two mounts.
     func afterUnmount<R>(_ body: () throws -> R) throws -> R {
         try unmount()
         let result = try body()
