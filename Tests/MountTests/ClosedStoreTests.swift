@@ -69,7 +69,7 @@ extension Mounts {
             #expect(outcome.status == 0 && outcome.output == "16384\n8192\n0\n0\n0\n0\n", "\(outcome)")
         }
 
-        /// The owner of an entry may set its times whatever its mode, even times that an attribute has to remember. Setting an
+        /// The owner of an entry may set its times whatever its mode, even times that only an attribute can keep. Setting an
         /// attribute needs permission to write.
         @Test func timesOfWhatHasNoPermission() throws {
             let outcome = try asUser(
@@ -153,7 +153,7 @@ extension Mounts {
             #expect(outcome.status == 0 && outcome.output == expected, "\(outcome)")
         }
 
-        /// The same as in UnmountTests, but not as root: `--force` on a busy mount, and a mount whose daemon was killed.
+        /// Cases of UnmountTests for an ordinary user: `--force` on a busy mount, and a mount whose daemon was killed.
         @Test func anOrdinaryUsersMountIsTakenAway() throws {
             let outcome = try asUser(
                 """

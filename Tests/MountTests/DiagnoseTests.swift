@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// `purgefs diagnose` on real containers (docs/DIAGNOSIS.md).
+    /// Findings of `purgefs diagnose` on real containers (docs/DIAGNOSIS.md).
     @Suite struct DiagnoseTests {
         struct Report: Decodable, Equatable {
             struct Finding: Decodable, Equatable {
@@ -36,7 +36,7 @@ extension Mounts {
             report.findings.map { [$0.severity, $0.rule, $0.path, $0.detail].compactMap { $0 }.joined(separator: " ") }
         }
 
-        /// One of each, in a container of 16 files.
+        /// Fills a container of 16 files with one finding for each rule.
         private func spoil(_ mount: TestMount) throws {
             try mount.make("Library/Caches/app.sqlite", size: 9000)
             try mount.make("Library/Caches/keep", size: 1)
@@ -67,7 +67,7 @@ extension Mounts {
             "note policyWithoutLimit Library/Caches/feed", "note redundantExclusion Library/Caches/feed",
         ]
 
-        /// Through the mount and in the store, as a whole and by its parts.
+        /// The findings are the same through the mount and in the store, for the whole container and for its parts.
         @Test func whatIsFound() throws {
             try withMount { mount in
                 try spoil(mount)
@@ -91,7 +91,7 @@ extension Mounts {
             }
         }
 
-        /// Neither the order of purging, nor a time, nor the store changes.
+        /// A diagnosis changes neither the purge order, nor a time, nor the store.
         @Test func nothingIsChanged() throws {
             try withMount { mount in
                 try spoil(mount)
@@ -133,7 +133,7 @@ extension Mounts {
             }
         }
 
-        /// Of links that lead nowhere, those whose target a purge has taken, as long as it is that which is missing.
+        /// A dangling link is reported if a purge removed its target, and only while that purge is why the target is missing.
         @Test func linksToWhatWasPurged() throws {
             try withMount { mount in
                 let names = ["here", "again", "removed", "gone\u{202E}"]
@@ -167,7 +167,7 @@ extension Mounts {
             }
         }
 
-        /// Folders far deeper than the usual number of open files.
+        /// Folders nested much deeper than the limit of open files.
         @Test func deepFolders() throws {
             try withMount { mount in
                 let script = """
@@ -187,7 +187,7 @@ extension Mounts {
             }
         }
 
-        /// A copy that was refused and then made again, with the time of the original.
+        /// A refused copy that succeeds later is no longer reported, even if it has the time of the original.
         @Test func copiedAgainWithItsTime() throws {
             try withMount { mount in
                 let source = "\(mount.scratch)/letter"
@@ -203,7 +203,7 @@ extension Mounts {
                 let places = [mount.root, mount.store]
                 for place in places { #expect(try lines(report("--all", place)) == refused) }
                 try mount.write("0", to: "storage.others")
-                // A second after the refusal at the earliest.
+                // At least a second after the refusal.
                 let after = System.now() + 1_100_000_000
                 try eventually("a later second") { System.now() > after }
                 try Program.run("cp", "-p", source, mount.path("Documents/letter")).succeeded()
@@ -213,7 +213,7 @@ extension Mounts {
             }
         }
 
-        /// A file that was copied to tmp with its time is as old as its stay there.
+        /// The age of a file copied to tmp counts from the copy, even if the copy kept an older modification time.
         @Test func copiedToTemporary() throws {
             try withMount { mount in
                 try Files.make("\(mount.scratch)/letter", size: 10)
@@ -227,7 +227,7 @@ extension Mounts {
             }
         }
 
-        /// A file with two names is not purged, and counts once.
+        /// A hard-linked file is not purged, and counts once.
         @Test func hardLinks() throws {
             try withMount { mount in
                 try mount.make("Library/Caches/app.sqlite", size: 5000)
@@ -254,7 +254,7 @@ extension Mounts {
             }
         }
 
-        /// A container is diagnosed without its journal, and the message says what is missing.
+        /// Without a readable journal, the container is still diagnosed, and the message names the journal.
         @Test func damagedJournal() throws {
             try withMount { mount in
                 try mount.make("tmp/a.sqlite", size: 10)
@@ -267,7 +267,7 @@ extension Mounts {
             }
         }
 
-        /// Of each rule the worst thousand are kept, and all are counted.
+        /// Each rule keeps its worst thousand findings and counts all of them.
         @Test func manyFiles() throws {
             try withMount(["--total", "4G"], deadline: 300) { mount in
                 let script = """
@@ -284,7 +284,7 @@ extension Mounts {
             }
         }
 
-        /// What cannot be read is named, and the rest is looked at.
+        /// Unreadable folders are named, and the rest is diagnosed.
         @Test(.enabled(if: geteuid() == 0, "only root can give a right up")) func withoutTheRightToReadAll() throws {
             try withMount { mount in
                 try mount.make("tmp/a.db", size: 2)

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Every example of README.md and docs/ is run as it stands there.
+    /// Every example of README.md and docs/ runs as it is printed.
     @Suite struct DocumentationTests {
         private static let runnable = DocumentedExample.all.filter(\.isRun)
 
@@ -12,7 +12,7 @@ extension Mounts {
             try UserShell.with("example") { shell in try Self.run(example, shell) }
         }
 
-        /// What the help pages show, with the files that their examples name.
+        /// Examples of the help pages, run with the files that they name.
         @Test func helpExamplesWork() throws {
             for (verb, commands) in try Self.helpExamples() {
                 #expect(!commands.isEmpty, "\(verb)")
@@ -29,7 +29,7 @@ extension Mounts {
             }
         }
 
-        /// Ends once the device is locked.
+        /// The test program in it ends once the device is locked.
         private static let seededTests = """
             mkdir -p fixtures/Documents && echo seed > fixtures/Documents/seed
             printf '#!/bin/sh\\ncd; until grep -q lock .purgefs/device.state; do sleep 0.1; done\\n' > MyTests
@@ -44,7 +44,7 @@ extension Mounts {
             END
             """
 
-        /// By verb, from the pages as they are printed.
+        /// Returns the examples of each verb, from the pages as they are printed.
         private static func helpExamples() throws -> [(verb: String, commands: [String])] {
             func section(_ title: String, _ page: String) -> [String] {
                 let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
@@ -86,12 +86,12 @@ extension Mounts {
             try shell.run(bash(script)).succeeded()
         }
 
-        /// A command that fails ends it.
+        /// A failing command ends the script.
         private static func bash(_ lines: [String]) -> [String] {
             ["bash", "-e", "-o", "pipefail", "-c", lines.joined(separator: "\n")]
         }
 
-        /// A line of three dots stands for all that follows. Paths and identifiers are the machine's.
+        /// Compares output with the page. A line of three dots stands for the rest, and paths and identifiers may differ.
         private static func compare(_ output: String, _ example: DocumentedExample, _ shell: UserShell) {
             func plain(_ lines: [String]) -> [String] {
                 lines.map {
@@ -142,7 +142,7 @@ extension Mounts {
             #expect(!found[3].isRun, "nor is an unknown place")
         }
 
-        /// Blocks that are not examples say so by their language, and contain none.
+        /// Every block names its language, and a `text` block contains no command.
         @Test func everyBlockHasALanguage() {
             for example in DocumentedExample.all {
                 let languages = ["sh", "console", "python", "text"] + (example.quoted == nil ? [] : ["swift"])
@@ -153,7 +153,7 @@ extension Mounts {
             }
         }
 
-        /// Blocks that are not run are counted here, so that adding one is a decision.
+        /// The number of examples that are not run is asserted, so that adding one is a decision.
         @Test func onlyWhatCannotBeRunIsNotRun() {
             let excuses = DocumentedExample.all.compactMap(\.excuse)
             #expect(
@@ -162,7 +162,7 @@ extension Mounts {
             #expect(Self.runnable.count >= 17)
         }
 
-        /// The synopsis of the page is that of `purgefs --help`.
+        /// A synopsis on a page equals the usage that `purgefs --help` prints.
         @Test func synopses() throws {
             for example in DocumentedExample.all {
                 guard let source = example.source else { continue }
@@ -174,7 +174,7 @@ extension Mounts {
             }
         }
 
-        /// What a page quotes from a file is there, so it is compiled and run.
+        /// Code that a page quotes is in the named file, and so compiled and run.
         @Test func quotations() throws {
             let quoting = DocumentedExample.all.filter { $0.quoted != nil }
             #expect(!quoting.isEmpty)
@@ -187,7 +187,7 @@ extension Mounts {
             }
         }
 
-        /// docs/FIDELITY.md names the golden scenarios that are done on mounts.
+        /// docs/FIDELITY.md names the golden scenarios that run on mounts.
         @Test(arguments: ["documented": PurgeScenario.documented, "device": PurgeScenario.device])
         func scenariosOnMounts(profile: String, scenarios: [PurgeScenario]) throws {
             let page = String(decoding: try Files.content("\(DocumentedExample.root)/docs/FIDELITY.md"), as: UTF8.self)
@@ -196,7 +196,7 @@ extension Mounts {
             #expect(Array(names) == scenarios.filter(\.isForMounts).map { "- \"\($0.name)\"" })
         }
 
-        /// Each from its `purgefs` on, on one line, with single blanks.
+        /// Returns each usage from its `purgefs` on, as one line with single blanks.
         private static func usages(_ lines: [String]) -> [String] {
             lines.flatMap { $0.split(separator: " ") }.joined(separator: " ").components(separatedBy: "purgefs ")
                 .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }

@@ -1,9 +1,9 @@
 import Foundation
 import Support
 
-/// A fenced block of a page, and what the comment above it says about it; docs/TESTING.md has the form of both.
+/// A fenced block of a page with the comment above it. docs/TESTING.md describes the format of both.
 struct DocumentedExample: Sendable, CustomStringConvertible {
-    /// What is there before it is run.
+    /// Environment that the test prepares for the example.
     enum Place: String { case empty, mounted, store }
 
     let page: String
@@ -16,17 +16,17 @@ struct DocumentedExample: Sendable, CustomStringConvertible {
     var preparation: [String] = []
     var meanwhile: [String] = []
     var checks: [String] = []
-    /// Why it is not run.
+    /// The reason why it is not run.
     var excuse: String?
-    /// The command whose output it must show.
+    /// The command whose output the block shows.
     var source: String?
-    /// The file that it is a part of.
+    /// The file that the block quotes.
     var quoted: String?
 
     var description: String { "\(page):\(line)" }
     var isRun: Bool { excuse == nil && source == nil && quoted == nil && language != "text" }
 
-    /// Lines of the form of `$ command`, then what it prints.
+    /// Commands to run: in a console block, the lines that begin with `$ `. Its other lines are the expected output.
     var commands: [String] {
         language == "console" ? lines.filter { $0.hasPrefix("$ ") }.map { String($0.dropFirst(2)) } : lines
     }
@@ -37,13 +37,13 @@ extension DocumentedExample {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().path
 
-    /// All of README.md and docs/.
+    /// All examples of README.md and docs/.
     static let all: [DocumentedExample] = {
         let names = ["README.md"] + ((try? Files.names(in: "\(root)/docs")) ?? []).sorted().map { "docs/\($0)" }
         return names.filter { $0.hasSuffix(".md") }.flatMap { all(in: Files.text("\(root)/\($0)"), page: $0) }
     }()
 
-    /// A comment counts for the block right after it.
+    /// Returns the examples of a page. A comment belongs to the block right after it.
     static func all(in text: String, page: String) -> [DocumentedExample] {
         var examples: [DocumentedExample] = []
         var note: [String] = []

@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// The stream of events and the journal.
+    /// Events in the stream and in the journal.
     @Suite struct EventTests {
         @Test func aPurgeIsTold() throws {
             try withMount { mount in
@@ -23,7 +23,7 @@ extension Mounts {
             }
         }
 
-        /// Events name the process that was refused, and the one whose write purged.
+        /// A refusal names the refused process, and a purge the process whose write caused it.
         @Test func processesAreNamed() throws {
             try withMount { mount in
                 try mount.make("Library/Caches/f", size: 4096)
@@ -43,7 +43,7 @@ extension Mounts {
             }
         }
 
-        /// The journal has what the stream told, each event once, in order, over mounts.
+        /// The journal has every event of the stream once, in order, across mounts.
         @Test func theJournalKeepsThemAll() throws {
             try withMount { mount in
                 let reader = try EventReader(mount)
@@ -66,7 +66,7 @@ extension Mounts {
             }
         }
 
-        /// Blocks while there is nothing, and ends at unmount: the reader does not prevent that.
+        /// A read blocks until there is an event and ends at unmount. A reader does not keep the mount busy.
         @Test(arguments: [true, false]) func theStreamBlocksAndEnds(bySignal: Bool) throws {
             try withMount { mount in
                 let output = "\(mount.scratch)/events.out"
@@ -92,7 +92,7 @@ extension Mounts {
             }
         }
 
-        /// A reader can be interrupted while it waits.
+        /// A waiting reader can be interrupted.
         @Test func aWaitingReaderCanBeKilled() throws {
             try withMount { mount in
                 let readers = try (0..<30).map { _ in try Program.start(["cat", mount.control("events")]) }
@@ -103,7 +103,7 @@ extension Mounts {
             }
         }
 
-        /// Names that are not UTF-8, or need escapes, still become valid JSON.
+        /// Names that are not UTF-8 or need escapes still give valid JSON.
         @Test func oddNames() throws {
             try withMount { mount in
                 let reader = try EventReader(mount)
@@ -122,7 +122,7 @@ extension Mounts {
             }
         }
 
-        /// A reader that falls 1 MiB behind is told that it missed something.
+        /// A reader that falls 1 MiB behind gets a record of dropped events.
         @Test func aSlowReaderIsTold() throws {
             try withMount { mount in
                 let reader = try EventReader(mount)

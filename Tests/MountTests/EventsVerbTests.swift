@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// `purgefs events`: which events, from when on, added up, and as they happen.
+    /// `purgefs events`: filters, start time, summary, and following the stream.
     @Suite struct EventsVerbTests {
         private func events(_ place: String, _ words: String...) throws -> [StoreEvent] {
             try StoreEvent.lines(
@@ -16,7 +16,7 @@ extension Mounts {
             try mount.write("tmp", to: "storage.reclaim")
         }
 
-        /// By the clock of the device, in a mount and in a store.
+        /// `--since` goes by the device's clock, in a mount and in a store.
         @Test func since() throws {
             try withMount { mount in
                 try purge(mount, "old")
@@ -97,7 +97,7 @@ extension Mounts {
             }
         }
 
-        /// In order, each once, to the last one of the mount.
+        /// `--follow` prints each event once and in order, up to the unmount.
         @Test(arguments: [["--all"], ["--type", "purge", "--type", "removed", "--type", "unmount"]])
         func followsWhatTheAppDoes(words: [String]) throws {
             try withMount { mount in
@@ -123,7 +123,7 @@ extension Mounts {
             }
         }
 
-        /// A daemon that was killed is no unmount.
+        /// `--follow` does not report a killed daemon as an unmount.
         @Test(arguments: [[], ["--all"]]) func theDaemonDies(words: [String]) throws {
             try withMount { mount in
                 let reader = try Program.start([PurgefsBinary.path, "events", mount.root, "--follow"] + words)
@@ -136,7 +136,7 @@ extension Mounts {
             }
         }
 
-        /// What the app does itself is shown by --all, and where it is named.
+        /// The app's own changes are listed with --all, or if their type is named.
         @Test func theAppsOwnDoing() throws {
             try withMount { mount in
                 try mount.make("Documents/a", size: 4096)
@@ -158,7 +158,7 @@ extension Mounts {
             }
         }
 
-        /// As any filter: nothing is said.
+        /// Like any filter, `events` ends without a message when its reader closes the pipe.
         @Test func aReaderThatHasSeenEnough() throws {
             try withMount { mount in
                 for round in 0..<20 { try purge(mount, "\(round)\(String(repeating: "n", count: 200))") }

@@ -4,8 +4,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Programs/exchange_race.py: an ordinary user exchanges names while root works there. 1,000 rounds each with
-    /// PURGEFS_TEST_SCALE=1.
+    /// An ordinary user exchanges names while root works in their folder (Programs/exchange_race.py). PURGEFS_TEST_SCALE=1 runs
+    /// 1,000 rounds of each.
     @Suite(.enabled(if: geteuid() == 0, "only root works in folders of others")) struct ExchangeRaceTests {
         @Test(arguments: ["restore", "create", "store", "copy", "mark", "folder"], [true, false])
         func nothingOfRootsIsTouched(work: String, delayed: Bool) throws {
@@ -19,7 +19,7 @@ extension Mounts {
             }
         }
 
-        /// The daemon gets the directory that was there when `mount` or `run` began.
+        /// The daemon gets the identity of the directory that was there when `mount` or `run` began.
         @Test(arguments: ["mount", "run"]) func theDaemonKnowsTheStore(verb: String) throws {
             try Scratch.with("race") { scratch in
                 let (store, point) = ("\(scratch.path)/store", "\(scratch.path)/point")
@@ -41,7 +41,7 @@ extension Mounts {
             }
         }
 
-        /// Root prefers another place to a TMPDIR whose owner could exchange the temporary store.
+        /// Root does not use a TMPDIR whose owner could exchange the temporary store.
         @Test(arguments: [true, false]) func temporaryDirectory(isOthers: Bool) throws {
             try Scratch.with("race") { scratch in
                 let place = "\(scratch.path)/place"

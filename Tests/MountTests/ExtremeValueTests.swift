@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Numbers at the ends of their ranges, in every call that takes one: Programs/extremes.py.
+    /// Numbers at the ends of their ranges, in every call that takes one (Programs/extremes.py).
     @Suite struct ExtremeValueTests {
         private struct Report: Decodable {
             var calls: Int

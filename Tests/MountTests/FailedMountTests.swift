@@ -3,9 +3,9 @@ import Support
 import Testing
 
 extension Mounts {
-    /// A mount that fails leaves no new store behind, and what was there before as it was.
+    /// A mount that fails leaves no new store behind, and an existing one unchanged.
     @Suite struct FailedMountTests {
-        /// Everything below a directory, with modes, sizes, blocks and contents of small files.
+        /// Lists everything below a directory with modes, sizes, blocks, and the checksums of small files.
         private func snapshot(_ directory: String) throws -> String {
             try Program.shell(
                 "find . -printf '%y %m %U %s %b %p\\n' | sort -k6; find . -type f -size -100k ! -name '*.sqlite' | sort | xargs -r md5sum",
@@ -13,7 +13,7 @@ extension Mounts {
             ).succeeded()
         }
 
-        /// Ways in which a mount of STORE at `point` fails, beginning with what the first checks do not find.
+        /// Commands that fail to mount STORE at `point`. The causes found late come first.
         private static let ways: [(name: String, command: String)] = [
             ("a bad option", "$P mount -o nosuchoption STORE point"),
             ("a setting that cannot be", "$P mount --others 1M --others-purgeable 2M --total 64M STORE point"),
@@ -27,7 +27,7 @@ extension Mounts {
             ("few descriptors", "sh -c 'ulimit -n 13; $P mount --total 32M STORE point'"),
         ]
 
-        /// A store that is not there, an empty directory, and a store with files and settings stay as they are.
+        /// A missing store stays missing. An empty directory and a store with files and settings stay unchanged.
         @Test(arguments: ways.map(\.name)) func nothingChanges(way: String) throws {
             let command = try #require(Self.ways.first { $0.name == way }).command
             try Scratch.with("failing") { scratch in
@@ -47,8 +47,8 @@ extension Mounts {
             }
         }
 
-        /// A `run` that is told to end while its daemon waits for a reader of its log: the store that it has made was
-        /// somebody else's meanwhile.
+        /// A `run` is terminated while its daemon waits for a reader of its log. Meanwhile another process used the new store,
+        /// so it stays.
         @Test func aStoreThatSomebodyElseHadMeanwhile() throws {
             try Scratch.with("meanwhile") { scratch in
                 let script = """
@@ -76,7 +76,7 @@ extension Mounts {
             }
         }
 
-        /// However many descriptors it takes, a mount works or leaves nothing, and says what it lacks.
+        /// With any descriptor limit, the mount works, or leaves nothing behind and names the limit.
         @Test func tooFewDescriptors() throws {
             try Scratch.with("descriptors") { scratch in
                 let place = scratch.path
@@ -97,7 +97,7 @@ extension Mounts {
             }
         }
 
-        /// However far it comes on a disk that is full.
+        /// A mount on a full disk fails without a trace, at whichever step the disk has no inode left.
         @Test func aFullDisk() throws {
             try Scratch.with("full") { scratch in
                 let place = scratch.path

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// System calls on /dev/fuse that strace makes fail: no caller waits for ever.
+    /// No caller waits forever if system calls on /dev/fuse fail. strace injects the errors.
     @Suite struct FailingConnectionTests {
         private static let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Programs/failing_answers.py").path
@@ -23,7 +23,7 @@ extension Mounts {
             try Program.run([Program.python, Self.program, mount.root, "8"], timeout: 90)
         }
 
-        /// An answer that cannot be sent, be it short, long or data of a file, is EIO for the caller, and is logged.
+        /// An answer that cannot be sent is logged and gives the caller EIO, whether it is short, long or file data.
         @Test(arguments: [
             "write:error=ENOMEM:when=15+9", "writev:error=ENOMEM:when=1+2", "splice:error=ENOMEM:when=2+4",
         ])
@@ -35,7 +35,7 @@ extension Mounts {
             }
         }
 
-        /// A read that fails from time to time does not end the mount, and no caller notices it.
+        /// A read that fails now and then does not end the mount, and no caller notices.
         @Test func requestsThatCannotBeReadAtOnce() throws {
             try withFailing("read:error=EIO:when=150+15") { mount in
                 let output = try run(mount).succeeded()
@@ -44,8 +44,8 @@ extension Mounts {
             }
         }
 
-        /// One that keeps failing ends the mount with an error, and no caller is left waiting. strace counts for each thread, and
-        /// on a busy machine several share the requests.
+        /// A read that keeps failing ends the mount with an error, and no caller waits. strace counts calls per thread, and on
+        /// a busy machine several threads share the requests.
         @Test func requestsThatCannotBeReadAnyMore() throws {
             try withFailing("read:error=EIO:when=200+") { mount in
                 let outcome = try run(mount)

@@ -3,9 +3,9 @@ import Support
 import Testing
 
 extension Mounts {
-    /// RLIMIT_FSIZE of the shell that a container is started from.
+    /// RLIMIT_FSIZE inherited from the shell that starts purgefs.
     @Suite struct FileSizeLimitTests {
-        /// The daemon's limit is an error of the call that goes past it, and not its end.
+        /// A write past the daemon's limit fails with EFBIG. The daemon goes on.
         @Test func aWritePastTheLimitOfTheDaemon() throws {
             try Scratch.with("limit") { scratch in
                 let (binary, place) = (PurgefsBinary.path, scratch.path)
@@ -25,10 +25,10 @@ extension Mounts {
             }
         }
 
-        /// COMMAND keeps the default action.
+        /// The daemon ignores SIGXFSZ, but COMMAND gets the default action.
         @Test(arguments: [(0, 125), (100, 0)]) func aRunWithALimit(blocks: Int, status: Int32) throws {
             try Scratch.with("limit") { scratch in
-                // Its messages must not run into the limit themselves.
+                // The pipe keeps the messages from the limit.
                 let outcome = try Program.shell(
                     "{ (ulimit -f \(blocks); exec '\(PurgefsBinary.path)' run --quiet --store store -- true); "
                         + "echo ended with $?; } 2>&1 | cat", in: scratch.path)

@@ -5,13 +5,13 @@ import Synchronization
 import Testing
 
 extension Mounts {
-    /// What programs see of the times of files after the clock was advanced.
+    /// File times that programs see after the clock was advanced.
     @Suite struct FileTimeTests {
         private static let programs = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Programs").path
         private static let program = "\(programs)/file_times.py"
 
-        /// Against a model, over several mounts of one store, on each file system below.
+        /// Times agree with a model, across several mounts of one store, on each backing file system.
         @Test(arguments: Backing.allCases) func againstAModel(backing: Backing) throws {
             try withMount(["--total", "256M"], on: backing) { mount in
                 let state = "\(mount.scratch)/state.json"
@@ -27,7 +27,7 @@ extension Mounts {
             }
         }
 
-        /// As the file system below has them, before and after an advance, and over a mount.
+        /// The ends of the range are those of the backing file system, before and after an advance, and across a remount.
         @Test(arguments: Backing.allCases) func atTheEndsOfTheRange(backing: Backing) throws {
             try withMount(["--total", "64M"], on: backing) { mount in
                 let plain = "\(mount.store)-plain"
@@ -49,7 +49,7 @@ extension Mounts {
             }
         }
 
-        /// The kernel has attributes of everything in its cache, and is asked for them, and told others, all the time.
+        /// Times stay right while the kernel caches attributes and other calls read and change them.
         @Test func besideOtherCalls() throws {
             try withMount(["--total", "64M"]) { mount in
                 let paths = (0..<40).map { "tmp/\($0)" }

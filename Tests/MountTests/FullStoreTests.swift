@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// A disk under the store that gives nothing more, not even a file's name: deleting must still work.
+    /// Deleting works even if the disk under the store has no room left, not even for a file's name.
     @Suite struct FullStoreTests {
         @Test(arguments: [true, false]) func filesCanBeDeletedWhereNothingCanBeMade(hasOldJournal: Bool) throws {
             try withMount(["--total", "64M"], on: .btrfs) { mount in
@@ -32,7 +32,7 @@ extension Mounts {
                 try mount.write("tmp", to: "storage.reclaim")
                 #expect(try mount.number("storage.used") == 0)
                 try Program.shell("btrfs qgroup limit none 0/5 '\(mount.store)'").succeeded()
-                // What could not be written before is written now.
+                // The journal has caught up with the pending events.
                 #expect(try mount.purgesAfterUnmount().paths == ["tmp/f"])
             }
         }

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// A container that was put together with cp and mkdir: a store holds plain files and folders.
+    /// Containers made with cp and mkdir. A store holds plain files and folders.
     @Suite struct HandMadeStoreTests {
         @Test(arguments: [Backing.ext4, .tmpfs, .xfs, .btrfs]) func plainFilesAreCountedAsTheyAre(backing: Backing)
             throws
@@ -38,7 +38,7 @@ extension Mounts {
             }
         }
 
-        /// More than the device has room for: it is accepted, and nothing is lost that is not purgeable.
+        /// A container larger than the device is accepted, and only purgeable files are purged.
         @Test func moreThanThereIsRoomFor() throws {
             try withMount(mounted: false) { mount in
                 let container = "\(mount.store)/container"

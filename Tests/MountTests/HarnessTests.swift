@@ -3,12 +3,12 @@ import Support
 import Testing
 
 extension Mounts {
-    /// The fixture for pytest and the functions for sh, by the same tests in both languages: Programs/harness*.
+    /// The pytest fixture and the sh functions, tested by programs in both languages (Programs/harness*).
     @Suite struct HarnessTests {
         private static let scripts = "\(DocumentedExample.root)/mount-scripts"
         private static let programs = "\(DocumentedExample.root)/Tests/MountTests/Programs"
 
-        /// What `words` print; afterwards nothing that they have mounted, started or made in TMPDIR is left.
+        /// Returns the output of `words`, and checks that no mount, process or file in TMPDIR is left.
         private func run(_ words: [String], _ more: [String: String] = [:], timeout: Double) throws -> String {
             try Scratch.with("harness") { scratch in
                 try Files.makeDirectory("\(scratch.path)/tmp")
@@ -40,7 +40,7 @@ extension Mounts {
 
         @Test func pythonTwentyAtOnce() throws { try pytest("harness_test.py", workers: 20, timeout: 300) }
 
-        /// With PURGEFS_TEST_SCALE=3 there are 200 in the row.
+        /// PURGEFS_TEST_SCALE=3 runs 200 containers in a row.
         @Test func endsOfContainersInPython() throws {
             let count = Scale.of(67)
             try pytest(
@@ -53,7 +53,7 @@ extension Mounts {
             #expect(output == "6 passed\n")
         }
 
-        /// With PURGEFS_TEST_SCALE=1 there are 20 at once.
+        /// PURGEFS_TEST_SCALE=1 runs 20 shells at once.
         @Test func shellsAtOnceAndManyInARow() throws {
             let (count, shells) = (Scale.of(4), max(8, Scale.of(20)))
             let script = """

@@ -4,12 +4,12 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Advice that fits the cause.
+    /// Hints of error messages fit the cause.
     @Suite struct HintTests {
         private static let user = "setpriv --reuid 65534 --regid 65534 --clear-groups"
 
-        /// The outcome of a script in a mount namespace of its own, with a mount of an ordinary user at `point`, which that user
-        /// has closed. `$P` is the program, `$U` makes a command the user's.
+        /// Runs a script in a mount namespace of its own, with an ordinary user's mount at `point` that the user has closed.
+        /// `$P` is the program, and `$U` runs a command as that user.
         private func said(_ script: String) throws -> Outcome {
             try Scratch.with("hint") { scratch in
                 let prepare = """
@@ -25,7 +25,7 @@ extension Mounts {
             }
         }
 
-        /// It is the mode that keeps the owner out, not another user.
+        /// The mode keeps the owner out, not another user.
         @Test func anOwnClosedContainer() throws {
             let outcome = try said("$U $P status point")
             #expect(outcome.status == 1 && outcome.errors.contains("belongs to you"), "\(outcome)")
@@ -48,7 +48,7 @@ extension Mounts {
             #expect(outcome.status == 1 && outcome.errors.contains("run this as user 65534"), "\(outcome)")
         }
 
-        /// The message has the path.
+        /// The message names the path.
         @Test func aFileOfAnotherUser() throws {
             let outcome = try said(
                 "mkdir closed; echo x > closed/f; chmod 700 closed; $U $P mark --purgeable closed/f")
@@ -78,7 +78,7 @@ extension Mounts {
             }
         }
 
-        /// The store of a mount is gone: that is what the message says.
+        /// The message says that the store of the mount is gone.
         @Test func aStoreThatWasRemoved() throws {
             try withMount { mount in
                 mount.expectWarnings()
@@ -91,7 +91,7 @@ extension Mounts {
             }
         }
 
-        /// The journal, the settings and the lock of another store are not those of the container.
+        /// A command does not take the journal, settings and lock of another store for the container's.
         @Test func anotherStoreInItsPlace() throws {
             try withMount(mounted: false) { mount in
                 let (other, moved) = ("\(mount.store).other", "\(mount.store).moved")
@@ -112,7 +112,7 @@ extension Mounts {
                 #expect(status.status == 0 && status.errors.contains(reason), "\(status)")
                 #expect(
                     try PurgefsBinary.run("status", mount.store).succeeded().contains("mounted at        nowhere"))
-                // The daemon is found by the store that it has: it says what it could not save.
+                // `unmount` finds the daemon by the store that it holds, and reports the settings that it could not save.
                 try Files.makeDirectory("\(moved)/device.json.new")
                 #expect(throws: Errno.ioError) { try mount.write("1M", to: "storage.others") }
                 let told = try PurgefsBinary.run("unmount", mount.root)
@@ -120,7 +120,7 @@ extension Mounts {
             }
         }
 
-        /// The daemon is told that the store is gone by nobody: it looks when the mount ends.
+        /// Nobody tells the daemon that its store is gone. It looks when the mount ends.
         @Test func aStoreThatIsRemovedForGood() throws {
             try withMount(mounted: false) { mount in
                 try PurgefsBinary.run("mount", "--total", "64M", mount.store, mount.root).succeeded()
@@ -158,7 +158,7 @@ extension Mounts {
             }
         }
 
-        /// All of them wait at the same time.
+        /// The commands wait for the stopped daemon at the same time.
         @Test func aDaemonThatWasStopped() throws {
             try withMount { mount in
                 let daemon = try #require(mount.daemon)

@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// What the journal tells about a file that has gone.
+    /// The journal's record of files that are gone.
     @Suite struct HistoryTests {
         /// A line of `purgefs events --json`.
         private struct Line: Decodable {
@@ -21,7 +21,7 @@ extension Mounts {
             var pid: Int32?
             var passedOver: [PassedOver]?
 
-            /// In short, for what the app does to names.
+            /// A short form for events about names.
             var text: String {
                 let parts: [String?] = [type, path, to.map { "(\($0))" }, tier, bytes.map { "\($0)" }]
                 return parts.compactMap { $0 }.joined(separator: " ")
@@ -36,7 +36,7 @@ extension Mounts {
         private func ownLines(_ mount: TestMount) throws -> [Line] {
             try lines(mount, "removed", "renamed", "replaced")
         }
-        /// Without the newline.
+        /// Returns the name of a process, without the newline.
         private func commandName(_ pid: pid_t = getpid()) -> String {
             String(Files.text("/proc/\(pid)/comm").dropLast())
         }
@@ -47,13 +47,13 @@ extension Mounts {
                 try changeNames(mount)
                 try mount.write("tmp", to: "storage.reclaim")
                 try reader.wait("the purges") { $0.count { $0.type == "purge" } == 2 }
-                // None of it is in the stream.
+                // The stream has none of these events.
                 #expect(!reader.seen.contains { ["removed", "renamed", "replaced"].contains($0.type) })
                 reader.close()
                 let own = try ownLines(mount)
                 #expect(own.map(\.text) == Self.namesChanged)
                 #expect(own.allSatisfy { $0.pid == getpid() && $0.process == commandName() && $0.realTime != nil })
-                // And none in what `events` shows unless it is asked for.
+                // `events` shows none of them unless asked.
                 #expect(try lines(mount).allSatisfy { $0.type == "purge" || $0.type == "mount" })
             }
         }
@@ -76,13 +76,13 @@ extension Mounts {
             rename("Documents/folder", "tmp/folder")
             #expect(rmdir(mount.path("tmp/folder")) == 0)
             #expect(link(mount.path("Documents/d"), mount.path("Documents/e")) == 0)
-            rename("Documents/d", "Documents/e")  // nothing: they are one file
+            rename("Documents/d", "Documents/e")  // no effect: both names belong to one file
             #expect(Glibc.unlink(mount.path("Documents/d")) == 0)
             #expect(Glibc.unlink(mount.path("Documents/e")) == 0)
             try Files.rename(mount.path("tmp/a"), mount.path("Documents/c"), flags: RenameFlag.exchange)
         }
 
-        /// A program that has ended when the journal is written is named nevertheless.
+        /// A removal names its program even if the program has ended before the journal is written.
         @Test func aProgramThatHasEnded() throws {
             try withMount { mount in
                 try mount.make("Documents/a", size: 1)
@@ -92,7 +92,7 @@ extension Mounts {
             }
         }
 
-        /// A purge, a reboot and the deletion of the app are not what the app does.
+        /// Purges, a reboot and the deletion of the app are not recorded as the app's own changes.
         @Test func whatTheDeviceDoes() throws {
             try withMount { mount in
                 for name in ["tmp/a", "tmp/b", "Library/Caches/c"] { try mount.make(name, size: 4096) }
@@ -106,8 +106,8 @@ extension Mounts {
             }
         }
 
-        /// The purge for a write names the file that was written to and the program; what is open, or has several names,
-        /// is told with it, with who has it open.
+        /// A purge for a write names the written file and the program. It also lists the open and hard-linked files that were
+        /// skipped, and the process that has a file open.
         @Test func aPurgeForAWrite() throws {
             try withMount { mount in
                 try mount.make("Library/Caches/open", size: 4096)
@@ -128,7 +128,7 @@ extension Mounts {
                 #expect(
                     purge.path == "Library/Caches/victim" && purge.cause == "Documents/big" && purge.process == "dd")
                 #expect(try #require(purge.lastUse) > before && purge.realTime ?? "" > purge.lastUse ?? "")
-                #expect(purge.pressure == "normal")  // there are no thresholds
+                #expect(purge.pressure == "normal")  // thresholds are off
                 let passedOver = try #require(purge.passedOver)
                 #expect(passedOver.count == 2)
                 #expect(
@@ -141,7 +141,7 @@ extension Mounts {
             }
         }
 
-        /// A refusal tells the level, the program and what it wanted.
+        /// A refusal records the pressure, the program and the size of the write.
         @Test func aRefusal() throws {
             try withMount { mount in
                 try mount.write("+\(mount.number("storage.available") - 4096)", to: "storage.others")
@@ -153,7 +153,7 @@ extension Mounts {
             }
         }
 
-        /// What only the journal has is missing neither from a run's events nor counted as lost.
+        /// Events that only the journal has are not in a run's event file, and do not count as lost there.
         @Test func aRunLosesNothing() throws {
             try withMount { mount in
                 let file = "\(mount.scratch)/events.jsonl"

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// ENOSPC always means the simulated device; a full disk under the store is EIO (docs/RULES.md, Who may take what).
+    /// ENOSPC always means the simulated device. A full disk under the store is EIO (docs/RULES.md, Who may take what).
     @Suite struct HostFullTests {
         @Test func aFullDiskIsAnotherErrorThanAFullDevice() throws {
             try withMount(["--total", "64M"], on: .tmpfs, tmpfsSize: "8M") { mount in
@@ -29,7 +29,7 @@ extension Mounts {
             }
         }
 
-        /// The room that the journal keeps for itself is not the last that the disk has.
+        /// The space that the journal reserves for itself leaves room for files on a nearly full disk.
         @Test(arguments: [600, 200]) func aStoreOnADiskThatIsNearlyFull(kibibytes: Int) throws {
             try Scratch.with("small") { scratch in
                 let script = """
@@ -46,13 +46,13 @@ extension Mounts {
             }
         }
 
-        /// What is in force and could not be saved is EIO, and is saved as soon as there is room.
+        /// A setting that is in force but could not be saved is EIO, and is saved as soon as there is room.
         @Test func aSettingThatCannotBeSaved() throws {
             try withMount(["--total", "64M"], on: .tmpfs, tmpfsSize: "4M") { mount in
                 mount.expectWarnings()
                 let file = try OpenFile(mount.path("Documents/f"))
                 #expect(throws: Errno.ioError) { try file.fill(16 << 20) }
-                // The last page too.
+                // Fills the last page too.
                 try Program.shell("head -c 1M /dev/zero >> '\(mount.path("Documents/f"))'", in: mount.scratch)
                 #expect(throws: Errno.ioError) { try mount.write("1M", to: "storage.others") }
                 #expect(try mount.number("storage.others") == 1 << 20)
@@ -70,7 +70,7 @@ extension Mounts {
             }
         }
 
-        /// What was refused by the disk is not charged.
+        /// Checks that bytes refused by the disk are not charged.
         private func checkLedger(_ mount: TestMount) throws {
             let used = try mount.number("storage.used")
             #expect(try Files.chargedTree(mount.root) == used)
@@ -78,7 +78,7 @@ extension Mounts {
             #expect(used == 4096 + (size + 4095) / 4096 * 4096)
         }
 
-        /// Many writers at a disk that is full: the ledger is that of a scan.
+        /// After many writers on a full disk, the ledger equals a fresh scan.
         @Test func writersAtAFullDisk() throws {
             try withMount(["--total", "64M"], on: .tmpfs, tmpfsSize: "8M") { mount in
                 mount.expectWarnings()

@@ -5,21 +5,21 @@ import Support
 import Testing
 
 extension Mounts {
-    /// A store that another user has made, or changes while it is mounted: nothing in it leads out of it, hangs the
-    /// daemon or ends it.
+    /// Stores that another user made or changes while they are mounted. Nothing in them leads outside the store, and nothing
+    /// hangs or ends the daemon.
     @Suite struct HostileStoreTests {
         static let programs = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Programs").path
         private static let record = "user.purgefs.extents"
 
-        /// Some hundred stores changed at random, by root and by an ordinary user: docs/TESTING.md.
+        /// A few hundred randomly changed stores, mounted by root and by an ordinary user (docs/TESTING.md).
         @Test(arguments: [(false, 100, 11), (true, 60, 12)])
         func randomStores(asOrdinaryUser: Bool, count: Int, seed: Int) throws {
             try Scratch.with("hostile") { scratch in
-                // Extended attributes of any size, and fast.
+                // tmpfs is fast and has extended attributes of any size.
                 let place = try BackingDirectory(.tmpfs, in: scratch.path)
                 defer { _ = try? place.release() }
-                // The user may be unable to read where these lie.
+                // The user may be unable to read the originals.
                 let (program, purgefs) = ("\(place.path)/hostile_stores.py", "\(place.path)/purgefs")
                 try Program.run("cp", "\(Self.programs)/hostile_stores.py", program).succeeded()
                 try Program.run("cp", PurgefsBinary.path, purgefs).succeeded()
@@ -36,14 +36,14 @@ extension Mounts {
             }
         }
 
-        /// A record may name a sidecar, and nothing else.
+        /// A record may name only a sidecar.
         @Test(arguments: [true, false]) func aRecordThatLeadsOutOfTheStore(absolute: Bool) throws {
             try withMount { mount in
                 let outside = "\(mount.scratch)/outside"
                 try mount.make("Documents/a", size: 8192)
                 try mount.make("Documents/b", size: 8192)
                 try mount.unmount()
-                // What would be taken for a list.
+                // Has the content of a valid list.
                 try FileDescriptor.open(outside, O_WRONLY | O_CREAT, mode: 0o600).writeAll([0, 2])
                 try Files.makeDirectory("\(mount.store)/extents")
                 let name = absolute ? outside : "../../../outside"
@@ -86,7 +86,7 @@ extension Mounts {
             }
         }
 
-        /// Put there while it is mounted: opening it would wait for the other end.
+        /// The FIFO appears while the store is mounted. Opening it would wait for the other end.
         @Test func aFIFOInPlaceOfAFile() throws {
             try withMount(deadline: 60) { mount in
                 try mount.make("Documents/a", size: 4096)
@@ -104,7 +104,7 @@ extension Mounts {
             }
         }
 
-        /// 73,500 bytes of names: more than the kernel lists.
+        /// 73,500 bytes of names, which is more than the kernel lists.
         @Test func moreAttributeNamesThanAreListed() throws {
             try withMount(on: .tmpfs) { mount in
                 try mount.make("Documents/a", size: 4096)
@@ -125,7 +125,7 @@ extension Mounts {
             ("nonsense", "is no list", 8192), ("s..", "names no sidecar of purgefs", 8192),
             ("s0", "is in a sidecar that is missing, extents/0", 40960),
         ]
-        /// A file of ten blocks that has data in two. It is charged, named, and mended when that is asked for.
+        /// A file of ten blocks with data in two has a damaged record. It is charged, reported, and repaired on request.
         @Test(arguments: 0..<3) func aRecordThatIsDamaged(index: Int) throws {
             let odd = Self.oddRecords[index]
             try withMount { mount in
@@ -169,14 +169,14 @@ extension Mounts {
             }
         }
 
-        /// Content, modes and times of everything in the store, after an end in order and after a crash; and on a
-        /// file system that is read-only.
+        /// Commands that only read leave the content, modes and times of the whole store unchanged, after an unmount and after
+        /// a crash. They also work on a read-only file system.
         @Test(arguments: [false, true]) func readingChangesNothing(afterCrash: Bool) throws {
             try withMount { mount in
                 try mount.make("Library/Caches/a", size: 9000)
                 try Program.shell("truncate -s 1M Documents/holes", in: mount.root).succeeded()
                 if afterCrash { try mount.crash() } else { try mount.unmount() }
-                // One that no mount has seen with its holes.
+                // A sparse file that no mount has seen yet.
                 try Program.shell("truncate -s 1M container/Documents/foreign", in: mount.store).succeeded()
                 let list = {
                     try Program.shell(

@@ -2,9 +2,9 @@ import Support
 import Testing
 
 extension Mounts {
-    /// `purgefs run` as the first process of a PID namespace, as it is in a container.
+    /// `purgefs run` as the first process of a PID namespace, as in a container.
     @Suite struct InitTests {
-        /// 20 processes lose their parent and end; none of them stays as a zombie.
+        /// Twenty processes lose their parent and end. None stays a zombie.
         @Test func orphansAreReaped() throws {
             let run = try Program.run(
                 [

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// `make install` and `make uninstall`.
+    /// Tests of `make install` and `make uninstall`.
     @Suite struct InstallTests {
         private func make(_ target: String, _ settings: String..., into place: String) throws {
             try Program.run(
@@ -17,7 +17,7 @@ extension Mounts {
                 .split(separator: "\n").map(String.init).sorted()
         }
 
-        /// Those of the pages lead to files that are installed.
+        /// Checks that links of installed pages lead to installed files.
         private func checkLinks(in folder: String) throws {
             let pages = ["README.md"] + (try Files.names(in: "\(folder)/docs").map { "docs/\($0)" })
             #expect(pages.count > 20)
@@ -35,7 +35,7 @@ extension Mounts {
             try FileManager.default.destinationOfSymbolicLink(atPath: link)
         }
 
-        /// What is in the tarball, on a system where folders of /usr/local are links.
+        /// The tarball installs its files on a system where folders of /usr/local are symbolic links.
         @Test func tarballInstallsThroughLinks() throws {
             try Scratch.with("tarball") { scratch in
                 let (archive, place) = ("\(scratch.path)/archive", "\(scratch.path)/root")
@@ -65,7 +65,8 @@ extension Mounts {
             }
         }
 
-        /// Folders that it has made go again if nothing else is in them; DESTDIR counts from where it was called.
+        /// `--remove` deletes the folders it has made if nothing else is in them. DESTDIR is relative to the caller's
+        /// directory.
         @Test func tarballLeavesNothing() throws {
             try Scratch.with("tarball") { scratch in
                 let archive = "\(scratch.path)/archive"

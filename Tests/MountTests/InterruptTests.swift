@@ -5,13 +5,13 @@ import Support
 import Testing
 
 extension Mounts {
-    /// A program that is told to end while it starts ends, with 128 and the signal, and leaves nothing behind.
+    /// A signal during start-up ends the program with 128 plus the signal's number and leaves nothing behind.
     @Suite struct InterruptTests {
         private static let program =
             URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Programs/interrupts.py").path
 
-        /// PURGEFS_TEST_SCALE=15: every half millisecond, 300 times each of the three.
+        /// PURGEFS_TEST_SCALE=15 sends the signal every half millisecond, 300 times to each of the three commands.
         @Test func anyMomentOfAStart() throws {
             try Scratch.with("interrupts") { scratch in
                 let words = [Program.python, Self.program, PurgefsBinary.path, scratch.path, "\(Scale.of(20))"]
@@ -19,14 +19,13 @@ extension Mounts {
             }
         }
 
-        /// `mount` has been stopped, so it does not know yet that its daemon is ready, and the signal counts as
-        /// coming before that.
+        /// The stopped `mount` does not know yet that its daemon is ready, so the signal counts as sent before that.
         @Test(arguments: [SIGINT, SIGTERM]) func mountOfADaemonThatIsReady(signal: Int32) throws {
             try withMount(mounted: false) { mount in
                 let log = "\(mount.scratch)/log"
                 try #require(mkfifo(log, 0o600) == 0)
                 let child = try Program.start([PurgefsBinary.path, "mount", "--log", log, mount.store, mount.root])
-                // It waits for a reader of its log.
+                // The daemon waits for a reader of its log.
                 try eventually("the daemon") { try daemon(of: mount) != nil }
                 child.signal(SIGSTOP)
                 let reader = try OpenFile(log, O_RDONLY | O_NONBLOCK)
@@ -42,7 +41,7 @@ extension Mounts {
             }
         }
 
-        /// strace stops the daemon when it has just mounted, so it must be killed; the dead mount that it leaves goes too.
+        /// strace stops the daemon right after it has mounted, so `mount` must kill it and remove the dead mount.
         @Test func mountOfADaemonThatMustBeKilled() throws {
             try withMount(deadline: 60, mounted: false) { mount in
                 let traced = try Program.start(
@@ -64,8 +63,8 @@ extension Mounts {
             }
         }
 
-        /// The daemon alone is told to end during a scan. strace makes each look at a file of the store take two
-        /// milliseconds, so the scan would take most of a minute.
+        /// Only the daemon is terminated during a scan. strace adds two milliseconds to each fstatat of the store, so the scan
+        /// would take most of a minute.
         @Test func aLongScan() throws {
             try withMount(deadline: 120) { mount in
                 try Program.shell(
@@ -98,7 +97,7 @@ extension Mounts {
             #expect(MountTable.entry(at: mount.root) == nil)
         }
 
-        /// The daemon, once it reads the large folder.
+        /// Returns the daemon once it reads the large folder.
         private func scanner(of mount: TestMount) throws -> pid_t? {
             let large = "\(mount.store)/container/Documents/many"
             return try Files.names(in: "/proc").compactMap { pid_t($0) }.first { pid in
@@ -110,12 +109,13 @@ extension Mounts {
             }
         }
 
-        /// As in the background of a script, or with `nohup`: while it starts, and while it cleans up.
+        /// Ignored signals stay ignored during start-up and clean-up, as in a script's background job or under `nohup`.
         @Test func ignoredSignals() throws {
             try Scratch.with("ignored") { scratch in
                 let log = "\(scratch.path)/log"
                 try #require(mkfifo(log, 0o600) == 0)
-                // What COMMAND leaves behind keeps the container busy, and tells `run` once COMMAND has been waited for.
+                // The process that COMMAND leaves behind keeps the container busy, and signals `run` once COMMAND has been
+                // reaped.
                 let command = """
                     (exec 9> $TMPDIR/open; while kill -0 $$ 2> /dev/null; do :; done; kill -INT $PPID; kill -HUP $PPID) &
                     """
@@ -123,7 +123,7 @@ extension Mounts {
                     ["/bin/sh", "-c", "trap '' INT HUP QUIT; exec \"$@\"", "sh"]
                         + [PurgefsBinary.path, "run", "--log", log, "--", "/bin/sh", "-c", command])
                 defer { run.signalGroup(SIGKILL) }
-                // Its daemon waits for a reader of the log.
+                // The daemon waits for a reader of the log.
                 try eventually("the daemon") { Files.text("/proc/\(run.pid)/task/\(run.pid)/children") != "" }
                 for signal in [SIGINT, SIGHUP, SIGQUIT] { run.signal(signal) }
                 let reader = try OpenFile(log, O_RDONLY | O_NONBLOCK)
@@ -133,7 +133,7 @@ extension Mounts {
             }
         }
 
-        /// SIGHUP is ignored, SIGQUIT is not.
+        /// An ignored SIGHUP stays ignored, and SIGQUIT unmounts.
         @Test func signalsToAMountInTheForeground() throws {
             try withMount(mounted: false) { mount in
                 let child = try Program.start(

@@ -4,15 +4,15 @@ import Support
 import Testing
 
 extension Mounts {
-    /// `journal.size`, `journal.age`, and the samples of how full the device is.
+    /// `journal.size`, `journal.age`, and the samples of the device's use.
     @Suite struct JournalBoundsTests {
         private func ask(_ mount: TestMount, _ query: String) throws -> String {
             let words = ["sqlite3", "-readonly", "-cmd", ".timeout 10000", "\(mount.store)/journal.sqlite", query]
             return try Program.run(words).succeeded()
         }
 
-        /// Nothing is recorded with the size 0, which is kept, but the end of a mount whose beginning was; the stream goes
-        /// on.
+        /// Size 0 stops recording except for the unmount of a mount that the journal has already. The setting is kept, and the
+        /// stream goes on.
         @Test func noEvents() throws {
             try withMount { mount in
                 try PurgefsBinary.run("set", mount.root, "journal.size=0", "journal.age=30d").succeeded()
@@ -36,7 +36,7 @@ extension Mounts {
             }
         }
 
-        /// However many names are changed, the file is never longer than it may be.
+        /// The file never exceeds its size limit, however many names change.
         @Test func staysWithinItsSize() throws {
             try withMount { mount in
                 try PurgefsBinary.run("set", mount.root, "journal.size=1M").succeeded()
@@ -84,7 +84,7 @@ extension Mounts {
                 #expect(last.split(separator: " ").first.flatMap { Int64($0) } == 4096 + (try cachesUsed(mount)))
             }
         }
-        /// After the unmount, as the store's files tell.
+        /// Returns the bytes in Library/Caches according to the unmounted store's files.
         private func cachesUsed(_ mount: TestMount) throws -> Int64 {
             let folder = "\(mount.store)/container/Library/Caches"
             return try Files.names(in: folder).reduce(0) { $0 + (try Files.size("\(folder)/\($1)")) }

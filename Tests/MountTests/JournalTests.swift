@@ -15,7 +15,7 @@ extension Mounts {
             sys.stdin.read()
             """
 
-        /// Another program holds the journal while `body` runs.
+        /// Runs `body` while another program holds a lock on the journal.
         private func locked(_ mount: TestMount, _ body: () throws -> Void) throws {
             let stop = "\(mount.scratch)/stop"
             guard mkfifo(stop, 0o600) == 0 else { throw TestFailure("no FIFO") }
@@ -24,7 +24,8 @@ extension Mounts {
             let child = try Program.start([
                 "sh", "-c", "exec \(Program.python) \(script) \(mount.store)/journal.sqlite < \(stop)",
             ])
-            // Held open for reading and writing, it neither waits nor ends before this does.
+            // Opened for reading and writing, the FIFO neither blocks this open nor gives the child end-of-file before the
+            // close.
             let end = Glibc.open(stop, O_RDWR)
             defer {
                 close(end)
@@ -36,7 +37,7 @@ extension Mounts {
             #expect(child.status() == nil, "the journal was not locked to the end")
         }
 
-        /// Writes that purge, and commands, end while another program has the journal locked.
+        /// Writes that purge, and commands, succeed while another program has locked the journal.
         @Test func aLockedJournalIsNotInTheWay() throws {
             try withMount { mount in
                 mount.expectWarnings()
@@ -50,8 +51,7 @@ extension Mounts {
             }
         }
 
-        /// It is reported once, however long it lasts; what happened meanwhile is in the journal once it can be
-        /// written.
+        /// A lock is reported once, however long it lasts. The journal catches up as soon as it can be written.
         @Test func aLockedJournalIsReportedOnceAndCaughtUp() throws {
             try withMount { mount in
                 mount.expectWarnings()
@@ -70,8 +70,8 @@ extension Mounts {
             }
         }
 
-        /// No file of SQLite's is mapped, which the disk could fail to give a page of; the journal is readable beside
-        /// the daemon, and so is what an older version left.
+        /// The daemon maps no file of SQLite's, because the disk could fail to deliver a page. The journal is readable beside
+        /// the daemon, and so is one that an older version left.
         @Test func nothingOfTheJournalIsMapped() throws {
             try withMount { mount in
                 func check() throws {
@@ -107,7 +107,7 @@ extension Mounts {
             }
         }
 
-        /// 200 readers that never read: what they have not read is kept once.
+        /// Two hundred readers that never read cost little, because all share one copy of the pending events.
         @Test func readersThatNeverReadCostNothing() throws {
             try withMount { mount in
                 let daemon = try #require(mount.daemon)

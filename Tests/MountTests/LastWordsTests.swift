@@ -3,9 +3,9 @@ import Support
 import Testing
 
 extension Mounts {
-    /// A daemon that dies by a fault of its own says so in its log and in the store.
+    /// A daemon that crashes leaves its last words in its log and in the store.
     @Suite struct LastWordsTests {
-        /// `thread` of the daemon gets the signal; the notifier has a descriptor table of its own.
+        /// Sends the signal to `thread` of the daemon. The notifier has its own descriptor table.
         @Test(arguments: [(SIGSEGV, "worker"), (SIGILL, "notifier"), (SIGBUS, "journal"), (SIGTRAP, "purgefs")])
         func theDaemonDies(signal: Int32, thread: String) throws {
             try withMount(mounted: false) { mount in
@@ -13,7 +13,7 @@ extension Mounts {
                 try PurgefsBinary.run("mount", "--total", "64M", "--log", log, mount.store, mount.root).succeeded()
                 try mount.make("Documents/f", size: 5000)
                 let pid = try daemon(of: mount)
-                // A thread gives itself its name once it runs, and has that of the main thread until then.
+                // A new thread has the main thread's name until it runs and names itself.
                 var found = thread == "purgefs" ? Int(pid) : nil
                 try eventually("a thread \(thread)") {
                     if found != nil { return true }
@@ -29,7 +29,7 @@ extension Mounts {
                 #expect(Files.text(log).contains(words) && Files.text(log).contains("thread \(thread)"))
                 #expect(Files.text("\(mount.store)/last-words.txt").contains(words))
                 try PurgefsBinary.run("unmount", mount.root).succeeded()
-                // The next one says it, once.
+                // Only the next mount reports the crash.
                 let next = try PurgefsBinary.run("mount", mount.store, mount.root)
                 #expect(next.status == 0 && next.errors.contains(words), "\(next)")
                 #expect(try Files.size(mount.path("Documents/f")) == 5000)
@@ -40,7 +40,7 @@ extension Mounts {
             }
         }
 
-        /// tgkill(2), which Swift does not have.
+        /// Calls tgkill(2), which Glibc's Swift module lacks.
         private static let killThread = """
             import ctypes, platform, sys
             number = 131 if platform.machine() == "aarch64" else 234

@@ -3,7 +3,7 @@ import PurgeSystem
 import Support
 
 extension LedgerRun {
-    /// One operation, chosen at random; one that makes no sense at the moment does nothing.
+    /// Performs a random operation, or none if the chosen one is impossible at the moment.
     func step() throws {
         switch random.below(100) {
         case ..<12: try create()
@@ -119,7 +119,7 @@ extension LedgerRun {
         _ = try shadows[to.id]?.write(content, at: target)
     }
 
-    /// Into a page that there is room for; OperationTests has the others.
+    /// Writes to a page that fits into the free space. OperationTests covers the other cases.
     private func writeMapped() throws {
         guard let handle = someHandle, model.size(handle.id) > 0, model.opportunistic > 1 << 20 else { return }
         let page = Int64(random.below(Int(model.size(handle.id)))) / 4096 * 4096

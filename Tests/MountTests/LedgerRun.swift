@@ -2,7 +2,7 @@ import Glibc
 import PurgeSystem
 import Support
 
-/// Random operations on a mount and on a model that knows nothing of the code, and a comparison of the two.
+/// Random operations on a mount and on an independent model, and comparisons of the two.
 final class LedgerRun: LedgerWalk {
     struct Handle {
         let id: ReferenceLedger.FileID
@@ -13,7 +13,7 @@ final class LedgerRun: LedgerWalk {
     var model: ReferenceLedger
     var random: SeededGenerator
     var handles: [Handle] = []
-    /// What must be in each file: the same operations done to a plain file.
+    /// A plain file for each file of the mount, with the same operations applied, and so with the expected content.
     var shadows: [ReferenceLedger.FileID: OpenFile] = [:]
     private let shadowFolder: String
     var made = 0
@@ -37,7 +37,7 @@ final class LedgerRun: LedgerWalk {
     }
 }
 
-// What must hold after each operation.
+// Checks after operations, and the remount.
 extension LedgerRun {
     func check(_ step: Int) throws {
         func fail(_ what: String) -> TestFailure { TestFailure("step \(step), after \(lastOperation): \(what)") }
@@ -84,7 +84,7 @@ extension LedgerRun {
         return numbers
     }
 
-    /// The names, the contents and `du`: what costs too much after each operation.
+    /// Compares names, contents and `du`, which would cost too much after each operation.
     func checkThoroughly(_ step: Int) throws {
         let files = try Files.tree(mount.root).filter {
             try Files.status(mount.path($0)).st_mode & S_IFMT == S_IFREG
@@ -115,7 +115,7 @@ extension LedgerRun {
         try checkThoroughly(step)
     }
 
-    /// Files that are gone need no shadow any more.
+    /// Drops the shadows of files that are gone.
     func settle() {
         let named = Set(model.statBlocksOfAllFiles.keys.compactMap { model.fileID(at: $0) })
         let kept = named.union(handles.map(\.id))

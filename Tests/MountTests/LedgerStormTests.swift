@@ -4,8 +4,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Many threads on few files, with every operation that changes what is charged: no model can follow them, but
-    /// afterwards the ledger must be what a scan finds.
+    /// Many threads perform every operation that changes charges on few files. No model can follow them, but afterwards the
+    /// ledger must equal a fresh scan.
     @Suite struct LedgerStormTests {
         static let places = ["Documents", "Library/Caches", "tmp", "Library"]
 
@@ -42,7 +42,8 @@ extension Mounts {
             mount.path("\(Self.places[random.below(Self.places.count)])/f\(random.below(4))")
         }
 
-        /// No room, or another worker was faster with the name: everything else is an error.
+        /// Performs a random operation. It may fail because there is no room, or because another worker took or removed the
+        /// name.
         private func step(_ mount: TestMount, _ random: inout SeededGenerator, _ stale: Tally) throws {
             var operation = ""
             do {
@@ -69,7 +70,6 @@ extension Mounts {
             case 4: try Files.truncate(a, offset)
             case 5: try Attributes.mark(a, "isPurgeable", ["0", "low", "high"][random.below(3)])
             case 6:
-                // Only a rename within it keeps it there for the others.
                 try mount.write(random.chance(50) ? "+256K" : "-256K", to: "storage.others")
             case 7: try mount.write(random.chance(50) ? "tmp" : "caches", to: "storage.reclaim")
             default: try changeData(try OpenFile(a), offset, length, &random, &operation)

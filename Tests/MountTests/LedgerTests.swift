@@ -2,10 +2,10 @@ import Support
 import Testing
 
 extension Mounts {
-    /// The ledger against a model that knows nothing of the code, after each random operation.
+    /// The ledger equals an independent model after each random operation.
     @Suite struct LedgerTests {
         @Test(arguments: Backing.allCases) func randomOperations(backing: Backing) throws {
-            // The other file systems answer differently in a few calls only.
+            // Other file systems differ in a few calls only, so they get fewer steps.
             let steps = Scale.of(backing == .ext4 ? 10_000 : 4000)
             try withMount(["--total", "12M"], on: backing, deadline: 400) { mount in
                 let run = try LedgerRun(

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Many writers at the limit at once.
+    /// Many writers at the device's limit at once.
     @Suite struct LimitTests {
         static let places = ["Documents", "Library/Caches", "tmp", "Documents/marked", "Library/Application Support"]
 
@@ -42,7 +42,7 @@ extension Mounts {
             }
         }
 
-        /// Only files without holes were written, so their sizes say what they cost.
+        /// Compares the ledger with file sizes. The sizes give the charged bytes because no file has holes.
         private static func checkLedger(_ mount: TestMount) throws {
             try mount.settle()
             let files = try Files.tree(mount.root)

@@ -2,7 +2,7 @@ import Glibc
 import PurgeSystem
 import Support
 
-/// One thread that writes, and makes room again where only it can.
+/// A writer that, once the device is full, deletes its own persistent files to make room.
 struct LimitWriter {
     let mount: TestMount
     let worker: Int
@@ -24,13 +24,13 @@ struct LimitWriter {
         let path = mount.path("\(place)/w\(worker)-\(number)")
         let file = try OpenFile(path, O_RDWR | O_CREAT | O_EXCL)
         let isFull = try write(file)
-        // Only such files are never purged, so only they are this writer's to remove.
+        // Files in persistent places are never purged, so this writer may expect to find and remove them.
         if place == "Documents" || place.hasSuffix("Support") { kept.append(path) }
         if random.chance(20) { open.append(file) }
         if isFull || kept.count > 40 { try makeRoom() }
     }
 
-    /// true if it met the limit.
+    /// Returns whether the write met the limit.
     private mutating func write(_ file: OpenFile) throws -> Bool {
         for _ in 0..<(1 + random.below(8)) {
             do {
