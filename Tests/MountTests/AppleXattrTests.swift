@@ -112,6 +112,7 @@ extension Mounts {
             }
         }
 
+        /// Attributes move with a file and charge nothing.
         @Test func attributesMoveWithTheFile() throws {
             try withFile { mount, file in
                 try Attributes.set(file, Self.item, "x")

@@ -136,8 +136,8 @@ extension Mounts {
             }
         }
 
-        /// Restores into `place` under strace, which kills the program at the given call among those that name a file. Returns
-        /// the number of such calls.
+        /// Restores into `place` under strace, which kills the program at the given call that takes a file name. Returns the
+        /// number of such calls.
         private func restore(in place: String, killedAt number: Int?) throws -> Int {
             let kill = number.map { ["-e", "inject=%file:signal=KILL:when=\($0)"] } ?? []
             let outcome = try Program.run(

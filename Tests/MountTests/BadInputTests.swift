@@ -4,8 +4,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Bad input to the command line loses nothing. The message says what is wrong and where, with the exit status of
-    /// docs/CLI.md.
+    /// Bad input to the command line loses nothing. The message names the problem and its place, and the exit status is the one
+    /// in docs/CLI.md.
     @Suite struct BadInputTests {
         /// Runs purgefs with arguments that must make it fail and leave no mount.
         static func refused(

@@ -135,8 +135,7 @@ extension Mounts {
             }
         }
 
-        /// A purge must not wait forever for the kernel's lock of a file that is being written, nor block another file's
-        /// writer.
+        /// The kernel locks a file during a write. A write that purges must not wait forever for such a victim.
         @Test func writersOfEmptiedFilesAndOthersGoOn() throws {
             try withMount(["--total", "16M"]) { mount in
                 try mount.turnThresholdsOff()

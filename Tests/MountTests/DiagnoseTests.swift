@@ -36,7 +36,7 @@ extension Mounts {
             report.findings.map { [$0.severity, $0.rule, $0.path, $0.detail].compactMap { $0 }.joined(separator: " ") }
         }
 
-        /// Fills a container of 16 files with one finding for each rule.
+        /// Fills a container with 8 files that give 10 findings, each of another rule.
         private func spoil(_ mount: TestMount) throws {
             try mount.make("Library/Caches/app.sqlite", size: 9000)
             try mount.make("Library/Caches/keep", size: 1)

@@ -97,7 +97,7 @@ extension Mounts {
             }
         }
 
-        /// A mount on a full disk fails without a trace, at whichever step the disk has no inode left.
+        /// On a full disk, a mount works or leaves nothing behind, at whichever step the disk runs out of inodes.
         @Test func aFullDisk() throws {
             try Scratch.with("full") { scratch in
                 let place = scratch.path

@@ -25,7 +25,7 @@ extension Mounts {
             }
         }
 
-        /// The daemon ignores SIGXFSZ, but COMMAND gets the default action.
+        /// purgefs ignores SIGXFSZ, but COMMAND keeps the default action.
         @Test(arguments: [(0, 125), (100, 0)]) func aRunWithALimit(blocks: Int, status: Int32) throws {
             try Scratch.with("limit") { scratch in
                 // The pipe keeps the messages from the limit.

@@ -1,8 +1,8 @@
-"""Compares two trees in everything that a backup keeps, and prints what differs, a line each.
+"""Compares two trees in everything that a backup keeps, and prints a line for each difference.
 
     backup_compare.py LEFT RIGHT
 
-`only left PATH`, `only right PATH`, or `ASPECT PATH`; paths are those of os.fsdecode, escaped.
+A line is `only left PATH`, `only right PATH`, or `ASPECT PATH`. Paths are as os.fsdecode returns them, escaped.
 """
 import hashlib
 import os
@@ -43,7 +43,7 @@ def content(place, runs):
 
 
 def attributes(place):
-    # What purgefs keeps for itself is not a file's.
+    # The store keeps this attribute for itself, so it is not the file's.
     names = [name for name in os.listxattr(place, follow_symlinks=False) if name != "user.purgefs.extents"]
     return {name: os.getxattr(place, name, follow_symlinks=False) for name in names}
 

@@ -1,8 +1,8 @@
-"""Makes backups as an attacker would, with checksums that are right, and restores them.
+"""Makes hostile backups with correct checksums, and restores them.
 
     backup_hostile.py PURGEFS DIRECTORY
 
-Prints a line for each: `refused NAME`, or `restored NAME`, and a line for each trace of it that is left.
+Prints `refused NAME` or `restored NAME` for each, and a line for each trace that it has left.
 """
 import io
 import json
@@ -26,7 +26,7 @@ def crc(data):
 
 
 def entry(path, /, kind="file", data=b"data", link="", mode=0o644, attributes={}, **more):
-    """What an archive and a manifest have of one entry. `more` overrides members of the manifest."""
+    """Returns the values of one entry for the archive and the manifest. `more` overrides members of the manifest."""
     if kind in ("symbolicLink", "directory"):
         mode = 0o777 if kind == "symbolicLink" else 0o755
     return dict(path=path, kind=kind, data=data if kind == "file" else b"", link=link, mode=mode, attributes=attributes, more=more)
@@ -67,7 +67,7 @@ def add(archive, each):
 
 
 def backup(entries, header={}, more=(), omissions=()):
-    """`more` is in the archive and not in the manifest."""
+    """Returns a backup. The entries in `more` are in its archive but not in its manifest."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
         text = manifest(entries, header, omissions)
@@ -86,7 +86,7 @@ def folder(path):
 ROOT, DOCUMENTS = folder(""), folder("Documents")
 outside = os.path.join(place, "outside")
 CASES = {
-    # It must be right in everything, or the others show nothing.
+    # Must be correct in everything, or the refusals of the others prove nothing.
     "right": backup([ROOT, DOCUMENTS, entry("Documents/a", attributes={"user.x": b"v", "user.purgefs.isPurgeable": b"high"}),
                      entry("Documents/b", "hardLink", link="Documents/a"), entry("Documents/l", "symbolicLink", link="/etc"),
                      entry("Documents/s", mode=0o6755)]),

@@ -1,4 +1,4 @@
-"""Fills a container with everything that a backup must keep, and with what it must leave out.
+"""Fills a container with everything that a backup must keep or leave out.
 
     backup_tree.py CONTAINER FILES
 """
@@ -18,7 +18,7 @@ def path(*names):
 
 
 def age(place):
-    """Times with nanoseconds, some before 1970."""
+    """Sets times with nanoseconds, some before 1970."""
     seconds = random.choice([random.randrange(10 ** 9, 1700000000), -random.randrange(1, 10 ** 8)])
     os.utime(place, ns=(seconds * 10 ** 9 + 7, seconds * 10 ** 9 + random.randrange(10 ** 9)), follow_symlinks=False)
 
@@ -80,7 +80,7 @@ for place in (b"Documents/left out/a", b"Documents/left out/inner/b", b"Library/
 os.setxattr(path(b"Documents/left out"), b"com.apple.metadata:com_apple_backup_excludeItem", b"x")
 os.setxattr(path(b"Documents/single"), b"user.purgefs.isExcludedFromBackup", b"1")
 os.setxattr(path(b"Documents/old flag"), b"com.apple.MobileBackup", b"\1")
-# One name is in a place that is not backed up, the other is not.
+# One name is in a place that is not backed up, the other in one that is.
 os.link(path(b"Library/Caches/c"), path(b"Documents/also in Caches"))
 os.mkfifo(path(b"Documents/fifo"))
 for folder in folders:

@@ -1,8 +1,8 @@
-"""Purging calls on a file, beside renaming over it, renaming it, unlinking it and linking to it, each of which
-holds the directory of the purged files and waits for the file.
+"""Runs calls on a file that purge, beside a partner that renames over the file, renames it, unlinks it or links to it. Each
+partner holds the directory of the victims and waits for the file.
 
-deadlock.py MOUNT PARTNER CALL ROUNDS: prints how many answers were sent before the purge had been
-announced; if there were none, it makes up to 50 times as many rounds. The container has nothing in it, and no thresholds."""
+deadlock.py MOUNT PARTNER CALL ROUNDS: prints the number of answers sent before the purge was announced. If there were none, it
+makes up to 50 times as many rounds. The container must be empty and have no thresholds."""
 import ctypes
 import mmap
 import os
@@ -25,8 +25,8 @@ def control(name, text=None):
 
 
 class Round:
-    """The file, and the directory of the victims: for unlink the same as the file's. If the file
-    comes into that directory it is to stay one that may purge."""
+    """The file and the victims' directory. For unlink, that is the file's own directory. If the file moves into the victims'
+    directory, its writes must still be able to purge."""
 
     def __init__(self):
         self.victims = f"{mount}/tmp"
@@ -71,7 +71,7 @@ class Round:
         elif call == "fsync":
             os.fsync(self.fd)
         else:
-            # Begins the write-back; the truncation waits for its end.
+            # Starts the write-back. The truncation waits until it has finished.
             libc.sync_file_range(self.fd, ctypes.c_int64(0), ctypes.c_int64(0), 2)
             os.ftruncate(self.fd, SIZE // 2)
 
@@ -86,7 +86,7 @@ class Round:
             os.link(self.file, self.others[2])
 
     def check(self):
-        """Gone for every process, whatever the kernel had cached."""
+        """Checks that the victims are gone for every process, whatever the kernel had cached."""
         for number in range(VICTIMS):
             try:
                 os.stat(f"{self.victims}/{number}")
@@ -109,7 +109,7 @@ class Round:
 
 
 def serve(round, requests, answers):
-    """The partner: one call each time it is told to."""
+    """Runs the partner, which makes one call for each request."""
     while True:
         delay = os.read(requests, 8)
         if not delay:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Root works in a folder of an ordinary user, who exchanges names in it as fast as renameat2(2) allows.
+"""Root works in the folder of an ordinary user, who exchanges names there as fast as renameat2(2) allows.
 
 usage: exchange_race.py PURGEFS DIRECTORY WORK ROUNDS [delay]
 
-WORK is restore, create, store (a new store for `run`), copy (one that begins as a copy), mark or folder (`mark` below a
-folder that is exchanged). With `delay`, strace(1) holds each mkdirat, openat and renameat2 of purgefs for half a millisecond
-on its return. Prints how often what belongs to root, and lies in the user's folder or is the target of the user's link, was
-given away, changed or written to. Ends with 1 if it was, or if the race proves nothing: no names were exchanged, or purgefs
-succeeded in no round. Until it does, there are up to MORE rounds.
+WORK is restore, create, store (a new store for `run`), copy (a new store for `run` that begins as a copy), mark, or folder
+(`mark` below a folder that is exchanged). With `delay`, strace(1) delays each return of mkdirat, openat and renameat2 in
+purgefs by half a millisecond. Root's entries lie in the user's folder or are the target of the user's link. Prints how often
+one of them was given away, changed or written to. Ends with 1 if one was, or if the race proves nothing because no names were
+exchanged or purgefs never succeeded. Until purgefs succeeds, there are up to MORE extra rounds.
 """
 import ctypes
 import mmap
@@ -22,7 +22,7 @@ AT_FDCWD, EXCHANGE = -100, 2
 libc = ctypes.CDLL(None, use_errno=True)
 MARKED = "user.purgefs.isPurgeable"
 MORE = 200
-# How many there were, counted by the processes that exchange.
+# The number of exchanges, counted by the processes that make them.
 exchanges = memoryview(mmap.mmap(-1, 8)).cast("q")
 
 
@@ -31,7 +31,7 @@ def exchange(one, other):
 
 
 def race(one, other):
-    """A process of the user that exchanges the two until it is killed."""
+    """Starts a process of the user that exchanges the two names until it is killed."""
     child = os.fork()
     if child:
         return child
@@ -45,7 +45,7 @@ def race(one, other):
 
 
 class Round:
-    """One try, in a fresh folder of the user's."""
+    """One attempt, in a new folder of the user's."""
 
     def __init__(self, purgefs, base, work, number, delay):
         self.base, self.work, self.purgefs, self.delay = base, work, purgefs, delay
@@ -55,14 +55,14 @@ class Round:
         os.chown(self.place, USER, USER)
         self.decoy = f"{self.place}/decoy"
         os.mkdir(self.decoy, 0o700)
-        # Without a file, it looks like a directory that was just made. (A directory that has only a store's names in it is a
-        # store, whoever opens it by that name.)
+        # Without a file, the decoy looks like a new directory. A directory with only a store's names would be a store, whoever
+        # opens it by that name.
         self.makesStore = work in ("store", "copy")
         self.hasFile, self.file = number % 2 == 0, "file" if self.makesStore else "journal.sqlite"
         if self.hasFile:
             with open(f"{self.decoy}/{self.file}", "w") as file:
                 file.write("root's")
-        # Open, so that no other gets its number when it is deleted.
+        # Kept open so that its inode number cannot be reused after a deletion.
         self.open = os.open(self.decoy, os.O_PATH)
         self.inode = os.fstat(self.open).st_ino
 
@@ -96,7 +96,7 @@ class Round:
         return done.returncode, done.stderr.decode(errors="replace").strip()
 
     def harm(self):
-        """What became of root's folder, wherever it is now."""
+        """Returns the changes to root's folder, wherever it is now."""
         try:
             return self.changes()
         finally:
@@ -126,12 +126,12 @@ class Round:
                     if os.stat(f"{path}/{self.file}").st_uid != 0:
                         found.append("file given away")
                 return found
-        # Its owner can delete an empty one too.
+        # The user may delete root's empty directory.
         return ["folder deleted"] if self.hasFile else []
 
 
 class Marking(Round):
-    """`mark` of a file that becomes a link, or lies in a folder that does."""
+    """`mark` of a file that is exchanged for a link, or of one in such a folder."""
 
     def __init__(self, purgefs, base, work, number, delay):
         self.base, self.work, self.purgefs, self.delay = base, work, purgefs, delay
@@ -168,7 +168,7 @@ class Marking(Round):
 
 
 def prepare(purgefs, base):
-    """A store of the user's, and a backup of it."""
+    """Makes a store of the user's, and a backup of it."""
     os.makedirs(f"{base}/source")
     os.chown(f"{base}/source", USER, USER)
     run = [purgefs, "run", "--quiet", "--store", f"{base}/source", "--", "sh", "-c", "echo x > $HOME/Documents/x"]

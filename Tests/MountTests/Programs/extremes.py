@@ -2,9 +2,9 @@
 
 extremes.py MOUNTED PLAIN REPORT [CONTROL]
 
-Each call is made on both sides; what they return and how long the file is afterwards must agree, or be one
-of the differences that `expected` knows. CONTROL is the mount's `.purgefs`, if the caller may use it.
-The report is a JSON object: calls, failures.
+Each call is made on both sides. The results and the file's size afterwards must agree, or differ in a way that `expected`
+knows. CONTROL is the mount's `.purgefs`, if the caller may use it. The report is a JSON object with the members `calls` and
+`failures`.
 """
 import ctypes
 import errno
@@ -16,9 +16,9 @@ import sys
 
 libc = ctypes.CDLL(None, use_errno=True)
 I64, SIZE, INT, VOID = ctypes.c_int64, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p
-END = (2**32 - 1) * 4096  # no file is longer, as on ext4
+END = (2**32 - 1) * 4096  # the maximum file size, as on ext4
 LARGEST = 2**63 - 1
-#: The plain side would really allocate more than this.
+# The plain side would really allocate a length above this.
 REAL = 1 << 20
 BUFFER = ctypes.create_string_buffer(1 << 17)
 ADDRESS = ctypes.addressof(BUFFER)
@@ -39,7 +39,7 @@ FEW = [0, 1, 4096, 2**31, 2**44, 2**62, LARGEST - 4096, LARGEST]
 
 
 def call(name, *arguments, result=I64):
-    """What it returns, or the name of its errno."""
+    """Returns the result, or the name of its errno."""
     function = getattr(libc, name)
     function.restype = result
     ctypes.set_errno(0)
@@ -50,7 +50,7 @@ def call(name, *arguments, result=I64):
 
 
 class Side:
-    """The file that the calls are about, of three blocks, and one beside it."""
+    """One side's files: one of three blocks as the target of the calls, and one beside it as a source."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -96,7 +96,7 @@ class Sweep:
             self.fail(label, f"{outcomes[0]} on the mount, {outcomes[1]} beside it")
 
     def mounted(self, label, body, allowed):
-        """Calls that are not made on the plain side: it would fill the disk, or has no such file."""
+        """Makes a call that is not made on the plain side, where it would fill the disk or lacks the file."""
         side = self.sides[0]
         side.reset()
         self.calls += 1
@@ -120,7 +120,7 @@ class Sweep:
             self.both(f"truncate {offset}", lambda s: call("truncate64", s.path.encode(), at, result=INT))
             for whence in (0, 1, 2, 3, 4, 5, 99, -1):
                 self.both(f"lseek {offset}, whence {whence}", lambda s: call("lseek64", s.file, at, INT(whence)),
-                          # the kernel lets FUSE have all offsets
+                          # the kernel accepts all offsets on FUSE
                           lambda mounted, plain: whence in (0, 1, 2) and plain == "EINVAL" and mounted > END)
 
     def allocate(self):
@@ -143,7 +143,7 @@ class Sweep:
                 return call("copy_file_range", s.source, ctypes.byref(start), s.file, ctypes.byref(end),
                             SIZE(length), ctypes.c_uint(0))
             self.both(f"copy_file_range {length} from {at} to {to}", body,
-                      # if there is nothing to copy, the kernel does not call FUSE
+                      # without bytes to copy, the kernel does not call FUSE
                       lambda mounted, plain: mounted in (0, "EINVAL") and plain == "EFBIG" and to > END)
         for at, length in itertools.product(OFFSETS, LENGTHS):
             def send(s):
@@ -231,7 +231,7 @@ class Sweep:
             for flags in (0, 1, 2, 3, -1):
                 self.both(f"setxattr {size}, flags {flags}",
                           lambda s: call("setxattr", s.path.encode(), b"user.new", BUFFER, room, INT(flags), result=INT),
-                          # ENOSPC would be the device's
+                          # ENOSPC would be the simulated device's
                           lambda mounted, plain: (mounted, plain) == ("E2BIG", "ENOSPC"))
                 for side in self.sides:
                     call("removexattr", side.path.encode(), b"user.new", result=INT)
@@ -286,7 +286,7 @@ class Sweep:
 
 
 def numbers(*units):
-    """Texts that are or look like numbers."""
+    """Returns texts that are or look like numbers."""
     plain = [b"0", b"-0", b"-1", b"1", b"00000000000000000000000001", b"1e9", b"0x10", b"1.5", b"", b" 1", b"1 ", b"\xff",
              b"1\0", b"9" * 20, b"9" * 300]
     for power in (12, 31, 32, 44, 60, 62, 63, 64):

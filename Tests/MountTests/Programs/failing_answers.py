@@ -1,5 +1,5 @@
-"""failing_answers.py MOUNT ROUNDS: calls of all kinds while the daemon cannot send some of its answers. Each call ends, and
-none with another error than EIO. Prints how many failed."""
+"""failing_answers.py MOUNT ROUNDS: makes calls of all kinds while the daemon cannot send some of its answers. Each call must
+end, and fail only with EIO. Prints the number of failed calls."""
 import errno
 import mmap
 import os
@@ -11,12 +11,12 @@ failed = 0
 
 
 def attempt(call, *arguments, **options):
-    """The result, or None."""
+    """Returns the result, or None."""
     global failed
     try:
         return call(*arguments, **options)
     except OSError as error:
-        # What an earlier call should have made or removed may exist or not.
+        # An earlier call may have failed before or after its effect.
         if error.errno not in (errno.EIO, errno.ENOENT, errno.EEXIST, errno.ENODATA, errno.ENOTEMPTY):
             raise
         failed += error.errno == errno.EIO
@@ -30,7 +30,7 @@ for number in range(rounds):
         if fd is None:
             continue
         attempt(os.pwrite, fd, b"x" * 300000, 0)
-        # So that the daemon gets the request, and not the page cache, which would send a second one.
+        # O_DIRECT sends the request to the daemon. The page cache would repeat a failed one.
         direct = attempt(os.open, file, os.O_RDONLY | os.O_DIRECT)
         if direct is not None:
             for length in (294912, 4096):

@@ -1,4 +1,4 @@
-"""Calls of every kind in DIRECTORY, whose file system is failing; then, when it has recovered, all of it is removed.
+"""Makes calls of every kind in DIRECTORY while its file system fails, and removes everything once it has recovered.
 
 faulty_calls.py DIRECTORY ROUND       prints the errno of each call that failed
 faulty_calls.py DIRECTORY --remove

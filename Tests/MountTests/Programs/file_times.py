@@ -1,10 +1,10 @@
-"""Random writes, set times and advances of the clock on a mount, against a model that knows nothing of the code.
+"""Compares file times on a mount with an independent model, under random writes, set times and advances of the clock.
 
     file_times.py MOUNT STATE SEED STEPS
 
-The model: a file has times. What happens to a file gives it the present, or what utimensat(2) says. An advance makes all
-times of everything that is there older. STATE is read if it exists, and everything in it is compared with the mount; it
-is written at the end, so the next run can follow another mount of the same store.
+In the model, a call gives a file the current time or the one passed to utimensat(2), and an advance makes all times of existing
+entries older. If STATE exists, it is read and compared with the mount. It is written at the end, so that the next run can
+continue on another mount of the same store.
 """
 import datetime
 import json
@@ -18,7 +18,7 @@ mount, state_path, seed, steps = sys.argv[1], sys.argv[2], int(sys.argv[3]), int
 os.chdir(mount)
 rng = random.Random(seed)
 DAY = 86_400 * 10**9
-# Stamps may lag behind the clock that programs read.
+# Time stamps may lag behind the clock that programs read.
 LAG = 50 * 10**6
 ATIME, MTIME, CTIME, BIRTH = range(4)
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
@@ -49,7 +49,7 @@ class Model:
                 self.fail(what, path, self.files[path], found)
 
     def happens(self, what, action, touched, exact=None):
-        """What the action touches may have got the present; where `exact` has a time, it must be that."""
+        """Runs `action`. Times of `touched` paths may become the current time, or must be the time in `exact`."""
         before = time.time_ns() - LAG
         action()
         after = time.time_ns()
@@ -140,7 +140,8 @@ def change():
 
 
 def value(is_kept):
-    """Links and special files keep, over an unmount of an ordinary user, only what their stamps can tell."""
+    """Returns a random time. In an ordinary user's mount, links and special files keep only the times that stamps can express
+    across an unmount."""
     now = time.time_ns()
     early = now - 4000 * DAY - rng.randrange(1000 * DAY)
     if not is_kept:
@@ -185,7 +186,7 @@ if os.path.exists(state_path):
     with open(state_path) as file:
         model.files, model.ahead, model.count = json.load(file)
     for path in model.files if os.geteuid() else []:
-        # An ordinary user's daemon opens up what its owner has closed, while it scans the store.
+        # During its scan, an ordinary user's daemon adds permissions to entries that their owner has closed.
         if os.lstat(path).st_mode & 0o700 not in (0o600, 0o700) and model.files[path][CTIME] < seen(path)[CTIME]:
             model.files[path][CTIME] = seen(path)[CTIME]
     model.check("after the mount")

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What harness_test.py does in Python: fill, purge, no space, lock, and weeks later.
-#   harness.sh CONTAINER.SH [NUMBER]     so many times each
+# The tests of harness_test.py in shell: fill, purge, no space, lock, and weeks later.
+#   harness.sh CONTAINER.SH [NUMBER]     runs the first six NUMBER times
 set -eu
 # shellcheck source=mount-scripts/container.sh
 . "$1"
@@ -49,7 +49,7 @@ $CONTAINER/tmp:"
     container_end
 }
 
-# Each purge answers one call.
+# Each purge satisfies only one call of container_expect_purge.
 purge_again() {
     begin
     echo x >"$CONTAINER/Library/Caches/photo"
@@ -109,7 +109,7 @@ programs_and_mistakes() {
     container_end
     container_begin --total much 2>/dev/null && failed 'a device of "much"'
     same "$CONTAINER" ''
-    # Without container_end: its end is that of the shell.
+    # No container_end here: the container ends with the shell.
     begin
 }
 

@@ -1,4 +1,4 @@
-"""How containers of tests end: after a failure, an interrupt and a kill, while they are in use, and many in a row."""
+"""Ends of tests' containers: after a failure, a signal or a kill, while they are in use, and many in a row."""
 
 import gc
 import multiprocessing
@@ -20,7 +20,7 @@ SCRIPTS = str(pathlib.Path(sys.modules[Container.__module__].__file__).parent)
 
 @pytest.fixture
 def folder(tmp_path):
-    """An empty TMPDIR, in which nothing is left afterwards, soon."""
+    """Provides an empty TMPDIR, and waits at the end until it is empty again."""
     (tmp_path / "tmp").mkdir()
     yield tmp_path
     deadline = time.monotonic() + 60
@@ -57,7 +57,7 @@ def test_no_reports_without_failure(folder):
 
 @pytest.mark.parametrize("name, status", [("SIGINT", 2), ("SIGTERM", -15), ("SIGKILL", -9)])
 def test_signal_to_pytest(folder, name, status):
-    """As Ctrl-C does it, SIGINT is for all processes of the terminal."""
+    """SIGINT goes to all processes of the terminal, as Ctrl-C sends it."""
     kill = f"os.killpg(0, signal.{name})" if name == "SIGINT" else f"os.kill(os.getpid(), signal.{name})"
     outcome = run_test(folder, ["(container.documents / 'a').touch()", kill, "signal.pause()"])
     assert outcome.returncode == status
@@ -75,7 +75,7 @@ def test_signal_to_shell(folder, name):
     while os.path.exists(outcome.stdout.strip()):
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    for rest in (folder / "tmp").glob("purgefs-sh.*"):  # what only the killed shell could have removed
+    for rest in (folder / "tmp").glob("purgefs-sh.*"):  # only the killed shell could have removed them
         assert name == "KILL"
         for file in rest.iterdir():
             file.unlink()
@@ -108,7 +108,7 @@ def daemon(container):
 
 
 def stop(process):
-    """Waits until no thread of it can answer any more."""
+    """Stops a process, and waits until all its threads have stopped."""
     os.kill(process, signal.SIGSTOP)
     while any("State:\tT" not in file.read_text() for file in pathlib.Path(f"/proc/{process}/task").glob("*/status")):
         time.sleep(0.001)
@@ -122,7 +122,7 @@ def await_loss(container):
 
 @pytest.mark.parametrize("number", range(10))
 def test_daemon_killed(number):
-    """The end of the daemon is a little later than that of its mount; the container's end comes before or after it."""
+    """The daemon lives a little longer than its mount. The container ends before or after the daemon."""
     container = Container(total="64M")
     os.kill(daemon(container), signal.SIGKILL)
     if number % 2:
@@ -137,7 +137,7 @@ def parent(process):
 
 @pytest.mark.parametrize("with_its_run", [False, True])
 def test_daemon_stopped(with_its_run):
-    """The end kills it."""
+    """The end of the container kills a stopped daemon."""
     container = Container(total="64M")
     stopped = daemon(container)
     if with_its_run:
@@ -209,7 +209,7 @@ def test_descriptors_above_1023():
 
 
 def without_status(folder):
-    """A `purgefs run` whose status and messages say nothing."""
+    """Returns a `purgefs run` without messages whose status is always 0."""
     binary = folder / "purgefs"
     binary.write_text(f'#!/bin/sh\n"{os.environ["PURGEFS"]}" "$@" 2>/dev/null\nexit 0\n')
     binary.chmod(0o755)
@@ -263,7 +263,7 @@ def test_expected_purges_that_a_shell_cannot_see(folder):
 
 
 def test_daemon_killed_in_shell(folder):
-    """With and without the status of `purgefs run`."""
+    """The container's end detects the loss with and without the status of `purgefs run`."""
     for binary in [os.environ["PURGEFS"], without_status(folder)]:
         script = f"""
             PURGEFS={binary}
@@ -278,7 +278,7 @@ def test_daemon_killed_in_shell(folder):
 
 
 def test_directory_in_it(monkeypatch):
-    """A test that has changed into it is no reason to fail, and the next one has a working directory."""
+    """A test that leaves its working directory in the container does not fail, and the next test has a working directory."""
     before = os.getcwd()
     with Container(total="64M") as container:
         monkeypatch.chdir(container.documents)
@@ -292,12 +292,12 @@ def test_directory_in_it(monkeypatch):
 
 
 def test_forked_process_lives_on():
-    """It has the pipe open; the end does not wait for it."""
+    """The end does not wait for a forked process that holds the pipe open."""
     container = Container(total="64M")
     child = multiprocessing.get_context("fork").Process(target=signal.pause)
     child.start()
     try:
-        os.close(container._events)  # the child's one stays, and is no file of the app
+        os.close(container._events)  # the child's copy stays open, and is not the app's
         container._events = None
         container.end()
         assert child.is_alive()
@@ -342,7 +342,7 @@ def test_shell_in_a_directory_of_it(folder):
 
 
 def test_shell_without_a_container(folder):
-    """The places would be those of the machine."""
+    """Without a container, the functions would use the machine's own directories."""
     for function in ["run true", "set others=1M", "mark tmp isPurgeable=1", "room", "number used", "events", "why tmp"]:
         outcome = shell(folder, f"container_{function}")
         assert (outcome.returncode, outcome.stdout) == (1, ""), function
@@ -379,7 +379,7 @@ def test_no_container(monkeypatch):
 
 
 def test_many_in_a_row():
-    """None leaves a descriptor, a process or memory in the process of the tests."""
+    """Containers leave no descriptor, process or memory behind in the test process."""
     def measure():
         gc.collect()
         pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])

@@ -1,4 +1,4 @@
-"""What harness.sh does in shell: fill, purge, no space, lock, and weeks later. Run by pytest with purgefs_pytest."""
+"""The tests of harness.sh in Python: fill, purge, no space, lock, and weeks later. Run by pytest with purgefs_pytest."""
 
 import errno
 import os
@@ -60,7 +60,7 @@ def test_a_purge_answers_one_call(container):
 
 
 def test_a_name_that_is_not_utf_8(container):
-    """In events it has U+FFFD."""
+    """Events show such a name with U+FFFD."""
     for path in [b"tmp/a\xff\xc3b", os.fsdecode(b"tmp/a\xff\xc3b"), container.tmp / os.fsdecode(b"a\xff\xc3b")]:
         (container.tmp / os.fsdecode(b"a\xff\xc3b")).write_bytes(b"x")
         container.mark(path, purgeable="low")
@@ -153,7 +153,7 @@ def test_programs_and_mistakes(container):
         container.set(size="1M")
     with pytest.raises(ValueError, match="4096"):
         container.fill(leaving=1000)
-    container.fill(leaving="2048KB")                # KB, MB and GB are powers of 1000 everywhere
+    container.fill(leaving="2048KB")                # KB, MB and GB are powers of 1000
     assert container.room() == 2048000
     with pytest.raises(AssertionError, match="keep was not purged"):
         (container.documents / "keep").touch()

@@ -1,7 +1,7 @@
-"""Commands that need a folder whose lock a program holds: they return, and what they promise is so.
+"""Runs commands that need a folder whose lock a program holds. They return, and have done what they promise.
 
-held_folder.py MOUNT make: makes two files with a name in each of two folders, for a mount at which nobody has looked.
-held_folder.py MOUNT lock: locks the device while each is open by another folder's name. One of them is known to the daemon
+held_folder.py MOUNT make: makes two files with a name in each of two folders, for a mount that has looked nothing up yet.
+held_folder.py MOUNT lock: locks the device while both files are open by the other folder's names. The daemon knows one of them
 by the name that the kernel has not looked up.
 held_folder.py MOUNT launch: launches the app while its container is being listed."""
 import ctypes
@@ -74,7 +74,7 @@ def launch():
     for text in ("unlock", "reboot") * 4:
         command("device.state", text)
     took = time.monotonic() - began
-    # Each wait would take two seconds.
+    # Waiting for the folder would take two seconds each time.
     assert took < 8, f"they waited for the folder for {took} s"
     memory.release()
     lister.join()

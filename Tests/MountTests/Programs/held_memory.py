@@ -1,4 +1,4 @@
-"""Memory that does not come until it is told to (userfaultfd), for calls that hold a lock of the kernel meanwhile."""
+"""Memory that arrives only on request (userfaultfd), for calls that meanwhile hold a lock of the kernel."""
 import ctypes
 import fcntl
 import mmap
@@ -31,10 +31,10 @@ def eventually(what, holds):
 
 
 class HeldMemory:
-    """A page, for which a call that touches it waits until `release`."""
+    """A page of memory. A call that touches it waits until `release`."""
 
     def __init__(self):
-        # Without O_NONBLOCK it is always readable for select(2): userfaultfd(2).
+        # Without O_NONBLOCK, select(2) always reports it as readable: userfaultfd(2).
         self.faults = checked(libc.syscall(SYS_USERFAULTFD, os.O_CLOEXEC | os.O_NONBLOCK))
         fcntl.ioctl(self.faults, UFFDIO_API, bytearray(struct.pack("QQQ", 0xAA, 0, 0)))
         self.memory = mmap.mmap(-1, PAGE)
@@ -49,7 +49,7 @@ class HeldMemory:
 
 
 def in_thread(call):
-    """A thread that makes the call, which does not keep the program from ending, and its id in the kernel."""
+    """Makes the call in a daemon thread. Returns the thread and its kernel id."""
     ids = []
     thread = threading.Thread(target=lambda: (ids.append(threading.get_native_id()), call()), daemon=True)
     thread.start()
@@ -63,7 +63,7 @@ def waits_for_a_lock(thread):
 
 
 def held_by_a_rename(name, target):
-    """Renames a file over another one that is being written, which keeps the lock of its folder. Returns what ends it."""
+    """Renames a file over one that is being written, which keeps the folder locked. Returns the function that ends it."""
     held = HeldMemory()
     fd = os.open(target, os.O_WRONLY)
     writer, _ = in_thread(lambda: os.writev(fd, [held.memory]))

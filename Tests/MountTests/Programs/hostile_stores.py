@@ -1,22 +1,22 @@
-"""Makes stores as an attacker could make them, and gives each to purgefs.
+"""Makes stores as an attacker could, and gives each to purgefs.
 
 usage: hostile_stores.py PURGEFS DIRECTORY SEED COUNT MOUNT_EVERY [NUMBER]
 
-A sound store is made with PURGEFS itself, in DIRECTORY. COUNT copies of it are changed at random (one to four
-changes each) and given to `status`, `check`, `check --repair` and `check`, every MOUNT_EVERYth of them also to a
-mount with a few operations in it. A verb must end by itself, with 0 or 1, within a deadline; nothing outside the
-store may change; `status` and `check` change nothing in it either. Prints each finding on a line of its own,
-with the seed that makes the store again, then what was done; ends with 1 if there was any finding.
+PURGEFS itself makes a sound store in DIRECTORY. COUNT copies of it get one to four random changes each, and go to `status`,
+`check`, `check --repair` and `check`. Every MOUNT_EVERYth copy is also mounted for a few operations. A verb must end by itself,
+with 0 or 1, before a deadline. Nothing outside the store may change, and `status` and `check` must not change the store either.
+Prints a line for each finding, with the seed that makes the store again and the changes that were made. Ends with 1 if there
+was a finding.
 """
 import hashlib, os, random, shutil, socket, stat, subprocess, sys, time
 
 purgefs, place, seed, count, mount_every = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6])
 place = os.path.realpath(place)
 DEADLINE = 30
-sys.setrecursionlimit(10_000)  # os.walk of deep folders
+sys.setrecursionlimit(10_000)  # for os.walk of deep folders
 RECORD = b"user.purgefs.extents"
 findings = 0
-done = []  # what makes the current store hostile
+done = []  # the changes that make the current store hostile
 
 
 def finding(number, text):
@@ -26,7 +26,7 @@ def finding(number, text):
 
 
 def run(words, number, allowed=(0, 1)):
-    """The exit status of a verb and its messages; None if it had to be ended."""
+    """Returns the exit status of a verb and its messages. The status is None if the verb had to be killed."""
     try:
         ended = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=DEADLINE)
     except subprocess.TimeoutExpired:
@@ -59,7 +59,7 @@ class Mount:
                 return False
         try:
             os.stat(self.point + "/.purgefs/status.json")
-        except PermissionError:  # also of a container that may not be read
+        except PermissionError:  # also if the container may not be read
             return True
         except OSError:
             return False
@@ -133,7 +133,7 @@ attempt(lambda: open(".purgefs/status.json").read())
 
 
 def make_template():
-    """Folders, marks, holes, a list of extents in an attribute and one in a sidecar, several names, events."""
+    """Makes folders, marks, holes, hard links, events, and lists of extents in an attribute and in a sidecar."""
     store = os.path.join(place, "template")
     mount = Mount(store, -1)
     assert mount.works, mount.said()
@@ -170,18 +170,18 @@ def make_template():
 
 
 def copy(source, target):
-    """With attributes, holes and second names."""
+    """Copies a store with its attributes, holes and hard links."""
     subprocess.run(["cp", "-a", "--reflink=auto", source, target], check=True)
 
 
 def outside():
-    """What is beside the stores: its content, times and names."""
+    """Returns the content, times and names of the files beside the stores."""
     folder = os.path.join(place, "outside")
     return {name: digest(os.path.join(folder, name)) for name in sorted(os.listdir(folder))}
 
 
 def is_odd(path):
-    """Whether something other than a file has been put there before: opening it could block, or lead elsewhere."""
+    """Returns whether something other than a file was put there earlier. Opening it could block or lead elsewhere."""
     return os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode)
 
 
@@ -206,7 +206,7 @@ def digest(path):
 
 
 def tree(store):
-    """Every entry of a store, to see that nothing changes."""
+    """Returns a digest of every entry of a store, to detect changes."""
     found = {}
     for folder, folders, names in os.walk(os.fsencode(store)):
         for name in [b"."] + folders + names:
@@ -224,12 +224,12 @@ class Hostile:
         done.clear()
         for _ in range(self.random.randint(1, 4)):
             if os.path.islink(self.path("container")):
-                break  # the next change would be made to what it leads to
+                break  # the next change would follow the link
             change = self.random.choice(self.CHANGES)
             done.append(change.__name__)
             try:
                 change(self)
-            except Exception as error:  # what an earlier change has left does not accept this one
+            except Exception as error:  # the change does not work on a store that an earlier one has changed
                 done.append(f"({error})")
 
     def path(self, *names):
@@ -248,7 +248,7 @@ class Hostile:
     def noise(self, most):
         return self.random.randbytes(self.random.randint(0, most))
 
-    # Attributes.
+    # Changes of attributes.
     def record(self):
         up = self.random.choice([
             b"s../../outside/canary", b"s" + os.fsencode(os.path.join(place, "outside", "canary")), b"s..", b"s.", b"s",
@@ -284,7 +284,7 @@ class Hostile:
         for index in range(300):
             os.setxattr(target, ("user." + str(index)).ljust(245, "n"), b"")
 
-    # Sidecars.
+    # Changes of sidecars.
     def sidecar(self):
         folder = self.path("extents")
         path = os.path.join(folder, self.random.choice(os.listdir(folder)))
@@ -315,7 +315,7 @@ class Hostile:
         os.mkdir(self.path("extents", "folder"))
 
     def replace(self, path):
-        """Something else in the place of an entry."""
+        """Replaces an entry with something else."""
         if os.path.isdir(path) and not os.path.islink(path):
             shutil.rmtree(path)
         elif os.path.lexists(path):
@@ -345,7 +345,7 @@ class Hostile:
             with open(path, "wb"):
                 pass
 
-    # device.json.
+    # Changes of device.json.
     def settings(self):
         path = self.path("device.json")
         if is_odd(path):
@@ -386,7 +386,7 @@ class Hostile:
         for name in ("device.json.new", "device.json.damaged-1", "journal.sqlite.new", "journal.sqlite.damaged-1"):
             self.replace(self.path(name))
 
-    # The journal.
+    # Changes of the journal.
     def journal(self):
         import sqlite3
         path = self.path("journal.sqlite")
@@ -428,7 +428,7 @@ class Hostile:
                 database.executescript(self.random.choice(statements))
             database.close()
 
-    # Entries of the container.
+    # Changes of the container's entries.
     def entry(self):
         self.replace(self.random.choice([self.a_file(), self.a_folder()]))
 

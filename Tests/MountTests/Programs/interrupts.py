@@ -1,6 +1,6 @@
-"""Signals `purgefs run`, `purgefs mount` and `purgefs mount --foreground` to end, at moments from 0 to 150 ms after their
-start: by ^C and ^\\ at their terminal, by SIGINT to their process group, by a signal to them alone. Each must end at once
-and not with 0 (in the foreground, before it has mounted), and leave nothing behind.
+"""Signals `purgefs run`, `purgefs mount` and `purgefs mount --foreground` 0 to 150 ms after their start: by ^C and ^\\ at their
+terminal, by SIGINT to their process group, and by other signals to them alone. Each must end at once with a status other than
+0, and leave nothing behind. A mount in the foreground ends with 0 if it had already mounted.
 
 usage: interrupts.py PURGEFS DIRECTORY COUNT        COUNT moments for each of the three
 """
@@ -17,7 +17,7 @@ KEYS = {"^C": b"\x03", "^\\": b"\x1c"}
 
 
 class Terminal:
-    """The controlling terminal of this process, which is the leader of its session, as a shell is."""
+    """The controlling terminal of this process, which leads its session as a shell does."""
 
     def __init__(self):
         self.master, self.slave = pty.openpty()
@@ -62,16 +62,16 @@ class Attempt:
             os.dup2(output, 1)
             os.dup2(output, 2)
             name, value = self.token.split("=")
-            # Swift's own handler of SIGQUIT shows where the program is, and lets it go on.
+            # Swift's own handler of SIGQUIT prints a backtrace and lets the program go on.
             own = {"TMPDIR": self.temporary, "SWIFT_BACKTRACE": "enable=no", name: value}
             os.execve(BINARY, ["purgefs"] + self.words, os.environ | own)
         os.close(child_end)
-        os.read(begun, 1)  # the end of the file is the moment of the exec
+        os.read(begun, 1)  # end of file, at the moment of the exec
         os.close(begun)
         self.pid, self.started = pid, time.monotonic()
 
     def tell(self):
-        """Whether it still existed and got the signal. `mount` is stopped meanwhile, so that this is certain."""
+        """Sends the signal. Returns whether the program still existed; `mount` is stopped first, so that this is certain."""
         while time.monotonic() < self.started + self.delay:
             time.sleep(min(0.0002, max(0, self.started + self.delay - time.monotonic())))
         os.kill(self.pid, signal.SIGSTOP if self.verb == "mount" else 0)
@@ -90,7 +90,7 @@ class Attempt:
         return True
 
     def end(self):
-        """Its status as a shell shows it; None if it does not end."""
+        """Returns the status as a shell shows it, or None if the program does not end."""
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             found, status = os.waitpid(self.pid, os.WNOHANG)
@@ -118,14 +118,14 @@ class Attempt:
         return found
 
     def remains(self, has_worked):
-        """What is left, once every process has had the time to end."""
+        """Returns everything that is left after every process has had time to end."""
         left = [f"mount {path}" for path in self.mounts()]
         deadline = time.monotonic() + 5
         while self.processes() and time.monotonic() < deadline:
             time.sleep(0.005)
         left += [f"process {pid}" for pid in self.processes()]
         left += [f"temporary {name}" for name in os.listdir(self.temporary)]
-        # One whose command has begun, or that was mounted, keeps its store.
+        # A store stays if its command has begun or it was mounted.
         has_worked = has_worked or "purged" in open(self.errors).read()
         if os.path.exists(self.store) and not has_worked:
             left.append(f"store with {os.listdir(self.store)}")
@@ -138,13 +138,13 @@ class Attempt:
             os.kill(int(pid), signal.SIGKILL)
 
     def outcome(self):
-        """The status, and what is wrong."""
+        """Runs one attempt. Returns the status and the problems found."""
         self.start()
         was_told = self.tell()
         status = self.end()
         if not was_told:
-            # A process that makes a mount namespace at this moment has a copy of the mount, which keeps the daemon for a while:
-            # that does not count.
+            # A process that creates a mount namespace at this moment gets a copy of the mount, which keeps the daemon alive for
+            # a while. That does not count.
             os.spawnv(os.P_WAIT, BINARY, ["purgefs", "unmount", self.mountpoint])
             return "done before", ([] if status == 0 else [f"status {status}"]) + self.mounts()
         has_worked = status == 0 and self.verb == "mount --foreground"
@@ -173,7 +173,7 @@ def main():
     sys.exit(failures != 0)
 
 
-# A leader of a process group cannot begin a session.
+# The leader of a process group cannot start a session.
 child = os.fork()
 if child == 0:
     main()

@@ -1,5 +1,5 @@
-"""kill_user.py FOLDER MANNER: uses what is in FOLDER until the file system fails, and prints with what error.
-What another process has made or removed is not a failure."""
+"""kill_user.py FOLDER MANNER: uses the entries of FOLDER until the file system fails, and prints the error. It ignores errors
+because another process has made or removed an entry."""
 import errno
 import os
 import random
@@ -40,7 +40,7 @@ def use():
     except OSError as error:
         if error.errno not in (errno.ENOENT, errno.EEXIST):
             raise
-    # The kernel answers from its cache that a name does not exist, even when the file system has failed.
+    # The kernel answers from its cache that a name does not exist, even after the file system has failed.
     os.statvfs(folder)
 
 

@@ -1,8 +1,8 @@
-"""A folder of purged names is moved while the kernel cannot be told about them.
+"""Moves a folder of purged names while the kernel cannot be told about them.
 
-moved_folder.py MOUNT: prints how many names are left for open(2) with O_PATH, and how many a watcher of
-the folder was told about. A process writes a file from memory that never arrives (userfaultfd), and a rename
-over that file from out of the folder waits for it, with the folder's lock."""
+moved_folder.py MOUNT: prints the number of names that open(2) with O_PATH still finds, and the number that a watcher of the
+folder was told about. A process writes a file from memory that never arrives (userfaultfd). A rename from the folder over that
+file waits for the write and holds the folder's lock."""
 import errno
 import os
 import struct

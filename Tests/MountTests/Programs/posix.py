@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the checks of posix_*.py on a mount and in a plain directory, and compares.
+"""Runs the checks of posix_*.py on a mount and in a plain directory, and compares the outcomes.
 
     posix.py MOUNTED PLAIN [--table docs/POSIX.md] [--only REGEX] [--readonly STAGE]
              [--report FILE] [--show] [--list]
 
-Both directories must be empty. A check whose outcomes differ fails, unless the section
-"Differences" of the table names it; one that the table names and that does not differ fails too.
-`--readonly prepare` makes the tree for the checks of posix_readonly.py in both directories,
-`--readonly check` runs those alone, on a mount that is then read-only.
+Both directories must be empty. A check fails if its outcomes differ, unless the section "Differences" of the table names it. A
+check that the table names must differ. `--readonly prepare` makes the tree for the checks of posix_readonly.py in both
+directories, and `--readonly check` runs only those checks, on a mount that is then read-only.
 """
 import argparse
 import importlib
@@ -24,12 +23,12 @@ import traceback
 import posix_check
 
 HERE = pathlib.Path(__file__).resolve().parent
-#: Seconds that one check may take on one side before it counts as hanging.
+# Seconds that a check may take on one side before it counts as hanging.
 DEADLINE = 60
 
 
 def load(readonly):
-    """The checks for a read-only mount, or all others."""
+    """Returns the checks for a read-only mount, or all others."""
     for path in sorted(HERE.glob("posix_*.py")):
         importlib.import_module(path.stem)
     return {
@@ -39,7 +38,7 @@ def load(readonly):
 
 
 def listed(table):
-    """Names in the first column of the tables in the section "Differences"."""
+    """Returns the names in the first column of the tables in the section "Differences"."""
     names, inside = set(), False
     for line in pathlib.Path(table).read_text().splitlines():
         if line.startswith("## "):
@@ -50,7 +49,7 @@ def listed(table):
 
 
 def run(function, directory, protect=None):
-    """The check's value, or how it broke."""
+    """Returns the check's value, or the reason why it broke."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -89,7 +88,7 @@ def run_here(function, directory, writer, protect):
 
 
 def compare(name, function, mounted, plain):
-    """The reports of both sides, each from a directory of its own."""
+    """Returns the reports of both sides, each made in a new directory."""
     reports = []
     for place in (mounted, plain):
         directory = os.path.join(place, name)
@@ -100,12 +99,12 @@ def compare(name, function, mounted, plain):
 
 
 def compare_readonly(name, function, mounted, plain):
-    """The same, in the tree that `prepare` has made."""
+    """Returns the reports of both sides, made in the tree of `prepare`."""
     return [run(function, mounted), run(function, plain, sys.modules["posix_readonly"].protect)]
 
 
 def difference(here, there, path=""):
-    """The places where two values differ, one a line."""
+    """Returns a line for each place where two values differ."""
     if isinstance(here, dict) and isinstance(there, dict):
         keys = sorted(set(here) | set(there))
         return [line for key in keys for line in difference(here.get(key), there.get(key), f"{path}.{key}")]
@@ -128,7 +127,7 @@ def arguments():
 
 
 def judge(reports, is_listed):
-    """What is wrong with a check, or nothing."""
+    """Returns the problem of a check, or None."""
     broken = [report["broken"] for report in reports if "broken" in report]
     if broken:
         return f"    broken: {broken[0]}"

@@ -10,7 +10,7 @@ ACCESS, DEFAULT = "system.posix_acl_access", "system.posix_acl_default"
 
 
 def acl(text):
-    """The kernel's form of entries such as `u::rwx,u:65002:r,g::r,m::rwx,o::-`."""
+    """Converts entries such as `u::rwx,u:65002:r,g::r,m::rwx,o::-` into the kernel's format."""
     kinds = {"u": (1, 2), "g": (4, 8), "m": (16, 16), "o": (32, 32)}
     data, order = struct.pack("<I", 2), []
     for entry in text.split(","):
@@ -181,5 +181,5 @@ def acl_by_the_real_tools():
              ("mkdir", "d/sub"), ("touch", "d/f"), ("chmod", "g-w", "d/f"), ("getfacl", "-nRp", "d"),
              ("cp", "-a", "d", "e"), ("getfacl", "-nRp", "e"), ("setfacl", "-b", "-R", "d"), ("getfacl", "-nRp", "d"),
              ("setfacl", "-k", "e"), ("getfacl", "-np", "e")]
-    # Files come in the order of the directory, which is the file system's own.
+    # getfacl lists files in the directory's order, which depends on the file system.
     return [[done.returncode, sorted(done.stdout.split("\n\n")), done.stderr] for done in (run(*step) for step in steps)]

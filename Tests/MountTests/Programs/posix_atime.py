@@ -1,4 +1,4 @@
-"""atime in the manner of relatime, times that are set, and how exactly they are kept."""
+"""atime under relatime, times that programs set, and how exactly they are kept."""
 import ctypes
 import mmap
 import os
@@ -8,7 +8,7 @@ from posix_times import NOW, OMIT, effect, stamps
 
 
 def set_times(path, access, modification, flags=0):
-    """utimensat(2); each time is (seconds, nanoseconds)."""
+    """Calls utimensat(2). Each time is a pair of seconds and nanoseconds."""
     times = (ctypes.c_long * 4)(*access, *modification)
     return call("utimensat", -100, os.fsencode(path), times, flags)
 
@@ -61,7 +61,7 @@ READS = {
 
 
 def atime_cases(path, read):
-    """Where atime lies before, on or after the others, an hour or a day back: what a read does to it."""
+    """Returns the effect of a read for an atime before, at or after the other times, an hour or a day ago."""
     result = {}
     day = 86400
     base = int(os.stat(".").st_mtime) - 100
@@ -102,7 +102,7 @@ def atime_after_read_of_a_small_file():
 
 @check
 def atime_of_what_was_just_written():
-    """Read, write and read again: the write makes the next read move atime."""
+    """A write makes the next read update atime."""
     put("x", b"content")
     result = [effect(lambda: content("x"), "x")]
     result.append(effect(lambda: put("x", b"changed"), "x"))
@@ -169,7 +169,7 @@ def times_now_and_omit():
 
 @check(root=True)
 def times_set_by_others():
-    """NOW needs write permission, a given time needs ownership."""
+    """Setting the current time needs write permission, and setting another time needs ownership."""
     os.chmod(".", 0o777)
     result = []
     for bits in (0o600, 0o666, 0o444):
@@ -209,7 +209,7 @@ def times_of_a_new_file_lie_together():
 
 @check
 def times_after_a_mapping_was_written():
-    """Seen at the latest after msync, and again for a second write."""
+    """The times change by the end of msync, also for a second write."""
     put("f", b"content" * 1000)
     result = []
     with open("f", "r+b") as file, mmap.mmap(file.fileno(), 0) as memory:
@@ -217,6 +217,6 @@ def times_after_a_mapping_was_written():
             def change():
                 memory[at] = 66
                 memory.flush()
-            # POSIX leaves open when a reference moves atime.
+            # POSIX does not say when a reference updates atime.
             result.append(effect(change, "f")[1].replace("a", ""))
     return result + [value(lambda: content("f")[:2].decode())]

@@ -1,8 +1,8 @@
-"""What the checks of posix_*.py share: the list of checks, and calls whose outcome is a plain value.
+"""Shared parts of posix_*.py: the list of checks, and calls whose outcome is a plain value.
 
-A check is a function that runs with a fresh, empty directory as its working directory, in a
-process of its own, and returns a value that JSON can hold and that contains no absolute times,
-inode numbers or paths. It runs once on a mount and once in a plain directory; both must agree.
+A check is a function that runs in a process of its own, with a new, empty working directory. It returns a value that JSON can
+represent, without absolute times, inode numbers or paths. It runs once on a mount and once in a plain directory, and both
+results must agree.
 """
 import ctypes
 import errno
@@ -13,12 +13,12 @@ import stat
 import time
 
 CHECKS = {}
-#: Two users without any privilege, and groups; they need no names.
+# Two users without privileges, and two groups. None of them needs a name.
 ALICE, BOB, STAFF, CREW = 65001, 65002, 65101, 65102
 
 
 def check(function=None, *, root=False, needs=()):
-    """Adds a check. `root`: needs other users or privileges. `needs`: what the plain side must have."""
+    """Adds a check. `root` means that it needs other users or privileges, and `needs` names features of the plain side."""
     def add(function):
         if function.__name__ in CHECKS:
             raise ValueError(f"two checks are called {function.__name__}")
@@ -33,7 +33,7 @@ def error_name(error):
 
 
 def got(function, *arguments, **keywords):
-    """`ok`, or the name of the errno."""
+    """Returns `ok`, or the name of the errno."""
     try:
         result = function(*arguments, **keywords)
     except OSError as error:
@@ -44,7 +44,7 @@ def got(function, *arguments, **keywords):
 
 
 def value(function, *arguments, **keywords):
-    """What the call returns, or the name of the errno."""
+    """Returns the call's result, or the name of the errno."""
     try:
         result = function(*arguments, **keywords)
     except OSError as error:
@@ -64,12 +64,12 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def call(name, *arguments):
-    """A function of the C library; bytes and integers as they are, -1 becomes OSError."""
+    """Calls a function of the C library with bytes and integers. Raises OSError for -1."""
     function = getattr(libc, name)
     function.restype = ctypes.c_long
     ready = [ctypes.c_long(item) if isinstance(item, int) else item for item in arguments]
     result = function(*ready)
-    if result in (-1, 0xFFFFFFFF):  # a function that returns an int does not set the upper half of the register
+    if result in (-1, 0xFFFFFFFF):  # an int result leaves the upper half of the register undefined
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
     return result
@@ -94,7 +94,7 @@ def mode(path):
 
 
 def describe(path):
-    """Kind, mode, owner, links and size (of files and links) of a path."""
+    """Returns kind, mode, owner, links and, for files and links, the size of a path."""
     status = os.lstat(path)
     kind = stat.filemode(status.st_mode)
     size = status.st_size if stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode) else None
@@ -106,7 +106,7 @@ def names(path="."):
 
 
 def eventually(condition, what, seconds=20):
-    """Waits for a condition; nothing depends on how long it takes."""
+    """Waits for a condition. No result depends on how long it takes."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -115,15 +115,15 @@ def eventually(condition, what, seconds=20):
 
 
 def tick():
-    """Returns when a new time stamp differs from all that were given before."""
-    def coarse():  # CLOCK_REALTIME_COARSE, which file systems stamp with
+    """Waits until a new time stamp differs from all earlier ones."""
+    def coarse():  # file systems stamp with CLOCK_REALTIME_COARSE
         return time.clock_gettime_ns(5)
     began = coarse()
     eventually(lambda: coarse() > began + 4_000_000, "the clock")
 
 
 class Child:
-    """A function in a process of its own; `result` waits for what it returns."""
+    """A function in a process of its own. `result` waits for its return value."""
 
     def __init__(self, function, *arguments, user=None, group=None, groups=()):
         self.reader, writer = os.pipe()
@@ -169,12 +169,12 @@ def in_child(function, *arguments, **identity):
 
 
 def as_user(user, function, *arguments, group=None, groups=()):
-    """The function's value when an ordinary user runs it."""
+    """Returns the function's value when an ordinary user runs it."""
     return in_child(function, *arguments, user=user, group=group, groups=groups)
 
 
 def together(count, function):
-    """The values of `count` processes that begin at the same moment."""
+    """Returns the values of `count` processes that start at the same moment."""
     reader, writer = os.pipe()
 
     def wait_and_run(number):

@@ -174,7 +174,7 @@ def vector_flag_append():
 
 @check
 def vector_flag_no_wait_reads():
-    """From memory at once, or EAGAIN: either is right as long as the bytes are."""
+    """The call reads from memory at once or fails with EAGAIN. Both are right if the bytes are."""
     source, _ = pair(10_000)
     os.pread(source, 10_000, 0)
     return value(os.preadv, source, [bytearray(100)], 0, os.RWF_NOWAIT)
@@ -218,7 +218,7 @@ def ioctl_of_extents():
 
 @check
 def handle_of_a_file():
-    """name_to_handle_at(2), which NFS servers and fanotify need."""
+    """Calls name_to_handle_at(2), which NFS servers and fanotify need."""
     import ctypes
     put("f")
     buffer = ctypes.create_string_buffer((128).to_bytes(4, "little") + bytes(200), 204)
@@ -228,7 +228,7 @@ def handle_of_a_file():
 
 @check
 def birth_time():
-    """statx(2) with STATX_BTIME: set once, never later than the rest."""
+    """STATX_BTIME of statx(2) is set once, and never later than the other times."""
     import ctypes
     put("f")
     os.utime("f", (1, 1))

@@ -1,4 +1,4 @@
-"""O_DIRECT: alignment, the end of the file, beside buffered descriptors, appended and asynchronous."""
+"""O_DIRECT: alignment, the end of the file, use beside buffered descriptors, appending, and asynchronous I/O."""
 import ctypes
 import fcntl
 import mmap
@@ -12,7 +12,7 @@ PAGE = 4096
 
 
 def aligned(data):
-    """Memory at the start of a page."""
+    """Returns the data in page-aligned memory."""
     memory = mmap.mmap(-1, max(len(data), 1))
     memory[:len(data)] = data
     return memory
@@ -32,7 +32,7 @@ def direct_aligned():
 
 @check
 def direct_beside_buffered():
-    """Each sees at once what the other wrote."""
+    """Each descriptor sees at once what the other wrote."""
     put("f", b"0" * 16384)
     direct, buffered = os.open("f", os.O_RDWR | os.O_DIRECT), os.open("f", os.O_RDWR)
     memory, into, result = mmap.mmap(-1, 4096), mmap.mmap(-1, 4096), []
@@ -60,7 +60,7 @@ def shifted(length, by):
     return memoryview(mmap.mmap(-1, length + PAGE))[by:by + length]
 
 
-#: Offset, length, and how far the memory lies past the start of a page.
+# Offset, length, and the memory's distance from the start of a page.
 UNALIGNED = {"offset": (100, PAGE, 0), "length": (0, 100, 0), "memory": (0, PAGE, 7), "all": (9, 99, 3)}
 
 
@@ -76,7 +76,7 @@ def direct_unaligned_is_refused():
 
 @check
 def direct_unaligned_does_no_harm():
-    """It is either refused or done correctly."""
+    """Unaligned calls are either refused or done correctly."""
     before, result = bytes(range(250)) * 40, {}
     for name, (at, length, by) in UNALIGNED.items():
         put("f", before)
@@ -93,7 +93,7 @@ def direct_unaligned_does_no_harm():
 
 @check
 def direct_at_the_end_of_the_file():
-    """A read is short there, and what is written after it makes a hole of zeros."""
+    """A read at the end of the file is short, and a write past it leaves a hole of zeros."""
     put("f", b"x" * 5000)
     descriptor = os.open("f", os.O_RDWR | os.O_DIRECT)
     memory = aligned(bytes(4 * PAGE))
@@ -118,7 +118,7 @@ def direct_append_by_two_writers():
 
 
 class Asynchronous:
-    """io_submit(2) of several reads or writes at once."""
+    """Several reads or writes at once by io_submit(2)."""
     SETUP, DESTROY, GETEVENTS, SUBMIT = (206, 207, 208, 209) if os.uname().machine == "x86_64" else (0, 1, 4, 2)
     READ, WRITE = 0, 1
 
@@ -127,7 +127,7 @@ class Asynchronous:
         call("syscall", self.SETUP, 64, ctypes.byref(self.context))
 
     def run(self, descriptor, requests):
-        """The outcome of each (operation, memory, offset)."""
+        """Returns the outcome of each (operation, memory, offset)."""
         blocks, anchors = [], []
         for number, (operation, memory, offset) in enumerate(requests):
             anchors.append(ctypes.c_char.from_buffer(memory))
@@ -150,7 +150,7 @@ class Asynchronous:
 
 @check
 def direct_asynchronous():
-    """Many writes at once, most of them past the end, are all there, and so they are read."""
+    """Many simultaneous writes, most of them past the end, are all there and can be read the same way."""
     descriptor, queue = os.open("f", os.O_RDWR | os.O_CREAT | os.O_DIRECT), Asynchronous()
     pieces = [bytes([number + 1]) * 16 * PAGE for number in range(24)]
     result, order = [], [number * 7 % 24 for number in range(24)]
@@ -164,7 +164,7 @@ def direct_asynchronous():
 
 @check
 def direct_asynchronous_beside_a_buffered_reader():
-    """What has been written is read at once, even if another descriptor fills the page cache meanwhile."""
+    """Written data is read at once, even if another descriptor fills the page cache meanwhile."""
     size = 160 * PAGE
     descriptor, queue = os.open("f", os.O_RDWR | os.O_CREAT | os.O_DIRECT), Asynchronous()
     os.pwritev(descriptor, [aligned(bytes(size))], 0)

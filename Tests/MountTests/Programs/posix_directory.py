@@ -1,4 +1,4 @@
-"""Listing: large directories that change meanwhile, telldir and seekdir, removed directories."""
+"""Directory listings: large directories that change meanwhile, telldir and seekdir, removed directories."""
 import ctypes
 import os
 import random
@@ -13,13 +13,13 @@ libc.seekdir.argtypes = [ctypes.c_void_p, ctypes.c_long]
 
 
 class Stream:
-    """A DIR of the C library."""
+    """A DIR stream of the C library."""
 
     def __init__(self, path="."):
         self.handle = libc.opendir(os.fsencode(path))
 
     def read(self):
-        """(name, type), or None at the end."""
+        """Returns (name, type), or None at the end."""
         record = libc.readdir(self.handle)
         if not record:
             return None
@@ -82,7 +82,7 @@ def listing_dots_have_their_inodes():
 
 @check
 def listing_of_ten_thousand_while_it_changes():
-    """No entry that stayed is missed or comes twice, whatever comes and goes meanwhile."""
+    """Entries that stay are listed exactly once, whatever is added or removed meanwhile."""
     fill(10000)
     stream, seen, chance = Stream(), [], random.Random(1)
     stays = {f"f{number}".encode() for number in range(0, 10000, 2)}
@@ -103,7 +103,7 @@ def listing_of_ten_thousand_while_it_changes():
 
 @check
 def listing_with_telldir_and_seekdir():
-    """A position stays valid while other entries are removed: the same entries follow it."""
+    """A position stays valid when other entries are removed, and the same entries follow it."""
     fill(10000)
     stream, places, order = Stream(), [], []
     while True:
@@ -199,7 +199,7 @@ def listing_by_several_processes_while_it_changes():
 
 @check
 def listing_ends_though_each_entry_is_renamed():
-    """Entries that are added behind the reader do not keep it reading for ever."""
+    """A reader ends although entries are added behind its position."""
     fill(3000)
     stream, count = Stream(), 0
     while (record := stream.read()) and count < 100_000:

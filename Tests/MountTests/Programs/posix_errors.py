@@ -1,4 +1,4 @@
-"""errno for each wrong path, of every call that takes one (pjdfstest, LTP's syscalls)."""
+"""The errno of each call that takes a path, for each kind of wrong path (pjdfstest, LTP's syscalls)."""
 import os
 import shutil
 import socket
@@ -10,7 +10,7 @@ LONG = b"n" * 255
 
 
 def fixture(shape):
-    """One entry of each kind, and links that lead nowhere, to them, and around."""
+    """Makes one entry of each kind, and symbolic links to them, to nothing and in a loop."""
     if os.path.lexists("t"):
         shutil.rmtree("t")
     os.mkdir("t")
@@ -48,14 +48,14 @@ SHAPES = [
 
 
 def matrix(operation):
-    """The outcome of the operation for each shape, each in a fresh tree."""
+    """Returns the operation's outcome for each shape, each in a new tree."""
     outcomes = {}
     is_fresh = False
     for shape in SHAPES:
         if not is_fresh or shape == b"chain39":
             fixture(shape)
         os.chdir("t")
-        # The root is left out: operations would really use `/`, and it must not be changed.
+        # Operations that could change the real `/` are not tried on it.
         outcome = value(operation, shape) if shape != b"/" or operation in SAFE_ON_ROOT else "not tried"
         os.chdir("..")
         key = shape.decode() if len(shape) < 40 else f"{len(shape)}:{shape[:1].decode()}..{shape[-2:].decode()}"
@@ -152,7 +152,7 @@ def utime_raw(path, nanoseconds):
 
 @check
 def errors_of_unknown_flags():
-    """Each call that takes flags, with one that no system has."""
+    """Each call that takes flags gets a flag that no system defines."""
     put("f")
     os.mkdir("d")
     descriptor, unknown = os.open("f", os.O_RDWR), 1 << 27

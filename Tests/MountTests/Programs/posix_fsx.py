@@ -1,4 +1,4 @@
-"""Random operations on one file through many descriptors, beside a copy in memory (after fsx)."""
+"""Random operations on one file through many descriptors, compared with a copy in memory (after fsx)."""
 import hashlib
 import mmap
 import os
@@ -10,7 +10,7 @@ LIMIT, PAGE = 600_000, 4096
 
 
 class Exerciser:
-    """The file, its copy, and the descriptors that are open on it."""
+    """The file, its copy, and its open descriptors."""
 
     def __init__(self, seed):
         self.chance = random.Random(seed)
@@ -22,7 +22,7 @@ class Exerciser:
         self.direct = os.open("f", os.O_RDWR | os.O_DIRECT)
 
     def span(self, within=None):
-        """A random (offset, length), often at the edges of blocks."""
+        """Returns a random (offset, length), often at the edges of blocks."""
         top = LIMIT if within is None else within
         at = self.chance.randrange(top) if top else 0
         if self.chance.random() < 0.4:
@@ -123,7 +123,7 @@ class Exerciser:
         assert found == expected, f"at {at}, {length} bytes, way {how}"
 
     def check_holes(self):
-        """What is a hole reads as zero."""
+        """Checks that holes read as zeros."""
         size, at = len(self.copy), 0
         while at < size:
             try:
@@ -139,7 +139,7 @@ class Exerciser:
         self.open[at] = os.open("f", os.O_RDONLY if at == 2 else os.O_RDWR)
 
     def reopen_all(self):
-        """With no descriptor left, the next one may be passed through to the kernel."""
+        """Closes all descriptors and opens new ones. The first one may then be passed through to the kernel."""
         for descriptor in self.open + [self.direct]:
             os.close(descriptor)
         self.open[2] = os.open("f", os.O_RDONLY)

@@ -119,7 +119,7 @@ NAMES = [
 
 @check
 def name_of_any_bytes():
-    """Each name can be made, found, listed, renamed and linked, and is distinct from all others."""
+    """Each name can be created, found, listed, renamed and linked, and is distinct from all others."""
     made = []
     for number, name in enumerate(NAMES):
         made.append(got(put, name, b"%d" % number))
@@ -137,7 +137,7 @@ def name_of_any_bytes():
 
 @check
 def name_of_each_single_byte():
-    """All bytes but the slash and zero; the dot exists already."""
+    """All bytes but the slash and zero can be names. The dot exists already."""
     each = [bytes([number]) for number in range(1, 256) if number != 0x2F]
     made = [got(put, name, name) for name in each]
     found = sorted(os.listdir(b"."))
@@ -165,7 +165,7 @@ def descend(part, count):
 
 @check
 def name_very_deep_paths():
-    """A path of 60 KB can be made, seen and removed, though not named."""
+    """A directory 60 KB deep can be made, read and removed, although no path can name it."""
     top = os.open(".", os.O_RDONLY)
     descend("d" * 255, 240)
     put("f", b"deep")

@@ -22,13 +22,13 @@ def lock(descriptor, kind, start=0, length=0, command=fcntl.F_SETLK, whence=0):
 
 
 def holder(descriptor, kind, start=0, length=0, command=fcntl.F_GETLK):
-    """(kind, start, length) of the conflicting lock; the pid differs each time."""
+    """Returns (kind, start, length) of the conflicting lock, without the pid, which is different each time."""
     answer = struct.unpack("hhqqi4x", fcntl.fcntl(descriptor, command, struct.pack("hhqqi4x", kind, 0, start, length, 0)))
     return [answer[0], answer[2], answer[3]] if answer[0] != UNLOCK else "free"
 
 
 def elsewhere(function, *arguments):
-    """The outcome in another process with a descriptor of its own."""
+    """Returns the outcome in another process with its own descriptor."""
     return in_child(lambda: value(function, os.open("f", os.O_RDWR), *arguments))
 
 
@@ -73,7 +73,7 @@ def flock_waits_until_it_is_free():
 
 
 def blocked(pid):
-    """Whether the process waits for a lock."""
+    """Returns whether the process waits for a lock."""
     with open("/proc/locks") as locks:
         return any("->" in line and f" {pid} " in line for line in locks)
 

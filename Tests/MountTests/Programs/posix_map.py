@@ -1,4 +1,4 @@
-"""Mappings: coherent with read and write from other descriptors, the end of the file, msync."""
+"""Mappings: coherence with read and write through other descriptors, the end of the file, msync."""
 import ctypes
 import mmap
 import os
@@ -77,13 +77,13 @@ def map_raw(descriptor, length, prot, flags, offset=0):
 
 
 def touched(action):
-    """SIGBUS, SIGSEGV or what the action returns."""
+    """Returns the action's value, or the signal that ended it (SIGBUS or SIGSEGV)."""
     return Child(action).result()
 
 
 @check
 def map_beyond_the_end():
-    """The rest of the last page is zero and is not written; the next page is SIGBUS."""
+    """The rest of the last page is zero and not written back. Access to the next page is SIGBUS."""
     descriptor = opened(PAGE + 100)
     memory = mmap.mmap(descriptor, 0, prot=mmap.PROT_READ | mmap.PROT_WRITE)
     raw = map_keep(descriptor, 4 * PAGE)
@@ -103,7 +103,7 @@ def map_keep(descriptor, length, prot=3, flags=mmap.MAP_SHARED):
 
 @check
 def map_stored_beyond_the_end_then_grown():
-    """What a mapping has stored past the end, not yet written back, when the file grows over it."""
+    """A file grows over bytes that a mapping has stored past its end and not written back."""
     def grow(how):
         descriptor = opened(PAGE + 100)
         raw = map_keep(descriptor, 2 * PAGE)
@@ -197,7 +197,7 @@ def map_of_an_empty_file():
 
 @check
 def map_read_only_while_others_write():
-    """A file read through a mapping that another descriptor, opened earlier or later, writes."""
+    """A mapping for reading sees writes through descriptors opened before or after it."""
     put("f", b"a" * 300_000)
     early = os.open("f", os.O_RDWR)
     reader = os.open("f", os.O_RDONLY)
@@ -214,7 +214,7 @@ def map_read_only_while_others_write():
 
 @check
 def map_opened_for_reading_first():
-    """Larger files opened for reading alone may be passed through; writers that come later are seen."""
+    """Large files opened only for reading may be passed through. The mapping still sees later writers."""
     put("f", b"a" * 300_000)
     reader = os.open("f", os.O_RDONLY)
     memory = mmap.mmap(reader, 0, prot=mmap.PROT_READ)
@@ -235,7 +235,7 @@ def map_opened_for_reading_first():
 
 @check
 def map_read_into_and_write_out_of_itself():
-    """read(2) into, and write(2) out of, a mapping of the same file: no deadlock, right bytes."""
+    """read(2) into and write(2) from a mapping of the same file do not deadlock, and move the right bytes."""
     descriptor = opened(4 * PAGE)
     memory = mmap.mmap(descriptor, 0)
     os.preadv(descriptor, [memoryview(memory)[PAGE:2 * PAGE]], 0)

@@ -1,4 +1,4 @@
-"""Flags of open(2): O_APPEND, O_EXCL, O_DIRECT, O_SYNC, O_CLOEXEC, O_PATH, and many at once."""
+"""Flags of open(2): O_APPEND, O_EXCL, O_DIRECT, O_SYNC, O_CLOEXEC, O_PATH, and many open files at once."""
 import errno
 import fcntl
 import os
@@ -10,7 +10,7 @@ from posix_check import call, check, content, got, in_child, mode, names, put, t
 
 @check
 def append_by_several_writers():
-    """No line is lost, torn or doubled."""
+    """No line is lost, torn or duplicated."""
     put("f", b"")
 
     def write(number):
@@ -80,7 +80,7 @@ def exclusive_creation_has_one_winner():
 
 @check
 def exclusive_names_have_one_winner():
-    """mkdir, link, symlink, rename NOREPLACE: each an atomic test-and-set."""
+    """mkdir, link, symlink and mkfifo are each an atomic test-and-set."""
     for number in range(4):
         put(f"source{number}")
     actions = [lambda n, to: os.mkdir(to), lambda n, to: os.link(f"source{n}", to), lambda n, to: os.symlink("x", to),
@@ -94,7 +94,7 @@ def exclusive_names_have_one_winner():
 
 @check
 def creation_race_without_exclusive():
-    """All succeed, all have the same file."""
+    """All processes succeed and get the same file."""
     result = []
     for turn in range(30):
         def make(number):
@@ -117,7 +117,7 @@ def exclusive_sees_links():
 
 @check
 def create_with_a_mode_that_forbids():
-    """The creator writes on, whatever the mode."""
+    """The creator may write whatever the mode."""
     descriptor = os.open("f", os.O_CREAT | os.O_RDWR, 0)
     os.write(descriptor, b"abc")
     return [mode("f"), os.pread(descriptor, 5, 0), os.fstat(descriptor).st_size]
@@ -190,7 +190,7 @@ def path_descriptor_of_an_unlinked_file():
 
 @check
 def many_open_files():
-    """As many as the process may have, and the next fails as it should."""
+    """A process can open as many files as its limit allows, and the next open fails."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (1000, 1000))
     opened = []
     try:

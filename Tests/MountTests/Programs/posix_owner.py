@@ -1,4 +1,4 @@
-"""chmod and chown: which users may call them, and what they clear."""
+"""chmod and chown: the users who may call them, and the bits they clear."""
 import os
 
 from posix_check import ALICE, BOB, CREW, STAFF, as_user, call, check, describe, got, mode, put
@@ -37,7 +37,7 @@ def chown_by_each_caller():
 
 @check(root=True)
 def chown_by_an_owner_to_groups():
-    """To each group of which the owner is a member, in whatever way, and to no other."""
+    """An owner may give a file to each group they are a member of, and to no other group."""
     os.chmod(".", 0o777)
     result = {}
     for bits in (0o644, 0o2755, 0o2644, 0o6711):
@@ -54,7 +54,7 @@ def chown_by_an_owner_to_groups():
 
 @check(root=True)
 def chmod_setgid_of_a_group_of_others():
-    """Stays off unless the owner is in the file's group, as primary or supplementary group."""
+    """The bit stays off unless the file's group is the owner's primary or a supplementary group."""
     os.chmod(".", 0o777)
     result = {}
     for group, groups in ((CREW, ()), (STAFF, ()), (CREW, (65200,)), (CREW, (65200, STAFF)), (CREW, tuple(range(70_000, 70_300)) + (STAFF,))):

@@ -1,10 +1,10 @@
-"""Permissions: modes against owner, group, supplementary group and others; sticky directories."""
+"""Permissions: modes for owner, group, supplementary group and others; sticky directories."""
 import os
 import shutil
 
 from posix_check import ALICE, BOB, CREW, STAFF, as_user, check, describe, got, mode, names, put, value
 
-#: The caller, relative to a file of ALICE and STAFF: user, group, supplementary groups.
+# The caller as seen from a file of ALICE and STAFF: user, group, supplementary groups.
 CALLERS = {
     "owner": (ALICE, CREW, ()),
     "owner_in_group": (ALICE, STAFF, ()),
@@ -103,7 +103,7 @@ def permission_execute():
 
 
 def try_remove(entry):
-    """Each way to take an entry away from a directory, or to put another over it."""
+    """Returns the outcome of each way to remove an entry from a directory or to replace it."""
     outcomes = [got(os.rename, "s/" + entry, "s/moved"), got(os.rename, "s/moved", "s/" + entry)]
     outcomes += [got(os.rename, "s/" + entry, "out/moved"), got(os.rename, "out/moved", "s/" + entry)]
     if entry == "directory":

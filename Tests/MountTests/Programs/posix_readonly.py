@@ -1,11 +1,11 @@
-"""A mount that is read-only (`-o ro`), beside a read-only bind mount of the plain directory."""
+"""A read-only mount (`-o ro`), compared with a read-only bind mount of the plain directory."""
 import os
 
 from posix_check import call, check, content, got, names, put, value
 
 
 def prepare(place):
-    """The tree that the checks find; made before the mount becomes read-only."""
+    """Makes the tree for the checks, before the mount becomes read-only."""
     os.chdir(place)
     put("file", b"content" * 50_000)
     put("program", open("/bin/true", "rb").read(), 0o755)
@@ -19,7 +19,7 @@ def prepare(place):
 
 
 def protect(place):
-    """The plain side: the same directory, mounted over itself, read-only in this process's own namespace."""
+    """Mounts the plain directory read-only over itself, in this process's own namespace."""
     call("unshare", 0x20000)
     call("mount", b"none", b"/", None, 0x44000, None)
     call("mount", os.fsencode(place), os.fsencode(place), None, 0x1000, None)

@@ -1,4 +1,4 @@
-"""rename(2) and renameat2(2), every case: itself, hard links, over existing entries, into itself, flags."""
+"""All cases of rename(2) and renameat2(2): to itself, hard links, over existing entries, into itself, flags."""
 import os
 import select
 import shutil
@@ -13,7 +13,7 @@ def renameat2(old, new, flags):
 
 
 def tree():
-    """Everything below here: kind, links, size and content."""
+    """Returns kind, links, size and content of everything below the working directory."""
     result = {}
     for folder, folders, files in os.walk("."):
         for name in folders + files:
@@ -45,7 +45,7 @@ def make(kind, name):
 
 
 def every_pair(flags):
-    """The outcome, and the tree it leaves, for each kind over each."""
+    """Returns the outcome and the resulting tree of each kind of entry renamed over each other kind."""
     result = {}
     for old in KINDS:
         for new in KINDS:
@@ -189,7 +189,7 @@ def rename_of_a_deep_tree_is_seen_at_once():
 
 
 def while_it_is_replaced(replace, look):
-    """What `look` saw while another process replaced `f` a thousand times."""
+    """Returns the results of `look` while another process replaced `f` a thousand times."""
     put("f", b"a" * 5000)
     put("g", b"b" * 5000)
 
@@ -210,7 +210,7 @@ def whole():
 
 @check
 def rename_over_leaves_no_gap():
-    """There is always a file of this name, and it is the old one or the new one, whole."""
+    """There is always a file with this name, and it is completely the old one or the new one."""
     def replace():
         put("next", bytes([os.urandom(1)[0]]) * 5000)
         os.rename("next", "f")
@@ -224,7 +224,7 @@ def rename_exchange_leaves_no_gap():
 
 @check
 def rename_of_the_working_directory_meanwhile():
-    """getcwd(3) and `..` are right at every moment, whatever name a directory above has at that moment."""
+    """getcwd(3) and `..` are right at every moment, whatever the name of a directory above."""
     os.makedirs("a/b/c")
 
     top = os.open(".", os.O_PATH)

@@ -1,4 +1,4 @@
-"""What clears set-user-ID, set-group-ID and capabilities of a file, and set-group-ID directories."""
+"""Calls that clear a file's set-user-ID, set-group-ID and capabilities, and set-group-ID directories."""
 import mmap
 import os
 import shutil
@@ -73,7 +73,7 @@ CHANGES = {
 
 
 def cleared_by(change):
-    """Mode after the change, by caller and mode before it."""
+    """Returns the mode after the change, by caller and mode before it."""
     os.chmod(".", 0o777)
     put("source")
     result = {}
@@ -83,7 +83,7 @@ def cleared_by(change):
             own("f", bits=bits)
             outcome = as_user(user, lambda: got(change, "f"), group=group, groups=groups)
             left = "f" if os.path.exists("f") else "f3"
-            # Twice: what the kernel remembers, and what the file system says to another descriptor.
+            # Read twice: from the kernel's cache, and from the file system through another descriptor.
             descriptor = os.open(left, os.O_RDONLY)
             result[f"{bits:o} {name}"] = [outcome, mode(left), oct(os.fstat(descriptor).st_mode & 0o7777)]
             os.close(descriptor)
@@ -127,7 +127,7 @@ def setid_directory_inherits_its_group():
 
 @check(root=True)
 def setid_capability_is_lost_by_a_write():
-    """security.capability is removed by the first change of content, by any user."""
+    """Any user's first change of content removes security.capability."""
     result = {}
     changes = {name: CHANGES[name] for name in ("write", "truncate", "open_only", "utime", "fallocate")}
     changes["chown"] = lambda path: os.chown(path, ALICE, STAFF)

@@ -20,14 +20,14 @@ def opened(data=b"", flags=os.O_RDWR):
 
 
 def synchronize(path):
-    """Some file systems count blocks only when they allocate them."""
+    """Syncs a file, because some file systems count blocks only when they allocate them."""
     descriptor = os.open(path, os.O_RDONLY)
     os.fsync(descriptor)
     os.close(descriptor)
 
 
 def extents(descriptor):
-    """Data and holes as SEEK_DATA and SEEK_HOLE tell, whole blocks."""
+    """Returns the extents of data that SEEK_DATA and SEEK_HOLE report."""
     found, at, end = [], 0, os.fstat(descriptor).st_size
     while at < end:
         try:
@@ -151,7 +151,7 @@ def truncate_errors():
 
 @check
 def large_file_offsets():
-    """Beyond 2, 4 GiB and 1 TiB: written, read, mapped, sought, truncated."""
+    """Offsets beyond 2 GiB, 4 GiB and 1 TiB work for reads, writes, mappings, seeks and truncation."""
     import mmap
     descriptor, result = os.open("f", os.O_RDWR | os.O_CREAT), []
     for at in ((1 << 31) - 2, (1 << 32) - 2, (1 << 32) + 5, 1 << 40):
@@ -170,7 +170,7 @@ def large_file_offsets():
 
 @check
 def large_offsets_that_are_too_large():
-    """Past what ext4 can hold, EFBIG; past the largest offset, EINVAL."""
+    """Offsets past ext4's maximum file size are EFBIG, and offsets past the largest number are EINVAL."""
     descriptor = opened(b"x")
     most = (1 << 44) - 4096
     return [value(os.pwrite, descriptor, b"abcdef", most - 3), got(os.pwrite, descriptor, b"x", most), got(os.pwrite, descriptor, b"x", (1 << 63) - 1),
@@ -185,7 +185,7 @@ def large_seek_past_what_is_possible():
 
 @check
 def large_offsets_of_nothing():
-    """Copies of no byte from or to where no file reaches."""
+    """Copies of no bytes from or to offsets beyond every file."""
     source = opened(b"x")
     target = os.open("target", os.O_RDWR | os.O_CREAT)
     return [value(os.copy_file_range, source, target, 0, 0, 1 << 44), value(os.copy_file_range, source, target, 10, 1 << 32, 1 << 44),
@@ -194,7 +194,7 @@ def large_offsets_of_nothing():
 
 @check
 def limit_of_file_size():
-    """RLIMIT_FSIZE: what fits is written, then SIGXFSZ or EFBIG."""
+    """Under RLIMIT_FSIZE, a write takes the bytes that fit, and then fails with SIGXFSZ or EFBIG."""
     def run():
         resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
         descriptor = os.open("f", os.O_RDWR | os.O_CREAT)
@@ -219,7 +219,7 @@ def limit_of_file_size():
 
 @check
 def sizes_of_files_and_blocks():
-    """Blocks are counted whole; an empty file has none."""
+    """Blocks are counted whole, and an empty file has none."""
     result = []
     for size in (0, 1, 4096, 4097, 50_000):
         put("f", b"x" * size)
@@ -249,7 +249,8 @@ def statfs_counts_files():
 
 @check
 def statfs_follows_what_is_written():
-    """Other programs use the plain side's disk too, so the numbers need not agree at the first attempt."""
+    """Free space follows writes. Other programs use the plain side's disk too, so the numbers may need several attempts to
+    agree."""
     def agrees():
         before = os.statvfs(".")
         put("f", b"x" * 4 * MIB)

@@ -1,4 +1,4 @@
-"""FIFOs, Unix sockets, device files, programs and scripts, watchers, mounts below."""
+"""FIFOs, Unix sockets, device files, programs and scripts, watchers, and mounts inside the container."""
 import ctypes
 import os
 import select
@@ -133,7 +133,7 @@ def watch(path, mask=0xFFF):
 
 
 def seen(descriptor):
-    """Events so far: kind and name; those of reading, opening and closing are left out."""
+    """Returns the kinds and names of the events so far, except for reading, opening and closing."""
     found, data = [], b""
     while select.select([descriptor], [], [], 0)[0]:
         data = os.read(descriptor, 65536)

@@ -1,4 +1,4 @@
-"""Random operations on trees by four processes (after fsstress): the same tree on both sides."""
+"""Random operations on trees by four processes (after fsstress) give the same tree on both sides."""
 import contextlib
 import errno
 import hashlib
@@ -13,7 +13,7 @@ NAMES = [f"n{number}" for number in range(12)]
 
 
 class Gardener:
-    """One process's random walk; every step and its outcome follow from the seed alone."""
+    """One process's random walk. Its steps and their outcomes depend only on the seed."""
 
     def __init__(self, seed):
         self.chance = random.Random(seed)
@@ -34,7 +34,7 @@ class Gardener:
 
     @contextlib.contextmanager
     def opened(self, path, flags):
-        """A descriptor; never waits for the other end of a FIFO."""
+        """Provides a descriptor, without waiting for the other end of a FIFO."""
         descriptor = os.open(path, flags | os.O_NONBLOCK, 0o640)
         try:
             yield descriptor
@@ -109,7 +109,7 @@ class Gardener:
 
 
 def tree(top="."):
-    """A line for each entry: all that both sides must agree on."""
+    """Returns a line for each entry, with everything in which both sides must agree."""
     lines = []
     for folder, folders, files in os.walk(top):
         for name in sorted(folders + files):
@@ -143,7 +143,7 @@ def random_trees_by_four_processes():
 
 @check
 def random_trees_with_a_log():
-    """Every outcome, in order, so that a difference shows where it began."""
+    """Returns every outcome in order, so that a difference shows where it began."""
     os.mkdir("t")
     os.chdir("t")
     os.umask(0)
@@ -152,7 +152,7 @@ def random_trees_with_a_log():
 
 
 def together_in_one(number):
-    # A FIFO may lose its reader to another process.
+    # Another process may close the FIFO's reader.
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     gardener = Gardener(1000 + number)
     for _ in range(1500):
@@ -162,13 +162,13 @@ def together_in_one(number):
 
 @check
 def random_trees_in_one_place_stay_sound():
-    """The result is not known in advance, but links are counted right, and every listed entry exists."""
+    """The result is not known in advance, but link counts are right and every listed entry exists."""
     os.mkdir("t")
     os.chdir("t")
     done = together(4, together_in_one)
     links, wrong = {}, []
     for folder, folders, files in os.walk("."):
-        # os.walk counts links to directories among the directories.
+        # os.walk lists symbolic links to directories as directories.
         real = [name for name in folders if not os.path.islink(os.path.join(folder, name))]
         if os.stat(folder).st_nlink != 2 + len(real):
             wrong.append(["links", folder])

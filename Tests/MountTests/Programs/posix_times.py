@@ -1,4 +1,4 @@
-"""Which of atime, mtime and ctime a call advances, of the file and of its directory."""
+"""Times (atime, mtime, ctime) that a call updates, for the file and for its directory."""
 import ctypes
 import mmap
 import os
@@ -26,7 +26,7 @@ def advanced(before, after):
 
 
 def effect(action, *paths):
-    """What the action advanced of each path; a capital letter is a time that went back."""
+    """Returns the times that the action advanced for each path. A capital letter is a time that went back."""
     tick()
     before = [stamps(path) for path in paths]
     outcome = got(action)
@@ -73,7 +73,7 @@ def bind(path):
 
 
 RDWR, RDONLY, WRONLY = os.O_RDWR, os.O_RDONLY, os.O_WRONLY
-#: What is done, and the paths that are looked at.
+# The action, and the paths whose times are compared.
 ACTIONS = {
     "open": (with_file(RDONLY, lambda d: None), "d/f", "d"),
     "open_write": (with_file(RDWR, lambda d: None), "d/f", "d"),

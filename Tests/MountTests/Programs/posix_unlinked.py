@@ -1,4 +1,4 @@
-"""Files without a name that are still open, and files that never had one (O_TMPFILE)."""
+"""Open files without a name: unlinked ones, and ones that never had a name (O_TMPFILE)."""
 import mmap
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Extended attributes: sizes, flags, name spaces, permissions, what preserves them."""
+"""Extended attributes: sizes, flags, name spaces, permissions, and the calls that preserve them."""
 import os
 
 from posix_check import ALICE, BOB, STAFF, as_user, call, check, content, got, put, readable, value
@@ -20,7 +20,7 @@ def xattr_create_and_replace():
 
 @check
 def xattr_values():
-    """Empty, with zeros, any bytes, long; each replaced by each."""
+    """Values may be empty, long, or contain zeros and any other bytes. Each can replace each other."""
     put("f")
     values = [b"", b"\0", b"a\0b", bytes(range(256)), b"x" * 1000, b"y" * 3000, b"z"]
     result = []

@@ -1,13 +1,13 @@
-"""Simulates a loss of power of the disk under a store, at many moments, and checks what is left.
+"""Simulates power loss of the disk under a store at many moments, and checks the resulting state.
 
 usage: power_loss.py PURGEFS RECORDED_DISK DIRECTORY FILE_SYSTEM SEED STATES ROUNDS EVERY
 
-A loop device over a file that records writes and flushes (recorded_disk.c) carries FILE_SYSTEM with a store on it.
-Programs write through a mount of the store, fsync, and note in the record what must hold from then on. Then the
-disk is rebuilt as it may be after a loss of power, STATES times: everything up to the last flush, and of what was
-written after it either all up to some moment or a random part. On each such disk the files must have their content,
-the store its settings, and its ledger the charge; of EVERY such stores one is mounted, written to and unmounted, and
-must then hold what was written. Needs root. Prints each finding; ends with 1 if there was any.
+A loop device over a file that records writes and flushes (recorded_disk.c) carries FILE_SYSTEM with a store on it. Programs
+write through a mount of the store, call fsync, and mark in the record what must hold from then on. Then the disk is rebuilt
+STATES times as it may be after a power loss: everything up to the last flush, plus either all later writes up to some moment or
+a random part of them. On each such disk, the files must have their content, the store its settings, and the ledger must equal
+the charges. One of EVERY such stores is also mounted, written to and unmounted, and must then hold the new content. Needs root.
+Prints each finding, and ends with 1 if there was any.
 """
 import ctypes, hashlib, json, os, random, sqlite3, subprocess, sys, time
 
@@ -43,7 +43,7 @@ def mount_disk(device, point):
 
 
 class Workload:
-    """What the programs do, and the marks that say what is safe."""
+    """The programs' writes, and the marks that tell what is durable."""
 
     def __init__(self, point):
         self.point, self.used, self.safe = point, 0, {}
@@ -61,7 +61,7 @@ class Workload:
         os.close(folder)
 
     def plain(self, number):
-        """A file of its own, written once."""
+        """Writes a new file once."""
         content = random_source.randbytes(random_source.randint(1, 60_000))
         name = f"Documents/plain{number}"
         blocks = -(-len(content) // 4096)
@@ -75,7 +75,7 @@ class Workload:
         self.mark(used=self.used, file=name, digest=hashlib.sha256(content).hexdigest())
 
     def holes(self, number):
-        """A file with blocks that are allocated and never written: a list in an attribute, or in a sidecar."""
+        """Makes a file with blocks that are allocated and never written. Their list is in an attribute or a sidecar."""
         name, blocks = f"Library/holes{number}", random_source.choice([3, 400])
         self.mark(may=self.used + blocks)
         file = os.open(self.path(name), os.O_RDWR | os.O_CREAT, 0o644)
@@ -96,7 +96,7 @@ class Workload:
 
     def settings(self, number):
         self.mark(others=4096 * number)
-        # A program that holds the journal delays what is synced with it, which would hide what is not.
+        # A lock on the journal delays the syncs that come with its writes. Otherwise they would hide a missing sync.
         journal = sqlite3.connect(at("disk", "store", "journal.sqlite"), isolation_level=None, timeout=30)
         journal.execute("BEGIN IMMEDIATE")
         command = os.open(self.path(".purgefs/storage.others"), os.O_WRONLY)
@@ -151,7 +151,7 @@ def work():
 
 
 def entries():
-    """The record: (kind, offset, data or length)."""
+    """Yields the record's entries: (kind, offset, data or length)."""
     with open(at("log"), "rb") as log:
         while head := log.read(17):
             what, offset, length = chr(head[0]), *(int.from_bytes(head[i:i + 8], "little") for i in (1, 9))
@@ -171,10 +171,10 @@ def apply(image, entry):
 
 
 def rebuild():
-    """Each chosen moment as a disk of its own, in order."""
+    """Rebuilds the disk for each chosen moment, in order."""
     log = list(entries())
     first = next(index for index, entry in enumerate(log) if entry[0] == "M")
-    # Right after a command has been acknowledged, and at random.
+    # Moments right after a command was acknowledged, and random ones.
     commands = {index + 1 for index, (what, _, data) in enumerate(log) if what == "M" and b'"settings": ' in data}
     moments = sorted(random_source.choices(range(first + 1, len(log) + 1), k=states - len(commands)) + [*commands])
     durable, flushed = os.open(at("durable"), os.O_RDWR | os.O_CREAT | os.O_TRUNC), 0
@@ -196,8 +196,8 @@ def rebuild():
                     files[mark["file"]] = mark["digest"]
                 facts.update(mark)
             index += 1
-        # Half of them lose nothing but what comes after the moment, the others a part of what was not flushed. Of that, a
-        # file system may need more than it has got; without any loss before the moment it must do.
+        # Half of the disks lose only the writes after the moment, the others also part of the unflushed ones. A file system may
+        # need some of those, but it must mount if nothing before the moment is lost.
         part = 0 if moment in commands else random_source.choice([1, 1, 0, 0.5])
         for part in dict.fromkeys([part, 1]):
             write_state(log[flushed:moment], part)
@@ -211,7 +211,7 @@ def rebuild():
 
 
 def write_state(rest, part):
-    """What is durable, and that part of the rest."""
+    """Writes a disk with everything durable and with that part of the remaining writes."""
     run("cp", "--sparse=always", at("durable"), at("state"))
     state = os.open(at("state"), os.O_RDWR)
     for entry in rest:
@@ -221,7 +221,7 @@ def write_state(rest, part):
 
 
 def inspect(moment, facts, files, others, isUsed):
-    """False if the file system itself cannot be mounted, which says nothing about purgefs."""
+    """Checks a disk. Returns False if its file system cannot be mounted, which says nothing about purgefs."""
     device = loop_device(at("state"))
     try:
         made = mount_disk(device, at("disk"))
@@ -267,10 +267,10 @@ def look(moment, facts, files, others):
 
 
 def checked(moment, store, when=""):
-    """What status says of the storage of a store without damage."""
+    """Checks a store for damage, and returns the storage section of its status."""
     check = run(purgefs, "check", store, check=False)
     problems = [line for line in check.stdout.decode().splitlines() if line.startswith(store + "/")]
-    # A list that was never named does no harm.
+    # A list that nothing refers to yet is harmless.
     if bad := [line for line in problems if "belongs to no file" not in line]:
         finding(moment, f"check{when}: {bad}")
     if check.stderr:
@@ -282,7 +282,7 @@ def checked(moment, store, when=""):
 
 
 class Use:
-    """What an app does with the store when the power is back."""
+    """An app's use of the store after the power is back."""
 
     def __init__(self, moment, files, storage):
         self.moment, self.files, self.storage = moment, files, storage
@@ -343,7 +343,7 @@ class Use:
         charge += self.put("Documents/new", 0, random_source.randbytes(random_source.randint(1, 60_000)))
         self.expect_used(charge, "used after a new file")
         for name in self.files:
-            # In place, so nothing new is charged.
+            # Writing in place charges nothing new.
             self.put(name, 0, b"again")
         os.rename(os.path.join(self.point, "Documents/new"), os.path.join(self.point, "Library/new"))
         self.written["Library/new"] = self.written.pop("Documents/new")
@@ -353,7 +353,7 @@ class Use:
             command.write("8192000")
 
     def change_holes(self, charge):
-        """The files with allocated blocks are written to, cut and removed."""
+        """Writes to, truncates and removes the files with allocated blocks."""
         folder = os.path.join(self.point, "Library")
         for name in sorted(name for name in os.listdir(folder) if name.startswith("holes")):
             path = os.path.join(folder, name)
@@ -373,7 +373,7 @@ class Use:
             self.expect_used(charge, f"used after removing {name}")
 
     def put(self, name, offset, data):
-        """Writes and syncs; returns the bytes of a new file's blocks."""
+        """Writes and syncs. Returns the bytes of a new file's blocks."""
         file = os.open(os.path.join(self.point, name), os.O_RDWR | os.O_CREAT, 0o644)
         os.pwrite(file, data, offset)
         os.fsync(file)
@@ -386,7 +386,7 @@ class Use:
             return hashlib.sha256(file.read()).hexdigest()
 
     def look(self):
-        """The store after an orderly end."""
+        """Checks the store after an orderly unmount."""
         storage = checked(self.moment, self.store, " after a mount")
         if storage:
             self.expect(storage["others"], 8192000, "others after a mount")

@@ -2,9 +2,9 @@
 
     protection.py MOUNT
 
-Each actor is a process with a folder of one class. On the unlocked device it makes its files, opens and maps some of them and
-has their pages cached; then the device changes its state, and it makes every call. What is expected is written out below.
-Prints each difference, and at the end how many calls were made.
+Each actor is a process with a folder of one class. While the device is unlocked, it makes its files, opens and maps some of
+them, and fills the page cache. Then the device changes its state, and the actor makes every call. GOLDEN has the expected
+outcomes. Prints each difference, and at the end the number of calls.
 """
 import ctypes
 import errno
@@ -21,7 +21,7 @@ CLASSES = ["complete", "completeUnlessOpen", "completeUntilFirstUserAuthenticati
 USERS = [0, 12345]
 STATES = ["unlocked", "locking", "locked", "beforeFirstUnlock"]
 
-# Whether a file can be opened, made, and used by who has it open.
+# Whether a file can be opened, created, and used through an open descriptor.
 YES, NO = True, False
 GOLDEN = {
     ("complete", "unlocked"): (YES, YES, YES),
@@ -46,8 +46,8 @@ GOLDEN = {
     ("none", "beforeFirstUnlock"): (YES, YES, YES),
 }
 KINDS = {"open": 0, "create": 1, "use": 2, "map": 2, "fault": 2, "passed": 2}
-# What a refused call of each kind ends with. A mapping is never refused, but an access to it is: SIGBUS, which is EIO where
-# the kernel makes the access itself.
+# The outcome of a refused call of each kind. mmap(2) is never refused, but an access to the mapping is: SIGBUS, or EIO if the
+# kernel itself makes the access.
 REFUSAL = {"open": "EPERM", "create": "EPERM", "use": "EPERM", "passed": "EPERM", "map": "EIO", "fault": "SIGBUS"}
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -59,7 +59,7 @@ libc.fallocate.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_long, ctypes.c_l
 def expected(kind, cls, state):
     if kind == "meta":
         return "ok"
-    # What the kernel reads from the store by itself cannot be taken back; a lock finds no such descriptor.
+    # Reads that the kernel passes through to the store cannot be revoked. A lock finds no such descriptor.
     if kind == "passed" and (cls, state) == ("completeUntilFirstUserAuthentication", "beforeFirstUnlock"):
         return "ok"
     return "ok" if GOLDEN[cls, state][KINDS[kind]] else REFUSAL[kind]
@@ -93,7 +93,7 @@ def named(fd, path):
 
 
 def load(address, count=1):
-    """Through this process's own page tables; EIO in place of SIGBUS."""
+    """Reads memory through this process's own page tables, with EIO instead of SIGBUS."""
     with open("/proc/self/mem", "rb", buffering=0) as memory:
         memory.seek(address)
         return memory.read(count)
@@ -110,7 +110,7 @@ def check(condition, what):
 
 
 def faulting(address, byte=None):
-    """The signal that an access ends a process with."""
+    """Returns the signal that ends a process on this access."""
     child = os.fork()
     if child == 0:
         if byte is None:
@@ -174,7 +174,7 @@ class Actor:
         self.orphan = mapped(self.nameless, 3 * PAGE, read | write, mmap.MAP_SHARED)
         for address in [self.shared, self.private, self.orphan]:
             check(ctypes.string_at(address, 3 * PAGE) == b"s" * 3 * PAGE, "pages before")
-        # Stored, and not written back yet: the lock must not lose it.
+        # Stored but not written back yet. The lock must not lose it.
         ctypes.memset(self.written + PAGE, ord("m"), PAGE)
         ctypes.memset(self.orphan + PAGE, ord("m"), PAGE)
 
@@ -276,7 +276,7 @@ class Actor:
         yield "open", "open with O_TRUNC", self.opened("trunc", os.O_WRONLY | os.O_TRUNC)
         yield "open", "open with O_CREAT and O_TRUNC", self.opened("trunc", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         yield "open", "truncate", lambda: os.truncate(self.at("cut"), PAGE)
-        # In a child, so that what is open here stays open.
+        # In a child, so that this process's descriptors stay open.
         yield "open", "exec", lambda: subprocess.run([self.at("program")], check=True)
 
     def creates(self):
@@ -334,7 +334,7 @@ class Actor:
         return sorted(os.listdir(self.folder))
 
     def verify(self, cls, state):
-        """After the unlock: nothing that was stored is lost, and nothing that was refused has happened."""
+        """Checks after the unlock that no stored data is lost and no refused call had an effect."""
         admits_open, admits_create, admits_use = GOLDEN[cls, state]
         problems = []
 
@@ -370,7 +370,7 @@ def act(mount, cls, state, user, ready, go):
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
-    libc.prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: /proc/self/mem stays its own
+    libc.prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE, or /proc/self/mem would not belong to the process
     os.setxattr(folder, "user.purgefs.fileProtection", cls.encode())
     os.setxattr(free, "user.purgefs.fileProtection", b"none")
     actor = Actor(folder, free)
@@ -450,7 +450,7 @@ def denied(mount):
 
 
 def ask(children, problems):
-    """How many calls were made, and how many were refused, as they should be."""
+    """Returns the number of calls, and the number of those that were refused as expected."""
     calls, refused = 0, 0
     for child in children:
         child.tell("locked")

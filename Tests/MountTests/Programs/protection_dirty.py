@@ -1,9 +1,9 @@
-"""Changes pages of files of class complete through mappings, without pause, and has them written and read again.
+"""Keeps changing pages of files of class complete through mappings, and has them written back and read again.
 
     protection_dirty.py MOUNT
 
-Prints a line when it has begun. It ends by a signal: its own, or SIGBUS when the files are out of reach; then its
-children end, too.
+Prints a line when it has begun. It ends by a signal: one that it is sent, or SIGBUS when the files are out of reach. Its
+children end with it.
 """
 import ctypes
 import mmap
@@ -29,7 +29,7 @@ while number < 3:
     parent = os.getpid()
     if os.fork():
         break
-    # A process whose pages are all there never notices that the file system is gone.
+    # A process whose pages are all present never notices that the file system is gone.
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         sys.exit()

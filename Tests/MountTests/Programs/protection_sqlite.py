@@ -1,11 +1,11 @@
-"""What SQLite does when the device is locked during its work.
+"""Uses SQLite while the device is locked.
 
     protection_sqlite.py MOUNT
 
-A process writes to a database in a folder of class complete or completeUnlessOpen, the device is locked in the middle of its
-transaction, and it makes one more attempt; then the device is unlocked and it goes on. Each line of the output: class,
-journal mode, attempt, its outcome while locked, its outcome after the unlock; then what a new process finds: the result of
-integrity_check, and how many of the 1000 committed and 1 uncommitted rows are there.
+A process writes to a database in a folder of class complete or completeUnlessOpen. The device is locked in the middle of its
+transaction, and the process makes one more attempt. After the unlock it goes on. Each line of the output has the class, the
+journal mode, the attempt, its outcome while locked, and its outcome after the unlock. Then come the findings of a new process:
+the result of integrity_check, and how many of the 1000 committed and 1 uncommitted rows there are.
 """
 import os
 import sqlite3
@@ -64,7 +64,7 @@ def work(folder, mode, attempt, say, hear):
     }
     say(outcome(attempts[attempt]))
     hear()
-    # As a program does that has noticed the unlock.
+    # A program would do this once it has noticed the unlock.
     if db.in_transaction:
         db.execute("rollback")
     say(outcome(lambda: (count(db), db.execute("insert into t values(1, 2)"), db.execute("delete from t where y = 2"))))
@@ -74,7 +74,8 @@ def work(folder, mode, attempt, say, hear):
 
 
 def child_of(body):
-    """A child, and the functions that hear and tell it something; hearing the end of its life is its signal."""
+    """Starts a child. Returns functions that hear from it and tell it something. After the child's end, hearing returns its
+    signal."""
     from_child, to_parent = os.pipe()
     from_parent, to_child = os.pipe()
     pid = os.fork()

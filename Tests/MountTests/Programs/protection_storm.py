@@ -1,10 +1,10 @@
-"""Locking and unlocking under load: nothing is read, in any way, once the command has returned.
+"""Locks and unlocks under load. No read succeeds in any way once the command has returned.
 
     protection_storm.py MOUNT ROUNDS
 
-Processes read, map, write and open files of class complete without pause, while the device is locked and unlocked. Each notes
-before a call whether the command that locks has returned; if it had, and the unlock has not begun when the call is over, the
-call must have been refused. Prints what went wrong, and how many calls were refused and admitted.
+Processes keep reading, mapping, writing and opening files of class complete while the device is locked and unlocked. Before a
+call, each records whether the locking command has returned. If it had, and the unlock has not begun when the call ends, the
+call must have been refused. Prints the violations, and how many calls were refused and admitted.
 """
 import ctypes
 import errno
@@ -37,7 +37,7 @@ def mapped(fd):
 
 
 class Storm:
-    """What the processes share: the number of the lock that is in force (0: none), the end, and who is ready."""
+    """State that the processes share: the number of the lock in force (0: none), the end, and the processes that are ready."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -91,7 +91,7 @@ class Storm:
 
 
 def started(storm, count):
-    """The processes, once all of them are ready, and where they report."""
+    """Starts the processes. Returns them once all are ready, and the pipe on which they report."""
     source, sink = os.pipe()
     children = []
     for number in range(count):

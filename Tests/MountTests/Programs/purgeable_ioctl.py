@@ -1,4 +1,4 @@
-"""isPurgeable by the ioctls of APFS and by the attribute: python3 purgeable_ioctl.py CONTAINER"""
+"""Sets and reads isPurgeable by the ioctls of APFS and by the attribute: python3 purgeable_ioctl.py CONTAINER"""
 import ctypes
 import errno
 import fcntl
@@ -17,7 +17,7 @@ def expect(what, found, wanted):
 
 
 def mark(fd, bits):
-    """The flags that are in force afterwards, or the name of the error."""
+    """Sets the flags. Returns the flags in force afterwards, or the name of the error."""
     data = bytearray(struct.pack("<Q", bits))
     try:
         fcntl.ioctl(fd, MARK, data)
@@ -42,7 +42,7 @@ def attribute(path):
 
 
 def as_user(uid, body):
-    """The result of `body` in a process of that user."""
+    """Returns the result of `body` in a process of that user."""
     ends = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -77,7 +77,7 @@ for bits in [0x200, 0x10600, 0x100, 0x20000, 1 << 63, (1 << 64) - 1]:
 os.removexattr(path, KEY)
 expect("removed", read(fd), 0)
 
-# Other commands, other files.
+# Other ioctls and other files.
 for number in [0x5401, 0xC0084A45, 0x4A44, 0xC0044A44, 0x80086601]:
     try:
         fcntl.ioctl(fd, number, bytearray(64))
@@ -92,7 +92,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 result = libc.ioctl(fd, ctypes.c_ulong(MARK), ctypes.c_void_p(8))
 expect("a bad address", (result, errno.errorcode[ctypes.get_errno()]), (-1, "EFAULT"))
 
-# Who may: the owner and root, and who has the file open for writing.
+# Only the owner, root, and holders of a descriptor for writing may mark.
 if os.geteuid() == 0:
     os.chmod(path, 0o666)
     others = os.open(path, os.O_RDONLY)

@@ -1,10 +1,10 @@
-// A disk of one file, for a loop device: /disk in a FUSE mount, its content in memory, each write and each flush
-// noted in a log. What has been written and not flushed a loss of power may take away.
+// A disk of one file for a loop device: /disk in a FUSE mount. Its content is in memory, and a log records each write and each
+// flush. A power loss may take away writes that were not flushed.
 //
 // usage: recorded_disk LOG SIZE MOUNTPOINT     (serves until it is unmounted)
 //
-// A record of the log: kind (1 byte: W, F, D for discard, M for a mark), offset and length (8 bytes each), data.
-// What is written to /mark is a mark: a word of the workload about what must hold from here on.
+// A record of the log has the kind (1 byte: W write, F flush, D discard, M mark), offset and length (8 bytes each), and the
+// data. A write to /mark is a mark, by which the workload states what must hold from then on.
 #define FUSE_USE_VERSION 312
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,7 +1,7 @@
-"""Writes that are refused without pause, of parts of pages, to files of class complete that have lost their names.
+"""Keeps writing parts of pages to unlinked files of class complete, while all these writes are refused.
 
 refused_storm.py MOUNT: prints a line when the device is locked and writes are refused. It ends by a signal, or when the file
-system is gone; then its children end, too."""
+system is gone. Its children end with it."""
 import ctypes
 import errno
 import os
@@ -30,7 +30,7 @@ def nameless(number):
     return fd
 
 
-# Names that the kernel must not remember as missing.
+# The daemon opens files by such names in the control directory. The kernel must not cache that they are missing.
 for number in range(1000):
     assert not os.path.exists(f"{mount}/.purgefs/{number}")
 fds = [nameless(number) for number in range(4)]

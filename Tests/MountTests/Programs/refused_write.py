@@ -1,7 +1,7 @@
-"""Writes that are refused while the device is locked, beside stores to the same page of a mapping.
+"""Makes writes that are refused while the device is locked, beside stores to the same page of a mapping.
 
-refused_write.py MOUNT FILE: prints how many stores got through before the kernel had dropped the page; it ends when some
-have. The kernel reads and writes the mapping, so an access that is refused is EFAULT and not SIGBUS."""
+refused_write.py MOUNT FILE: ends once some stores got through before the kernel had dropped the page, and prints their number.
+The kernel makes the accesses to the mapping, so a refused one is EFAULT and not SIGBUS."""
 import mmap
 import os
 import sys

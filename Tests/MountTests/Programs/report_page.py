@@ -1,5 +1,5 @@
-"""Opens a report in headless Chromium, at the width of a phone and of a screen, light and dark, and prints as JSON what a
-reader sees there: report_page.py PAGE DIRECTORY"""
+"""report_page.py PAGE DIRECTORY: opens a report in headless Chromium, at the width of a phone and of a screen, light and dark,
+and prints as JSON what the reader sees."""
 import base64
 import html
 import json

@@ -1,7 +1,7 @@
-"""service_manager.py PURGEFS KIND: a service manager of its own, for `purgefs mount --foreground` as a service.
+"""service_manager.py PURGEFS KIND: acts as the service manager of `purgefs mount --foreground`.
 
-KIND is path, abstract, missing (a socket that does not exist) or full (one that takes no more). Works in the current
-directory, and unmounts whatever happens.
+KIND is path, abstract, missing (a socket that does not exist) or full (a socket that accepts no more). Works in the current
+directory, and always unmounts at the end.
 """
 import os
 import socket
@@ -30,7 +30,7 @@ def main():
 
 
 def fill(name):
-    """Until a sender that has sent nothing yet, so that it has room of its own, is refused."""
+    """Fills the socket until it refuses even a new sender, which still has its own buffer."""
     sent = True
     while sent:
         sender, sent = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM), False
@@ -55,7 +55,7 @@ def serve(manager, name):
             time.sleep(0.01)
     assert '"total":67108864' in open("mnt/.purgefs/status.json").read().replace(" ", "")
     open("mnt/Documents/f", "w").write("x")
-    # Both ways in which a service ends: its own stop command, and the signal.
+    # Both ways to end a service: its stop command and a signal.
     if KIND == "path":
         subprocess.run([PURGEFS, "unmount", "mnt"], check=True)
     else:
@@ -72,7 +72,7 @@ def serve(manager, name):
 
 
 def run_command(manager, name):
-    """COMMAND of `run` does not speak for it, and neither do the daemons of `run` and `mount`."""
+    """Neither the COMMAND of `run` nor the daemons of `run` and `mount` notify the manager."""
     environment = {**os.environ, "NOTIFY_SOCKET": name}
     shown = subprocess.run([PURGEFS, "run", "--quiet", "--total", "64M", "--", "env"], env=environment, check=True,
                            capture_output=True, text=True)

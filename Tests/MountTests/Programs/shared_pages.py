@@ -1,10 +1,10 @@
-"""pwrite(2) beside stores through a shared mapping, into the same pages.
+"""Runs pwrite(2) beside stores through a shared mapping into the same pages.
 
     shared_pages.py DIRECTORY ROUNDS readwrite|writeonly|passed
 
-In each round one process writes 8 bytes into each of 256 pages, another stores 8 others through a
-mapping. The writer's descriptor is O_RDWR or O_WRONLY; `passed`: a descriptor for reading came first.
-Prints the number of rounds in which one of the two was lost.
+In each round, one process writes 8 bytes into each of 256 pages, and another stores 8 other bytes through a mapping. The
+writer's descriptor is O_RDWR or O_WRONLY. With `passed`, a descriptor for reading was opened first. Prints the number of rounds
+that lost one of the two.
 """
 import mmap
 import os
@@ -15,7 +15,7 @@ PAGE = 4096
 
 
 def meet(turns, own, page):
-    """Both start on a page at the same moment."""
+    """Lets both start on a page at the same moment."""
     turns[own] = page + 1
     spins = 0
     while turns[1 - own] <= page:

@@ -1,4 +1,4 @@
-"""Makes a squashfs image that has a file with holes, `holes`, and one that ends within a block, `odd`."""
+"""Makes a squashfs image with two files: `holes`, which has holes, and `odd`, which ends within a block."""
 import struct
 import sys
 
@@ -15,7 +15,7 @@ def header(kind, mode, number):
     return struct.pack("<HHHHII", kind, mode, 0, 0, 1_000_000_000, number)
 
 
-blocks = {0: b"a" * BLOCK, 9: b"z" * BLOCK}  # of ten
+blocks = {0: b"a" * BLOCK, 9: b"z" * BLOCK}  # two of the ten blocks
 data = b"".join(blocks.values())
 holes = header(9, 0o644, 1) + struct.pack(
     "<QQQIIII", 96, 10 * BLOCK, (10 - len(blocks)) * BLOCK, 1, NONE32, 0, NONE32)

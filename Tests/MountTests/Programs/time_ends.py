@@ -1,8 +1,8 @@
-"""Times at the ends of what file systems have, set on a mount and in a plain directory on the same file system.
+"""Sets times at the ends of a file system's range, on a mount and in a plain directory on the same file system.
 
     time_ends.py MOUNT PLAIN set|check AHEAD
 
-`set`: what reads back is the same in both. `check`: on the mount it is AHEAD seconds earlier.
+With `set`, both read back the same. With `check`, the mount's times are AHEAD seconds earlier.
 """
 import os
 import sys
@@ -26,7 +26,7 @@ for seconds in SECONDS:
         found, expected = [os.lstat(path) for path in pair]
         for kind in ("st_atime_ns", "st_mtime_ns"):
             now, wanted = getattr(found, kind), getattr(expected, kind) - ahead
-            # The first second that there is stays.
+            # A time never goes below the first second of the range.
             wanted = max(wanted, FIRST + wanted % 10**9)
             if now != wanted:
                 failures += 1

@@ -1,4 +1,4 @@
-"""Prints everything that an app sees of a container, one line for each name, and the order of purging."""
+"""Prints everything that an app sees of a container, a line for each name, and the order of purging."""
 import hashlib
 import os
 import stat
@@ -29,7 +29,7 @@ def content(path, status):
 def show(path):
     status = os.lstat(path)
     twin = first.setdefault(status.st_ino, os.path.relpath(path, root))
-    # Of a folder these are up to the file system under the store.
+    # For a folder, these depend on the file system under the store.
     size = None if stat.S_ISDIR(status.st_mode) else (status.st_size, status.st_blocks, status.st_nlink)
     print(os.path.relpath(path, root), oct(status.st_mode), status.st_uid, status.st_gid, size, twin,
           status.st_mtime_ns, status.st_atime_ns if stat.S_ISREG(status.st_mode) else None, attributes(path),

@@ -1,7 +1,7 @@
-"""zsh_completion.py FILE LINE...: what zsh offers at the end of each line, with FILE (_NAME) as its completion.
+"""zsh_completion.py FILE LINE...: prints zsh's completions at the end of each line, with FILE (_NAME) as its completion.
 
-An interactive zsh gets each line and a Tab. Its builtin compadd, through which all matches go, is replaced by a function
-that also writes them to a file. Prints a line for each LINE, the matches separated by semicolons.
+An interactive zsh gets each line and a Tab. A function replaces its builtin compadd, which receives all matches, and also
+writes them to a file. Prints a line for each LINE, with the matches separated by semicolons.
 """
 import os
 import pty
@@ -63,7 +63,7 @@ def main():
 
 
 def wait(terminal, path, end):
-    """Reads what the terminal shows, so that zsh is never blocked, until the file ends with `end`."""
+    """Reads the terminal's output, so that zsh never blocks, until the file ends with `end`."""
     shown, deadline = b"", time.monotonic() + 30
     while time.monotonic() < deadline:
         if select.select([terminal], [], [], 0.02)[0]:
