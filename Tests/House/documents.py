@@ -1,13 +1,13 @@
-"""The pages name what is there: types, members and test targets. Their examples are in fenced blocks."""
+"""Types, members and test targets that the pages name exist. Code in pages is in fenced blocks."""
 import re
 
 from finding import Finding
 from references import prose_of
 
-# Pages whose names in backticks are names of our code.
+# Pages in which names in backticks are names of our code.
 PAGES = ("docs/ARCHITECTURE.md", "docs/FIDELITY.md", "docs/INTERNALS.md", "docs/TESTING.md")
 TESTS_PAGE = "docs/TESTING.md"
-# `Type`, `Type.member` (`File.swift` is a reference); and `name` in Target, for what is not a member of a type.
+# `Type` and `Type.member` (but `File.swift` is a reference), and `name` in Target for anything that is not a member.
 TYPE = re.compile(r"`([A-Z]\w*[a-z]\w*)(?:\.(?!(?:swift|c|py|md)`)(\w+))?`")
 IN_TARGET = re.compile(r"`(\w+)` in ((?:Purge|C)[A-Z]\w*)\b")
 EXTENSION = re.compile(r"`([A-Z]\w*\+\w+)`")
@@ -28,11 +28,11 @@ def find(tree):
 
 
 class Names:
-    """What the Swift files declare."""
+    """Declarations of the Swift files."""
 
     def __init__(self, tree):
         self.tree = tree
-        self.bodies = {}  # the last part of a type's name -> the text of its declaration and of each extension
+        self.bodies = {}  # the last part of a type's name -> the texts of its declaration and its extensions
         for file in tree.swift.values():
             lines = file.source.code.split("\n")
             for body in file.types:
@@ -79,9 +79,9 @@ def test_targets(tree):
 
 
 def unfenced(path, text):
-    """Code that is only indented: the tests of examples do not see it."""
+    """Finds code that is only indented, because the tests of examples do not see it."""
     text = FENCE.sub(lambda block: "\n" * block[0].count("\n"), text)
-    # After an empty line so much indentation makes code; the lines of a list item begin further right.
+    # After an empty line, this much indentation makes code. The text of a list item begins further to the right.
     needed, is_after_empty = 4, True
     for number, line in enumerate(text.split("\n"), 1):
         indentation = len(line) - len(line.lstrip(" "))

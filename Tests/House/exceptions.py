@@ -1,4 +1,4 @@
-"""Exceptions to the rules: rule -> name -> why. An exception that is no longer needed is a finding itself."""
+"""Exceptions to the rules: rule -> name -> reason. An unused exception is itself a finding."""
 
 EXCEPTIONS = {
     "types": {

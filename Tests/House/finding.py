@@ -1,10 +1,10 @@
-"""What a rule finds, and the exceptions to it."""
+"""Findings of the rules, and the exceptions to them."""
 from typing import NamedTuple
 
 
 class Finding(NamedTuple):
     rule: str
-    name: str  # what an exception names: a type, a function, a file
+    name: str  # the name that an exception uses: a type, a function, a file
     place: str  # path, or path:line
     what: str
 
@@ -13,9 +13,9 @@ class Finding(NamedTuple):
 
 
 def sift(findings, exceptions):
-    """(what no exception covers, the exceptions that cover nothing).
+    """Returns the findings that no exception covers, and the unused exceptions.
 
-    `exceptions` has for each rule the names that are excepted, each with why.
+    For each rule, `exceptions` maps names to reasons.
     """
     used, left = set(), []
     for finding in findings:

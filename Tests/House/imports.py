@@ -1,15 +1,15 @@
-"""No target imports what the table of modules in docs/ARCHITECTURE.md does not allow, nor does that table allow a tool what
-no tool may import."""
+"""Targets import only the modules that the table in docs/ARCHITECTURE.md allows, and that table allows tools neither the engine
+nor other tools."""
 import re
 
 from finding import Finding
 from tree import target_of
 
 TABLE = "docs/ARCHITECTURE.md"
-# A tool is a target that finds containers, apart from the one that has all verbs.
+# A tool is a target that uses PurgeContainers, except for the one with all verbs.
 CONTAINERS, VERBS = "PurgeContainers", "PurgeCommands"
 ENGINE = {"PurgeVolume", "PurgeTree", "PurgeFUSE"}
-# A test may use these; what else it imports, Package.swift names for its target.
+# All tests may use these. Package.swift names the other modules for each test target.
 OF_TESTS = {"Testing", "Foundation", "FoundationEssentials", "Glibc", "Synchronization"}
 
 
@@ -36,7 +36,7 @@ def find(tree):
 
 
 def compare(table, package):
-    """Package.swift names as dependencies the very targets that the table allows."""
+    """The dependencies in Package.swift are exactly the targets that the table allows."""
     ours = set(table)
     for target in sorted(ours & set(package)):
         if table[target] & ours != package[target]:
@@ -47,7 +47,7 @@ def compare(table, package):
 
 
 def tools(table):
-    """A tool reads the journal, the control files and the model, and nothing of the engine or of another tool."""
+    """A tool reads the journal, the control files and the model. It uses neither the engine nor another tool."""
     found = {target for target, modules in table.items() if CONTAINERS in modules} - {VERBS}
     for tool in sorted(found):
         for module in sorted(table[tool] & (ENGINE | found)):
@@ -59,7 +59,7 @@ def listed(names):
 
 
 def modules(text):
-    """target -> the modules it may import, of the rows `| targets | what lives there | modules |`."""
+    """Returns target -> the modules it may import, from the rows `| targets | what lives there | modules |`."""
     allowed, rows = {}, section(text, "Modules").partition("\n|---")[2]
     for targets, names in re.findall(r"^\| (\w[\w, ]*) \|.*\| ([^|]*) \|$", rows, re.MULTILINE):
         for target in targets.split(", "):
@@ -75,7 +75,7 @@ def section(text, heading):
 
 
 def dependencies(package):
-    """target -> its dependencies, of Package.swift."""
+    """Returns target -> its dependencies, from Package.swift."""
     found = {}
     for target in re.split(r"\.(?:system)?(?:executable|test)?(?:[tT]arget|Library)\(", package)[1:]:
         name = re.search(r'name: "(\w+)"', target)

@@ -1,7 +1,7 @@
 """Swift and C source text without its strings and comments.
 
-`Source.code` has the length and the lines of the text, but blanks where a comment or the inside of a string
-was, so what is found in it is code. Comments and strings are kept apart, each with its line.
+`Source.code` has the length and the lines of the text, with blanks for comments and the insides of strings. A match in it is
+therefore code. Comments and strings are kept separately, each with its line.
 """
 import bisect
 import re
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 class Comment(NamedTuple):
     line: int  # from 1
-    text: str  # of this line alone: a block comment gives one for each of its lines
+    text: str  # of this line only: a block comment gives one comment a line
 
 
 class String(NamedTuple):
@@ -20,10 +20,10 @@ class String(NamedTuple):
 
 
 class Unreadable(Exception):
-    """The text ends inside a string or a comment: nothing that is counted in it would be right."""
+    """The text ends inside a string or a comment, so that any count would be wrong."""
 
 
-# A comment, a string, an extended regular expression or a character of C begins.
+# The beginning of a comment, a string, an extended regular expression or a C character.
 BEGINNING = re.compile(r"""//|/\*|(#*)(\"{3}|")|(#+)/|'(?:\\.|[^'\\\n])'""")
 
 
@@ -49,7 +49,7 @@ class Source:
         self._keep(len(self.text))
 
     def _skip(self, found):
-        """Where the element that begins at `found` ends."""
+        """Returns the end of the element that begins at `found`."""
         if found[0] == "//":
             return self._line_comment(found.start())
         if found[0] == "/*":
@@ -70,7 +70,7 @@ class Source:
         return end
 
     def _block_comment(self, start):
-        """Block comments nest."""
+        """Skips a block comment. Block comments nest."""
         depth, at = 0, start
         while True:
             found = re.compile(r"/\*|\*/").search(self.text, at)
@@ -85,7 +85,7 @@ class Source:
         return at
 
     def _string(self, at, hashes, quote):
-        """`at` is behind the opening quote. What is interpolated may hold strings of its own."""
+        """Skips a string, from behind its opening quote. Interpolations may contain strings of their own."""
         start = at
         step = re.compile(rf'\\{hashes}\(|\\{hashes}.|{quote}{hashes}', re.DOTALL)
         while found := step.search(self.text, at):
@@ -122,7 +122,7 @@ class Source:
         self._done = end
 
     def _blank(self, end):
-        """The quotes stay, so that `= "..."` is still seen as a value."""
+        """Replaces a string or comment with blanks. The quotes stay, so that `= "..."` still looks like a value."""
         text = self.text[self._done:end]
         blank = re.sub(r"[^\n]", " ", text)
         if len(text) >= 2 and text[0] in '#"':

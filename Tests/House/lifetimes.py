@@ -1,10 +1,10 @@
-"""A descriptor is held by a name while its number is used."""
+"""Descriptors have a name while their number is used."""
 import re
 
 from finding import Finding
 
-# `directory(of: node).raw`: Swift may release a temporary, which closes the descriptor, before the call that gets its
-# number. What has a name lives until the call has returned.
+# In `directory(of: node).raw`, Swift may release the temporary, which closes the descriptor, before the call that receives its
+# number. A named value lives until the call has returned.
 TEMPORARY = re.compile(r"[)\]]\s*\.raw\b")
 
 

@@ -1,11 +1,11 @@
-"""What the compiler does not check is counted, and each place must say why it is safe."""
+"""Code that the compiler cannot check is counted, and each place must say why it is safe."""
 import re
 from collections import Counter
 from typing import NamedTuple
 
 from finding import Finding
 
-# The word that is counted, and what its proof begins with.
+# The counted words, each with its pattern and the beginning of its proof.
 WORDS = {word: (pattern, re.compile(re.escape(word) + r": (?:\S+\s+){2,}\S")) for word, pattern in {
     "@unchecked": r"@unchecked\b",
     "Unmanaged": r"\bUnmanaged\b",
@@ -15,7 +15,7 @@ STATIC, C_STATIC = "static var", "variables in C"
 ABOUT_STATIC = re.compile(r"\block|mutex|\bonce\b|thread|race|handler", re.IGNORECASE)
 OPENINGS = ("{", "(", ",", "=")
 TYPE_HEAD = re.compile(r"\b(?:class|struct|enum|actor|extension)\b.*\{\s*$")
-# At the outermost level of a C file: neither constant, nor atomic, nor one for each thread.
+# Variables at the outermost level of a C file that are neither constant, atomic nor thread-local.
 C_VARIABLE = re.compile(r"^(?!extern|typedef|#)(?!.*\b(?:const|_Atomic|_Thread_local)\b)[A-Za-z_][\w *]*?(\w+)(?:\[\w*\])?(?: =[^;]*)?;",
                         re.MULTILINE)
 
@@ -48,7 +48,7 @@ def c_uses(sources):
 
 
 def outermost(code):
-    """The text with blanks for what is in braces."""
+    """Returns the text with blanks inside all braces."""
     depth, kept = 0, []
     for letter in code:
         depth -= letter == "}"
@@ -58,9 +58,9 @@ def outermost(code):
 
 
 def is_proved(source, line, proof, kin=None):
-    """Whether the comment at the line, right above it, or at the beginning of a type right below it is a proof.
+    """Returns whether a comment at the line, right above it, or at the beginning of a type right below it is a proof.
 
-    Lines that stand together share it: those that match `kin`, and the head of a function or of a statement.
+    Adjacent lines share a proof: lines that match `kin`, and the head of a function or of a statement.
     """
     comments = {}
     for comment in source.comments:
@@ -89,6 +89,6 @@ def find(tree):
 
 
 def counts(tree):
-    """word -> (in Sources, in Tests)."""
+    """Returns word -> (count in Sources, count in Tests)."""
     found = Counter((use.word, use.path.split("/")[0]) for use in all_uses(tree))
     return {word: (found[word, "Sources"], found[word, "Tests"]) for word in [*WORDS, STATIC, C_STATIC]}

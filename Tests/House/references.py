@@ -1,4 +1,4 @@
-"""Nothing points to a file or a heading that is not in the repository."""
+"""Files and headings that comments and pages name are in the repository."""
 import fnmatch
 import io
 import os
@@ -7,14 +7,14 @@ import tokenize
 
 from finding import Finding
 
-# Documents that are not in a clone: what rests on them belongs in docs/.
+# Documents that are not in a clone. Facts from them belong in docs/.
 CITATIONS = re.compile(r"\bSPEC\b|\bFACTS\b|\b(?:FUSE|STYLE|ATTACK|RING)\.md\b")
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([\w-]+))?\)")
 PAGE = re.compile(r"\b(?:docs/)?([A-Z]{3,}\.md)\b(?:\]\([^)]*\)\))?(?:, ([A-Z`][^.;:)\n]*))?")
 BELOW = re.compile(r"\((?:below|above), ([A-Z][^.;:)\n]*)\)")
 NAMED = re.compile(r"(?<![\w/.*<-])(?!linux/|sys/)((?:[\w.+-]+/)*[A-Za-z][\w+-]*\.(?:swift|c|h|py))\b")
 OURS = re.compile(r"(?<![\w/.-])(?:\./)?((?:Sources|Tests|docs|mount-scripts)/[\w./+@*-]*[\w*])")
-# This folder contains the forbidden names themselves.
+# This folder contains the forbidden names.
 SELF = "Tests/House/"
 
 
@@ -37,7 +37,7 @@ def citations(path, text):
 
 
 def prose_of(tree, path, text):
-    """What is written for people: comments, or a page without its examples. It has the lines of the text."""
+    """Returns the text for readers, with the same lines: comments, or a page without its examples."""
     source = tree.swift[path].source if path in tree.swift else tree.c.get(path)
     if source:
         lines = [""] * (text.count("\n") + 1)
@@ -52,7 +52,7 @@ def prose_of(tree, path, text):
 
 
 def prose_of_python(text):
-    """Comments, and strings of several lines."""
+    """Returns comments and strings of several lines."""
     lines = [""] * (text.count("\n") + 1)
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT or token.type == tokenize.STRING and token.string.endswith('"' * 3):
@@ -62,7 +62,7 @@ def prose_of_python(text):
 
 
 def paths(tree, path, text):
-    """Whatever begins with one of our folders is there."""
+    """Every path into one of our folders exists."""
     for found in OURS.finditer(text):
         if not any(fnmatch.fnmatch(known, found[1]) or known.startswith(found[1] + "/") for known in tree.paths):
             line = text.count("\n", 0, found.start()) + 1
@@ -70,12 +70,12 @@ def paths(tree, path, text):
 
 
 def pointers(tree, path, prose):
-    """`docs/X.md, Heading` and `docs/X.md`; in a page `(below, Heading)`; the names of source files."""
-    joined = prose.replace("\n", " ")  # same length: a pointer may continue on the next line
+    """Checks `docs/X.md, Heading` and `docs/X.md`, `(below, Heading)` in a page, and names of source files."""
+    joined = prose.replace("\n", " ")  # same length, because a pointer may continue on the next line
     place = lambda at: f"{path}:{prose.count(chr(10), 0, at) + 1}"
     for found in PAGE.finditer(joined):
         if CITATIONS.match(found[1]):
-            continue  # which `citations` reports
+            continue  # `citations` reports it
         page = page_of(tree, found[1])
         if page is None:
             yield Finding("references", found[1], place(found.start()), f"there is no {found[1]}")

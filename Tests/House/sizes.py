@@ -1,4 +1,4 @@
-"""How long types, functions and callbacks may be."""
+"""Limits on the sizes of types, functions and callbacks."""
 import ast
 import re
 from collections import defaultdict
@@ -11,7 +11,7 @@ CALLBACKS = "Sources/PurgeFUSE/Callbacks/"
 
 
 class Type:
-    """A type of ours, or the extensions of a foreign one, with all its extensions."""
+    """A type with all its extensions, or all extensions of a foreign type."""
 
     def __init__(self, name):
         self.name, self.lines, self.methods, self.places = name, 0, 0, []
@@ -23,8 +23,8 @@ class Type:
 
 
 def types(files):
-    """Lines of a type: from its keyword to its brace, in all its extensions, without the types in it, which are
-    measured on their own. Methods: func, init, deinit, subscript."""
+    """Returns all types. A type's lines reach from its keyword to its brace, in all its extensions, without nested types, which
+    are measured on their own. Its methods are func, init, deinit and subscript."""
     declared, found = declarations(files), {}
     for path, file in files.items():
         for body in file.types:
@@ -34,7 +34,7 @@ def types(files):
 
 
 def declarations(files):
-    """name -> where a type of that name is declared: (path, target, whether it is private there)."""
+    """Returns name -> the places of its declarations: (path, target, whether it is private there)."""
     declared = defaultdict(list)
     for path, file in files.items():
         for body in file.types:
@@ -44,7 +44,7 @@ def declarations(files):
 
 
 def owner(declared, path, body):
-    """What distinguishes the type that `body` declares or extends from others of the same name."""
+    """Returns a key for the type of `body`, to tell it from others of the same name."""
     target, places = target_of(path), declared.get(body.name, [])
     if body.kind != "extension":
         return (path if body.is_private else target, body.name)
@@ -63,7 +63,7 @@ def find_types(tree):
 
 
 def functions(tree):
-    """(path, name, first line, lines) of each function in Swift, C and Python."""
+    """Yields (path, name, first line, lines) for each function in Swift, C and Python."""
     for path, file in tree.swift.items():
         for each in file.functions:
             yield path, each.name, each.first, each.lines
@@ -77,7 +77,7 @@ def functions(tree):
 
 
 def c_functions(source):
-    """(name, first line, last line). A function begins where a line at the outermost level has `name(...) {`."""
+    """Yields (name, first line, last line). A function begins at a line of the outermost level with `name(...) {`."""
     for found in re.finditer(r"^[A-Za-z_][^;{}#=]*?\b(\w+)\([^;{}]*\)\s*\{", source.code, re.MULTILINE):
         depth, at = 1, found.end()
         while depth and at < len(source.code):
@@ -94,7 +94,7 @@ def find_functions(tree):
 
 
 def callbacks(tree):
-    """(path, name, line, lines in its braces) of each entry of libfuse's table. One that does nothing but hand its
+    """Yields (path, name, line, lines in its braces) for each entry of libfuse's table. A callback that only passes its
     arguments to a function of this folder is measured with that function."""
     files = {path: file for path, file in tree.swift.items() if path.startswith(CALLBACKS)}
     methods = {}

@@ -1,8 +1,7 @@
-"""What a Swift file declares: imports, types, extensions, functions, stored variables.
+"""Declarations of a Swift file: imports, types, extensions, functions, stored variables.
 
-This is not a compiler: it follows braces and keywords in text that has lost its strings and comments (lexer.py).
-A function is anything that has a body of statements: `func`, `init`, `deinit`, `subscript`, the accessors of a
-variable, and a closure in a declaration.
+This is not a compiler. It follows braces and keywords in text without strings and comments (lexer.py). A function is anything
+with a body of statements: `func`, `init`, `deinit`, `subscript`, the accessors of a variable, and a closure in a declaration.
 """
 import re
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ MODIFIERS = {
     "public", "package", "internal", "fileprivate", "private", "open", "static", "class", "final", "lazy", "weak",
     "unowned", "override", "mutating", "nonmutating", "nonisolated", "consuming", "borrowing", "indirect", "required",
     "convenience", "dynamic", "optional", "prefix", "postfix", "infix", "distributed", "isolated"}
-# What can begin a declaration: it ends one before it that has no body.
+# Words that can begin a declaration, and so end an earlier one that has no body.
 BEGINS = TYPES | METHODS | MODIFIERS | {"var", "let", "case", "typealias", "associatedtype", "import", "operator"}
 TOKEN = re.compile(r'`?[A-Za-z_]\w*`?|\d\w*|->|[-+*/%|^~{}()\[\].,:=@#<>?!&;\n"]')
 IMPORT = re.compile(
@@ -32,7 +31,7 @@ class Import:
 
 @dataclass
 class Function:
-    name: str  # with the types that it is in: `Volume.write`
+    name: str  # with its enclosing types: `Volume.write`
     first: int  # the line of `func`, not of an attribute above it
     opens: int  # the line of its brace
     last: int
@@ -58,12 +57,12 @@ class Variable:
 class TypeBody:
     """A declaration of a type, or an extension of one."""
     kind: str
-    name: str  # as it is written, with the types that it is in
+    name: str  # as it is written, with its enclosing types
     first: int
     is_private: bool
     last: int = 0
     methods: int = 0
-    nested: int = 0  # lines of the types in it, which are measured on their own
+    nested: int = 0  # lines of nested types, which are measured on their own
 
     @property
     def lines(self):
@@ -89,7 +88,7 @@ def parse(path, text):
 
 
 class Unbalanced(Exception):
-    """Brackets that do not match: what is measured in this file would be wrong."""
+    """Brackets do not match, so that measurements of this file would be wrong."""
 
 
 class Parser:
@@ -103,7 +102,7 @@ class Parser:
         return self.tokens[index][0] if index < len(self.tokens) else ""
 
     def word_below(self, ahead=0):
-        """The same without the ends of lines before it."""
+        """Returns the next word after any line ends."""
         while self.word(ahead) == "\n":
             ahead += 1
         return self.word(ahead)
@@ -113,7 +112,7 @@ class Parser:
         return self.source.line(self.tokens[min(at, len(self.tokens) - 1)][1])
 
     def step(self):
-        """One token, or a whole (...) or [...]. What is in it declares nothing."""
+        """Skips one token, or a whole (...) or [...], which declares nothing."""
         if self.word() not in ("(", "["):
             self.at += 1
         else:
@@ -130,7 +129,7 @@ class Parser:
         raise Unbalanced(f"{self.source.path}: a bracket that is not closed")
 
     def declarations(self, owner):
-        """Up to the brace that ends `owner`, or to the end of the file."""
+        """Reads up to the brace that ends `owner`, or to the end of the file."""
         modifiers = set()
         while self.at < len(self.tokens):
             word = self.word()
@@ -149,7 +148,7 @@ class Parser:
             raise Unbalanced(f"{self.source.path}: {owner.name} is not closed")
 
     def declaration(self, word, owner, modifiers):
-        """Reads one declaration, if one begins with `word`."""
+        """Reads one declaration, if `word` begins one. Returns whether it did."""
         if word in TYPES and self.word(1) not in BEGINS:
             self.type(owner, bool(modifiers & {"private", "fileprivate"}))
         elif word in METHODS:
@@ -167,7 +166,7 @@ class Parser:
             self.step()
 
     def ends_here(self):
-        """At the end of a line: whether the declaration does not go on in the next."""
+        """Returns whether the declaration ends at this line end instead of continuing in the next line."""
         return self.word(-1) not in (",", "=") and self.word_below() in BEGINS | {"}", "@", "#", ""}
 
     def type(self, owner, is_private):
@@ -230,7 +229,7 @@ class Parser:
             self.file.variables.append(Variable(name, first, is_static or owner is None))
 
     def closures_in_group(self, name, owner):
-        """The arguments or elements of a value: the closures among them are functions."""
+        """Reads the arguments or elements of a value. Closures among them are functions."""
         depth = 0
         while self.at < len(self.tokens):
             word = self.word()
@@ -243,7 +242,7 @@ class Parser:
                 return
 
     def body(self, name, first, owner):
-        """Statements in braces. Types among them are measured like all others."""
+        """Reads statements in braces. Local types are measured like all others."""
         depth, opens = 0, self.line()
         while self.at < len(self.tokens):
             word = self.word()

@@ -200,7 +200,7 @@ class ReferenceRuleTests(unittest.TestCase):
         self.assertIn("there is no OTHER.md", self.check("a.swift", "// OTHER.md says so"))
 
     def test_citations(self):
-        # In two parts, or this file would be the only one that cites them.
+        # Split, so that this file does not cite them itself.
         for page in ("SPE" + "C", "FUSE" + ".md"):
             self.assertEqual(self.check("a.swift", f"// {page}, section 3"), [f"{page} is not in the repository"])
         self.assertEqual(self.check("a.swift", "let inSPECtion = SPECS"), [])

@@ -1,4 +1,4 @@
-"""The files of the repository, each read once."""
+"""The repository's files, each read once."""
 import os
 import subprocess
 
@@ -19,7 +19,7 @@ class Tree:
                 if path.endswith(".py") or text.startswith("#!/usr/bin/env python3")}
 
     def _listed(self):
-        """The files that git tracks or would add; all files if there is no git."""
+        """Returns the files that git tracks or would add, or all files if there is no git."""
         git = subprocess.run(["git", "-C", self.root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                              capture_output=True, text=True)
         if git.returncode == 0:
@@ -40,6 +40,6 @@ class Tree:
 
 
 def target_of(path):
-    """`Sources/PurgeModel/Tier.swift` belongs to PurgeModel."""
+    """Returns the target of a path: PurgeModel for `Sources/PurgeModel/Tier.swift`."""
     parts = path.split("/")
     return parts[1] if len(parts) > 2 and parts[0] in ("Sources", "Tests") else None
