@@ -124,7 +124,7 @@ extension Mounts {
             }
         }
 
-        /// A killed restore can die again while it removes leftovers. It moves deep folders up before it removes them.
+        /// A restore can also be killed while it removes leftovers, with deep folders moved up for that. The next one succeeds.
         @Test func killedWhileRemovingWhatAKilledOneHasLeft() throws {
             try withBackup(files: 10) { place in
                 let hidden = "\(place)/.restored.unfinished-restore"

@@ -122,7 +122,7 @@ extension Mounts {
             }
         }
 
-        /// EAGAIN tells that less was freed than requested. The freed space stays free.
+        /// EAGAIN means that less was freed than requested. The freed space stays free.
         @Test func reclaimOfMoreThanThereIs() throws {
             try withMount { mount in
                 try mount.make("Library/Caches/f", size: 8192)

@@ -74,7 +74,7 @@ extension Mounts {
             #expect(Set(states).count == 1 && states[0].count == 3 && states[0][0] == "Name:\tpurgefs", "\(states)")
         }
 
-        /// In memory that a shorter command line has replaced, nothing of the longer one remains visible.
+        /// The daemon's command line shows nothing of the longer one whose memory it has replaced.
         @Test func aLongCommand() throws {
             try Scratch.with("long") { scratch in
                 let long = String(repeating: "x", count: 3000)

@@ -74,7 +74,7 @@ extension Mounts {
             case after(UInt32)
             /// Once device.json has the mark of the command.
             case onceMarked
-            /// Under strace, at this call of those that remove a name below the container.
+            /// At the given unlinkat(2) in tmp/d0, under strace.
             case atRemoval(Int)
         }
 

@@ -27,7 +27,7 @@ extension Mounts {
             }
         }
 
-        /// The ends of the range are those of the backing file system, before and after an advance, and across a remount.
+        /// The range of times equals the backing file system's, before and after an advance and across a remount.
         @Test(arguments: Backing.allCases) func atTheEndsOfTheRange(backing: Backing) throws {
             try withMount(["--total", "64M"], on: backing) { mount in
                 let plain = "\(mount.store)-plain"

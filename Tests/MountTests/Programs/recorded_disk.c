@@ -4,7 +4,7 @@
 // usage: recorded_disk LOG SIZE MOUNTPOINT     (serves until it is unmounted)
 //
 // A record of the log has the kind (1 byte: W write, F flush, D discard, M mark), offset and length (8 bytes each), and the
-// data. A write to /mark is a mark, by which the workload states what must hold from then on.
+// data. A write to /mark is a mark: a statement of the workload about facts that must hold from then on.
 #define FUSE_USE_VERSION 312
 #define _GNU_SOURCE
 #include <errno.h>
