@@ -4,7 +4,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Mapped files: judged when their pages are written back (docs/RULES.md, Who may take what).
+    /// Writes through mappings, which are judged when the kernel writes their pages back (docs/RULES.md, Who may take
+    /// what).
     @Suite struct MappingTests {
         private func map(_ file: OpenFile, _ length: Int, _ body: (UnsafeMutableRawPointer) throws -> Void) throws {
             guard let address = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor, 0),
@@ -33,7 +34,7 @@ extension Mounts {
             }
         }
 
-        /// No room: the error reaches msync or fsync, and the ledger is whole.
+        /// A shortage of room fails the msync or fsync, and the ledger still equals the store.
         @Test(arguments: [true, false]) func noRoom(bySync: Bool) throws {
             try withMount { mount in
                 let file = try OpenFile(mount.path("Documents/f"))
@@ -58,7 +59,7 @@ extension Mounts {
             }
         }
 
-        /// Pages of an important file purge for themselves.
+        /// Dirty pages of a file in a persistent place purge the room that they need.
         @Test func mappedWritesPurge() throws {
             try withMount { mount in
                 for number in 0..<8 { try mount.make("Library/Caches/f\(number)", size: 4096) }
@@ -73,7 +74,7 @@ extension Mounts {
             }
         }
 
-        /// In a file without holes there is nothing to refuse, however full the device is.
+        /// Writing to a file without holes takes no room, so it works on a full device.
         @Test func overwritingInPlaceAlwaysWorks() throws {
             try withMount { mount in
                 try mount.make("Documents/f", size: 64 * 4096)
@@ -87,7 +88,7 @@ extension Mounts {
             }
         }
 
-        /// A file that is only mapped is in use.
+        /// A mapping keeps its file in use after the descriptor is closed.
         @Test func mappingsHoldTheFile() throws {
             try withMount { mount in
                 try mount.make("Library/Caches/f", size: 8192)
@@ -103,7 +104,7 @@ extension Mounts {
             }
         }
 
-        /// Reading a hole through a mapping costs nothing.
+        /// Reading holes through a mapping allocates and charges nothing.
         @Test(arguments: [Backing.ext4, .tmpfs]) func readingHolesIsFree(backing: Backing) throws {
             try withMount(on: backing) { mount in
                 let file = try OpenFile(mount.path("Documents/f"))

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// `purgefs mark`: what cannot be set on a file is known before anything is.
+    /// `purgefs mark` checks all attributes of a file before it sets the first.
     @Suite struct MarkTests {
         private func mark(_ words: [String]) throws -> Outcome {
             try Program.run([PurgefsBinary.path, "mark"] + words)
@@ -13,7 +13,7 @@ extension Mounts {
             return try StoreEvent.journal(of: mount.store).filter { $0.type == "mark" }
         }
 
-        /// In a mount, and in the store of none.
+        /// Covers a mounted container and a store that is not mounted.
         @Test(arguments: [true, false], ["--group", "--no-group", "--tombstone", "--no-tombstone"])
         func aMarkForFoldersOnAFile(mounted: Bool, option: String) throws {
             try withMount { mount in
@@ -32,7 +32,7 @@ extension Mounts {
             }
         }
 
-        /// The others are marked.
+        /// A file that cannot be marked does not keep the other paths from being marked.
         @Test func aFileAmongFolders() throws {
             try withMount { mount in
                 for name in ["one", "two"] { try mount.makeDirectory("Library/Caches/\(name)") }
@@ -57,7 +57,7 @@ extension Mounts {
             }
         }
 
-        /// The class of a file that a locked device protects: nothing else is set either.
+        /// A locked device denies changing the class of a protected file. Nothing else is set on it either.
         @Test func aLockedDevice() throws {
             try withMount { mount in
                 try mount.make("Documents/f", size: 4096)

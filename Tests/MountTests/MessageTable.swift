@@ -1,14 +1,14 @@
 import Foundation
 import Support
 
-/// Messages/invocations.txt: command lines, the exit status of each and what it says. docs/TESTING.md has its form.
+/// Messages/invocations.txt: command lines with their exit statuses and messages. docs/TESTING.md describes its format.
 struct MessageTable {
     struct Entry: Equatable, Sendable {
-        /// Comments above it, each with its line feed.
+        /// The comment lines above the command, with their line feeds.
         var heading = ""
         var command = ""
         var status: Int32 = 0
-        /// Standard output with `> ` before each line, then standard error.
+        /// Lines of standard output, each after `> `, followed by lines of standard error.
         var lines: [String] = []
 
         var text: String { heading + (["$ \(command)", "= \(status)"] + lines).joined(separator: "\n") + "\n\n" }

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 extension Mounts {
-    /// The whole messages of wrong and unusual command lines. To accept changes, and then to read them:
+    /// Complete messages of wrong and unusual command lines. To accept changes and review them:
     /// `PURGEFS_ACCEPT_MESSAGES=1 swift test --filter MessageTests && git diff Tests/MountTests/Messages`.
     @Suite struct MessageTests {
         private static let workers = 4
@@ -34,7 +34,8 @@ extension Mounts {
             }
         }
 
-        /// app is mounted, other.store is not; empty, full, letter and dangling are what their names say.
+        /// Makes the mounted container `app`, the unmounted `other.store`, a damaged store, and other files to name as
+        /// operands.
         private static func prepare(_ shell: UserShell) throws {
             let script = """
                 mkdir app empty full && echo precious > letter && echo precious > full/letter && ln -s nowhere dangling
@@ -58,14 +59,14 @@ extension Mounts {
             text.split(separator: "\n").map(String.init)
         }
 
-        /// Without what depends on the place, the time or other work on this machine.
+        /// Masks the parts of a line that depend on the directory, the time or other mounts on this machine.
         private static func plain(_ line: String, _ shell: UserShell) -> String {
             line.replacingOccurrences(of: shell.directory, with: "/work")
                 .replacingOccurrences(of: "Mounts now: .*", with: "Mounts now: ...", options: .regularExpression)
                 .replacingOccurrences(of: "process [0-9]+", with: "process N", options: .regularExpression)
         }
 
-        /// The message alone says what is wrong and what to do next. `check` answers on standard output.
+        /// Every failure prints the problem and the next step. `check` reports on standard output.
         @Test func eachFailureSaysWhatToDoNext() {
             let table = MessageTable(text: Files.text(MessageTable.path))
             for entry in table.entries where [1, 64, 125, 126, 127].contains(entry.status) {

@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// What mount(8) and lines of fstab say.
+    /// Options of mount(8) and of lines in fstab.
     @Suite struct MountOptionTests {
         private func readAll(_ mount: TestMount) throws -> [Bool] {
             let long = Int64(1_000_000_000)
@@ -24,7 +24,7 @@ extension Mounts {
             return try paths.map { Int64(try Files.status(mount.path($0)).st_atim.tv_sec) != long }
         }
 
-        /// Reading moves no access time with noatime, and that of files alone with nodiratime.
+        /// With noatime, reading changes no access time. With nodiratime, it changes the access times of files only.
         @Test(arguments: [("noatime", [false, false, false]), ("nodiratime", [true, true, false])])
         func accessTimesStay(option: String, moved: [Bool]) throws {
             try withMount(["--total", "64M", "-o", option]) { mount in
@@ -37,7 +37,7 @@ extension Mounts {
             }
         }
 
-        /// Nor does a mount that is read-only change them in the store.
+        /// Reading through a read-only mount leaves the access times in the store unchanged.
         @Test func accessTimesStayInAReadOnlyMount() throws {
             try withMount(["--total", "64M"]) { mount in
                 let files = ["Documents/small", "Documents/large"]
@@ -75,7 +75,8 @@ extension Mounts {
             }
         }
 
-        /// mount(8) run by root leaves `dev` and `suid` out, and adds `nodev` and `nosuid` where they were given.
+        /// mount(8) run by root does not pass `dev` and `suid` on, but passes `nodev` and `nosuid` on if they were
+        /// given.
         @Test func devicesAndSetuidAsMountSaysThem() throws {
             try withMount(mounted: false) { mount in
                 try withHelper(mount) { helper in
@@ -94,7 +95,7 @@ extension Mounts {
             }
         }
 
-        /// `body` gets the helper of mount(8), as that calls it.
+        /// Passes `body` a function that calls the helper of mount(8) with options, as mount(8) does.
         private func withHelper(_ mount: TestMount, _ body: ((String) throws -> Void) throws -> Void) throws {
             let place = "\(mount.scratch)/helper"
             try Program.shell(
@@ -109,7 +110,7 @@ extension Mounts {
             }
         }
 
-        /// Each option of `purgefs mount` can be written in a line of fstab.
+        /// Every option of `purgefs mount` can be written in a line of fstab.
         @Test func knowsTheOptionsOfTheVerb() throws {
             let help = try PurgefsBinary.run("help", "mount").succeeded().split(separator: "\n")
             let options = help.filter { line in
@@ -133,7 +134,7 @@ extension Mounts {
 
         private static let helper = "\(DocumentedExample.root)/mount-scripts/mount.purgefs"
 
-        /// umount(8) returns before the daemon has given back what the mount held.
+        /// umount(8) returns before the daemon has released the store, so the next mount waits for the daemon's end.
         @Test func aMountWaitsForADaemonThatIsEnding() throws {
             try withMount { mount in
                 try mount.make("Documents/f", size: 4096)
@@ -142,7 +143,7 @@ extension Mounts {
                 let unmount = "import ctypes, sys; sys.exit(ctypes.CDLL(None).umount2(sys.argv[1].encode(), 0))"
                 try Program.run(Program.python, "-c", unmount, mount.root, timeout: 20).succeeded()
                 let next = try Program.start([PurgefsBinary.path, "mount", "--foreground", mount.store, mount.root])
-                // It sleeps for 5 ms before each further attempt, and gives up after 250 ms unless the daemon is ending.
+                // The mount retries every 5 ms, and gives up after 250 ms unless the daemon is ending.
                 let begun = Self.sleeps(of: next.pid)
                 try eventually("60 attempts") { next.status() != nil || Self.sleeps(of: next.pid) > begun + 60 }
                 #expect(next.status() == nil, "\(next.errors)")
@@ -156,14 +157,14 @@ extension Mounts {
             }
         }
 
-        /// How often the process has waited for something.
+        /// Returns how often the process has gone to sleep.
         private static func sleeps(of pid: pid_t) -> Int {
             let name = "voluntary_ctxt_switches:"
             let line = Files.text("/proc/\(pid)/status").split(separator: "\n").first { $0.hasPrefix(name) }
             return line.flatMap { Int($0.dropFirst(name.count).trimmingPrefix(while: \.isWhitespace)) } ?? 0
         }
 
-        /// A store that is in use is refused, and not waited for.
+        /// A mount of a store that is in use fails without waiting.
         @Test func aSecondMountIsRefused() throws {
             try withMount { mount in
                 let second = "\(mount.scratch)/second"

@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Where `purgefs run` makes its mount point.
+    /// The directory in which `purgefs run` makes its mount point.
     @Suite struct MountPlaceTests {
         private static let home = ["--quiet", "--", "sh", "-c", "echo \"$HOME\""]
 
@@ -16,7 +16,7 @@ extension Mounts {
             }
         }
 
-        /// Begins the command line of an ordinary user who may mount, and let others in.
+        /// The start of a command line that runs as an ordinary user with access to /dev/fuse and allow_other.
         private static let user = [
             "unshare", "-m", "sh", "-ec",
             """
@@ -26,7 +26,7 @@ extension Mounts {
             """, "sh",
         ]
 
-        /// The directory that the run has made, which is gone when it has ended.
+        /// Returns the directory that the run made for its mount point, and expects it to be gone.
         private func made(_ home: String) throws -> String {
             #expect(!home.contains("\n"), "\(home)")
             let parts = home.split(separator: "/")
@@ -50,8 +50,8 @@ extension Mounts {
             }
         }
 
-        /// The directory of an ordinary user, if nobody else can write it, its path has at most 16 bytes, and is not one of
-        /// temporary files.
+        /// XDG_RUNTIME_DIR is used if only its owner can write to it, and if its path has at most 16 bytes and no part
+        /// `tmp`.
         @Test(arguments: [
             ("pt.", "700", "65534", true), ("pt.", "777", "65534", false), ("pt.", "755", "0", false),
             ("pt12.", "700", "65534", true), ("pt123.", "700", "65534", false), ("tmp/", "700", "65534", false),
@@ -71,7 +71,8 @@ extension Mounts {
             #expect(try Files.names(in: runtime) == [])
         }
 
-        /// Other users could not pass through it. Without the variable everything is as if it were not of use.
+        /// Other users could not pass through XDG_RUNTIME_DIR, so --allow-other ignores it. Without the variable, the
+        /// mount point has the same place.
         @Test(arguments: [["--allow-other"], []]) func ofAnOrdinaryUserWithout(options: [String]) throws {
             let runtime = "/run/pt.\(UUID().uuidString.prefix(6))"
             try Program.shell("mkdir -m 700 \(runtime) && chown 65534 \(runtime)").succeeded()
@@ -81,7 +82,7 @@ extension Mounts {
             #expect(place.hasPrefix("/tmp/purgefs-run."), "\(place)")
         }
 
-        /// As in a system container without a /run that can be written.
+        /// A /run in which nothing can be made, as in a system container, or in which everybody can write, is not used.
         @Test(arguments: [
             ["unshare", "-m", "sh", "-c", "mount -t tmpfs -o ro x /run && \"$@\"", "sh"],
             ["unshare", "-m", "sh", "-c", "mount -t tmpfs -o nr_inodes=3 x /run && \"$@\" && ls -A /run", "sh"],
@@ -92,7 +93,8 @@ extension Mounts {
             #expect(place.hasPrefix("/tmp/purgefs-run."), "\(place)")
         }
 
-        /// Nobody waits for it.
+        /// Later runs do not wait for the stopped daemon of an abandoned run. It removes its mount point when it
+        /// continues.
         @Test func anAbandonedOneWhoseDaemonWasStopped() throws {
             try Scratch.with("place") { scratch in
                 let child = try Program.start(
@@ -111,7 +113,7 @@ extension Mounts {
                 kill(daemon, SIGSTOP)
                 child.signalGroup(SIGKILL)
                 _ = try child.wait(within: 30)
-                // Old enough to be taken for abandoned.
+                // Younger directories are not taken for abandoned.
                 try Files.setModificationTime(place, secondsAgo: 11)
                 for words in [["-u", "TMPDIR"], ["TMPDIR=\(scratch.path)"]] {
                     try Program.run(
@@ -124,7 +126,7 @@ extension Mounts {
             }
         }
 
-        /// Also by a run that has a TMPDIR, and so mounts elsewhere.
+        /// A run with a TMPDIR mounts elsewhere, but removes abandoned mount points in /run too.
         @Test func anAbandonedOneIsRemoved() throws {
             try Scratch.with("place") { scratch in
                 let token = "PURGEFS_TEST_\(UUID().uuidString)"
@@ -147,7 +149,7 @@ extension Mounts {
                 _ = try child.wait(within: 30)
                 let place = "/" + home.split(separator: "/").prefix(2).joined(separator: "/")
                 #expect(place.hasPrefix("/run/purgefs."))
-                // Old enough to be taken for abandoned.
+                // Younger directories are not taken for abandoned.
                 for left in [place, URL(fileURLWithPath: status.store).deletingLastPathComponent().path] {
                     try Files.setModificationTime(left, secondsAgo: 11)
                 }
@@ -157,7 +159,7 @@ extension Mounts {
                     ).succeeded()
                     return !Files.exists(place)
                 }
-                // The store is not in the directory of those.
+                // Runs with a TMPDIR look for abandoned stores only there.
                 try eventually(within: 60, "the next run in the same place removes the store") {
                     try Program.run("env", "-u", "TMPDIR", PurgefsBinary.path, "run", "--quiet", "--", "true")
                         .succeeded()

@@ -1,5 +1,5 @@
 import Testing
 
-/// All tests on real mounts, one after the other: each has the machine for itself, and its deadline
-/// means the same everywhere.
+/// All tests on real mounts. Within a process they run one after the other, so that no test spends its deadline on
+/// another. Tests/Runner runs several processes at once.
 @Suite(.serialized) enum Mounts {}

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// File operations on names and data, as a local file system has them.
+    /// Operations on names and data, which behave as on a local file system.
     @Suite struct OperationTests {
         @Test func renameFlags() throws {
             try withMount { mount in
@@ -110,7 +110,7 @@ extension Mounts {
             }
         }
 
-        /// More entries than fit into one request, with names coming and going meanwhile.
+        /// Lists a directory that needs many requests while its entries are removed.
         @Test func largeDirectories() throws {
             try withMount(deadline: 200) { mount in
                 let count = Scale.of(20_000)

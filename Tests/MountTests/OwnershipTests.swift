@@ -27,7 +27,8 @@ extension Mounts {
             }
         }
 
-        /// The app of `run`, if it is another user's process; the directories above the container and the store stay closed.
+        /// With --allow-other, another user's process can write to the container of `run`. The directories above the
+        /// container and the store stay closed to it.
         @Test(arguments: [["--allow-other"], ["-o", "allow_other"], []]) func runForAnotherUser(options: [String])
             throws
         {
@@ -66,7 +67,7 @@ extension Mounts {
             }
         }
 
-        /// In a directory with the set-group-ID bit new entries take its group.
+        /// New entries in a set-group-ID directory get the group of the directory.
         @Test func setGroupID() throws {
             try withMount(["--total", "64M", "--allow-other"]) { mount in
                 try mount.makeDirectory("Documents/shared")
@@ -93,15 +94,15 @@ extension Mounts {
             }
         }
 
-        /// Without --allow-other the mount is its owner's alone.
+        /// Without --allow-other, only the owner of the mount has access.
         @Test func othersAreKeptOut() throws {
             try withMount { mount throws in
                 #expect(try asUser("ls \(mount.root)", in: "/").status != 0)
             }
         }
 
-        /// Runs a shell script in an ordinary user's mount. /dev/fuse is open to everybody, as on a desktop; the mount goes
-        /// through fusermount3.
+        /// Runs shell commands in an ordinary user's mount. As on a desktop, /dev/fuse is open to everybody, and
+        /// mounting goes through fusermount3.
         private func inAUsersMount(_ commands: String) throws -> Outcome {
             try Scratch.with("user") { scratch in
                 let place = scratch.path
@@ -124,7 +125,7 @@ extension Mounts {
                         + DeviceFileTests.ordinaryUser
                         + ["env", "TMPDIR=\(place)/home", "HOME=\(place)/home", "sh", "\(place)/script"], in: place,
                     timeout: 60)
-                // Unmounting does not wait for the daemon.
+                // fusermount3 does not wait for the daemon.
                 try eventually("the end of the daemon") {
                     try !Files.names(in: "/proc").contains {
                         Files.text("/proc/\($0)/environ").contains("TMPDIR=\(place)/home")
@@ -134,7 +135,7 @@ extension Mounts {
             }
         }
 
-        /// Folders that the daemon may not write or read are no obstacle.
+        /// Changes of the device and of the app work although the daemon may not read or write some folders.
         @Test func anOrdinaryUsersDevice() throws {
             let outcome = try inAUsersMount(
                 """
@@ -165,7 +166,7 @@ extension Mounts {
             }
         }
 
-        /// What is open can be reached by its descriptor, although nobody may search its folder any more.
+        /// Open files and directories can be reached by descriptor after their folder has lost its search permission.
         @Test func anOrdinaryUserReachesWhatIsOpen() throws {
             let program = """
                 import os

@@ -3,7 +3,7 @@ import PurgeSystem
 import Support
 import Testing
 
-/// A file of 256 KiB that is mapped, by descriptors of which the first decides how the kernel does its I/O.
+/// A mapped file of 256 KiB. The first descriptor decides how the kernel does the file's I/O.
 private struct MappedFile {
     static let size = 256 << 10
     static let reach = 4 << 20
@@ -21,10 +21,11 @@ private struct MappedFile {
             Kind.allCases.flatMap { kind in [false, true].map { Way(first: first, kind: kind, isClosed: $0) } }
         }
 
-        /// All of them on ext4; elsewhere two that differ in everything, or all of them from PURGEFS_TEST_SCALE=6 on.
+        /// Returns all ways on ext4. Elsewhere it returns two that differ in the first descriptor and in closing it, or
+        /// all ways from PURGEFS_TEST_SCALE=6 on.
         static func some(on backing: Backing) -> [Way] {
             guard backing != .ext4 else { return all }
-            // Five has no divisor in common with twelve, so each comes once.
+            // Five and twelve are coprime, so each way comes once.
             return (0..<min(all.count, Scale.of(2))).map { all[(1 + 5 * $0) % all.count] }
         }
     }
@@ -52,7 +53,7 @@ private struct MappedFile {
 
     func byte(at offset: Int) -> UInt8 { address.load(fromByteOffset: offset, as: UInt8.self) }
 
-    /// Stores into each page of a range, if the mapping allows it.
+    /// Stores `value` into each page of a range, if the mapping allows it.
     func store(_ value: UInt8, pages: Range<Int>) {
         guard stores else { return }
         for page in pages { address.storeBytes(of: value, toByteOffset: page * 4096 + 9, as: UInt8.self) }
@@ -61,14 +62,15 @@ private struct MappedFile {
 }
 
 extension Mounts {
-    /// Mappings of files that the kernel reads without the daemon: the file is open until the last is gone.
+    /// Mappings of files that the kernel reads without the daemon. Such a file counts as open until its last mapping is
+    /// gone.
     @Suite struct PassthroughMappingTests {
         private static let size = Int64(MappedFile.size)
-        /// overlayfs is not among them: leases do not tell of mappings there, so nothing is passed through.
+        /// Without overlayfs: leases do not reveal mappings there, so the daemon passes nothing through.
         private static let backings = [Backing.ext4, .xfs, .btrfs, .tmpfs]
 
-        /// Runs `body` for each way of mapping a file, and looks whether numbers and store agree then, and
-        /// after the last mapping is gone, and after a remount.
+        /// Runs `body` for each way of mapping a file. Expects the numbers and the store to agree afterwards, after the
+        /// last unmapping, and after a remount.
         private func inEachWay(
             on backing: Backing, named name: String = "Documents/f",
             _ body: (TestMount, String, MappedFile) throws -> Void
@@ -94,7 +96,7 @@ extension Mounts {
             }
         }
 
-        /// The store holds no more than is charged, and that fits the device.
+        /// Expects that the store holds at most the charged bytes, and that the charges fit the device.
         private func expectWhole(_ mount: TestMount, _ way: String) throws {
             let used = try mount.number("storage.used")
             #expect(try mount.number("storage.others") + used <= 64 << 20, "\(way)")
@@ -103,8 +105,8 @@ extension Mounts {
             #expect(held <= used, "\(way): the store holds \(held) bytes, \(used) are charged")
         }
 
-        /// What the files of a store hold on the disk below. XFS keeps room behind the end of a file that grows
-        /// for as long as it likes, and nothing is in it, so there a file holds no more than it is long.
+        /// Returns the bytes that the files of a store hold on the backing disk. XFS may keep empty blocks behind the
+        /// end of a growing file for an unlimited time, so a file on XFS counts at most its length.
         private func heldByFiles(_ container: String) throws -> Int64 {
             let isXFS = Files.fileSystemType(container) == 0x5846_5342
             return try Files.tree(container).reduce(0) { sum, path in
@@ -115,14 +117,14 @@ extension Mounts {
             }
         }
 
-        /// Shows that files are passed through here at all; otherwise these tests would only cover mappings of the page
-        /// cache.
+        /// Passthrough works on each backing if it works on ext4. Without it, these tests cover only mappings of the
+        /// page cache.
         @Test func filesArePassedThroughOnEachBacking() throws {
             let isPossible = try isPassedThrough(on: .ext4)
             for backing in Self.backings { #expect(try isPassedThrough(on: backing) == isPossible, "\(backing)") }
         }
 
-        /// A byte that is changed in the store shows in a page of the mapping that is there already.
+        /// Returns whether a byte that changes in the store shows in a page that is mapped already.
         private func isPassedThrough(on backing: Backing) throws -> Bool {
             try withMount(on: backing) { mount in
                 try mount.make("Documents/f", size: MappedFile.size)
@@ -224,14 +226,14 @@ extension Mounts {
             }
         }
 
-        /// read(2) returns what the mapping shows.
+        /// Expects read(2) to return the content of the mapping.
         private func expectSame(_ path: String, _ file: MappedFile, _ size: Int) throws {
             let content = try Files.content(path)
             #expect(content.count == size)
             #expect(content.elementsEqual(UnsafeRawBufferPointer(start: file.address, count: size)))
         }
 
-        /// Cut, grown and stored into through a mapping that has outlived its descriptors.
+        /// Truncates, extends and fills a file through a mapping that has outlived its descriptors.
         @Test(arguments: backings) func neverOverTheLimit(backing: Backing) throws {
             try withMount(on: backing) { mount in
                 try mount.turnThresholdsOff()
@@ -255,7 +257,7 @@ extension Mounts {
             }
         }
 
-        /// The times of files come from a clock that moves in ticks: returns when it has passed this moment.
+        /// Waits until the coarse clock, from which the times of files come, has passed the current moment.
         private func awaitTickOfFileTimes() throws {
             var (now, tick) = (timespec(), timespec())
             clock_gettime(CLOCK_REALTIME, &now)
@@ -265,7 +267,7 @@ extension Mounts {
             }
         }
 
-        /// A store moves mtime at once, and last use; tmpfs has no such mtime.
+        /// A store through the mapping updates mtime and last use at once. On tmpfs it does not update mtime.
         @Test(arguments: backings.filter { $0 != .tmpfs }) func storesAreUse(backing: Backing) throws {
             try withMount(on: backing) { mount in
                 for name in ["a", "b"] { try mount.make("Library/Caches/\(name)", size: MappedFile.size) }
@@ -284,7 +286,7 @@ extension Mounts {
             }
         }
 
-        /// A call that only sets the time, truncates or allocates is not a use.
+        /// Setting times and truncating a file are no uses.
         @Test(arguments: backings) func otherChangesOfTheTimeAreNoUse(backing: Backing) throws {
             try withMount(on: backing) { mount in
                 for name in ["a", "b"] { try mount.make("Library/Caches/\(name)", size: MappedFile.size) }
@@ -300,7 +302,7 @@ extension Mounts {
             }
         }
 
-        /// The space of an unlinked file is freed without a request, for a call that waits for room.
+        /// Unmapping an unlinked file frees its space for the next write without a request for the file.
         @Test(arguments: backings) func unmappingFreesWithoutBeingAsked(backing: Backing) throws {
             try withMount(on: backing) { mount in
                 try mount.turnThresholdsOff()
@@ -316,7 +318,7 @@ extension Mounts {
             }
         }
 
-        /// Files that are no longer mapped take no descriptors from a program that opens files.
+        /// Unmapped files hold no descriptors of the daemon that a program needs for opening files.
         @Test(arguments: backings) func whatIsUnmappedTakesNoDescriptors(backing: Backing) throws {
             try withMount(on: backing) { mount in
                 try mount.unmount()
@@ -332,7 +334,7 @@ extension Mounts {
             }
         }
 
-        /// More than are passed through at a time: the others are open by the kernel's own count.
+        /// Maps more files than are passed through at a time. The kernel's own count keeps the rest open.
         @Test func moreMappingsThanAreRemembered() throws {
             try withMount(["--total", "1G"]) { mount in
                 try mount.turnThresholdsOff()

@@ -2,8 +2,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Paths are bytes, and Swift's strings are not. A path that is not text is refused, and never becomes another
-    /// path.
+    /// Paths are bytes, and Swift strings are Unicode. A path that is not valid UTF-8 is refused, and never becomes
+    /// another path.
     @Suite struct PathTextTests {
         private func run(_ script: String) throws -> Outcome {
             try Scratch.with("text") { scratch in
@@ -12,7 +12,7 @@ extension Mounts {
             }
         }
 
-        /// `bad` is not UTF-8; `twin` has U+FFFD where it goes wrong.
+        /// `bad` is not valid UTF-8. `twin` has U+FFFD in place of the invalid byte.
         private static let names = """
             out=$PWD; mkdir tree; cd tree
             bad=$(printf 'a\\377b'); twin=$(printf 'a\\357\\277\\275b')
@@ -44,7 +44,7 @@ extension Mounts {
             #expect(outcome.output == " 61 ff 62\n", "\(outcome)")
         }
 
-        /// An accented letter written in two ways, and a name that begins with a combining mark.
+        /// Uses an accented letter in its two Unicode forms, and a name that begins with a combining mark.
         @Test func pathsThatOnlyLookTheSame() throws {
             let outcome = try run(
                 """

@@ -3,10 +3,10 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Where a store and a mount point may lie: what may not be is refused before anything is made.
+    /// Places of stores and mount points. A forbidden place is refused before anything is made.
     @Suite struct PlaceTests {
-        /// A store `outer` mounted at `app`, and beside it an empty directory `free`, a link to the container, and
-        /// bind mounts of parts of the store and of the mount.
+        /// Runs `body` with a store `outer` that is mounted at `app`. Beside them are an empty directory `free`, a link
+        /// to the container, and bind mounts of parts of the store and of the mount.
         private func withContainer(_ body: (_ place: String) throws -> Void) throws {
             try Scratch.with("places") { scratch in
                 let place = scratch.path
@@ -54,7 +54,7 @@ extension Mounts {
             }
         }
 
-        /// It would be emptied before it is written.
+        /// `run` empties the file of events before it writes to it, so that file must not lie in a store.
         @Test func theFileOfEventsLiesElsewhere() throws {
             try withContainer { place in
                 try PurgefsBinary.run("mount", "other", "free", in: place).succeeded()
@@ -74,7 +74,7 @@ extension Mounts {
             }
         }
 
-        /// Temporary files in a container or in a store would be purged.
+        /// A TMPDIR in a container or in a store is not used, because its files would be purged.
         @Test func temporaryStoresLieElsewhere() throws {
             try withContainer { place in
                 for directory in ["app/tmp", "outer/container/tmp", "part"] {

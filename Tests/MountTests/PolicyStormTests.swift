@@ -4,7 +4,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Four programs make, write, move, link and remove files and folders of directories with policies at once.
+    /// Four threads make, move, link, truncate and remove files in directories with policies, and move folders, all at
+    /// once.
     @Suite struct PolicyStormTests {
         private static let folders = [
             "Documents", "Documents/a", "Documents/a/sub", "Documents/b", "Library/Caches/c", "Library/Caches/c/sub",
@@ -29,7 +30,7 @@ extension Mounts {
             }
         }
 
-        /// Files that others have moved or removed, and policies have taken, make some of them fail.
+        /// Some steps fail because other threads or policies have taken the file.
         private static func step(_ number: Int, of worker: Int, on mount: TestMount, _ random: inout SeededGenerator) {
             func path() -> String {
                 let folder = folders[random.below(folders.count)]

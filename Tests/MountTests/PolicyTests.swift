@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Policies of directories on a mount, and golden scenarios of purging as a program and a user see them.
+    /// Policies of directories on a mount, and the golden scenarios of purging as a program and a user see them.
     @Suite struct PolicyTests {
         @Test(arguments: PurgeScenario.documented.filter(\.isForMounts)) func takes(scenario: PurgeScenario) throws {
             try withMount { mount in
@@ -13,7 +13,7 @@ extension Mounts {
             }
         }
 
-        /// The cache of a feed: 10 MB, filled by files of 1 MB, while four others write and read beside it.
+        /// A feed writes files of 1 MiB into a cache limited to 10 MiB while four threads write to Documents.
         @Test func aFeedBesideFourWriters() throws {
             try withMount(["--total", "256M"]) { mount in
                 try PurgefsBinary.run("policy", "add", mount.path("Library/Caches/feed"), "--limit", "10M").succeeded()
@@ -23,11 +23,11 @@ extension Mounts {
                         try mount.make(path, size: worker == 0 ? 1 << 20 : 64 << 10)
                     }
                 }
-                // Returns when what has been set off is over.
+                // Returns when the purges of the policy are over.
                 try mount.write("check", to: "storage.policies")
                 let left = try Files.names(in: mount.path("Library/Caches/feed")).compactMap { Int($0) }.sorted()
                 #expect((1..<10).contains(left.count) && left == Array(30 - left.count..<30))
-                // What belongs to it is what the next mount finds.
+                // The next mount finds the same files and bytes for the policy.
                 let known = try mount.read("storage.policies")
                 try mount.remount(["--total", "256M"])
                 #expect(try mount.read("storage.policies") == known)
@@ -38,14 +38,14 @@ extension Mounts {
             }
         }
 
-        /// A daemon that is killed while a policy takes files leaves a store in which the next launch goes on.
+        /// A daemon is killed while a policy purges files. The next launch purges the rest.
         @Test func theNextLaunchGoesOnAfterAKill() throws {
             try withMount { mount in
                 try mount.makeDirectory("Documents/d")
                 for number in 0..<300 { try mount.make("Documents/d/\(number)", size: 4096) }
                 try Attributes.mark(mount.path("Documents/d"), "purgeAfter", "1d")
                 try mount.write("+1d", to: "device.clock")
-                // It fails when the daemon is killed.
+                // The write fails when the daemon is killed.
                 let launch = Workers.start(1) { _ in _ = try? mount.write("launch", to: "app.state") }
                 try eventually("a purge") { try Files.names(in: "\(mount.store)/container/Documents/d").count < 300 }
                 try mount.crash()
@@ -57,7 +57,7 @@ extension Mounts {
             }
         }
 
-        /// Attributes can be set on a directory as long as a program has it open.
+        /// A program can set attributes on a removed directory that it has open. They make no policy.
         @Test func aRemovedDirectoryHasNone() throws {
             try withMount { mount in
                 try mount.makeDirectory("Documents/d")

@@ -3,9 +3,9 @@ import Support
 import Testing
 
 extension Mounts {
-    /// The comparison of PosixTests finds differences.
+    /// Checks that the comparison of PosixTests detects differences.
     @Suite struct PosixComparisonTests {
-        /// The failures when both sides are plain directories.
+        /// Returns the failures of a comparison of two plain directories.
         private func failures(
             only: String, table rows: String? = nil, readOnly: String? = nil
         ) throws -> [String: String] {
@@ -48,13 +48,13 @@ extension Mounts {
             #expect(failures["symlink_lengths"]?.contains("no such check") == true)
         }
 
-        /// Without the tree that it needs it fails here; the same failure on both sides is not an agreement.
+        /// The check fails on both sides, because the tree that it needs is missing. Equal failures are no agreement.
         @Test func aBrokenCheckFails() throws {
             let failures = try failures(only: "^readonly_can_be_read$", readOnly: "check")
             #expect(failures["readonly_can_be_read"]?.contains("broken: ") == true)
         }
 
-        /// Each row says what differs and why.
+        /// Each row describes a difference and gives a reason.
         @Test func everyRowOfTheTableHasAReason() throws {
             let text = try #require(Files.text(PosixReport.table).components(separatedBy: "\n## Differences\n").last)
             let rows = text.components(separatedBy: "\n").filter { $0.hasPrefix("| `") }

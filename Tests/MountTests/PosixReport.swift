@@ -2,22 +2,22 @@ import Foundation
 import Support
 import Testing
 
-/// What Programs/posix.py reports about a mount and a plain directory.
+/// The report of Programs/posix.py about a mount and a plain directory.
 struct PosixReport: Decodable {
-    /// Names of the checks.
+    /// Names of the checks that ran.
     var ran: [String]
-    /// Those that docs/POSIX.md lists as different.
+    /// Checks that docs/POSIX.md lists as different.
     var listed: [String]
-    /// Skipped because they need root.
+    /// Checks that were skipped because they need root.
     var skipped: [String]
-    /// What is wrong with a check, by its name.
+    /// The failures, by the names of the checks.
     var failures: [String: String]
 
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     static let program = folder.appendingPathComponent("Programs/posix.py").path
     static let table = folder.appendingPathComponent("../../docs/POSIX.md").standardized.path
 
-    /// Runs the checks in two directories of `scratch`, which must be there and empty.
+    /// Runs the checks in the directories `mounted` and `plain`, which must exist and be empty.
     init(
         mounted: String, plain: String, table: String? = Self.table, only: String = "", readOnly: String? = nil,
         scratch: String
@@ -33,7 +33,7 @@ struct PosixReport: Decodable {
         guard (outcome.status == 0) == (failures.isEmpty && !ran.isEmpty) else { throw TestFailure("\(outcome)") }
     }
 
-    /// Records an issue for each check that failed; nothing may have been left out.
+    /// Records an issue for each failed check. Expects that no check was skipped and that at least `count` ran.
     func expectAgreement(atLeast count: Int, sourceLocation: SourceLocation = #_sourceLocation) {
         for (name, wrong) in failures.sorted(by: { $0.key < $1.key }) {
             Issue.record("\(name)\n\(wrong)", sourceLocation: sourceLocation)

@@ -2,10 +2,10 @@ import Support
 import Testing
 
 extension Mounts {
-    /// What POSIX and Linux require of files (docs/POSIX.md): the checks of Programs/posix_*.py, each on a mount and in
-    /// a plain directory beside the store.
+    /// Requirements of POSIX and Linux on files (docs/POSIX.md). The checks of Programs/posix_*.py run on a mount and
+    /// in a plain directory beside the store.
     @Suite struct PosixTests {
-        /// Gives `body` an empty directory on a mount that lets other users in, and one beside the store.
+        /// Passes `body` an empty directory on a mount that admits other users, and one beside the store.
         private func withBoth(
             _ options: [String] = [], on backing: Backing = .ext4,
             _ body: (_ mount: TestMount, _ mounted: String, _ plain: String) throws -> Void
@@ -23,7 +23,7 @@ extension Mounts {
             }
         }
 
-        /// Checks whose outcome depends on the store's file system, on each kind of it.
+        /// Runs the checks whose outcome depends on the store's file system on each other kind of file system.
         @Test(arguments: Backing.allCases.filter { $0 != .ext4 })
         func storesOnOtherFileSystems(backing: Backing) throws {
             try withBoth(on: backing) { mount, mounted, plain in
@@ -35,7 +35,7 @@ extension Mounts {
             }
         }
 
-        /// `-o suid,dev`, as root may mount: what the default keeps away works, too.
+        /// With `-o suid,dev`, which root may use, set-user-ID programs and devices work as in a plain directory.
         @Test func setuidProgramsAndDevicesWhereTheyAreAllowed() throws {
             try withBoth(["-o", "suid,dev"]) { mount, mounted, plain in
                 let report = try PosixReport(

@@ -2,9 +2,9 @@ import Support
 import Testing
 
 extension Mounts {
-    /// A disk with a volatile cache loses what was not flushed: what an app has synced, the settings and the charges
-    /// are there afterwards, and a mount goes on from there. Programs/power_loss.py says how. Every third state is
-    /// mounted, and each from PURGEFS_TEST_SCALE=2 on.
+    /// A power loss drops everything that a disk's volatile cache has not flushed. Data that an app has synced, the
+    /// settings and the charges survive, and the store can be mounted and used again. Programs/power_loss.py describes
+    /// the method. The test mounts every third state, and every state from PURGEFS_TEST_SCALE=2 on.
     @Suite struct PowerLossTests {
         @Test(arguments: [("ext4", 45), ("xfs", 30), ("btrfs", 30)])
         func statesAfterALossOfPower(kind: String, states: Int) throws {
@@ -16,7 +16,7 @@ extension Mounts {
                 ).succeeded()
                 let outcome = try Program.run(
                     [
-                        // A copy of its mounts in another namespace would go on writing to the disk of a state.
+                        // A copy of its mounts in another namespace would keep writing to the disk of a state.
                         "unshare", "--mount", "--propagation", "private", Program.python, "\(programs)/power_loss.py",
                         PurgefsBinary.path, disk, scratch.path, kind, "5",
                         "\(Scale.of(states))", "6", Scale.factor >= 2 ? "1" : "3",

@@ -11,7 +11,7 @@ extension Mounts {
             let count = poll(&entry, 1, milliseconds)
             return count > 0 ? Int32(entry.revents) : 0
         }
-        /// 64 MiB: low below 6.4 MiB, normal again at 7.04 MiB.
+        /// Sets free space on a device of 64 MiB, whose level is low below 6.4 MiB and normal again from 7.04 MiB on.
         private func setFree(_ mount: TestMount, mib: Int) throws {
             try mount.write("\(64 - mib)M", to: "storage.others")
         }
@@ -30,7 +30,7 @@ extension Mounts {
             }
         }
 
-        /// Also if it changed back, and each descriptor for itself.
+        /// A level that has changed and changed back also wakes. Each descriptor is woken for itself.
         @Test func thereAndBack() throws {
             try withMount { mount in
                 let first = try OpenFile(mount.control("storage.pressure"), O_RDONLY)

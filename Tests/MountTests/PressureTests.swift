@@ -7,7 +7,8 @@ extension Mounts {
     /// Levels, hysteresis and the background purge (docs/RULES.md, Pressure).
     @Suite struct PressureTests {
         static let mib: Int64 = 1 << 20
-        /// In MiB, with a total of 64: very low below 4, low below 8, near low below 12, desired 16.
+        /// Runs `body` on a device of 64 MiB that is very low below 4 MiB, low below 8, near low below 12, and desires
+        /// 16.
         private func withThresholds(_ body: (TestMount) throws -> Void) throws {
             try withMount { mount in
                 try mount.write("verylow 4M\nlow 8M\nnearlow 12M\ndesired 16M", to: "storage.thresholds")
@@ -19,7 +20,7 @@ extension Mounts {
             try mount.write("\(64 * Self.mib - used - free)", to: "storage.others")
         }
 
-        /// Free space step by step, in blocks around the thresholds, and the level after each step.
+        /// Free space at each step, in blocks around the thresholds, and the resulting level.
         static let steps: [(free: Int64, level: String)] = [
             (20 * mib, "normal"), (16 * mib - 4096, "normal"), (12 * mib, "normal"), (12 * mib - 4096, "nearLow"),
             (12 * mib, "nearLow"), (16 * mib - 4096, "nearLow"), (16 * mib, "normal"), (8 * mib, "nearLow"),
@@ -41,7 +42,7 @@ extension Mounts {
             }
         }
 
-        /// Bytes that are written change the level just as others do.
+        /// Writes change the level as changes of others do.
         @Test func levelsFollowWrites() throws {
             try withThresholds { mount in
                 let file = try OpenFile(mount.path("Documents/f"))
@@ -61,7 +62,7 @@ extension Mounts {
             try file.fill(size)
         }
 
-        /// A write that brings the level to low: the background purges until desired, in order, and no more.
+        /// After a write brings the level to low, the background purge takes files in order until desired, and no more.
         @Test func theBackgroundPurgesUntilDesired() throws {
             try withThresholds { mount in
                 for number in 0..<20 { try mount.make("Library/Caches/f\(number)", size: 1 << 20) }
@@ -82,12 +83,12 @@ extension Mounts {
             }
         }
 
-        /// Purges under pressure name the write that caused it, and the event of the better level follows them.
+        /// Events of purges under pressure name the write that caused it. The event of the better level follows them.
         @Test func theJournalNamesTheWrite() throws {
             try withThresholds { mount in
                 for number in 0..<400 { try mount.make("Library/Caches/f\(number)", size: 16384) }
                 try setFree(mount, 8 * Self.mib)
-                try mount.write("off", to: "storage.thresholds")  // so that what has been told ends here
+                try mount.write("off", to: "storage.thresholds")  // the level is normal, so earlier events end here
                 try mount.write("verylow 4M\nlow 8M\nnearlow 12M\ndesired 14M", to: "storage.thresholds")
                 let before = try StoreEvent.journal(of: mount.store).count
                 let script =
@@ -108,7 +109,7 @@ extension Mounts {
             }
         }
 
-        /// As long as the level is low, whatever becomes purgeable is purged: closed, marked, or moved.
+        /// As long as the level is low, a file is purged once it becomes purgeable: closed, marked, or moved.
         @Test func whatBecomesPurgeableGoes() throws {
             try withThresholds { mount in
                 try mount.make("Documents/marked", size: 4096)
@@ -129,7 +130,7 @@ extension Mounts {
             }
         }
 
-        /// others.purgeable is purged by pressure too; a change returns when that is over.
+        /// Pressure purges others.purgeable too. A change of the device returns after that purge.
         @Test func aChangeReturnsWhenPressureIsOver() throws {
             try withThresholds { mount in
                 for number in 0..<4 { try mount.make("tmp/f\(number)", size: 1 << 20) }
@@ -157,7 +158,7 @@ extension Mounts {
             }
         }
 
-        /// The level is judged again at mount, only from free space.
+        /// A mount determines the level anew, from free space alone.
         @Test func judgedAnewAtMount() throws {
             try withThresholds { mount in
                 try setFree(mount, 5 * Self.mib)
@@ -171,7 +172,7 @@ extension Mounts {
             }
         }
 
-        /// An opportunistic write never brings the device into low storage.
+        /// An opportunistic write never brings the level to low.
         @Test func opportunisticWritesKeepTheCushion() throws {
             try withThresholds { mount in
                 let file = try OpenFile(mount.path("Library/Caches/f"))

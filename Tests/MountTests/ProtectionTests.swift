@@ -12,8 +12,9 @@ extension Mounts {
                 .path
         }
 
-        /// Every class, in every state, in every call, by root and by an ordinary user: the program has the table. Pages
-        /// are cached and mapped before the device changes its state, and large files are passed through.
+        /// Makes every call on every class in every state, as root and as an ordinary user. The program has the table
+        /// of expected results. Pages are cached and mapped before the device changes its state, and large files are
+        /// passed through.
         @Test func everyCall() throws {
             try withMount(["--total", "1G", "--allow-other"], deadline: 200) { mount in
                 let outcome = try Program.run([Program.python, Self.program("protection"), mount.root], timeout: 180)
@@ -24,7 +25,8 @@ extension Mounts {
             }
         }
 
-        /// When the command has returned, nothing is read or written in any way until the unlock, whatever is under way.
+        /// Once the command that locks has returned, processes read and write no protected data until the unlock, even
+        /// with calls in flight.
         @Test func lockingUnderLoad() throws {
             try withMount(["--total", "1G"], deadline: 200) { mount in
                 let outcome = try Program.run(
@@ -34,12 +36,12 @@ extension Mounts {
                 #expect(words.count == 4 && (Int(words[1]) ?? 0) > 100)
                 let refused = try #require(Int(words[3].dropLast()))
                 #expect(refused > 100)
-                // A read(2) may show as several requests, each of them refused.
+                // A read(2) may become several requests, each of which is refused.
                 #expect(try mount.status().counters.protectionDenied >= 100)
             }
         }
 
-        /// SQLite, unmodified: what docs/PROTECTION.md says.
+        /// Unmodified SQLite behaves as docs/PROTECTION.md says.
         @Test func database() throws {
             try withMount(["--total", "1G"], deadline: 120) { mount in
                 let outcome = try Program.run(
@@ -94,7 +96,7 @@ extension Mounts {
             try #require(try mount.read("device.state") == "locked")
         }
 
-        /// With the process that was refused, in the journal.
+        /// The journal names the process of each refusal.
         @Test func refusalsAreTold() throws {
             try withMount { mount in
                 try mount.make("Documents/f", size: 8192)
@@ -118,7 +120,7 @@ extension Mounts {
             }
         }
 
-        /// The state and the classes are those of the store; another default is for files that are made under it.
+        /// The store keeps the state and the classes. Another default applies only to files that are made under it.
         @Test func aLockedDeviceStaysLockedOverRemounts() throws {
             try withMount { mount in
                 for name in ["own", "default", "free"] { try mount.make("Documents/\(name)", size: 8192) }
@@ -142,7 +144,8 @@ extension Mounts {
             }
         }
 
-        /// The classes are stored before the default is, and a disk may have room for them only.
+        /// The mount stores the classes of existing files before the new default, and the disk may have room for the
+        /// classes only.
         @Test func aDefaultThatCannotBeSaved() throws {
             try withMount(on: .tmpfs, tmpfsSize: "4M") { mount in
                 mount.expectWarnings()
@@ -157,8 +160,8 @@ extension Mounts {
             }
         }
 
-        /// What a container begins with is made under the default that the command names, and so are the files of a store that
-        /// was filled by hand before its first mount.
+        /// The files of a seed get the default class that the command names. A later run with another default does not
+        /// change it.
         @Test func theDefaultOfANewContainer() throws {
             try Scratch.with("default") { scratch in
                 let seed = scratch.path + "/seed"
@@ -178,7 +181,7 @@ extension Mounts {
             }
         }
 
-        /// The kernel has the data of a write in a mapped page before it asks whether the write is admitted.
+        /// The kernel puts the data of a write into a mapped page before it asks the daemon to admit the write.
         @Test func refusedWritesLeaveNothing() throws {
             try withMount(deadline: 60) { mount in
                 let program = Self.program("refused_write")
@@ -209,7 +212,7 @@ extension Mounts {
             }
         }
 
-        /// After its ten seconds, without any command: who sees `locked` finds it so.
+        /// `locking` ends after its ten seconds without a command. A read after the state is `locked` is refused.
         @Test func lockingEndsByItself() throws {
             try withMount { mount in
                 try mount.make("Documents/f", size: 64 << 10)
@@ -224,7 +227,7 @@ extension Mounts {
             }
         }
 
-        /// The thread that has pages dropped waits for requests that nobody serves any more.
+        /// The daemon is killed while its thread that drops pages waits for requests, which nobody serves any more.
         @Test func killedWhileLocking() throws {
             try withMount(["--total", "1G"], deadline: 240, mounted: false) { mount in
                 var random = SeededGenerator(seed: 1)
@@ -239,7 +242,6 @@ extension Mounts {
                         "cd '\(mount.root)/.purgefs' && echo lock > device.state && echo +10s > device.clock",
                     ])
                     for _ in 0..<random.below(400) { _ = mount.exists("Documents/none") }
-                    // Within 10 s.
                     try mount.kill()
                     if MountTable.entry(at: mount.root) != nil {
                         try Program.run("fusermount3", "-u", "-z", mount.root, timeout: 30).succeeded()
@@ -253,7 +255,8 @@ extension Mounts {
             }
         }
 
-        /// Pages of files without a name are dropped all the time, and there is always one that is being written.
+        /// The daemon is killed while it drops pages of unlinked files without pause. At each moment one of them is
+        /// being written.
         @Test func killedAmidRefusedWrites() throws {
             try withMount(["--total", "1G"], deadline: 240, mounted: false) { mount in
                 var random = SeededGenerator(seed: 1)
@@ -264,7 +267,6 @@ extension Mounts {
                     defer { writer.signalGroup(SIGKILL) }
                     try eventually("refused writes") { writer.output.contains("begun") }
                     for _ in 0..<random.below(400) { _ = mount.exists("Documents/none") }
-                    // Within 10 s.
                     try mount.kill()
                     if MountTable.entry(at: mount.root) != nil {
                         try Program.run("fusermount3", "-u", "-z", mount.root, timeout: 30).succeeded()
@@ -276,7 +278,7 @@ extension Mounts {
             }
         }
 
-        /// A program that tries again without end fills no memory.
+        /// A program that retries endlessly does not fill the daemon's memory.
         @Test func refusalsWithoutEnd() throws {
             try withMount { mount in
                 try mount.make("Documents/f", size: 8192)

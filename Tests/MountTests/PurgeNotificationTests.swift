@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// A purged name is gone for everybody when the purging call returns (docs/RULES.md, What sets off a purge).
+    /// A purged name is gone for every process when the purging call returns (docs/RULES.md, What sets off a purge).
     @Suite struct PurgeNotificationTests {
         static let count = 50
 
@@ -30,7 +30,7 @@ extension Mounts {
             }
         }
 
-        /// Files that the kernel has never looked up since the mount: the store was filled before.
+        /// Purges files that the kernel has not looked up since the mount.
         @Test func watchersAreToldOfFilesThatNobodyHasSeen() throws {
             try withMount { mount in
                 let names = try makeFiles(mount)
@@ -60,7 +60,7 @@ extension Mounts {
             }
         }
 
-        /// A folder that is moved before the kernel could be told about the names that were purged in it.
+        /// Moves a folder before the kernel can be told about the names that were purged in it.
         @Test func namesInAFolderThatIsMovedMeanwhile() throws {
             try withMount(deadline: 60) { mount in
                 let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -72,8 +72,7 @@ extension Mounts {
             }
         }
 
-        /// A name may be created again as soon as it is gone; the announcement of its purge must not remove the new
-        /// file.
+        /// A purged name can be created again at once. The announcement of its purge must not remove the new file.
         @Test func namesCanBeMadeAnewAtOnce() throws {
             try withMount { mount in
                 for round in 0..<Scale.of(200) {
@@ -89,7 +88,7 @@ extension Mounts {
             }
         }
 
-        /// The same with another process using the name all the time: each file that it has open keeps its content.
+        /// Other threads recreate the names all the time. Each file keeps its content while it is open.
         @Test func aNameThatIsMadeAnewAllTheTime() throws {
             try withMount { mount in
                 let isDone = Tally()
@@ -109,7 +108,8 @@ extension Mounts {
             }
         }
 
-        /// Opened first, it is passed over; purged first, the opener sees ENOENT. Never anything between.
+        /// A file that is opened first is skipped. If it is purged first, the opener gets ENOENT. Nothing in between
+        /// happens.
         @Test func openingAgainstPurging() throws {
             try withMount { mount in
                 try mount.turnThresholdsOff()
@@ -139,8 +139,8 @@ extension Mounts {
             }
         }
 
-        /// A call that holds the kernel's lock of a directory may wait for a name that a purge has not come to yet,
-        /// while the purge's announcements wait for that lock.
+        /// A call may hold the kernel's lock of a directory and wait for a name that the purge has not reached, while
+        /// the purge's announcements wait for that lock. Neither may block the other.
         @Test func aFolderInUseWhileAllOfItIsPurged() throws {
             try withMount { mount in
                 try mount.turnThresholdsOff()
@@ -176,7 +176,7 @@ extension Mounts {
             }
         }
 
-        /// A process that had it open before, even unlinked, can go on reading; a folder's descriptor goes on working.
+        /// Descriptors that were open before the purge keep working, also for unlinked files and folders.
         @Test func descriptorsKeepWorking() throws {
             try withMount { mount in
                 try mount.makeDirectory("Library/Caches/folder")
@@ -198,7 +198,8 @@ extension Mounts {
             }
         }
 
-        /// An O_PATH descriptor does not keep a file open: the file is purged, and the descriptor shows that.
+        /// An O_PATH descriptor does not keep a file open. The file is purged, and opening it through the descriptor
+        /// fails.
         @Test func aDescriptorOfThePathAloneHoldsNothing() throws {
             try withMount { mount in
                 try mount.make("tmp/f", size: 4096)

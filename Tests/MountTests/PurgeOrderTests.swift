@@ -4,9 +4,9 @@ import Support
 import Testing
 
 extension Mounts {
-    /// The order of docs/RULES.md, Order of purging, to the file and with reasons.
+    /// The exact order and the reasons of docs/RULES.md, Order of purging.
     @Suite struct PurgeOrderTests {
-        /// In the order in which they are written: path, and the mark of its own.
+        /// Files in the order of their writes, each with its own mark.
         static let files: [(path: String, mark: String?)] = [
             ("Documents/keep.db", nil), ("Library/Caches/a", nil), ("Documents/high", "high"),
             ("Documents/low", "1"), ("tmp/z", nil), ("Library/Caches/sub/b", nil), ("tmp/sub/medium", "medium"),
@@ -93,7 +93,7 @@ extension Mounts {
             }
         }
 
-        /// A size takes others.purgeable first, in whole blocks, then file by file.
+        /// A reclaim by size takes others.purgeable first, in whole blocks, then files one by one.
         @Test func othersGoFirst() throws {
             try withMount(["--total", "64M", "--others", "1M", "--others-purgeable", "8K"]) { mount in
                 try makeFiles(mount)
@@ -122,7 +122,7 @@ extension Mounts {
             try withMount { mount in
                 try makeFiles(mount)
                 try mount.takeAllFreeSpace()
-                try mount.write("-6K", to: "storage.others")  // rounded up again: 4 KiB become free
+                try mount.write("-6K", to: "storage.others")  // others is rounded up, so 4 KiB become free
                 try mount.writeImportant(3 * 4096)
                 #expect(try mount.purgesAfterUnmount().golden == Array(Self.golden[..<2]))
             }
@@ -140,7 +140,7 @@ extension Mounts {
             }
         }
 
-        /// A rename changes what a file is to purging, and so does a mark.
+        /// Purging goes by the place and the mark that a file has at the moment of the purge.
         @Test func placeAndMarkOfTheMoment() throws {
             try withMount { mount in
                 for name in ["a", "b", "c", "d"] { try mount.make("Documents/\(name)", size: 4096) }

@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// `purgefs purge PATH...` and `--path GLOB`: exactly these files go, and what cannot go is named.
+    /// `purgefs purge PATH...` and `--path GLOB` purge exactly these files, and name each file that cannot be purged.
     @Suite struct PurgePathTests {
         private struct Line: Decodable {
             struct User: Decodable {
@@ -31,7 +31,8 @@ extension Mounts {
             try mount.make("tmp/t", size: 0)
         }
 
-        /// From the working directory, mounted or in a store; the rest stays, and the events say by which rule it went.
+        /// Purges paths that are relative to the working directory, in a mount or in a store. Other files stay, and the
+        /// events have the reason.
         @Test(arguments: [true, false]) func theseFilesAndTrees(mounted: Bool) throws {
             try withMount { mount in
                 try makeFiles(mount)
@@ -54,7 +55,7 @@ extension Mounts {
             }
         }
 
-        /// Files that may be purged are purged nevertheless.
+        /// Files that can be purged are purged although others cannot.
         @Test func whatCannotGoIsNamed() throws {
             try withMount { mount in
                 try makeFiles(mount)
@@ -89,7 +90,7 @@ extension Mounts {
             }
         }
 
-        /// By its descriptor, or by its mapping alone.
+        /// The message names the process that has the file open by a descriptor, or by a mapping alone.
         @Test(arguments: ["f = open('f')", "import mmap; f = mmap.mmap(os.open('f', os.O_RDWR), 4096); os.close(3)"])
         func whoHasItOpen(opening: String) throws {
             try withMount { mount in
@@ -111,7 +112,8 @@ extension Mounts {
             }
         }
 
-        /// A link is purged itself, and not what it leads to.
+        /// Purges a symbolic link of the container itself, not its target. Links in the middle of a path, and links
+        /// from outside, are followed.
         @Test func links() throws {
             try withMount { mount in
                 try makeFiles(mount)
@@ -134,7 +136,7 @@ extension Mounts {
             }
         }
 
-        /// Names of any bytes, and many of them.
+        /// Purges many names, also names that are not text.
         @Test func anyName() throws {
             try withMount { mount in
                 let count = Scale.of(10_000)
@@ -152,7 +154,7 @@ extension Mounts {
             }
         }
 
-        /// Relative to TARGET, or absolute; a tree that is like it goes whole.
+        /// Patterns are relative to TARGET, or absolute. A tree that matches is purged as a whole.
         @Test func patterns() throws {
             try withMount { mount in
                 try makeFiles(mount)
@@ -179,7 +181,7 @@ extension Mounts {
             }
         }
 
-        /// An absolute pattern is also only for files below TARGET.
+        /// An absolute pattern also matches only files below TARGET.
         @Test(arguments: [true, false]) func aPatternThatLeavesTheTarget(mounted: Bool) throws {
             try withMount { mount in
                 try makeFiles(mount)
@@ -200,8 +202,8 @@ extension Mounts {
             }
         }
 
-        /// A copy of a store in a container is data of its app: in a persistent place it is persistent, whether that
-        /// store is mounted or not.
+        /// A copy of a store in a container is data of its app. In a persistent place it is persistent, whether the
+        /// container is mounted or not.
         @Test(arguments: [true, false]) func aStoreInTheContainer(mounted: Bool) throws {
             try withMount { mount in
                 let copy = mount.path("Documents/backup")
@@ -222,7 +224,7 @@ extension Mounts {
             }
         }
 
-        /// Only files below it.
+        /// A TARGET below the mount point limits the purge to files below it.
         @Test(arguments: [true, false]) func aTargetBelowTheMountPoint(mounted: Bool) throws {
             try withMount(["--total", "64M", "--others", "1M", "--others-purgeable", "8K"]) { mount in
                 try makeFiles(mount)
@@ -241,7 +243,8 @@ extension Mounts {
             }
         }
 
-        /// What is mounted over a folder of the container is not in it; two containers are not one.
+        /// A file system that is mounted over a folder is not part of the container. One command cannot purge two
+        /// containers.
         @Test func otherMounts() throws {
             try withMount { mount in
                 try withMount { other in
@@ -259,7 +262,7 @@ extension Mounts {
             }
         }
 
-        /// An ordinary user is told which of their own processes has the file open.
+        /// An ordinary user learns which of their own processes has the file open.
         @Test func asAnOrdinaryUser() throws {
             let outcome = try ClosedStoreTests().asUser(
                 """

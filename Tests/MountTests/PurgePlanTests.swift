@@ -3,11 +3,11 @@ import Support
 import Testing
 
 extension Mounts {
-    /// `purge --dry-run`, whole: what would go, in that order, and why.
+    /// The complete output of `purge --dry-run`: the victims in purge order, each with its reason.
     @Suite struct PurgePlanTests {
         private static let album = "Documents/album"
 
-        /// 5 MiB of others, and files in each step.
+        /// Runs `body` on a device with 5 MiB of others.purgeable, and with files for each step of the order.
         private func withFiles(_ body: (TestMount) throws -> Void) throws {
             try withMount(["--total", "64M", "--others", "20M", "--others-purgeable", "5M"]) { mount in
                 for (path, size) in [
@@ -32,7 +32,8 @@ extension Mounts {
             try Program.run([PurgefsBinary.path, "purge", "--dry-run"] + words, in: directory)
         }
 
-        /// Of words, an empty one and `@` stand for the mount point. It fits 80 columns.
+        /// Checks the plan for `words`, in which an empty word and `@` stand for the mount point. Its lines fit 80
+        /// columns.
         private func check(
             _ mount: TestMount, _ words: [String], status: Int32 = 0, _ expected: String, _ open: OpenFile? = nil
         ) throws {
@@ -143,7 +144,7 @@ extension Mounts {
             }
         }
 
-        /// The same plan, without a mount and as JSON, which is what a purge then does.
+        /// An unmounted store has the same plan as its mount, in text and in JSON, and a purge carries it out.
         @Test(arguments: [["--all"], ["--bytes", "8M"], ["--tier", "purgeable"], ["--path", "*[123]"]])
         func ofAStore(words: [String]) throws {
             try withFiles { mount in

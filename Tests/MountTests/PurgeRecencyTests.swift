@@ -4,9 +4,9 @@ import Support
 import Testing
 
 extension Mounts {
-    /// What counts as a use of a file, and what decides between files used at the same moment.
+    /// Operations that count as a use of a file, and the order of files that were used at the same moment.
     @Suite struct PurgeRecencyTests {
-        /// A use of the file `a`, done after `a`, `b`, `c` were written, and whether it makes `a` the last to go.
+        /// An operation on the file `a` after `a`, `b` and `c` were written, and whether it makes `a` the last to go.
         struct Use: CustomTestStringConvertible, Sendable {
             let testDescription: String
             let counts: Bool
@@ -75,8 +75,8 @@ extension Mounts {
             }
         }
 
-        /// No two calls happen at the same moment, so the journal is told that these did: then the larger goes
-        /// first, then the path decides.
+        /// The larger one of two files that were used at the same moment goes first; equal sizes go by path. No two
+        /// calls happen at the same moment, so the test changes the journal.
         @Test func largerThenPath() throws {
             try withMount { mount in
                 try mount.makeDirectory("Library/Caches/q")
@@ -95,7 +95,7 @@ extension Mounts {
             }
         }
 
-        /// Purging passes over what is open or has several names, and takes it once that is over.
+        /// Purging skips open and hard-linked files, and takes them once they are closed and have one name.
         @Test func openFilesAndHardLinksArePassedOver() throws {
             try withMount { mount in
                 for name in ["open", "linked", "plain"] { try mount.make("Library/Caches/\(name)", size: 4096) }
@@ -113,7 +113,8 @@ extension Mounts {
             }
         }
 
-        /// They give nothing back: no size takes them, only a command that names their place.
+        /// Empty files and links free no space. A reclaim by size leaves them, and a command for their place or for all
+        /// takes them.
         @Test func emptyFilesAndLinksGoByCommandOnly() throws {
             try withMount { mount in
                 for place in ["tmp", "Library/Caches"] {

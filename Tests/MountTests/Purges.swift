@@ -1,6 +1,6 @@
 import Support
 
-/// One purged file, in the form of a golden table.
+/// A purged file and its reason, as a row of a golden table.
 struct Purge: Equatable, CustomStringConvertible {
     let path: String?
     let reason: String
@@ -12,19 +12,19 @@ struct Purge: Equatable, CustomStringConvertible {
 }
 
 extension TestMount {
-    /// Unmounts, and returns the purges of the journal in order.
+    /// Unmounts, and returns the purges in the journal in order.
     func purgesAfterUnmount() throws -> [StoreEvent] {
         try unmount()
         return try StoreEvent.journal(of: store).filter { $0.type == "purge" }
     }
 
-    /// Other apps use all free space: F = 0, and a call that needs a block must purge for it.
+    /// Lets other apps use all free space, so that a call that needs a block must purge for it.
     func takeAllFreeSpace() throws {
         try turnThresholdsOff()
         try write("+\(number("storage.available"))", to: "storage.others")
     }
 
-    /// An important write of this much, whatever it purges.
+    /// Writes `size` bytes to a file, by default in a persistent place, whatever that purges.
     func writeImportant(_ size: Int, to relative: String = "Documents/new") throws {
         let file = try OpenFile(path(relative))
         try file.fill(size)

@@ -4,13 +4,13 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Unmodified programs, each doing on a mount what it does in a plain directory.
+    /// Unmodified programs, which do the same on a mount as in a plain directory.
     @Suite struct RealProgramTests {
-        /// The files and the output of a script; the path of the directory reads as `ROOT` in all of it.
+        /// The output and the files of a script. In the output, `ROOT` stands for the path of the directory.
         private struct Result {
             var status: Int32
             var output: String
-            /// Type, mode, owner, size, link count, target of everything there.
+            /// Type, mode, owner, link count, target and size of each entry.
             var listing: String
         }
 
@@ -24,7 +24,7 @@ extension Mounts {
                 status: outcome.status, output: hiding(directory, outcome.output + outcome.errors), listing: listing)
         }
 
-        /// The lines that only one of two texts has.
+        /// Returns the lines that only one of the two texts has.
         private func changes(_ found: String, _ expected: String) -> [String] {
             let difference = found.split(separator: "\n").difference(from: expected.split(separator: "\n"))
             return difference.map { change in
@@ -39,7 +39,8 @@ extension Mounts {
             text.components(separatedBy: directory).joined(separator: "ROOT")
         }
 
-        /// Runs `script` in Documents of a mount and in a plain directory; both must have the same outcome.
+        /// Runs `script` in Documents of a mount and in a plain directory. Expects the same outcome, also after a
+        /// remount.
         private func compare(_ script: String, ignoring: String = "^$", prepare: String = ":") throws {
             try Scratch.with("plain") { scratch in
                 try withMount(["--total", "2G"], deadline: 500) { mount in
@@ -65,7 +66,7 @@ extension Mounts {
             }
         }
 
-        /// A repository of thousands of objects, in packs and loose, with links and modes.
+        /// Makes a repository of thousands of objects, packed and loose, with links and modes.
         static let makeRepository = """
             git init -q -b main repository && cd repository && git config user.name T && git config user.email t@t &&
             git config gc.auto 0 && mkdir -p a/b c && ln -s ../a c/link &&
@@ -117,7 +118,7 @@ extension Mounts {
             try compare(script)
         }
 
-        /// Folders, modes, links of both kinds, holes, a fifo, odd names.
+        /// Makes folders, modes, links of both kinds, holes, a fifo, attributes and odd names.
         static let makeTree = """
             mkdir -p tree/deep/er 'tree/with blank' tree/empty && cd tree && seq 1 50000 > numbers && echo x > deep/er/x &&
             ln numbers deep/hard && ln -s ../numbers deep/soft && ln -s nowhere dangling && mkfifo fifo &&
@@ -127,7 +128,7 @@ extension Mounts {
             setfattr -n user.empty sparse && setfattr -n user.binary -v 0x00ff00 deep &&
             find . ! -name x -exec touch -h -d '2011-12-13 14:15:16.171819' {} +
             """
-        /// Times and attributes, which `diff` does not see.
+        /// Prints times and attributes, which `diff` does not compare.
         static let showMore = """
             cd tree; find . -printf '%P %T@\\n' | sort; getfattr -dRh -m user. -e hex . | grep -v '^$'; cd ..
             """
@@ -160,7 +161,7 @@ extension Mounts {
             try compare(script, prepare: "\(Self.makeTree); rm fifo")
         }
 
-        /// Scripts and settings of the environment contain its path.
+        /// Scripts and settings of the environment contain its path, which is replaced before the comparison.
         @Test func pythonVirtualEnvironment() throws {
             let script = """
                 python3 -m venv env && env/bin/python -c 'import sys; print(sys.prefix != sys.base_prefix)' &&

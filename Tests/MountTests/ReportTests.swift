@@ -8,7 +8,7 @@ extension Mounts {
     @Suite struct ReportTests {
         private static let chromium = "\(DocumentedExample.root)/Tests/MountTests/Programs/report_page.py"
 
-        /// What Chromium shows of a page at one width.
+        /// A page as Chromium shows it at one width.
         private struct View: Decodable {
             let figures, parts: [String: String]
             let text: String
@@ -17,7 +17,7 @@ extension Mounts {
             let unnamed: Int
         }
 
-        /// A container that was filled, purged, refused a write, was locked and was restarted.
+        /// Fills the container, purges, has a write refused, locks the device and reboots it.
         private static func live(_ mount: TestMount) throws {
             try mount.write("2M", to: "storage.others.purgeable")
             for index in 1...12 { try mount.make("Library/Caches/image-\(index)", size: 1 << 20) }
@@ -35,7 +35,8 @@ extension Mounts {
             try eventually("nothing more to purge") { try !mount.status().purging }
         }
 
-        /// The page in Chromium, at the width of a phone and of a screen, light and dark, and `status --json`.
+        /// The page agrees with `status --json` in Chromium, at the widths of a phone and of a screen, in light and in
+        /// dark.
         @Test func pageInABrowser() throws {
             try withMount(["--total", "64M", "--others", "10M"]) { mount in
                 try Self.live(mount)
@@ -60,7 +61,7 @@ extension Mounts {
             }
         }
 
-        /// The bytes of a device of usual size fit the width of a phone.
+        /// Byte counts of a device of usual size fit the width of a phone.
         @Test func largeNumbers() throws {
             try withMount(["--total", "64G"]) { mount in
                 let page = "\(mount.scratch)/report.html"
@@ -81,7 +82,7 @@ extension Mounts {
             #expect(view.width <= (name.hasPrefix("phone") ? 360 : 1280), "\(name)")
         }
 
-        /// Figures to the byte, and three as they are read at a glance.
+        /// Compares figures to the byte, and three rounded ones.
         private static func compare(_ view: View, _ status: MountStatus) {
             let storage = status.storage
             let amounts = [
@@ -108,7 +109,7 @@ extension Mounts {
             #expect(status.tiers.caches.bytes > 0 || view.parts["caches"] == "0 B")
         }
 
-        /// A store that is not mounted has the same page, apart from where and when, and stays as it was.
+        /// The report of an unmounted store has the same files but no mount point, and leaves the store unchanged.
         @Test func storeAtRest() throws {
             try withMount(["--total", "64M", "--others", "10M"]) { mount in
                 try Self.live(mount)
@@ -124,7 +125,7 @@ extension Mounts {
             }
         }
 
-        /// However the command ends, the report is there, and its status is kept.
+        /// The report is written and the exit status is kept however the command ends.
         @Test(arguments: [
             ("exit 3", 3, "ended with 3"), ("kill -9 $$", 137, "was killed by signal 9"), ("true", 0, "ended with 0"),
             ("head -c 1M /dev/zero > $HOME/Documents/kept; kill -TERM $$", 143, "was killed by signal 15"),
@@ -154,7 +155,7 @@ extension Mounts {
             rm ~/Documents/a; head -c 1M /dev/zero > ~/tmp/c
             """
 
-        /// Runs of milliseconds: the page tells what was true in them.
+        /// The figures are right for runs of milliseconds too.
         @Test(arguments: [
             (
                 gallery,
@@ -193,7 +194,7 @@ extension Mounts {
             }
         }
 
-        /// A report that cannot be written is reported, before the command if that can be known.
+        /// A report that cannot be written fails the run, before the command starts if that can be known.
         @Test func runsWithoutAReport() throws {
             try Scratch.with("report") { scratch in
                 func run(_ page: String, _ script: String) throws -> Outcome {

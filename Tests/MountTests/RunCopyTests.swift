@@ -4,16 +4,17 @@ import Support
 import Testing
 
 extension Mounts {
-    /// What `purgefs run --copy-of STORE` and `--seed DIR` keep of the originals, and leave behind when they fail.
+    /// Properties that `purgefs run --copy-of STORE` and `--seed DIR` copy from the originals, and traces of failed
+    /// runs.
     @Suite struct RunCopyTests {
-        /// `P` is purgefs, and `r` runs a command in a container.
+        /// Runs `script`, in which `P` is purgefs and `r` runs a command in a container.
         private func shell(_ script: String, in directory: String, timeout: Double = 60) throws -> Outcome {
             try PurgefsBinary.shell(
                 "r() { $P run --quiet \"$@\"; }\n\(script)", in: directory, environment: ["TMPDIR": directory],
                 timeout: timeout)
         }
 
-        // Several at once.
+        // Copies at the same time.
 
         @Test func severalCopiesAtOnce() throws {
             try Scratch.with("copy") { scratch in
@@ -35,7 +36,8 @@ extension Mounts {
 
         // Age.
 
-        /// Six days and two are more than a week, in a copy as in its original and a copy of the copy.
+        /// A file that is six days old expires after two more days by a policy of a week: in a copy, in a copy of the
+        /// copy, and in the original.
         @Test func policiesCountFromTheOriginalsCreation() throws {
             try Scratch.with("copy") { scratch in
                 let outcome = try shell(
@@ -74,7 +76,8 @@ extension Mounts {
             }
         }
 
-        /// Files that were put there by hand, and of which the journal knows others that had their inode numbers.
+        /// A copy has the original's order of files that were added by hand, although the journal knows other files
+        /// with their inode numbers.
         @Test func filesThatTheJournalDoesNotKnow() throws {
             try Scratch.with("copy") { scratch in
                 let outcome = try shell(
@@ -98,7 +101,7 @@ extension Mounts {
             }
         }
 
-        /// Fixtures become old with touch(1).
+        /// A file of a seed counts as made when it was modified, so touch(1) makes fixtures old.
         @Test func aSeedWasMadeWhenItWasModified() throws {
             try Scratch.with("copy") { scratch in
                 let outcome = try shell(
@@ -111,7 +114,7 @@ extension Mounts {
             }
         }
 
-        // What an ordinary user has closed.
+        // Files that an ordinary user has closed.
 
         private static let closed = """
             r() { $P run --quiet "$@"; }
@@ -158,7 +161,7 @@ extension Mounts {
             }
         }
 
-        /// As user 65534, who may use /dev/fuse.
+        /// Runs `script` as user 65534 with access to /dev/fuse.
         private func ordinary(_ script: String, in directory: String) throws -> Outcome {
             let preparation = """
                 chmod 777 .; mkdir dev; cp "$P" purgefs; export P=$PWD/purgefs
@@ -171,7 +174,7 @@ extension Mounts {
 
         // Failures.
 
-        /// Ways in which COMMAND is not reached; each leaves things as they were.
+        /// Arguments with which COMMAND is never started. Each failure leaves everything as it was.
         private static let ways = [
             "-o nosuchoption STORE -- true", "--at '0s total=-500G' STORE -- true", "STORE -- nosuchcommand",
         ]
@@ -203,7 +206,7 @@ extension Mounts {
             }
         }
 
-        /// It goes on belonging to its user, who alone can reach what is in it, as with a mount of it.
+        /// An empty directory that becomes a store keeps its owner, who alone can reach its content, as after a mount.
         @Test func anEmptyDirectoryKeepsItsOwner() throws {
             try Scratch.with("copy") { scratch in
                 let outcome = try shell(
@@ -223,7 +226,7 @@ extension Mounts {
             }
         }
 
-        /// Another directory for temporary files is tried only where it may help.
+        /// `run` tries another directory for temporary files only where that may help.
         @Test func theNextDirectory() throws {
             try Scratch.with("copy") { scratch in
                 let outcome = try shell(
@@ -247,7 +250,7 @@ extension Mounts {
             }
         }
 
-        /// Nothing there can be written back, which is asked for before holes are looked for.
+        /// The copy syncs a file before it looks for holes, which a read-only file system refuses.
         @Test func aSeedOnAFileSystemThatIsOnlyRead() throws {
             try Scratch.with("copy") { scratch in
                 let outcome = try shell(
@@ -258,7 +261,7 @@ extension Mounts {
                         sed 's|.*/||'
                     umount seed
                     """, in: scratch.path, inNamespace: true)
-                // Two blocks of ten are no holes.
+                // Two of ten blocks have data.
                 #expect(outcome.output == "holes 40960 16\nodd 6000 16\n", "\(outcome)")
             }
         }

@@ -5,7 +5,7 @@ import Testing
 extension Mounts {
     /// A COMMAND of `purgefs run` that mounts something over its container.
     @Suite struct RunCoverTests {
-        /// In a mount namespace of its own, whose mounts the shell shows when the run has ended.
+        /// Runs `command` in a mount namespace of its own, and prints the number of mounts that the run has left there.
         private func run(_ command: String) throws -> (outcome: Outcome, summary: String) {
             let script = """
                 "$P" run --summary summary.json -- sh -c "$0"
@@ -28,7 +28,7 @@ extension Mounts {
             ("mount --bind $HOME/Documents $HOME", ["fuse.purgefs"]),
         ]
 
-        /// The run ends as usual, and leaves nothing behind.
+        /// The run removes the covering mounts, ends as usual, and leaves nothing behind.
         @Test(arguments: covers.indices) func itIsTakenAway(index: Int) throws {
             let (command, mounts) = Self.covers[index]
             let (outcome, summary) = try run("cd /; echo x > $HOME/Documents/x; \(command) && exit 7")
@@ -41,14 +41,14 @@ extension Mounts {
             #expect(summary.contains("\"pressure\""))
         }
 
-        /// A container that was unmounted is gone, whatever is there instead.
+        /// A container that was unmounted is gone, even if something else is mounted in its place.
         @Test func insteadOfTheContainer() throws {
             let outcome = try run("trap '' TERM; cd /; umount $HOME; mount -t tmpfs x $HOME").outcome
             #expect(outcome.status == 125 && outcome.output == "0\n", "\(outcome)")
             #expect(outcome.errors.contains("the container is gone"), "\(outcome)")
         }
 
-        /// What is mounted in it does not hide it.
+        /// A mount inside the container does not hide it.
         @Test func aMountInTheContainer() throws {
             let outcome = try run("mount -t tmpfs x $HOME/Documents").outcome
             #expect(outcome.status == 0 && outcome.output == "0\n", "\(outcome)")

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// What `purgefs run` tells about its container when it has ended, and what it leaves of a store.
+    /// The reports that `purgefs run` makes about its container at the end, and the store that it leaves.
     @Suite struct RunEndTests {
         private struct Summary: Decodable {
             struct Purged: Decodable { var files: Int }
@@ -22,7 +22,8 @@ extension Mounts {
             return try JSONDecoder().decode(Summary.self, from: Data(try Files.content(file)))
         }
 
-        /// Nothing changes in it: the app is not even launched, which would carry out the policies of directories.
+        /// A read-only run changes nothing in the store. It does not launch the app, because a launch carries out the
+        /// policies of directories.
         @Test func ofAStoreThatIsMountedReadOnly() throws {
             try Scratch.with("end") { scratch in
                 let store = "\(scratch.path)/store"
@@ -38,12 +39,12 @@ extension Mounts {
                 #expect(told.purged.files == 0 && Files.text("\(scratch.path)/state") == "terminated\n")
                 #expect(try Files.names(in: "\(store)/container/Library/Caches/p").sorted() == ["1", "2", "3"])
                 #expect(Files.text("\(store)/device.json") == before && !before.isEmpty)
-                // Otherwise the launch purges them.
+                // A writable run purges them at the launch.
                 #expect(try summary(["--store", store], ":", in: scratch).purged.files == 3)
             }
         }
 
-        /// The launch carries out the policies of directories. strace stops the daemon amid that.
+        /// strace stops the daemon during the launch, while it carries out the policies of directories.
         @Test(arguments: [SIGKILL, SIGTERM]) func ofADaemonThatEndsDuringTheLaunch(signal: Int32) throws {
             try Scratch.with("end") { scratch in
                 let (store, temporary) = ("\(scratch.path)/store", "\(scratch.path)/t")
@@ -87,7 +88,7 @@ extension Mounts {
                     time.sleep(0.25)
             """
 
-        /// The last events are still on their way to the reader, for longer than the daemon waits for one that accepts nothing.
+        /// The reader takes longer for the last events than the daemon waits for a reader that accepts nothing.
         @Test(arguments: [[], ["--store", "store"]]) func withASlowReaderOfEvents(options: [String]) throws {
             try Scratch.with("end") { scratch in
                 let (pipe, file) = ("\(scratch.path)/pipe", "\(scratch.path)/events")
@@ -106,7 +107,7 @@ extension Mounts {
             }
         }
 
-        /// Of many refusals only some are told one by one, and then how many more there were.
+        /// Only some of many refusals have an event of their own. Another event has the number of the rest.
         @Test func withManyRefusals() throws {
             try Scratch.with("end") { scratch in
                 let open = """
@@ -128,7 +129,7 @@ extension Mounts {
             }
         }
 
-        /// The end of the app may call for a purge, which is part of the run.
+        /// A purge that the end of the app sets off is part of the run.
         @Test func withAPurgeAtTheEndOfTheApp() throws {
             try Scratch.with("end") { scratch in
                 let command = """

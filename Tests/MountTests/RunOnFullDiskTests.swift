@@ -3,9 +3,9 @@ import Support
 import Testing
 
 extension Mounts {
-    /// `purgefs run` on a disk that gets full: it reports everything that happened.
+    /// `purgefs run` on a disk that becomes full. It reports everything that happened.
     @Suite struct RunOnFullDiskTests {
-        /// `body` gets a directory on a disk of 8 MiB, and one on another disk.
+        /// Passes `body` a directory on a disk of 8 MiB, and one on another disk.
         private func withSmallDisk(_ body: (String, String) throws -> Void) throws {
             try Scratch.with("full") { scratch in
                 let disk = try BackingDirectory(.tmpfs, in: scratch.path, tmpfsSize: "8M")
@@ -21,7 +21,7 @@ extension Mounts {
                     + ["--", "/bin/sh", "-c", script])
         }
 
-        /// The journal has room of its own, so it has all events.
+        /// The journal has reserved room, so it has all events.
         @Test(arguments: [["--quiet"], []]) func theEventsAndTheSummaryTellOfIt(options: [String]) throws {
             try withSmallDisk { disk, other in
                 let run = try run(
@@ -42,7 +42,7 @@ extension Mounts {
             }
         }
 
-        /// More than the journal has kept room for: it is incomplete, and the run says so with its status.
+        /// More events than the journal has room for leave it incomplete, and the run reports that by its exit status.
         @Test func aJournalThatCouldNotTakeAll() throws {
             try withSmallDisk { disk, other in
                 let run = try run(
@@ -72,7 +72,7 @@ extension Mounts {
             }
         }
 
-        /// What was set while COMMAND ran is in force and could not be saved: EIO for the caller that set it.
+        /// A setting that was changed while COMMAND ran takes effect, but cannot be saved, so its write fails with EIO.
         @Test func settingsThatCouldNotBeSaved() throws {
             try withSmallDisk { disk, other in
                 let run = try run(
@@ -86,7 +86,8 @@ extension Mounts {
             }
         }
 
-        /// The default of 64 GiB is more than most disks have: it is not mentioned if nothing was refused.
+        /// Most disks are smaller than the default device of 64 GiB, so the run mentions that only if a write was
+        /// refused.
         @Test func aDiskThatIsSmallerThanTheDevice() throws {
             try withSmallDisk { disk, other in
                 let run = try run(disk, "\(other)/events", options: ["--quiet"], "exit 0")
@@ -105,7 +106,7 @@ extension Mounts {
                     let journal = "\(store)/journal.sqlite"
                     #expect(try Files.charged(journal) - Files.size(journal) < 65536)
                     #expect(throws: Errno.noData) { try Attributes.get(store, "user.purgefs.start") }
-                    // As an older version left its journal.
+                    // An older version left its journal in this mode.
                     try Program.run("sqlite3", "\(store)/journal.sqlite", "PRAGMA journal_mode = WAL").succeeded()
                 }
             }

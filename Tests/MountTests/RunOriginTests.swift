@@ -8,7 +8,8 @@ extension Mounts {
     @Suite struct RunOriginTests {
         private static let tree = "\(DocumentedExample.root)/Tests/MountTests/Programs/tree.py"
 
-        /// All that a container can have: names, kinds, marks, holes, blocks past the end, times and an order of uses.
+        /// Makes everything that a container can have: names, kinds, marks, holes, blocks past the end, times and an
+        /// order of uses.
         private static let preparation = """
             cd ~ && umask 022
             for n in 3 1 2; do head -c 50000 /dev/urandom > Library/Caches/c$n; sleep 0.02; done
@@ -45,14 +46,14 @@ extension Mounts {
             return try seen.succeeded()
         }
 
-        /// Everything in a directory with its times: what must not change.
+        /// Lists everything in a directory with its times, none of which may change.
         private func original(_ path: String) throws -> String {
             try Program.run(
                 "find", path, "-printf", "%P %m %s %T+ %C+ %n\n", "-type", "f", "-printf", "%A+\n"
             ).succeeded()
         }
 
-        /// Root's set-user-ID programs would run as root for the owner of the store.
+        /// The owner of the store could run root's set-user-ID programs as root.
         @Test(.enabled(if: geteuid() == 0, "only root can bring rights of others"), arguments: ["--seed", "--copy-of"])
         func aStoreOfAUserGetsNoRightsOfOthers(option: String) throws {
             try Scratch.with("run") { scratch in
@@ -92,7 +93,7 @@ extension Mounts {
                     #expect(try dump(["--copy-of", prepared] + options) == expected)
                     #expect(try original("\(prepared)/container") == before)
                 }
-                // It is a store of its own from now on.
+                // The copy is a store of its own now.
                 #expect(try dump(["--store", kept]) == expected)
                 try PurgefsBinary.run("check", kept).succeeded()
                 let settings = ["prepared", "kept"].map { Files.text("\(place.path)/\($0)/device.json") }
@@ -101,7 +102,7 @@ extension Mounts {
             }
         }
 
-        /// Where the file system can share blocks, a copy takes none.
+        /// A copy takes no blocks where the file system can share them.
         @Test(arguments: [Backing.btrfs, .xfs]) func aCopySharesBlocks(backing: Backing) throws {
             try Scratch.with("origin") { scratch in
                 let place = try BackingDirectory(backing, in: scratch.path)
@@ -190,7 +191,7 @@ extension Mounts {
             }
         }
 
-        /// A store that is of no use is removed, but nothing that somebody has put into it.
+        /// A run that fails removes its new store, but nothing that somebody else has put into it.
         @Test func whatSomebodyPutsIntoANewStore() throws {
             try Scratch.with("origin") { scratch in
                 let outcome = try Program.run(
@@ -239,7 +240,8 @@ extension Mounts {
             }
         }
 
-        /// It would be replaced, and the shell left in a directory that is gone.
+        /// The current directory is refused: the store would replace it, and leave the shell in a directory that is
+        /// gone.
         @Test func theCurrentDirectoryAsStore() throws {
             try Scratch.with("origin") { scratch in
                 let script = """
@@ -261,7 +263,7 @@ extension Mounts {
             }
         }
 
-        /// In a user namespace, files of users that are not mapped into it belong to nobody who could be given anything.
+        /// A user namespace cannot give files to a user outside it, so a file with such an owner is refused.
         @Test func anOwnerWhoIsNotMapped() throws {
             try Scratch.with("origin") { scratch in
                 let script = """
@@ -285,7 +287,7 @@ extension Mounts {
             }
         }
 
-        /// A bind mount of the place of the new store in the tree would be copied into itself.
+        /// A tree with a bind mount of the new store's place would be copied into itself.
         @Test func aTreeThatHasTheNewStoreInIt() throws {
             try Scratch.with("origin") { scratch in
                 let script = """
@@ -295,13 +297,13 @@ extension Mounts {
                     done; ls place
                     """
                 let outcome = try Program.run(["unshare", "-m", "sh", "-c", script], in: scratch.path)
-                // Without --store, another directory for temporary files is taken.
+                // Without --store, the run takes another directory for temporary files.
                 #expect(outcome.output == "125\n0\n", "\(outcome)")
                 #expect(outcome.errors.contains("the new store would be in what is copied"))
             }
         }
 
-        /// A store that is mounted, or has work to finish, is not copied half.
+        /// A mounted store is refused, because only a part of it might be copied.
         @Test func aStoreThatIsInUse() throws {
             try Scratch.with("origin") { scratch in
                 let outcome = try Program.run(
@@ -324,7 +326,7 @@ extension Mounts {
                         [PurgefsBinary.path, "run"] + named + ["--seed", seed, "--", "true"],
                         environment: ["TMPDIR": temporary])
                     try eventually("the copy has begun") {
-                        // It fails if the copy gets its name meanwhile.
+                        // find fails if the copy gets its name meanwhile.
                         try !Program.run("find", scratch.path, "-path", "*container/1??", "-print", "-quit")
                             .output.isEmpty
                     }
@@ -334,7 +336,7 @@ extension Mounts {
                     #expect(!Files.exists(store))
                     if signal == SIGTERM { #expect(try Files.names(in: scratch.path) == ["seed", "tmp"]) }
                 }
-                // What a killed copy has left is removed by the next that makes the same store.
+                // The next run that makes the same store removes the remains of a killed copy.
                 try Program.run(
                     PurgefsBinary.path, "run", "--quiet", "--store", store, "--seed", seed, "--", "sh", "-c",
                     "test $(ls ~ | wc -l) = 20003"

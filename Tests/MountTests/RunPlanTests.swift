@@ -22,7 +22,7 @@ extension Mounts {
                     "1s", "storage.reclaim=1G", "--at", "9w", "device.clock=+3w", "--at", "1h", "total=1G", "--", "sh",
                     "-c", script)
                 let seen = try run.succeeded().split(separator: "\n")
-                // On a busy machine, later changes may have come before COMMAND looks.
+                // On a busy machine, later changes may come before COMMAND looks.
                 #expect(seen.count == 3 && seen.first != "unlocked" && seen.dropFirst() == ["16777216", "terminated"])
                 #expect(
                     run.errors.contains(
@@ -35,7 +35,7 @@ extension Mounts {
             }
         }
 
-        /// What is said about the plan is true only of a COMMAND that has begun.
+        /// The message about changes that were not due yet is true only if COMMAND has begun.
         @Test func aCommandThatDoesNotBegin() throws {
             let outcome = try Program.run(
                 PurgefsBinary.path, "run", "--at", "1h", "total=1G", "--", "/nonexistent")
@@ -70,7 +70,8 @@ extension Mounts {
             }
         }
 
-        /// COMMAND's status would hide that the test was not what it was meant to be.
+        /// A refused change decides the status, because COMMAND's own would hide that the test had other conditions
+        /// than planned.
         @Test func aChangeThatIsRefused() throws {
             for time in ["0s", "1s"] {
                 let outcome = try Program.run(
@@ -81,7 +82,8 @@ extension Mounts {
             }
         }
 
-        /// The daemon works, though the end of the app waits for the purge: strace makes each removal take five milliseconds.
+        /// The end of the app waits for a long purge, but the run does not give up on the daemon, which is working.
+        /// strace delays each removal by five milliseconds.
         @Test func aPurgeThatOutlastsTheCommand() throws {
             try Scratch.with("plan") { scratch in
                 let seed = "\(scratch.path)/seed"

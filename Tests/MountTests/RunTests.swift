@@ -7,14 +7,14 @@ import Testing
 extension Mounts {
     /// `purgefs run -- CMD` leaves no mount, no process and no temporary store behind, however CMD ends.
     @Suite struct RunTests {
-        /// A run whose command first writes down where it is; afterwards all of that must be gone.
+        /// A run whose command first writes down its mount and its store. Both must be gone afterwards.
         final class Trace {
             let scratch: String
             let token = "PURGEFS_TEST_\(UUID().uuidString)"
             private(set) var child: ChildProcess?
             init(_ scratch: String) { self.scratch = scratch }
 
-            /// `$OUT` is a directory of the test; what is in it survives the run.
+            /// Starts `script` in a run. `$OUT` is a directory of the test, whose files survive the run.
             func start(_ script: String, options: [String] = []) throws {
                 let note =
                     "cat $PURGEFS_MOUNT/.purgefs/status.json > $OUT/status.part && mv $OUT/status.part $OUT/status; "
@@ -38,10 +38,10 @@ extension Mounts {
                 #expect(MountTable.entry(at: mountpoint) == nil)
                 #expect(!Files.exists(mountpoint))
                 #expect(!Files.exists(status.store), "the temporary store is left")
-                // Its own process may need a moment to be gone from the table.
+                // The process of the run may stay in the table for a moment.
                 try eventually("no process left") { try processes().isEmpty }
             }
-            /// Every process that was started under this run has its token in the environment.
+            /// Returns the processes that were started under this run, which have its token in their environments.
             func processes() throws -> [String] {
                 try Files.names(in: "/proc").filter { name in
                     guard Int(name) != nil, let environment = try? Files.content("/proc/\(name)/environ") else {
@@ -81,7 +81,7 @@ extension Mounts {
             }
         }
 
-        /// A stopped process gets no signal until it continues.
+        /// A stopped process handles no signal until it continues.
         @Test func aCommandThatHasStopped() throws {
             try trace { trace in
                 try trace.start("echo $$ > $OUT/pid; kill -STOP $$")
@@ -96,7 +96,7 @@ extension Mounts {
             }
         }
 
-        /// As a terminal does: to all processes of the group at once.
+        /// Sends the signal to all processes of the group at once, as a terminal does.
         @Test func interruptFromTheTerminal() throws {
             try trace { trace in
                 try trace.start("exec sleep 1000")
@@ -119,7 +119,7 @@ extension Mounts {
             }
         }
 
-        /// Each has a path of a thousand bytes.
+        /// A run does not keep its events in memory. Each of these has a path of a thousand bytes.
         @Test func manyEventsAreNotKept() throws {
             let run = try Program.run(
                 [PurgefsBinary.path, "run", "--", Program.python, "-c", Self.manyEvents], timeout: 120)
@@ -128,7 +128,7 @@ extension Mounts {
             #expect(peaks[1] - peaks[0] < 14_000, "KiB: \(peaks)")
         }
 
-        /// Prints the most memory that `purgefs run` has had, before and after 24,000 events of more than 1 KiB each.
+        /// Prints the peak memory of `purgefs run` before and after 24,000 events of more than 1 KiB each.
         private static let manyEvents = """
             import os
             def peak():
@@ -174,7 +174,7 @@ extension Mounts {
             }
         }
 
-        /// The daemon is stopped, so nothing reports how much the container holds.
+        /// A stopped daemon cannot report how much the container holds.
         @Test func aDaemonThatHasStopped() throws {
             try trace { trace in
                 try trace.start("echo > $OUT/ready; while [ ! -e $OUT/go ]; do sleep 0.05; done")
@@ -192,7 +192,7 @@ extension Mounts {
             }
         }
 
-        /// The daemon ends a little after its mount has gone away, and the command ends meanwhile.
+        /// A killed daemon ends a little after its mount is gone, and the command may end in between.
         @Test func aDaemonKilledAtTheLastMoment() throws {
             let script = """
                 for each in $(cat /proc/$PPID/task/$PPID/children); do [ $each = $$ ] || kill -KILL $each; done
@@ -220,7 +220,8 @@ extension Mounts {
             }
         }
 
-        /// A process that the command left behind has a file open in the container: it is unmounted nevertheless.
+        /// A process that the command has left behind has a file open in the container. The run unmounts it
+        /// nevertheless.
         @Test func aBackgroundProcessOfTheCommand() throws {
             try trace { trace in
                 try trace.start("(exec sleep 1000 > $TMPDIR/open 2>&1 & echo $! > $OUT/pid); exit 3")
@@ -241,7 +242,7 @@ extension Mounts {
             #expect(try found.succeeded() == "found\n")
         }
 
-        /// The status is 123 after the events that were named, and COMMAND's own one if it has failed.
+        /// The status is 123 if a named event has occurred, and COMMAND's own status if COMMAND has failed.
         @Test(arguments: [
             ("purged", "true", 123), ("refused", "true", 0), ("refused,purged", "true", 123), ("purged", "exit 7", 7),
             ("purged --fail-on refused", "true", 123),
@@ -272,7 +273,7 @@ extension Mounts {
             }
         }
 
-        /// What other apps have lost is no loss of this one.
+        /// Purging others.purgeable takes nothing from this app.
         @Test func doesNotFailOnPurgesOfOthers() throws {
             let outcome = try Program.run(
                 PurgefsBinary.path, "run", "--total", "10M", "--others", "5M", "--others-purgeable", "5M", "--fail-on",
@@ -294,7 +295,7 @@ extension Mounts {
             }
         }
 
-        /// It makes folders where the container was while that is being removed.
+        /// A background process makes folders in the place of the container while the run removes it.
         @Test func aBackgroundProcessThatGoesOnToMakeFolders() throws {
             try trace { run in
                 try run.start(
@@ -309,15 +310,14 @@ extension Mounts {
                     MountStatus.self, from: Data(try Files.content("\(run.scratch)/status")))
                 #expect(!Files.exists(status.store), "the temporary store is left")
                 try eventually("no process left") { try run.processes().isEmpty }
-                // What it has made after the end is its own.
+                // The process may have made folders after the end of the run, which does not remove them.
                 let mountpoint = try #require(status.mountpoint).split(separator: "/")
                 let area = "/" + mountpoint.dropLast(4).joined(separator: "/")
                 if Files.exists(area) { try Program.run("rm", "-r", area).succeeded() }
             }
         }
 
-        /// A process that makes a mount namespace meanwhile has a copy of the mount, which must not keep the daemon
-        /// running.
+        /// A process may make a mount namespace during the run. Its copy of the mount must not keep the daemon running.
         @Test func aMountNamespaceThatOutlivesTheCommand() throws {
             let run = try PurgefsBinary.run(
                 "run", "--quiet", "--", "sh", "-c",
@@ -384,7 +384,7 @@ extension Mounts {
             }
         }
 
-        /// The numbers of the device at the end.
+        /// The summary has the numbers of the device at the end.
         @Test func summaryOfTheDevice() throws {
             let result = try PurgefsBinary.run(
                 "run", "--total", "64M", "--others", "20M", "--", "sh", "-c",
@@ -393,7 +393,7 @@ extension Mounts {
                 result.errors.contains("used 4.0 MiB, others 20.0 MiB, free 40.0 MiB of 64.0 MiB"), "\(result.errors)")
         }
 
-        /// The summary is on stderr; the command's own output is untouched.
+        /// The summary goes to standard error and leaves the command's own output alone.
         @Test func summary() throws {
             let loud = try PurgefsBinary.run("run", "--", "echo", "out")
             #expect(loud.output == "out\n" && !loud.errors.isEmpty && loud.status == 0)

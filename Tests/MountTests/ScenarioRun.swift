@@ -10,29 +10,29 @@ struct ScenarioRun {
 
     init(_ scenario: PurgeScenario, _ mount: TestMount) { (self.scenario, self.mount) = (scenario, mount) }
 
-    /// Makes what it has, does what it asks for, unmounts, and compares what has gone.
+    /// Makes the scenario's files and its demand, unmounts, and compares the purged files.
     func check() throws {
         try mount.turnThresholdsOff()
         var open = try ScenarioFiles(scenario).make(on: mount)
         let reader = try EventReader(mount)
         open += try demand()
         try reader.wait("the purges") { $0.count { $0.type == "purge" } >= scenario.gone.count }
-        // Returns when nothing more is purged in the background.
+        // The write returns when nothing more is purged in the background.
         try mount.write("+0", to: "storage.others")
         reader.close()
         for file in open { file.closeForAll() }
         let purges = try mount.purgesAfterUnmount()
         var gone = purges.map { PurgeScenario.Gone($0.path, $0.reason ?? "", isEmptied: $0.isTombstone) }
-        // In no particular order.
+        // The daily removal has no particular order.
         if case .day = scenario.demand { gone.sort { ($0.path ?? "") < ($1.path ?? "") } }
         #expect(gone == scenario.gone)
     }
 
-    /// Returns the file that stays open, if there is one.
+    /// Makes the demand, and returns the file that stays open, if there is one.
     private func demand() throws -> [OpenFile] {
         switch scenario.demand {
         case .room(let blocks):
-            // EAGAIN if there is less; what has gone is compared anyway.
+            // EAGAIN if less can be purged. The purged files are compared anyway.
             _ = try? mount.write("\(blocks * 4096)", to: "storage.reclaim")
         case .tmp: try mount.write("tmp", to: "storage.reclaim")
         case .caches: try mount.write("caches", to: "storage.reclaim")
@@ -61,8 +61,8 @@ struct ScenarioRun {
     }
 }
 
-/// Makes what a scenario has on a mount: the clock is advanced between its files, so that their creations and last uses
-/// are as long ago as it says.
+/// Makes the files of a scenario on a mount. It advances the clock between them, so that creations and last uses are as
+/// long ago as the scenario says.
 struct ScenarioFiles {
     private let scenario: PurgeScenario
     init(_ scenario: PurgeScenario) { self.scenario = scenario }
@@ -71,7 +71,7 @@ struct ScenarioFiles {
         case make(PurgeScenario.File), use(PurgeScenario.File)
     }
 
-    /// Returns the files that are open.
+    /// Makes folders, files and settings, and returns the files that stay open.
     func make(on mount: TestMount) throws -> [OpenFile] {
         for directory in scenario.directories { try mount.makeDirectory(directory) }
         for folder in scenario.folders {
@@ -107,7 +107,7 @@ struct ScenarioFiles {
         return open
     }
 
-    /// How long before the demand is over the files are as they were made.
+    /// The seconds by which the demand itself advances the clock.
     private var end: Int64 { if case .day = scenario.demand { .day } else { 0 } }
 
     private func make(_ file: PurgeScenario.File, on mount: TestMount) throws -> [OpenFile] {

@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Writes beside stores through a shared mapping, into the same pages: none is lost.
+    /// Writes, and stores through a shared mapping, into the same pages. None of them is lost.
     @Suite struct SharedPageTests {
         private static let program =
             URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -20,7 +20,7 @@ extension Mounts {
             }
         }
 
-        /// Through the page cache, too, a write takes what fits, and what did not fit is not seen.
+        /// A write takes the bytes that fit, also through the page cache, and readers never see the others.
         @Test(arguments: [O_RDWR, O_WRONLY, O_RDWR | System.openDirect]) func writeTakesWhatFits(access: Int32) throws {
             try withMount { mount in
                 try mount.make("Documents/f", size: 8192)

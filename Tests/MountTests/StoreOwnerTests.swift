@@ -3,11 +3,12 @@ import Support
 import Testing
 
 extension Mounts {
-    /// What root makes in an ordinary user's store belongs to that user.
+    /// Files that root makes in an ordinary user's store belong to that user.
     @Suite struct StoreOwnerTests {
         private static let user = "setpriv --reuid 65534 --regid 65534 --clear-groups"
 
-        /// Everything in the store but the files that the app has made, which are the app's.
+        /// Returns the entries of the store that do not belong to its owner. Files that the app has made belong to the
+        /// app, and are left out.
         private func strangers(in place: String) throws -> String {
             try Program.shell(
                 "find store ! -user 65534 ! -path 'store/container/Documents/*'; find store ! -group 65534 -name '*.*'",
@@ -44,7 +45,7 @@ extension Mounts {
             }
         }
 
-        /// Without CAP_SETPCAP, as in a container, root has no rights of its own while it makes something as another user.
+        /// Without CAP_SETPCAP, as in a container, root has no capabilities while it makes something as another user.
         @Test(.enabled(if: geteuid() == 0, "only root makes things for others")) func withoutSettingRights() throws {
             try Scratch.with("owner") { scratch in
                 let script = """
@@ -57,7 +58,7 @@ extension Mounts {
             }
         }
 
-        /// Another user cannot see that it is a store.
+        /// Another user cannot find out that the directory is a store.
         @Test func aStoreOfSomebodyElse() throws {
             try Scratch.with("owner") { scratch in
                 let script = "chmod 755 .; mkdir point; $P mount --total 64M store point; $P unmount point"
@@ -72,7 +73,7 @@ extension Mounts {
             }
         }
 
-        /// The daemon is killed before it has written to the journal, which another program has locked.
+        /// The daemon is killed before it can write to the journal, which another program has locked.
         @Test func whatRootLeavesHalfDoneIsTheOwners() throws {
             try Scratch.with("owner") { scratch in
                 let place = scratch.path
@@ -98,7 +99,7 @@ extension Mounts {
             }
         }
 
-        /// A daemon of root's that dies by a fault of its own leaves its last words to the owner.
+        /// The last words of a crashed daemon of root belong to the owner of the store.
         @Test func lastWordsAreTheOwners() throws {
             try Scratch.with("owner") { scratch in
                 let script = """

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Three weeks in one second: what is gone then, what stays, and why.
+    /// Three weeks that pass in one second: the files that are gone then, the files that stay, and the reasons.
     @Suite struct ThreeWeeksTests {
         private static let size = 1 << 20
 
@@ -48,7 +48,7 @@ extension Mounts {
             #expect(purges.allSatisfy { $0.time > later && $0.time > advance.time })
         }
 
-        /// The same over a crash, after which a file's last use is that of its stamps.
+        /// After a crash, the last use of a file comes from its stamps, and the order is the same.
         @Test func theOrderHoldsOverACrash() throws {
             try withMount(["--total", "20M"]) { mount in
                 try mount.turnThresholdsOff()

@@ -10,7 +10,7 @@ extension Mounts {
             text.split(separator: "\n").filter { $0.split(separator: " ").dropFirst().first == call[...] }
         }
 
-        /// A call that has returned has its line.
+        /// The log has the line of a call when the call has returned.
         @Test func aWriteAndItsFile() throws {
             try withMount(["--total", "64M", "--trace"]) { mount in
                 let file = try OpenFile(mount.path("Documents/a \"b\""), O_WRONLY | O_CREAT)
@@ -38,7 +38,7 @@ extension Mounts {
                 for part in [#""path":"tmp/victim""#, #""reason":"temporary""#, #""trigger":"importantWrite""#] {
                     #expect(purge.contains(part), "\(purge)")
                 }
-                // Watchers are told by a call of the daemon's own.
+                // The daemon tells watchers by a call of its own.
                 let told = try #require(lines(mount.log, of: "unlink").last)
                 #expect(told.contains(#" "tmp/victim" by "#) && !told.contains(" by \(System.threadID()) "))
             }
@@ -57,7 +57,7 @@ extension Mounts {
             }
         }
 
-        /// What a program waits for in a mount that hangs.
+        /// After SIGUSR1, the log has the requests that programs wait for, as in a mount that hangs.
         @Test func aRequestThatWaits() throws {
             try withMount(["--total", "64M", "--trace=data"]) { mount in
                 let reader = try Program.start(["cat", mount.control("events")])

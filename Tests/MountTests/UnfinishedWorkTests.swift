@@ -13,7 +13,7 @@ extension Mounts {
             try Files.write("", to: "\(store)/device.json.removing")
         }
 
-        /// Only a mount that may write finishes it, and `check --repair`.
+        /// Only a writable mount and `check --repair` finish the work.
         @Test func isToldAndNotFinishedByReading() throws {
             try withMount { mount in
                 try mount.make("Documents/a", size: 4096)
@@ -41,7 +41,7 @@ extension Mounts {
             }
         }
 
-        /// Finishing the work saves the device, but not what the mount was to set.
+        /// Finishing the work saves the device, but no settings of a mount that fails.
         @Test func aMountThatFailsSetsNothing() throws {
             try withMount(["--total", "2G"]) { mount in
                 try mount.make("Documents/a", size: 4096)

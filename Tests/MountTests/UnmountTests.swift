@@ -5,9 +5,10 @@ import Support
 import Testing
 
 extension Mounts {
-    /// `purgefs unmount` of a mount that is no longer served.
+    /// `purgefs unmount` of mounts whose daemon is dead, does not answer, or has copies elsewhere.
     @Suite struct UnmountTests {
-        /// Mounted in the background; `body` gets the daemon.
+        /// Mounts in the background, and passes `body` the process id of the daemon. Afterwards expects the end of the
+        /// mount and of the daemon.
         private func withDaemon(_ body: (TestMount, pid_t) throws -> Void) throws {
             try withMount(deadline: 120, mounted: false) { mount in
                 try PurgefsBinary.run("mount", "--total", "64M", mount.store, mount.root).succeeded()
@@ -33,7 +34,7 @@ extension Mounts {
             }
         }
 
-        /// It is not the daemon, whatever is in its command line.
+        /// A program that has the store open is not taken for the daemon, even if its command line looks like one.
         @Test(arguments: [["unmount"], ["unmount", "--force"]]) func aProgramThatHasTheStoreOpen(words: [String]) throws
         {
             try withDaemon { mount, _ in
@@ -47,7 +48,7 @@ extension Mounts {
             }
         }
 
-        /// As a thread of the daemon that cannot be killed leaves it: no daemon, but still a connection.
+        /// The daemon is gone, but its connection remains, as after a thread of it that cannot be killed.
         @Test func ofADeadDaemonWhoseConnectionLives() throws {
             try withDaemon { mount, daemon in
                 let holder = try Program.start([Program.python, "-c", Self.holder, "\(daemon)"])
@@ -62,7 +63,7 @@ extension Mounts {
             }
         }
 
-        /// Each daemon is found by the store that it has, wherever that is now.
+        /// Each daemon is found by its store, even after the stores have exchanged places.
         @Test func ofStoresThatHaveChangedPlaces() throws {
             try withDaemon { mount, _ in
                 let (other, root) = ("\(mount.store).other", "\(mount.scratch)/other")
@@ -81,7 +82,7 @@ extension Mounts {
             }
         }
 
-        /// A save begins with a file of that name, which a directory prevents even for root.
+        /// A save creates this file first. A directory of that name makes it fail even for root.
         @Test func whatCouldNotBeSaved() throws {
             try withDaemon { mount, _ in
                 try Files.makeDirectory("\(mount.store)/device.json.new")
@@ -113,8 +114,7 @@ extension Mounts {
             }
         }
 
-        /// Another mount namespace has a copy of the mount: that is reported, and --force ends the daemon
-        /// nevertheless.
+        /// A copy of the mount in another mount namespace is reported, and --force ends the daemon nevertheless.
         @Test func whatAnotherNamespaceKeeps() throws {
             try withDaemon { mount, daemon in
                 let keeper = try Program.start(["unshare", "--mount", "--propagation", "private", "sleep", "1000"])
@@ -138,14 +138,14 @@ extension Mounts {
                 }
                 #expect(Files.exists("/proc/\(daemon)"))
                 try PurgefsBinary.run("unmount", "--force", mount.root).succeeded()
-                // The store is free, while the copy is still there.
+                // The store is free although the copy still exists.
                 try mount.mount()
                 try mount.unmount()
             }
         }
 
-        /// umount(8) returns while the daemon still writes to the store, here on a file system that is frozen. The daemon
-        /// says so, and the next mount waits for it.
+        /// umount(8) returns while the daemon still writes to the store, here on a frozen file system. The daemon marks
+        /// that it is ending, and the next mount waits for it.
         @Test func aMountWaitsForADaemonThatStillWrites() throws {
             try Scratch.with("frozen") { scratch in
                 let (disk, store, root) = ("\(scratch.path)/fs", "\(scratch.path)/fs/store", "\(scratch.path)/mount")
@@ -181,7 +181,7 @@ extension Mounts {
             return names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "\(directory)/\($0)") }
         }
 
-        /// The same in one step, for a mount that is in use here too and whose daemon does not react.
+        /// --force alone ends a mount that is also in use here and whose daemon does not react.
         @Test func whatAnotherNamespaceKeepsByForce() throws {
             try withDaemon { mount, daemon in
                 let keeper = try Program.start(
@@ -193,7 +193,7 @@ extension Mounts {
             }
         }
 
-        /// A container that another process has mounted at this place, in a mount namespace of its own, is not ours.
+        /// A container that another process has mounted here in its own mount namespace is not ours to unmount.
         @Test func whatIsMountedThereInAnotherNamespace() throws {
             try withMount(mounted: false) { mount in
                 let script = "\"$0\" mount --total 64M \(mount.store) \(mount.root) && echo ready && sleep 1000"
@@ -214,7 +214,7 @@ extension Mounts {
             }
         }
 
-        /// A daemon that reacts ends in an orderly way, and programs that used the mount get errors.
+        /// A daemon that reacts shuts down in order, and programs that used the mount get errors.
         @Test func byForceOfOneInUse() throws {
             try withDaemon { mount, _ in
                 let file = try Program.start(
@@ -230,7 +230,7 @@ extension Mounts {
             }
         }
 
-        /// Takes a copy of the daemon's descriptor of /dev/fuse: pidfd_getfd(2).
+        /// Duplicates the daemon's descriptor of /dev/fuse by pidfd_getfd(2), and holds it.
         private static let holder = """
             import ctypes, os, sys, time
             pid = int(sys.argv[1])

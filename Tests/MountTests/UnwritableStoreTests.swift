@@ -3,12 +3,12 @@ import Support
 import Testing
 
 extension Mounts {
-    /// A store that cannot be written can still be read: by status, events, check and a mount with -o ro.
+    /// A store that cannot be written can be read by status, events, check and a mount with -o ro.
     @Suite struct UnwritableStoreTests {
         private static let user = "setpriv --reuid 65534 --regid 65534 --clear-groups"
 
-        /// Ways of making `store` unwritable at `seen`, and the user who reads it; undone by the end of the mount
-        /// namespace.
+        /// Ways of making `store` unwritable at `seen`, each with the caller that reads it. The end of the mount
+        /// namespace undoes them.
         static let ways: [(name: String, command: String, caller: String)] = [
             ("a read-only bind mount", "mount --bind store seen; mount -o remount,bind,ro seen", ""),
             (
@@ -27,9 +27,9 @@ extension Mounts {
             os._exit(0)
             """
 
-        /// Looks at the store in each manner, in a mount namespace, and says what has changed in it.
+        /// Returns a script that reads the store in each manner in a mount namespace, and prints the changes in it.
         private static func look(_ way: (name: String, command: String, caller: String)) -> String {
-            // A user who may write the journal rolls back what was left half done.
+            // A user with write access to the journal rolls back its unfinished transaction.
             let compared = way.caller.isEmpty ? "" : "! -name 'journal.sqlite*'"
             return """
                 mknod -m 666 fuse c 10 229 && mount --bind fuse /dev/fuse; \(way.command)
@@ -47,7 +47,7 @@ extension Mounts {
                 """
         }
 
-        /// Also with a journal that a killed daemon has left half written.
+        /// Also covers a journal that a killed process has left in the middle of a transaction.
         @Test(arguments: ways.map(\.name), [true, false]) func canBeRead(way: String, interrupted: Bool) throws {
             let way = try #require(Self.ways.first { $0.name == way })
             try Scratch.with("unwritable") { scratch in
@@ -63,7 +63,7 @@ extension Mounts {
                     ["unshare", "--mount", "--propagation", "private", "sh", "-c", Self.look(way)], in: place,
                     environment: ["P": "\(place)/purgefs", "TMPDIR": "/tmp"], timeout: 60)
                 let lines = outcome.output.split(separator: "\n").map(String.init)
-                // `mount` alone says what would help.
+                // Only `mount` advises a remedy.
                 let advice = lines.filter { $0.hasPrefix("purgefs: ") || $0.hasPrefix("  ") }
                 #expect(advice.count == 2 && advice.last?.contains("purgefs mount -o ro") == true, "\(outcome)")
                 #expect(
@@ -77,7 +77,7 @@ extension Mounts {
             }
         }
 
-        /// Settings that would have to be saved are refused.
+        /// A mount refuses settings that it would have to save.
         @Test func settingsAreRefused() throws {
             try Scratch.with("unwritable") { scratch in
                 let script = """

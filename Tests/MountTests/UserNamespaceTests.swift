@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// A process that has all capabilities in a user namespace of its own has none here.
+    /// A process with all capabilities in a user namespace of its own has none in this one.
     @Suite struct UserNamespaceTests {
         private static let script = """
             import os, sys
@@ -18,7 +18,7 @@ extension Mounts {
             if kind == "copy": os.copy_file_range(source, file, 100)
             """
 
-        /// setuid and setgid are cleared, as for any other user who changes another user's program.
+        /// A change clears setuid and setgid, as for any other user who changes another user's program.
         @Test(arguments: ["write", "sendfile", "ftruncate", "truncate", "fallocate", "copy", "O_TRUNC"])
         func privilegesGo(kind: String) throws {
             try withMount(["--total", "64M", "--allow-other"]) { mount in
@@ -40,7 +40,7 @@ extension Mounts {
             }
         }
 
-        /// Root keeps them, as ever.
+        /// Changes by root clear neither.
         @Test func rootKeepsThem() throws {
             try withMount { mount in
                 try mount.make("Documents/f", size: 8192)

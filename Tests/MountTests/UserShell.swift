@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 import Support
 
-/// A directory and an environment in which `purgefs` is the program under test, as a user's shell has it.
+/// A directory and an environment in which `purgefs` is the program under test, as in a user's shell.
 struct UserShell: Sendable {
-    /// Where commands begin.
+    /// The working directory of commands.
     let directory: String
     private let scratch: String
 
@@ -15,13 +15,13 @@ struct UserShell: Sendable {
         try Files.symlink(PurgefsBinary.path, "\(scratch.path)/bin/purgefs")
     }
 
-    /// Runs `words`; both streams are in the output where `isMerged`.
+    /// Runs `words`. If `isMerged`, the output has both streams.
     func run(_ words: [String], _ more: [String: String] = [:], isMerged: Bool = false) throws -> Outcome {
         let command = isMerged ? ["sh", "-c", "exec \"$@\" 2>&1", "sh"] + words : words
         return try Program.run(command, in: directory, environment: environment.merging(more) { $1 })
     }
 
-    /// One that goes on running.
+    /// Starts `words`, and does not wait for the end.
     func start(_ words: [String]) throws -> ChildProcess {
         try Program.start(words, in: directory, environment: environment)
     }
@@ -34,14 +34,14 @@ struct UserShell: Sendable {
         ]
     }
 
-    /// Takes away what is still mounted.
+    /// Unmounts all remaining mounts in the scratch directory.
     func clear() throws {
         for entry in MountTable.entries().reversed() where entry.mountpoint.hasPrefix(scratch + "/") {
             _ = try run(["purgefs", "unmount", "--force", entry.mountpoint])
         }
     }
 
-    /// Gives `body` one in a directory of its own, and leaves nothing of it.
+    /// Passes `body` a shell in a directory of its own, which is removed afterwards with all mounts.
     static func with<R>(_ label: String, _ body: (UserShell) throws -> R) throws -> R {
         try Scratch.with(label) { scratch in
             let shell = try UserShell(in: scratch)

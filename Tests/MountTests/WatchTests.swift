@@ -4,9 +4,10 @@ import Support
 import Testing
 
 extension Mounts {
-    /// `status --watch`: in place on a terminal, one after the other elsewhere, until the unmount or a signal.
+    /// `status --watch`, which draws in place on a terminal and prints one status after the other elsewhere, until the
+    /// unmount or a signal.
     @Suite struct WatchTests {
-        /// A terminal of tmux, of a server of its own, in which a shell runs one command.
+        /// A terminal of a tmux server of its own, in which a shell runs one command.
         private struct Terminal {
             let socket: String
             let statusFile: String
@@ -14,7 +15,7 @@ extension Mounts {
 
             init(_ command: String, in scratch: String) throws {
                 (socket, statusFile, rawFile) = ("\(scratch)/tmux", "\(scratch)/status", "\(scratch)/raw")
-                // The trap keeps the shell, not the command, from ending by Ctrl-C.
+                // The trap keeps Ctrl-C from ending the shell too.
                 let script = "trap : INT; \(command); echo $? > \(statusFile); sleep 1000"
                 try tmux("new-session", "-d", "-x", "80", "-y", "24", script)
                 try tmux("pipe-pane", "cat > \(rawFile)")
@@ -23,13 +24,13 @@ extension Mounts {
             @discardableResult func tmux(_ words: String...) throws -> String {
                 try Program.run(["env", "LC_ALL=C", "tmux", "-S", socket, "-f", "/dev/null"] + words).succeeded()
             }
-            /// The visible lines, without empty ones at the end.
+            /// Returns the visible lines without empty ones at the end.
             func screen() throws -> [String] {
                 var lines = try tmux("capture-pane", "-p").split(separator: "\n", omittingEmptySubsequences: false)
                 while lines.last == "" { lines.removeLast() }
                 return lines.map(String.init)
             }
-            /// How many lines have been scrolled off the top.
+            /// Returns how many lines have scrolled off the top.
             func scrolled() throws -> String {
                 try tmux("display-message", "-p", "#{history_size}").trimmingCharacters(in: .newlines)
             }
@@ -49,7 +50,7 @@ extension Mounts {
             try body(terminal)
         }
 
-        /// The first line with this in it.
+        /// Returns the first line that contains `text`.
         private func line(_ text: String, _ screen: [String]) -> String { screen.first { $0.contains(text) } ?? "" }
 
         @Test func redrawsInPlace() throws {
@@ -65,7 +66,7 @@ extension Mounts {
                         line("capacity", try terminal.screen()).contains("storage.others=30M")
                     }
                     #expect(try terminal.scrolled() == "0")
-                    // Nothing is erased before it is drawn again.
+                    // No redraw erases the screen first.
                     #expect(!Files.text(terminal.rawFile).contains("\u{1B}[2J"))
                     try mount.unmount()
                     #expect(try terminal.awaitStatus() == "0")
@@ -89,14 +90,14 @@ extension Mounts {
                             && screen[3].hasPrefix("o others")
                             && screen[8].hasSuffix("mount") && screen.allSatisfy { $0.count <= 40 }
                     }
-                    // What the status bar of tmux leaves of 24 lines.
+                    // The status bar of tmux takes one of 24 lines.
                     try terminal.tmux("resize-window", "-x", "80", "-y", "23")
                     try eventually("the whole status") { try terminal.screen() == first }
                 }
             }
         }
 
-        /// What was there before is there again, and nothing else.
+        /// The terminal shows its earlier content again, and nothing else.
         @Test(arguments: [SIGINT, SIGTERM]) func leavesTheTerminalAsItWas(signal: Int32) throws {
             try withMount { mount in
                 try inTerminal(mount) { terminal in
@@ -118,7 +119,7 @@ extension Mounts {
             }
         }
 
-        /// Whether the daemon answers or not.
+        /// Ctrl-C works while a thread waits for a daemon that does not answer.
         @Test func controlCEndsItWhileTheDaemonIsStopped() throws {
             try withMount { mount in
                 try inTerminal(mount) { terminal in
@@ -138,7 +139,7 @@ extension Mounts {
             }
         }
 
-        /// Ctrl-Z and fg, in a shell with job control.
+        /// Ctrl-Z and fg work in a shell with job control.
         @Test func canBeStopped() throws {
             try withMount { mount in
                 let terminal = try Terminal("bash --norc --noprofile -i", in: mount.scratch)
@@ -155,7 +156,7 @@ extension Mounts {
             }
         }
 
-        /// The last message is below what was drawn.
+        /// The last message appears below the drawing.
         @Test func theDaemonDies() throws {
             try withMount { mount in
                 try inTerminal(mount) { terminal in
@@ -170,7 +171,7 @@ extension Mounts {
             }
         }
 
-        /// A terminal that can draw nothing gets one status after the other.
+        /// A terminal that cannot draw gets one status after the other.
         @Test func isPlainOnADumbTerminal() throws {
             try withMount { mount in
                 let watch = "TERM=dumb \(PurgefsBinary.path) status \(mount.root) --watch"
@@ -185,7 +186,7 @@ extension Mounts {
             }
         }
 
-        /// From inside the mount, which it does not keep busy.
+        /// A watch from inside the mount does not keep it busy.
         @Test(arguments: [[], ["--json"]]) func isPlainElsewhere(options: [String]) throws {
             try withMount { mount in
                 let watch = try Program.start(
@@ -206,7 +207,7 @@ extension Mounts {
             }
         }
 
-        /// Even if the daemon does not answer.
+        /// Signals end the watch even if the daemon does not answer.
         @Test(arguments: [SIGINT, SIGTERM]) func signalsEndIt(signal: Int32) throws {
             try withMount { mount in
                 let watch = try Program.start([PurgefsBinary.path, "status", mount.root, "--watch"])
@@ -218,7 +219,7 @@ extension Mounts {
                 #expect(try watch.wait(within: 10) == 128 + signal)
             }
         }
-        /// It sleeps, but not until the next second: in that wait SIGINT is blocked.
+        /// Returns whether the process waits for a call. In its wait for the next second, SIGINT is blocked.
         private static func isWaitingForFUSE(_ pid: pid_t) -> Bool {
             let lines = Files.text("/proc/\(pid)/status").split(separator: "\n")
             func value(_ name: String) -> String {
@@ -229,7 +230,7 @@ extension Mounts {
             return !value("State").hasPrefix("R") && blocked & (1 << UInt64(SIGINT - 1)) == 0
         }
 
-        /// A store is shown before it is mounted, too.
+        /// A watch of a store shows it before the mount too.
         @Test func followsAStoreIntoItsMount() throws {
             try withMount { mount in
                 try mount.unmount()

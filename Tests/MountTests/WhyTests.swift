@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// `purgefs why`, of what real programs have done.
+    /// Answers of `purgefs why` about actions of real programs.
     @Suite struct WhyTests {
         private struct Answer: Decodable {
             struct Event: Decodable {
@@ -86,7 +86,7 @@ extension Mounts {
             try PurgefsBinary.run("why", path).succeeded().split(separator: "\n").joined(separator: " ")
         }
 
-        /// A cache goes for a copy to Documents; one that is in use stays, though it was used before.
+        /// A copy to Documents purges one cache and skips another, older one that is in use.
         @Test func purgedForACopy() throws {
             try withMount(["--total", "64M"]) { mount in
                 try mount.turnThresholdsOff()
@@ -121,7 +121,7 @@ extension Mounts {
             }
         }
 
-        /// Three different answers to the same question.
+        /// A deleted, a moved and a replaced file have three different answers.
         @Test func deletedOrMovedOrReplaced() throws {
             try withMount { mount in
                 for name in ["deleted", "moved", "saved"] { try mount.make("Documents/\(name)", size: 5000) }
@@ -154,7 +154,7 @@ extension Mounts {
             }
         }
 
-        /// Renames of folders above, forwards and backwards; folders that are gone; an exchange.
+        /// Follows renames of parent folders in both directions, folders that are gone, and an exchange.
         @Test func folders() throws {
             try withMount { mount in
                 try mount.makeDirectory("Documents/album")
@@ -186,7 +186,8 @@ extension Mounts {
             }
         }
 
-        /// Two folders exchanged, and a program that renames there and back faster than the journal's clock ticks.
+        /// Follows an exchange of two folders, and renames there and back that are faster than the ticks of the
+        /// journal's clock.
         @Test func exchangedOrThereAndBack() throws {
             try withMount { mount in
                 for folder in ["Documents/now", "Documents/next"] { try mount.makeDirectory(folder) }
@@ -204,7 +205,7 @@ extension Mounts {
             }
         }
 
-        /// To a name whose bytes the journal does not have.
+        /// The journal does not have the bytes of the new name.
         @Test func movedToANameThatIsNotUTF8() throws {
             try withMount { mount in
                 try mount.make("Documents/a", size: 1)
@@ -222,7 +223,7 @@ extension Mounts {
             }
         }
 
-        /// A folder has no event when tmp is emptied.
+        /// Emptying tmp leaves no event of the folder itself.
         @Test func aFolderThatWasMovedToTmp() throws {
             try withMount { mount in
                 try mount.makeDirectory("Documents/album")
@@ -239,7 +240,7 @@ extension Mounts {
             }
         }
 
-        /// What was made in the folder after that was moved, and a write that succeeds after one that did not.
+        /// Covers files that were made in a folder after its move, and a write that succeeds after a refused one.
         @Test func whatIsNewerThanTheEvent() throws {
             try withMount(["--total", "16M"]) { mount in
                 try mount.makeDirectory("Documents/album")
@@ -265,7 +266,7 @@ extension Mounts {
             }
         }
 
-        /// A journal that was switched off says so, and that it was.
+        /// The answer says that the journal is switched off, or that it has been.
         @Test(arguments: [true, false]) func whileNothingWasRecorded(mounted: Bool) throws {
             try withMount { mount in
                 func set(_ setting: String) throws {
@@ -289,7 +290,7 @@ extension Mounts {
             }
         }
 
-        /// What a database leaves behind, and a name that was used several times.
+        /// Explains the journal of a database, whose name is used again by each transaction.
         @Test func sqlite() throws {
             try withMount { mount in
                 let words = ["sqlite3", "Documents/app.db", "create table a(b); insert into a values(1)"]
@@ -300,7 +301,7 @@ extension Mounts {
             }
         }
 
-        /// A write that finds no room, and a file that cannot be opened or made while the device is locked.
+        /// Explains a write that found no room, and a file that cannot be opened or made while the device is locked.
         @Test func refusedAndLocked() throws {
             try withMount(["--total", "16M"]) { mount in
                 try mount.makeDirectory("Documents/safe")
@@ -326,7 +327,7 @@ extension Mounts {
             }
         }
 
-        /// The life of the device and of the app.
+        /// Covers reboot, update, deletion and restoration in the life of a device and an app.
         @Test func rebootedUpdatedDeletedRestored() throws {
             try withMount { mount in
                 func makeFiles() throws {
@@ -355,7 +356,7 @@ extension Mounts {
             }
         }
 
-        /// The order is that of `purge --all --dry-run`.
+        /// The turn of a file is its position in `purge --all --dry-run`.
         @Test(arguments: [true, false]) func howSoon(mounted: Bool) throws {
             try withMount { mount in
                 try mount.write("8M", to: "storage.others")
@@ -376,7 +377,7 @@ extension Mounts {
             }
         }
 
-        /// A purge that leaves the name.
+        /// A purge may empty the file and leave its name.
         @Test func emptied() throws {
             try withMount { mount in
                 try mount.makeDirectory("Library/Caches/stones")
@@ -390,7 +391,7 @@ extension Mounts {
             }
         }
 
-        /// However it is written: relative, from a folder that is gone, with slashes at its end, as a link, of any bytes.
+        /// A path may be relative, in a folder that is gone, with slashes at its end, a link, or not UTF-8.
         @Test func paths() throws {
             try withMount { mount in
                 try mount.makeDirectory("tmp/folder")
@@ -428,7 +429,7 @@ extension Mounts {
             }
         }
 
-        /// A path that never was; the exit status is 1.
+        /// The exit status is 1 for a path that never existed.
         @Test func nothingIsKnown() throws {
             try withMount { mount in
                 try mount.make("Documents/notes.txt", size: 1)
@@ -441,7 +442,7 @@ extension Mounts {
             }
         }
 
-        /// Pressure that a program brings on, on a clock that is ahead.
+        /// A program causes pressure while the device's clock is ahead.
         @Test func purgedInTheBackground() throws {
             try withMount(["--total", "64M"]) { mount in
                 try mount.make("tmp/a", size: 4 << 20)

@@ -4,10 +4,10 @@ import Support
 import Testing
 
 extension Mounts {
-    /// The class of a write follows from the file's names and marks at the moment of the call, however it was opened
+    /// The class of a write follows from the file's names and marks at the moment of the call, not at the open
     /// (docs/RULES.md, Who may take what).
     @Suite struct WriteClassTests {
-        /// A full device on which purging 40 KiB would help an important write, and only that.
+        /// Runs `body` on a full device on which an important write, and only that, can purge 40 KiB.
         private func withFullDevice(_ body: (TestMount) throws -> Void) throws {
             try withMount { mount in
                 for number in 0..<10 { try mount.make("Library/Caches/c\(number)", size: 4096) }
@@ -61,7 +61,7 @@ extension Mounts {
             }
         }
 
-        /// A file with several names has the most durable tier of these, and only its own mark.
+        /// A hard-linked file has the most durable tier of its names, and only its own mark.
         @Test func severalNames() throws {
             try withFullDevice { mount in
                 let file = try OpenFile(mount.path("Library/Caches/f"))
@@ -90,7 +90,7 @@ extension Mounts {
             }
         }
 
-        /// What fits is written, purging for just that; the next write is ENOSPC. Nothing more is purged.
+        /// A write takes and purges for as much as fits. The next write fails with ENOSPC and purges nothing.
         @Test func shortWrites() throws {
             try withFullDevice { mount in
                 let file = try OpenFile(mount.path("Documents/f"))
@@ -106,7 +106,7 @@ extension Mounts {
             }
         }
 
-        /// The middle of a write may already be there: only new blocks count.
+        /// Only new blocks of a write count; others may exist already.
         @Test func onlyNewBlocksCount() throws {
             try withFullDevice { mount in
                 let file = try OpenFile(mount.path("tmp/f"))
@@ -125,7 +125,7 @@ extension Mounts {
             }
         }
 
-        /// All or nothing, and nothing is purged for a failure.
+        /// An allocation gets all its blocks or none, and purges nothing if it fails.
         @Test func allocationIsAllOrNothing() throws {
             try withFullDevice { mount in
                 let file = try OpenFile(mount.path("Documents/f"))
@@ -141,7 +141,7 @@ extension Mounts {
             }
         }
 
-        /// Never refused for space: names, marks, folders, empty files.
+        /// Names, marks, folders and empty files need no blocks, so they are never refused for space.
         @Test func whatNeedsNoBlocks() throws {
             try withFullDevice { mount in
                 try mount.make("Documents/empty", size: 0)
@@ -156,7 +156,7 @@ extension Mounts {
             }
         }
 
-        /// statvfs by place, also of a file, of what is inside a tree, and of the control directory's neighbours.
+        /// statvfs of each kind of place: the root, folders, files, and paths in a marked tree.
         @Test func statvfsByPlace() throws {
             try withMount(["--total", "64M", "--others", "16M", "--others-purgeable", "1M"]) { mount in
                 try mount.makeDirectory("Documents/marked")

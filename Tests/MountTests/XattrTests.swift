@@ -4,9 +4,9 @@ import Support
 import Testing
 
 extension Mounts {
-    /// docs/XATTRS.md, through the system calls.
+    /// The attributes of docs/XATTRS.md, through system calls.
     @Suite struct XattrTests {
-        /// The attribute and the ioctls of APFS are one mark, for a Python program.
+        /// A Python program sees the attribute and the ioctls of APFS as one mark.
         @Test func theIoctl() throws {
             try withMount(["--total", "64M"] + (geteuid() == 0 ? ["--allow-other"] : [])) { mount in
                 let program = "\(DocumentedExample.root)/Tests/MountTests/Programs/purgeable_ioctl.py"
@@ -21,7 +21,8 @@ extension Mounts {
             }
         }
 
-        /// As Foundation writes atomically: into a file beside it, which is renamed. A copy over the file keeps its flags.
+        /// Foundation's atomic write replaces the file by a new one without the flag. A copy over the file keeps its
+        /// flags.
         @Test func anAtomicSaveLosesTheFlag() throws {
             try withMount { mount in
                 let script = """
@@ -62,7 +63,7 @@ extension Mounts {
             }
         }
 
-        /// Beside setxattr: what is in force in the end is what the attribute says.
+        /// After ioctls and setxattr at the same time, the mark in force equals the attribute.
         @Test func theIoctlBesideTheAttribute() throws {
             try withMount { mount in
                 try mount.make("Documents/file", size: 4096)
@@ -95,7 +96,7 @@ extension Mounts {
         }
         private func key(_ name: String) -> String { "user.purgefs.\(name)" }
 
-        /// Name, what is set, how it reads back.
+        /// The name, the value to set, and the value that reads back.
         static let values = [
             ("isPurgeable", "0", "0"), ("isPurgeable", "1", "low"), ("isPurgeable", "low", "low"),
             ("isPurgeable", "medium", "medium"), ("isPurgeable", "high", "high"), ("isExcludedFromBackup", "0", "0"),
@@ -232,7 +233,7 @@ extension Mounts {
             }
         }
 
-        /// A file's own value, never an inherited one.
+        /// Attributes show a file's own value, never an inherited one.
         @Test func inheritedValuesAreNotShown() throws {
             try withFile { mount, _ in
                 for (name, value) in [("isPurgeable", "high"), ("isExcludedFromBackup", "1")] {
@@ -248,7 +249,7 @@ extension Mounts {
             }
         }
 
-        /// By new entries only.
+        /// Only new entries inherit the class.
         @Test func protectionIsInherited() throws {
             try withFile { mount, _ in
                 try mount.make("Documents/d/before", size: 1)
@@ -259,7 +260,7 @@ extension Mounts {
                 for path in ["Documents/d/after", "Documents/d/e", "Documents/d/e/deep"] {
                     #expect(try Attributes.text(mount.path(path), key("fileProtection")) == "NSFileProtectionComplete")
                 }
-                // Made before, it has the default, which nobody has set.
+                // An older file has the default, which nobody has set.
                 let before = mount.path("Documents/d/before")
                 #expect(
                     try Attributes.text(before, key("fileProtection"))
