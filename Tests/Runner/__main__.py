@@ -9,11 +9,11 @@ Options:
   --record        run the tests of a process one by one, and write their times to Tests/Runner/times.txt
   --limit SECONDS time limit of one process (600 times PURGEFS_TEST_SCALE, at least 600)
 
-A unit is a set of tests that one process runs, one mount test after the other. Units start in order of their recorded
-times, the longest first. A test of some seconds is a unit of its own; short ones share one.
+A unit is a set of tests that one process runs, with its mount tests one after the other. Units start in the order of their
+recorded times, the longest first. A test of some seconds is a unit of its own; short tests share a unit.
 
-The run fails if a unit fails, exceeds its limit, or runs another number of tests than it was given. Logs are in
-.build/test-logs. The last lines name each failed test, where it failed, and the command that runs it alone.
+The run fails if a unit fails, exceeds its limit, or leaves out a test. Logs are in .build/test-logs. The last lines name
+each failed test, the place of its failure, and the command that runs it alone.
 """
 import argparse
 import os

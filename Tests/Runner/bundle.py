@@ -1,4 +1,4 @@
-"""The test bundle: which tests it has, and the command that runs a unit."""
+"""The test bundle: its tests, and the command that runs a unit."""
 import os
 import re
 import subprocess
@@ -16,13 +16,16 @@ def command(binary):
 
 
 def own_mounts():
-    """Gives each process a mount namespace of its own. Tests make namespaces too, and each of those would keep a copy of the
-    mounts of the other processes: a file system that is unmounted here would live on there, and write to its disk."""
+    """Returns a command that gives each process a mount namespace of its own.
+
+    Tests make namespaces too. Each of these would copy the mounts of the other processes and keep them alive, so that a
+    file system would go on writing to its disk after its unmount.
+    """
     return ["unshare", "--mount", "--propagation", "private"] if os.geteuid() == 0 else []
 
 
 def list_tests(root, only):
-    """The names of all tests that match one of `only`, or of all."""
+    """Returns the names of the tests that match one of `only`; if `only` is empty, of all tests."""
     output = subprocess.run(command(path(root)) + ["--list-tests"], cwd=root, check=True, stdout=subprocess.PIPE, text=True)
     names = output.stdout.splitlines()
     if odd := [name for name in names if not re.fullmatch(r"\w+\.[\w/]+/\w+\(.*\)", name)]:

@@ -1,4 +1,4 @@
-"""What a unit's process did, from the event stream that Swift Testing writes: tests, their seconds, and failures."""
+"""Tests of a unit with their times and failures, read from the event stream of Swift Testing."""
 import json
 import re
 import plan
@@ -26,12 +26,12 @@ class Record:
 
 
 def name_of(identity):
-    """The name without the place of its definition: `Target.Suite/test()`."""
+    """Returns the name without the place of the definition: `Target.Suite/test()`."""
     return re.sub(r"/[^/]*\.swift:\d+:\d+$", "", identity)
 
 
 def read(events, tests):
-    """A Record for each of `tests`, from the lines of an event stream; the last line may be incomplete."""
+    """Returns a Record for each of `tests`, from the lines of an event stream whose last line may be incomplete."""
     records = {test: Record(test) for test in tests}
     for line in events:
         try:
@@ -69,7 +69,7 @@ def records(result):
 
 
 def lacks_mounts(records):
-    """Whether all tests on mounts were skipped: such a run says nothing."""
+    """Returns whether all tests on mounts were skipped, which makes the run worthless."""
     mounts = [record for record in records if record.name.startswith(plan.SERIAL)]
     return bool(mounts) and all(record.skipped for record in mounts)
 
@@ -84,7 +84,7 @@ def log_lines(result):
 
 
 def excerpt(result, most=300):
-    """The log, or its end if it is long."""
+    """Returns the log, or only its end if it is long."""
     lines = log_lines(result)
     return "\n".join(lines if len(lines) <= most else ["..."] + lines[-most:])
 
@@ -98,7 +98,7 @@ def how(record, result):
 
 
 def describe(record, result):
-    """At most six lines about a failed test: where, what, its seed, and how to run it alone."""
+    """Returns at most six lines about a failed test: its place, its message, its seed, and how to run it alone."""
     lines = [f"- {record.name} {how(record, result)}"]
     for issue in record.issues[:1]:
         lines += [f"    {issue.place}", f"    {' '.join(issue.text.split())[:240]}"]
@@ -109,7 +109,7 @@ def describe(record, result):
 
 
 def summary(results, most=6):
-    """Lines about the failed tests, no more than 40."""
+    """Returns at most 40 lines about the failed tests."""
     entries = []
     for result in results:
         failed = [record for record in records(result) if record.failed]

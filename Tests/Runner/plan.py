@@ -1,13 +1,13 @@
-"""Divides the tests into units, by the times that an earlier run took."""
+"""Divides the tests into units by the times of an earlier run."""
 from dataclasses import dataclass, field
 
-# A test that takes at least so many seconds is a unit of its own.
+# Seconds from which a test is a unit of its own.
 LONG = 4.0
-# Short suites share a unit of about so many seconds.
+# Seconds up to which short suites share a unit.
 SHARED = 6.0
-# Taken for a test without a recorded time; shorter tests are not recorded.
+# Assumed seconds of a test without a recorded time. Shorter tests are not recorded.
 SHORT = 0.1
-# Mount tests of one process run one after the other, the other tests side by side.
+# Mount tests of one process run one after the other, and other tests side by side.
 SERIAL = "MountTests.Mounts/"
 
 
@@ -17,24 +17,24 @@ class Unit:
     title: str
     tests: list
     seconds: float
-    # Regular expressions for `--filter` are made of these names: suites, or single tests.
+    # Suites or single tests, from whose names the regular expressions for `--filter` are made.
     names: list = field(default_factory=list)
     # Tests of these suites that belong to another unit.
     without: list = field(default_factory=list)
 
 
 def suite(test):
-    """The name of the suite, with the slash after it: `MountTests.Mounts/PosixTests/`."""
+    """Returns the name of the suite with the slash after it: `MountTests.Mounts/PosixTests/`."""
     return test[:test.rindex("/") + 1]
 
 
 def room(name):
-    """Units do not mix mount tests with others: the others run in parallel within their process."""
+    """Returns the kind of a suite. A unit has one kind, because only tests without mounts run in parallel in their process."""
     return "mounts" if name.startswith(SERIAL) else "rest"
 
 
 def units(tests, times):
-    """The units, the longest first."""
+    """Returns the units, the longest first."""
     single = [test for test in tests if times.get(test, 0) >= LONG]
     result = [Unit(test, [test], times[test], [test]) for test in single]
     suites = {}
@@ -60,7 +60,7 @@ def units(tests, times):
 
 
 def read_times(path):
-    """Seconds by test, from lines of `SECONDS NAME`."""
+    """Returns the seconds of each test, from lines of `SECONDS NAME`."""
     try:
         with open(path, encoding="utf-8") as file:
             return {name.strip(): float(seconds) for seconds, name in (line.split(" ", 1) for line in file)}
@@ -69,7 +69,7 @@ def read_times(path):
 
 
 def write_times(path, records):
-    """Writes the tests that took at least half a second."""
+    """Writes the times of tests that took at least half a second."""
     times = [(record.ended - record.began, record.name) for record in records if record.ended is not None]
     with open(path, "w", encoding="utf-8") as file:
         for seconds, name in sorted(times, key=lambda each: (-each[0], each[1])):

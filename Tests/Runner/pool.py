@@ -1,4 +1,4 @@
-"""Runs commands, some at a time, each in a process group and with a log of its own."""
+"""Runs several commands at a time, each with its own process group and log."""
 import os
 import signal
 import subprocess
@@ -13,7 +13,7 @@ class Job:
     words: list
     directory: str
     log: str
-    # What Swift Testing writes about each test.
+    # The event stream of Swift Testing.
     events: str
 
 
@@ -22,13 +22,13 @@ class Result:
     job: Job
     status: int
     seconds: float
-    # Seconds of CPU of the process and of all its descendants that were waited for.
+    # CPU seconds of the process and of its descendants that were waited for.
     cpu: float
     timed_out: bool
 
 
 class Pool:
-    """The processes that run now. Leaving the `with` block kills those that are left, with their groups."""
+    """The running processes. The end of the `with` block kills the rest of them with their groups."""
 
     def __init__(self, size, limit):
         self.size = size
@@ -66,7 +66,7 @@ class Pool:
             process, status, usage = os.wait4(-1, os.WNOHANG)
             if process in self.running:
                 job, began, timed_out, child = self.running.pop(process)
-                child.returncode = os.waitstatus_to_exitcode(status)  # or Popen would wait for it again
+                child.returncode = os.waitstatus_to_exitcode(status)  # otherwise Popen would wait for it again
                 return Result(job, child.returncode, time.monotonic() - began, usage.ru_utime + usage.ru_stime, timed_out)
             now = time.monotonic()
             for each, entry in self.running.items():
@@ -76,7 +76,7 @@ class Pool:
             time.sleep(0.02)
 
     def kill(self, process):
-        """First the whole group is told to end; the janitor of the test process unmounts what is left."""
+        """Kills the whole group. The janitor of the test process unmounts its remaining mounts."""
         try:
             os.killpg(process, signal.SIGKILL)
         except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""Tests of the runner: how tests are divided, and what is read from the event stream."""
+"""Tests of the runner: the division of tests into units, the reading of event streams, and the pool."""
 import json
 import os
 import sys
