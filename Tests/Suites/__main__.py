@@ -1,25 +1,26 @@
-"""Test suites of other projects, each in a plain directory and on a mount.
+"""Runs test suites of other projects, each in a plain directory and on a mount.
 
-    python3 Tests/Suites [SUITE...]      all if none is named
+    python3 Tests/Suites [SUITE...]      all suites by default
     make suites SUITES="fio postgres"
 
 Suites:
   fio         fio with verify: buffered, O_DIRECT, libaio, io_uring, mmap, several jobs
   stress      stress-ng's file system class with --verify, in turn and all at once
-  cpython     CPython's own tests, the temporary directory on the mount
+  cpython     CPython's own tests, with their temporary directory on the mount
   postgres    initdb, pgbench, kill -9 of everything, recovery, pg_amcheck, pg_checksums
-  operations  a million mixed operations: no descriptor, memory or reference is leaked
-  files       100,000 files, the daemon with 256 descriptors
+  operations  a million mixed operations, which must leak no descriptor, memory or reference
+  files       100,000 files, with 256 descriptors for the daemon
 
-A result that differs from that in the plain directory is a failure, as is anything that the mount
-leaves wrong: a warning in the daemon's log, `du` beside `storage.used`, `purgefs check` of the
-store. Ends with 1 then. What is known to differ is named, with its reason, in the suite's KNOWN.
+A suite fails if its result on the mount differs from its result in the plain directory. It also
+fails if the daemon's log has a warning, if `du` and `storage.used` disagree, or if `purgefs check`
+finds something wrong in the store. A failure makes the exit status 1. Known differences are listed,
+each with its reason, in the suite's KNOWN.
 
-Ctrl-C, or any failure, ends what runs, unmounts and removes the scratch directory.
+Ctrl-C or a failure ends all programs, unmounts, and removes the scratch directory.
 
 Environment:
   PURGEFS             the binary (.build/release/purgefs)
-  PURGEFS_SUITES_DIR  where the scratch directory is made (/var/tmp)
+  PURGEFS_SUITES_DIR  the parent of the scratch directory (/var/tmp)
   PURGEFS_TEST_SCALE  multiplies durations and counts (1)
 
 Needs root, and the packages of `mount-scripts/install-deps suites`.
@@ -94,7 +95,7 @@ def run(name, scratch, table):
 
 
 def collect(suite, place):
-    """Case by case: its result, and the seconds since the one before."""
+    """Runs the suite in a place, and returns the result of each case with its seconds."""
     results = {}
     clock = places.Clock()
     try:
@@ -111,7 +112,7 @@ def collect(suite, place):
 
 
 def enter_own_namespace():
-    """So that no mount of ours is copied into another mount namespace, which would keep it alive."""
+    """Enters a new mount namespace, so that no other namespace gets a copy of our mounts and keeps them alive."""
     if os.environ.get("PURGEFS_SUITES_UNSHARED"):
         return
     os.environ["PURGEFS_SUITES_UNSHARED"] = "1"

@@ -1,4 +1,4 @@
-"""CPython's own tests, by Debian's interpreter, with all their files in the place."""
+"""CPython's own tests, run by Debian's interpreter with all their files in the place."""
 import glob
 import os
 import pwd
@@ -11,7 +11,7 @@ PYTHON = "/usr/bin/python3.11"
 LIBRARY = "/usr/lib/python3.11/test"
 MODULES = ["test_os", "test_posix", "test_shutil", "test_tempfile", "test_mmap", "test_pathlib", "test_zipfile",
            "test_tarfile", "test_sqlite3", "test_dbm", "test_mailbox", "test_largefile", "test_fcntl", "test_glob"]
-# Kept between runs, beside what else is built.
+# Kept between runs, beside other build products.
 CACHE = os.path.normpath(os.path.join(HERE, "../../.build/suites"))
 
 
@@ -20,7 +20,7 @@ def run_suite(place):
         raise Failed(f"no tests in {LIBRARY}: mount-scripts/install-deps suites")
     for module in MODULES:
         yield module, run_module(module, place.work, place.outside)
-    # Many tests of permissions are skipped, or mean nothing, as root.
+    # As root, many tests of permissions are skipped or prove nothing.
     user = pwd.getpwnam("nobody")
     folders = [os.path.join(parent, "nobody") for parent in (place.work, place.outside)]
     for folder in folders:
@@ -33,7 +33,7 @@ def run_suite(place):
 
 
 def run_module(module, work, outside, **identity):
-    """The outcome of each of its tests."""
+    """Returns the outcome of each test of the module."""
     results = os.path.join(outside, f"{module}.xml")
     environment = {**os.environ, "TMPDIR": work, "PYTHONDONTWRITEBYTECODE": "1"}
     for name in ("PYTHONPATH", "PYTHONHOME"):
@@ -52,8 +52,10 @@ def run_module(module, work, outside, **identity):
 
 
 def test_sqlite3():
-    """A directory with a package `test` that has test_sqlite3 too: Debian's package leaves it out,
-    Debian's source has it."""
+    """Returns a directory with a package `test` that includes test_sqlite3.
+
+    Debian's package leaves test_sqlite3 out, so it comes from Debian's source.
+    """
     top = os.path.join(CACHE, "python")
     if os.path.exists(top):
         return top

@@ -1,4 +1,4 @@
-"""100,000 files, served by a daemon that may have no more than 256 descriptors."""
+"""100,000 files, served by a daemon with at most 256 descriptors."""
 import errno
 import hashlib
 import os
@@ -8,7 +8,7 @@ from places import drop_caches, scaled
 from processes import Failed
 
 DESCRIPTORS = 256
-EACH = 100  # files, in each folder
+EACH = 100  # files in each folder
 DEPTH = 120
 
 
@@ -43,7 +43,7 @@ def make(work, count):
 
 
 def listed(work):
-    """Everything that stat and readdir say, and the content of some."""
+    """Returns the number of files, and a digest of all listings, attributes and every fiftieth content."""
     seen = hashlib.sha256()
     count = 0
     for folder, inside, names in os.walk(work):
@@ -60,7 +60,7 @@ def listed(work):
 
 
 def change(work):
-    """From folder to folder, so that no directory stays in use."""
+    """Changes one folder after the other, so that no directory stays in use."""
     places = folders(work)
     for at, folder in enumerate(places):
         other = places[(at * 7 + 3) % len(places)]
@@ -82,7 +82,7 @@ def change(work):
 
 
 def deep(work):
-    """Nested folders; the innermost is looked up from the top each time."""
+    """Makes nested folders, and looks the innermost up from the top each time."""
     path = os.path.join(work, "deep")
     for level in range(DEPTH):
         path = os.path.join(path, f"level-{level}")
@@ -98,8 +98,10 @@ def deep(work):
 
 
 def many_open(place):
-    """A program that holds all the descriptors that the daemon can give must not keep others from using
-    names. In a plain directory none is refused."""
+    """Opens files until the daemon has no descriptor left, while calls by name must still work.
+
+    In a plain directory, no open is refused.
+    """
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, limits[1]), limits[1]))
     held = []
@@ -125,7 +127,7 @@ def many_open(place):
 
 
 def use_names(work):
-    """What needs no descriptor of the app's own must go on."""
+    """Makes calls that need no descriptor of the app, which must still work."""
     done = 0
     for folder in folders_unlisted(work):
         os.mkdir(f"{folder}/new")
@@ -142,7 +144,7 @@ def use_names(work):
 
 
 def folders_unlisted(work):
-    """Some of them, found without opening a directory."""
+    """Returns some of the folders without opening a directory."""
     return [path for path in (os.path.join(work, f"d{number:05}") for number in range(1, 400, 2))
             if os.path.exists(path)]
 

@@ -1,4 +1,4 @@
-"""fio with verify: what each case wrote is read back at once, and again after a remount."""
+"""fio with verify: each case reads its data back at once, and again after a remount."""
 import json
 
 from places import scaled
@@ -33,7 +33,7 @@ def run_suite(place):
 
 
 def fio(place, case, options):
-    """How it ended, and how much it has read back; wrong data ends it at once."""
+    """Returns fio's exit status and the bytes that it has read back. fio stops at the first wrong data."""
     done = run(["fio", f"--name={case.replace(' ', '-')}", f"--directory={place.work}", f"--size={SIZE}m", *COMMON,
                 *CASES[case], *options, "--output-format=json"], cwd=place.outside)
     said, brace, _ = done.stdout.partition("{")  # remarks come before the report

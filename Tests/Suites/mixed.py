@@ -1,9 +1,9 @@
-"""Mixed operations on files, checked against a model in memory; leaves nothing behind.
+"""Makes mixed operations on files, checks them against a model in memory, and removes all files.
 
     python3 mixed.py DIRECTORY SEED OPERATIONS
 
-Prints how many calls it made and a digest of all results, which is the same on every file
-system. Ends with 1 at the first wrong answer.
+Prints the number of calls and a digest of all results, which is the same on every file system.
+Ends with status 1 at the first wrong answer.
 """
 import hashlib
 import os
@@ -17,7 +17,7 @@ BLOCK = bytes(range(256)) * 16
 
 
 class Mixed:
-    """Files and folders below one directory, and beside each what must be found there."""
+    """Files and folders below one directory, each with its expected content."""
 
     def __init__(self, directory, seed):
         self.random = random.Random(seed)
@@ -161,7 +161,7 @@ class Mixed:
         self.expect(found, sorted(path.rpartition("/")[2] for path in inside), "listdir")
 
     def hold(self):
-        """Opens a file that stays open, even when its name is removed."""
+        """Opens a file that stays open even if its name is removed."""
         path = self.pick()
         if path is None or len(self.open) >= 20:
             return self.let_go()
@@ -241,7 +241,7 @@ class Mixed:
 
 
 class File:
-    """What a file must hold, and how many names it has."""
+    """The expected content of a file, and its number of names."""
 
     def __init__(self, content):
         self.content = content

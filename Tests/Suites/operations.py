@@ -1,5 +1,8 @@
-"""A million mixed operations (mixed.py), twice: the first million warms up, and what the second
-leaves behind in the daemon is a leak. Groups of three numbers are before, after the first, after the second."""
+"""Runs a million mixed operations (mixed.py) twice, to find leaks in the daemon.
+
+The first million warms up, and growth in the second is a leak. Groups of three numbers are taken before, after the first
+and after the second million.
+"""
 import os
 import subprocess
 import sys
@@ -10,10 +13,10 @@ from processes import wait_until
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 PROCESSES = 2
 TIME_LIMIT = 1800
-# glibc makes a heap for each thread, up to eight for a processor, and each takes millions of
-# operations to reach its size. A single heap shows what is leaked.
+# glibc makes a heap for each thread, up to eight for each processor, and each heap needs millions of operations to
+# reach its size. With a single heap, leaks show.
 ENVIRONMENT = {"MALLOC_ARENA_MAX": "1"}
-#: Two bytes for an operation: the heap may come to its full size in the second million only.
+#: Two bytes for each operation, because the heap may reach its full size only in the second million.
 ALLOWED_GROWTH = 2 << 20
 
 
@@ -33,7 +36,7 @@ def run_suite(place):
 
 
 def work(place, operations, seed):
-    """Runs the program several times at once, each in a folder of its own."""
+    """Runs mixed.py several times at once, each in a folder of its own."""
     workers = []
     for number in range(PROCESSES):
         folder = os.path.join(place.work, str(number))
@@ -46,7 +49,7 @@ def work(place, operations, seed):
 
 
 class Sample:
-    """What the daemon holds now."""
+    """The nodes, descriptors and memory that the daemon holds at one moment."""
 
     def __init__(self, place):
         self.census = place.census()
@@ -57,7 +60,7 @@ class Sample:
                 target = os.readlink(f"/proc/{place.daemon.pid}/fd/{name}")
             except OSError:
                 continue
-            # Each worker thread has a pipe of its own to splice with, and their number follows the load.
+            # Each worker thread has its own pipe for splicing, and the number of threads follows the load.
             kind = "pipe" if target.startswith("pipe:") else os.path.basename(target)
             self.kinds[kind] = self.kinds.get(kind, 0) + 1
 
@@ -66,7 +69,7 @@ class Sample:
 
 
 def settled(place):
-    """A sample after the kernel has dropped its caches and the daemon has released removed files."""
+    """Returns a sample after the kernel has dropped its caches and the daemon has released removed files."""
     os.sync()
     drop_caches()
     wait_until(lambda: place.census()["known"] == 0, 10)

@@ -1,4 +1,4 @@
-"""Where a suite works: a plain directory, or a mount with its own store, daemon and log."""
+"""The place where a suite works: a plain directory, or a mount with its own store, daemon and log."""
 import os
 import resource
 import signal
@@ -15,12 +15,12 @@ PURGEFS = os.environ.get("PURGEFS") or os.path.join(HERE, "../../.build/release/
 SCALE = float(os.environ.get("PURGEFS_TEST_SCALE", "1"))
 TOTAL = 32 << 30
 CENSUS = "purgefs: census:"
-# Its progress, each second, while a mount reads a large store.
+# The daemon logs its progress each second while it reads a large store.
 READING = "purgefs: reading the store:"
 
 
 class Clock:
-    """Seconds from lap to lap."""
+    """Measures the seconds from lap to lap."""
 
     def __init__(self):
         self.last = time.monotonic()
@@ -32,24 +32,24 @@ class Clock:
 
 
 def scaled(full, least=1):
-    """A count or duration times PURGEFS_TEST_SCALE."""
+    """Returns a count or duration times PURGEFS_TEST_SCALE."""
     return max(least, int(full * SCALE))
 
 
 def drop_caches():
-    """Drops names and inodes that are not in use; repeated, since recently used ones survive the first time."""
+    """Drops unused names and inodes from the kernel's caches; three times, because recently used ones survive the first."""
     for _ in range(3):
         with open("/proc/sys/vm/drop_caches", "w") as file:
             file.write("2")
 
 
 def remove(path):
-    """Everything below, but never across a mount point."""
+    """Removes a tree, but never crosses a mount point."""
     subprocess.run(["rm", "-rf", "--one-file-system", path], check=False)
 
 
 class Scratch:
-    """The only directory in which a run leaves anything while it lasts."""
+    """The directory that holds all files of a run, and is removed at its end."""
 
     def __enter__(self):
         self.root = tempfile.mkdtemp(prefix="pfs.", dir=os.environ.get("PURGEFS_SUITES_DIR", "/var/tmp"))
@@ -69,7 +69,7 @@ class Scratch:
         return path
 
     def plain(self, suite):
-        # As long as the path in a mount: names of sockets must fit in 108 bytes.
+        # As long as the path in a mount, because names of sockets must fit in 108 bytes.
         return Place("plain", self.folder(suite, "plain", "point", "Documents", "work"),
                      self.folder(suite, "plain", "outside"))
 
@@ -83,9 +83,9 @@ class Place:
 
     def __init__(self, name, work, outside):
         self.name = name
-        #: Where the suite works.
+        #: The directory in which the suite works.
         self.work = work
-        #: Its logs and other things that are not to be tested, on the plain file system.
+        #: A directory on the plain file system for logs and other files that are not tested.
         self.outside = outside
 
     def say(self, case, text):
@@ -95,7 +95,7 @@ class Place:
         os.sync()
 
     def end_programs(self):
-        """Whatever the suite has left running."""
+        """Ends all programs that the suite has left running."""
         end_children()
 
     def clear(self):
@@ -103,14 +103,14 @@ class Place:
 
 
 class MountedPlace(Place):
-    """A directory in a mount. Unmounted at the end of a `with`, whatever happens."""
+    """A directory in a mount, which the end of a `with` block always unmounts."""
 
     def __init__(self, scratch, suite, descriptors, environment):
         super().__init__("mount", None, scratch.folder(suite, "mount", "outside"))
         self.store = os.path.join(scratch.root, suite, "mount", "store")
         self.point = scratch.folder(suite, "mount", "point")
         self.log = os.path.join(self.outside, "daemon.log")
-        #: How many descriptors the daemon may have, if not as many as this process.
+        #: The daemon's limit of descriptors; None stands for the limit of this process.
         self.descriptors = descriptors
         self.environment = {**os.environ, **(environment or {})}
         self.end = Result("was never unmounted")
@@ -157,7 +157,7 @@ class MountedPlace(Place):
             return file.read()
 
     def unmount(self):
-        """What was wrong, or nothing. Afterwards neither the mount nor the daemon is there."""
+        """Ends the mount and the daemon. Returns a description of what went wrong, or an empty string."""
         if self.daemon is None:
             return "was not mounted any more"
         done = subprocess.run([PURGEFS, "unmount", self.point], capture_output=True, text=True, check=False)
@@ -175,14 +175,14 @@ class MountedPlace(Place):
         return wrong or (f"the log says: {' / '.join(warnings)[-2000:]}" if warnings else "")
 
     def crash(self):
-        """kill -9 of the daemon."""
+        """Kills the daemon with SIGKILL, and detaches the dead mount."""
         self.daemon.kill()
         self.daemon.wait()
         self.daemon = None
         subprocess.run(["umount", "-l", self.point], capture_output=True, check=False)
 
     def check(self):
-        """What `purgefs check` finds wrong in the store, or nothing."""
+        """Returns the findings of `purgefs check` in the store, or an empty string."""
         done = subprocess.run([PURGEFS, "check", self.store], capture_output=True, text=True, check=False)
         return f"check: {done.stdout}{done.stderr}" if done.returncode else ""
 
@@ -197,7 +197,7 @@ class MountedPlace(Place):
             return file.read().strip()
 
     def state(self):
-        """The ledger beside the files, while mounted."""
+        """Compares the ledger with the files while they are mounted."""
         clock = Clock()
         used = int(self.control("storage.used"))
         found = int(succeed(["du", "-s", "-B1", self.point]).split()[0])
@@ -212,7 +212,7 @@ class MountedPlace(Place):
         return len(os.listdir(f"/proc/{self.daemon.pid}/fd"))
 
     def census(self):
-        """How many objects are alive in the daemon, by its own report (SIGUSR1)."""
+        """Returns the counts of live objects that the daemon reports after SIGUSR1."""
         before = self.census_lines()
         self.daemon.send_signal(signal.SIGUSR1)
         if not wait_until(lambda: len(self.census_lines()) > len(before)):

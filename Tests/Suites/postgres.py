@@ -1,4 +1,4 @@
-"""PostgreSQL with its data directory in the place: initdb, pgbench, a crash, recovery."""
+"""PostgreSQL with its data directory in the place: initdb, pgbench, crashes, and recovery."""
 import os
 import pwd
 import signal
@@ -47,7 +47,7 @@ def run_suite(place):
 
 
 class Server:
-    """A PostgreSQL server of user postgres, its data in the place, its socket and log outside."""
+    """A PostgreSQL server of user postgres, with its data in the place, and its socket and log outside."""
 
     def __init__(self, place):
         self.place = place
@@ -84,7 +84,7 @@ class Server:
         return "exit 0"
 
     def start(self):
-        """In a session of its own, so that it can be killed by its process group."""
+        """Starts the server in a session of its own, so that it can be killed by its process group."""
         with open(self.log, "a") as log:
             self.process = subprocess.Popen(
                 self.command("postgres", "-D", self.data), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -110,10 +110,10 @@ class Server:
         failed = said.get("number of failed transactions", done.stdout[-500:])
         return f"exit {done.returncode}, transactions failed: {failed}, sums agree: {self.sql(BALANCES)}"
 
-    # A crash while transactions are being committed.
+    # Crashes while transactions are being committed.
 
     def killed_under_load(self, kill):
-        """Collects in `promised` what the server has reported as committed."""
+        """Kills the server while it commits. Keeps the last number that it has reported as committed in `promised`."""
         self.promised = int(self.sql("select coalesce(max(n), 0) from promises"))
         writer = threading.Thread(target=self.promise)
         writer.start()
@@ -129,7 +129,7 @@ class Server:
             raise Failed(f"only {self.promised - before} rows were committed before the crash")
 
     def promise(self):
-        """Commits row after row; a number that came back is committed."""
+        """Commits row after row. A row is committed when its number comes back."""
         with subprocess.Popen(self.command("psql", "-XqAt", "postgres"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, **self.identity()) as client:
             try:
@@ -145,11 +145,11 @@ class Server:
                 pass
 
     def kill(self):
-        """kill -9 of the postmaster and of every process it has made, each by its number."""
+        """Kills the postmaster and every process that it has started with SIGKILL, each by its number."""
         if self.process is None:
             return
         if self.process.poll() is None:
-            self.process.send_signal(signal.SIGSTOP)  # it makes no more
+            self.process.send_signal(signal.SIGSTOP)  # so that it starts no more processes
             family = children(self.process.pid)
             os.killpg(self.process.pid, signal.SIGKILL)
             for pid in family:
@@ -159,7 +159,7 @@ class Server:
                     pass
             self.process.wait()
             for pid in family:
-                os.waitpid(pid, 0)  # adopted from it
+                os.waitpid(pid, 0)  # its orphans are our children
         self.process = None
 
     def kill_with_the_file_system(self):
@@ -168,7 +168,7 @@ class Server:
         self.place.mount()
 
     def recover(self):
-        """Starts it after a crash; whether it replayed its log, and what is lost of `promised`."""
+        """Starts the server after a crash. Returns whether it replayed its log, and how many committed rows are lost."""
         pid_file = os.path.join(self.data, "postmaster.pid")
         if not os.path.exists(pid_file):
             raise Failed("no postmaster.pid: it was not a crash")
@@ -183,7 +183,7 @@ class Server:
         return (f"by replay: {'automatic recovery in progress' in news and 'redo done' in news}, "
                 f"committed rows lost: {lost}, sums agree: {self.sql(BALANCES)}")
 
-    # Is all of it whole?
+    # Checks of the integrity of all data.
 
     def examine(self):
         done = self.run("pg_amcheck", "--all", "--heapallindexed", "--parent-check", "--install-missing")

@@ -1,4 +1,4 @@
-"""Programs, run with a time limit, and the end of whatever they leave running."""
+"""Runs programs with a time limit, and ends all processes that they leave running."""
 import contextlib
 import ctypes
 import os
@@ -10,11 +10,11 @@ SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER, linux/prctl.h
 
 
 class Failed(Exception):
-    """A suite cannot go on."""
+    """The suite cannot continue."""
 
 
 def run(command, timeout=600, **options):
-    """The ended process, its output as text; Failed when the time is over."""
+    """Runs a command and returns the completed process, with its output as text. Raises Failed after `timeout` seconds."""
     try:
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, errors="replace", start_new_session=True, **options) as process:
@@ -32,7 +32,7 @@ def run(command, timeout=600, **options):
 
 
 def succeed(command, **options):
-    """Its output; Failed if it does not end with 0."""
+    """Runs a command and returns its output. Raises Failed if its status is not 0."""
     done = run(command, **options)
     if done.returncode:
         raise Failed(f"{' '.join(command)[:200]} ended with {done.returncode}: {done.stdout[-2000:]}")
@@ -40,7 +40,7 @@ def succeed(command, **options):
 
 
 def wait_until(condition, seconds=30):
-    """Whether it came true in time."""
+    """Waits until the condition is true. Returns false if that takes too long."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -50,7 +50,7 @@ def wait_until(condition, seconds=30):
 
 
 def children(pid):
-    """Processes whose parent this is."""
+    """Returns the child processes of `pid`."""
     found = []
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -63,14 +63,16 @@ def children(pid):
 
 
 def adopt_orphans():
-    """From now on every process that one of ours leaves behind becomes our own child."""
+    """Makes every orphan of our processes our own child from now on."""
     if ctypes.CDLL(None, use_errno=True).prctl(SUBREAPER, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
 
 
 def end_children(keep=None):
-    """kill -9 of all that runs below us, but for the process `keep`. The children of those that end
-    become ours, so it goes on until there are none."""
+    """Kills all our descendants except `keep` with SIGKILL.
+
+    The children of a killed process become ours, so this repeats until no process is left.
+    """
     while doomed := [pid for pid in children(os.getpid()) if pid != keep]:
         for pid in doomed:
             with contextlib.suppress(ProcessLookupError):
@@ -82,7 +84,7 @@ def end_children(keep=None):
 
 @contextlib.contextmanager
 def uninterrupted():
-    """Ctrl-C and similar signals have no effect inside: for clean-up."""
+    """Ignores Ctrl-C and similar signals during a clean-up."""
     ignored = {number: signal.signal(number, signal.SIG_IGN)
                for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:

@@ -1,4 +1,4 @@
-"""The results of both places beside each other."""
+"""Compares the results of both places."""
 import collections
 from dataclasses import dataclass
 from typing import Union
@@ -6,13 +6,13 @@ from typing import Union
 
 @dataclass
 class Result:
-    """The outcome of a case: a line, or a line for each of many tests."""
+    """The outcome of a case: one line, or one line for each of many tests."""
     value: Union[str, dict]
     seconds: float = 0
 
 
 def shorten(value):
-    """One line: how many of many tests had the same outcome."""
+    """Returns one line, with the number of tests for each outcome if there are many."""
     if isinstance(value, dict):
         kinds = collections.Counter(line.split(":")[0] for line in value.values())
         return ", ".join(f"{count} {kind}" if count > 1 or not kind.startswith("exit") else kind
@@ -21,19 +21,19 @@ def shorten(value):
 
 
 def differences(plain, mounted):
-    """Lines that say what differs between two values."""
+    """Returns lines about the differences between two values."""
     if isinstance(plain, dict) and isinstance(mounted, dict):
         return [f"{test}: plain {plain.get(test, 'nothing')}, mount {mounted.get(test, 'nothing')}"
                 for test in sorted(plain.keys() | mounted.keys()) if plain.get(test) != mounted.get(test)]
     return [] if plain == mounted else [f"plain {plain}, mount {mounted}"]
 
 
-#: The case that stands for a suite that could not be run to its end.
+#: The case that stands for a suite that broke off.
 BROKEN = "broken off"
 
 
 class Table:
-    """The outcome of each case, and how it is to be judged."""
+    """The outcome and the verdict of each case."""
 
     def __init__(self):
         self.rows = []
@@ -41,15 +41,15 @@ class Table:
         self.failed = 0
 
     def compare(self, suite, plain, mounted, known):
-        """Case by case. `known` has for a case and a line of its differences the reason for it."""
+        """Compares the cases. `known` maps a case and a line of its differences to the reason of the difference."""
         for case in [*plain, *(case for case in mounted if case not in plain)]:
             a, b = plain.get(case), mounted.get(case)
             if case == BROKEN:
                 found = [f"{place} {result.value}" for place, result in (("plain", a), ("mount", b)) if result]
-            elif a is None:  # of the mount alone: must be in order
+            elif a is None:  # a check of the mount alone, which must succeed
                 said = shorten(b.value)
                 found = [] if said.startswith("ok") else [said]
-            elif b is None and BROKEN in mounted:  # reported once, there
+            elif b is None and BROKEN in mounted:  # reported by that case
                 found = []
             else:
                 found = differences(a.value, b.value if b else "nothing")
@@ -67,7 +67,7 @@ class Table:
             self.details += [f"{suite}, {case}: {line}\n    known: {known[case, line]}" for line in excused]
 
     def summary(self):
-        """All results again, side by side."""
+        """Prints all results side by side."""
         print(f"\n{'suite':11} {'case':14} {'':8} {'plain s':>8} {'mount s':>8}  result")
         for suite, case, verdict, plain, mounted, result in self.rows:
             times = [f"{value:8.1f}" if value is not None else " " * 8 for value in (plain, mounted)]

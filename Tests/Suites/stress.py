@@ -4,11 +4,11 @@ import re
 from places import scaled
 from processes import run
 
-# These do not use the directory that they are given: they mount the root directory and binderfs
-# somewhere, read all of /proc, and sync every file system of the machine.
+# These stressors do not use their directory: they mount the root directory and binderfs elsewhere, read all of /proc,
+# and sync every file system of the machine.
 ELSEWHERE = ["bind-mount", "binderfs", "procfs", "io"]
-# Its time limit for an event is too short for two processors and 45 stressors: fails in a plain
-# directory as well. It runs with the others in turn.
+# Its time limit for an event is too short for 45 stressors on two processors, so it fails in a plain directory too. It
+# runs with the others in turn.
 TIMED = ["inotify"]
 FIEMAP = "FUSE has no FIEMAP: the ioctl never reaches a daemon"
 KNOWN = {(case, "fiemap: plain ran, mount skipped"): FIEMAP for case in ("in turn", "all at once")}
@@ -23,16 +23,16 @@ def run_suite(place):
 def stress(place, options, without, seconds):
     command = ["stress-ng", "--class", "filesystem", "--verify", "--metrics-brief", "--temp-path", place.work,
                "-x", ",".join(without), *options]
-    # What it mounts stays in a namespace of its own.
+    # Its mounts stay in a namespace of their own.
     done = run(["unshare", "-m", "--propagation", "slave", *command], timeout=seconds + 600, cwd=place.outside)
     return {**outcomes(done.stdout), "stress-ng itself": f"exit {done.returncode}"}
 
 
 def outcomes(output):
-    """Of each stressor: ran, skipped or failed."""
+    """Returns the outcome of each stressor: ran, skipped or failed."""
     found = {}
     for line in output.splitlines():
-        # A line of the table: name, operations, seconds.
+        # A line of the table has name, operations and seconds.
         metrics = re.match(r"stress-ng: metrc: \[\d+\] ([a-z][\w-]*) +\d+ +\d+\.\d+ ", line)
         said = re.match(r"stress-ng: (info|fail): +\[\d+\] ([a-z][\w-]*): (.*)", line)
         if metrics:
