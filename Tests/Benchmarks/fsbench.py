@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Compares directories side by side: the same workloads in each, in alternation.
+"""Compares directories by running the same workloads in each, in alternation.
 
     fsbench.py native=DIR ours=MOUNT/Documents bindfs=MOUNT2
     fsbench.py --only stat,sqlite --reps 9 --scale 0.1 native=DIR ours=DIR2
     fsbench.py --list
 
-The first directory is the baseline. A cell is the median rate over the
+The first directory is the baseline. A cell has the median rate over the
 repetitions, then the median of each repetition's ratio to the baseline: above 1
-is faster. Every repetition runs all directories, starting with another one each
-time. Standard library only.
+is faster. Every repetition runs all directories, and each starts with another
+one. Uses the standard library only.
 
-cold   the pages of a FUSE mount are dropped before; those of the backing file,
-       and of a directory that is not FUSE, stay: it prices FUSE, not the disk
-fresh  all names and inodes that the kernel remembers are dropped before, for
-       every directory alike (root only; otherwise these rows are warm ones)
-warm   an untimed pass goes before
+cold   the pages of a FUSE mount are dropped first; pages of the backing file and
+       of other directories stay, so the row measures FUSE, not the disk
+fresh  all names and inodes that the kernel remembers are dropped first, for
+       every directory (root only; without root these rows are warm)
+warm   an untimed pass runs first
 """
 import argparse
 import json
@@ -44,7 +44,7 @@ def workload(*rows):
 
 
 class Clock:
-    """`with clock:` adds up seconds; a workload may stop early when `over()`."""
+    """Adds up the seconds of its `with` blocks. A workload may stop early if `over()`."""
 
     def __init__(self, limit):
         self.seconds, self.limit, self.started = 0.0, limit, 0.0
@@ -90,7 +90,7 @@ class Place:
         return max(4, int(full * self.options.scale)) * MIB
 
     def once(self, name):
-        """True the first time: prepare the data set called name now."""
+        """Returns True the first time, when the caller must prepare the data set `name`."""
         first = name not in self.ready
         self.ready.add(name)
         return first
@@ -102,7 +102,7 @@ class Place:
     def forget_names(self):
         if not os.access(DROP, os.W_OK):
             return
-        for _ in range(2):  # the second round takes what FUSE's own FORGETs have set free
+        for _ in range(2):  # the second round drops inodes that FUSE's own FORGETs have released
             with open(DROP, "w") as knob:
                 knob.write("2")
             time.sleep(0.1)
@@ -173,7 +173,7 @@ def touch_every_page(descriptor, size):
 
 
 def passes(place, action, cold, most):
-    """Runs action(descriptor, size) up to `most` times over the large file."""
+    """Runs action(descriptor, size) up to `most` times on the large file."""
     path, size = large_file(place)
     clock, done = place.clock(), 0
     descriptor = os.open(path, os.O_RDONLY)
@@ -434,7 +434,7 @@ def sqlite_delete(place):
 # Two processes.
 
 def in_two_processes(place, body):
-    """body(i) does its preparation, then yields, then the timed work."""
+    """Runs body(i) in two processes. It prepares, yields, and then does the timed work."""
     start_reader, start_writer = os.pipe()
     ready_reader, ready_writer = os.pipe()
     children = []
@@ -455,7 +455,7 @@ def in_two_processes(place, body):
         children.append(child)
     os.close(ready_writer)
     for _ in children:
-        os.read(ready_reader, 1)  # or nothing, when a child has failed
+        os.read(ready_reader, 1)  # or nothing if a child has failed
     with place.clock() as clock:
         os.close(start_writer)
         failed = [child for child in children if os.waitpid(child, 0)[1]]
@@ -511,7 +511,7 @@ def rate(value):
 
 
 def summary(runs, places):
-    """Per place: the median rate and the median ratio to the first place."""
+    """Returns, for each place, the median rate and the median ratio to the first place."""
     base, out = runs[places[0].name], {}
     for place in places:
         mine = runs[place.name]
