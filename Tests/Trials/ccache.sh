@@ -1,4 +1,4 @@
-# ccache, with its cache where XDG_CACHE_HOME is, and a program of 40 C files that is built in Documents.
+# ccache with its cache in XDG_CACHE_HOME, and a program of 40 C files that is built in Documents.
 
 PROGRAM='export CCACHE_NOHASHDIR=1; cd ~/Documents
     sources() { mkdir -p src; for n in $(seq 40); do { echo "int f$n(void) {"; for k in $(seq 60); do echo "puts(\"$n $k\");"; done
@@ -15,7 +15,7 @@ purgefs_purged() {
     app bash -c "$PROGRAM"'; build; build'
 }
 
-# Less than the cushion of 10 % is left: Documents can be written, tmp and Library/Caches cannot.
+# The device has less free space than the reserve of 10 %: Documents can be written, and tmp and Library/Caches cannot.
 purgefs_low_storage() {
     app bash -c "$PROGRAM"'
         sources; echo "-- first"; build
@@ -24,7 +24,7 @@ purgefs_low_storage() {
         try ccache gcc -c src/1.c -o 1.o; echo "-- with TMPDIR in Documents"; export TMPDIR=~/Documents; build; build; ls -A ~/Documents'
 }
 
-# Nothing can be written any more. The cache is where filling Documents does not purge it.
+# Nothing can be written. The cache is in a place where filling Documents does not purge it.
 both_full() {
     app bash -c "$PROGRAM"'
         export CCACHE_DIR="$HOME/Library/Application Support/ccache"

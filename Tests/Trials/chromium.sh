@@ -1,7 +1,7 @@
-# Chromium without a window: its profile in Library/Preferences (XDG_CONFIG_HOME), its cache in Library/Caches, and a page
-# that counts in localStorage how often it was shown. TMPDIR is elsewhere, since that of a container is too long for the
-# socket that Chromium makes there. About one page in thirty shows 1 though it was shown before, on ext4 too; so where
-# another number is expected, `again` asks up to three times.
+# Headless Chromium with its profile in Library/Preferences (XDG_CONFIG_HOME) and its cache in Library/Caches, and a
+# page that counts in localStorage how often it was shown. TMPDIR is outside the container, because the container's path
+# is too long for Chromium's socket. About one page in thirty shows 1 although it was shown before, on ext4 too, so
+# `again` tries up to three times where another number is expected.
 
 B='cat > /dev/shm/purgefs-trial.html <<END
 <p id=p></p><script>var n; try { n = 1 + Number(localStorage.n || 0); localStorage.n = n } catch (e) { n = e.name } p.textContent = "shown: " + n</script>

@@ -1,8 +1,8 @@
-# diskcache: a cache of 40 values of 100,000 bytes in Library/Caches, an SQLite database with files beside it.
+# diskcache with a cache of 40 values of 100,000 bytes in Library/Caches: an SQLite database with files beside it.
 
 C="/usr/bin/python3 -B $HERE/values.py"
 
-# Where filling Documents does not purge it.
+# The cache is in a place where filling Documents does not purge it.
 both_full() {
     WHERE='Library/Application Support' app bash -c "$C 'small'; fill 491520; $C fill look small; echo '-- room again'; unfill; $C look fill look check look"
 }
@@ -11,7 +11,7 @@ purgefs_purged_meanwhile() {
     app $C fill look 'purgefs purge --tier caches | tail -n 1' look small fill look
 }
 
-# What was least recently used goes, file by file: the values, then the database.
+# Purging takes the least recently used files one by one: the values, then the database.
 purgefs_purged_between_runs() {
     app $C fill look
     purgefs purge "$STORE" --bytes 2M | tail -n 1

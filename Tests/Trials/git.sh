@@ -1,4 +1,4 @@
-# git, with its work tree in Documents or in Library/Caches.
+# git with its work tree in Documents or in Library/Caches.
 
 GIT='export GIT_CONFIG_COUNT=3 GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0=T GIT_CONFIG_KEY_1=user.email \
     GIT_CONFIG_VALUE_1=t@t GIT_CONFIG_KEY_2=init.defaultBranch GIT_CONFIG_VALUE_2=main GIT_CONFIG_NOSYSTEM=1 \
@@ -17,7 +17,7 @@ both_full() {
         echo "-- room again"; unfill; try git add large; try git commit -q -m 4; try git fsck --full; try git log --format=%s'
 }
 
-# A clone that can be fetched again, kept in Library/Caches: the system takes its oldest objects.
+# A clone that can be fetched again is kept in Library/Caches, and the system purges its oldest objects.
 purgefs_purged() {
     app bash -c "$GIT"'
         cd ~/Documents; history origin >/dev/null; cd ~/Library/Caches; git clone -q --no-hardlinks ~/Documents/origin clone
@@ -29,7 +29,7 @@ purgefs_purged() {
         echo "-- made anew"; cd ..; rm -rf clone; git clone -q ~/Documents/origin clone; cd clone; try git fsck --full; try git status --short'
 }
 
-# A whole work tree in Library/Caches, while the app runs.
+# A whole work tree in Library/Caches is purged while the app runs.
 purgefs_purged_whole() {
     app bash -c "$GIT"'
         cd ~/Library/Caches; history work

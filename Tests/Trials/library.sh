@@ -1,6 +1,6 @@
-# What scenarios use. Each command is run as `app COMMAND...`, and by then HOME is the container, or the ext4.
+# Functions for scenarios. A command runs as `app COMMAND...`, in which HOME is the container, or the ext4.
 
-# In one container, whose store stays until the scenario ends; or with the same variables on the ext4.
+# Runs a command in a container whose store stays until the scenario ends, or with the same variables on the ext4.
 app() {
     if [ "$PLACE" = purgefs ]; then
         # shellcheck disable=SC2086
@@ -12,7 +12,7 @@ app() {
     fi
 }
 
-# The command, its output, and its exit status if that is not 0. For commands inside of `app`.
+# Prints a command, its output, and its exit status unless that is 0. For commands inside `app`.
 try() {
     echo "\$ $*"
     "$@"
@@ -21,8 +21,8 @@ try() {
     return 0
 }
 
-# fill BYTES: a file in Documents, so that just so much can still be written to Documents. The last of it is written, because
-# ext4 needs blocks of its own for a file that is allocated as a whole.
+# fill BYTES: makes a file in Documents, so that just BYTES more can be written to Documents. It writes the last part,
+# because ext4 needs extra blocks for a file that is allocated as a whole.
 fill() {
     local free
     free=$(($(stat -f -c '%a * %S' ~/Documents)))
@@ -32,7 +32,7 @@ fill() {
 }
 unfill() { rm ~/Documents/filler; }
 
-# seed N BYTES: bytes that cannot be compressed, the same in each run
+# seed N BYTES: prints incompressible bytes, the same in each run.
 seed() { openssl enc -aes-128-ctr -K "$(printf '%032x' "$1")" -iv 00000000000000000000000000000000 -in /dev/zero 2>/dev/null | head -c "$2"; }
 
 export -f try fill unfill seed

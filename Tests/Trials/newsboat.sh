@@ -1,4 +1,5 @@
-# newsboat, with its database in Library/Application Support (XDG_DATA_HOME) and a feed of 200 articles from a local file.
+# newsboat with its database in Library/Application Support (XDG_DATA_HOME), and a feed of 200 articles from a local
+# file.
 
 FEED='mkdir -p ~/Library/Preferences/newsboat ~/Library/Application\ Support/newsboat
     feed() { { echo "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>News</title>"
@@ -17,7 +18,7 @@ both_full() {
         echo "-- room again"; unfill; try newsboat -x reload; items; rm -f /dev/shm/purgefs-trial.xml'
 }
 
-# Moved by the user to where it can be purged.
+# The user has moved the database to a place where it can be purged.
 purgefs_purged() {
     app bash -c "$FEED"'
         feed 1 100; mkdir ~/Library/Caches/newsboat; A="-u $HOME/Library/Preferences/newsboat/urls -c $HOME/Library/Caches/newsboat/cache.db"

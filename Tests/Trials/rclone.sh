@@ -1,4 +1,4 @@
-# rclone, which copies 6 files of 2 MB from a directory outside into Documents.
+# rclone, which copies 6 files of 2 MB from a directory outside the container into Documents.
 
 R='export RCLONE_CONFIG=$HOME/Library/Preferences/rclone.conf RCLONE_RETRIES=2 RCLONE_TRANSFERS=1; touch "$RCLONE_CONFIG"
     source=/dev/shm/purgefs-trial; data() { mkdir -p $source; for n in $(seq $1 $2); do seed $n 2000000 > $source/$n; touch -d "2024-01-0$n" $source/$n; done; }
@@ -13,7 +13,7 @@ both_full() {
         echo "-- room again"; unfill; try rclone copy $source ~/Documents/copy; try rclone check $source ~/Documents/copy 2>&1 | grep -o -E "[0-9]+ differences found|status.*"'"$END"
 }
 
-# What was copied is a cache: the system takes a part of it, and rclone copies that again.
+# The copy is a cache: the system purges a part of it, and rclone copies that part again.
 purgefs_purged() {
     app bash -c "$R"'
         data 1 6; rclone copy $source ~/Library/Caches/copy; ls ~/Library/Caches/copy | wc -l'

@@ -1,4 +1,4 @@
-# restic, with a repository in Documents, its cache in Library/Caches, and 4 MB to back up that are elsewhere.
+# restic with a repository in Documents, its cache in Library/Caches, and 4 MB of data outside the container.
 
 R='export RESTIC_REPOSITORY=$HOME/Documents/repository RESTIC_PASSWORD=x RESTIC_PROGRESS_FPS=0
     data() { mkdir -p /dev/shm/purgefs-trial; for n in $(seq $1 $2); do seed $n 500000 > /dev/shm/purgefs-trial/$n; done; }

@@ -1,4 +1,4 @@
-# The shell of SQLite, with its database in Documents or in Library/Caches.
+# The shell of SQLite with its database in Documents or in Library/Caches.
 
 rows() {
     echo "WITH RECURSIVE c(i) AS (SELECT $1 UNION ALL SELECT i + 1 FROM c WHERE i < $2)
@@ -6,7 +6,7 @@ rows() {
 }
 export -f rows
 
-# A rollback journal, and 64 KiB left.
+# Uses a rollback journal with 64 KiB left.
 both_full_rollback_journal() {
     app bash -c 'cd ~/Documents
         sqlite3 app.db "CREATE TABLE t(i, v); $(rows 1 1000)"
@@ -33,7 +33,7 @@ both_full_wal() {
         try sqlite3 app.db "SELECT count(*) FROM t; PRAGMA integrity_check"'
 }
 
-# A cache that is a database: with a connection open, and between two runs after the app was killed.
+# A database is a cache. It is purged while a connection is open, and between two runs.
 purgefs_purged() {
     app bash -c 'cd ~/Library/Caches
         sqlite3 cache.db "PRAGMA journal_mode=wal; CREATE TABLE t(i, v); $(rows 1 1000)"
@@ -48,7 +48,7 @@ purgefs_purged() {
     app bash -c 'cd ~/Library/Caches; try sqlite3 cache.db "SELECT count(*) FROM t"'
 }
 
-# Killed with a transaction in its log; then the system takes the database, and not the log.
+# The app is killed with a transaction in its log. Then the system purges the database, but not the log.
 purgefs_log_without_database() {
     app bash -c 'cd ~/Library/Caches
         sqlite3 cache.db "PRAGMA journal_mode=wal; CREATE TABLE t(i, v); $(rows 1 1000)"
