@@ -71,8 +71,8 @@ extension Mounts {
             #expect(try Files.names(in: runtime) == [])
         }
 
-        /// Other users could not pass through XDG_RUNTIME_DIR, so --allow-other ignores it. Without the variable, the
-        /// mount point has the same place.
+        /// Other users could not pass through XDG_RUNTIME_DIR, so --allow-other ignores it. The mount point is then in
+        /// /tmp, as without the variable.
         @Test(arguments: [["--allow-other"], []]) func ofAnOrdinaryUserWithout(options: [String]) throws {
             let runtime = "/run/pt.\(UUID().uuidString.prefix(6))"
             try Program.shell("mkdir -m 700 \(runtime) && chown 65534 \(runtime)").succeeded()
@@ -113,7 +113,7 @@ extension Mounts {
                 kill(daemon, SIGSTOP)
                 child.signalGroup(SIGKILL)
                 _ = try child.wait(within: 30)
-                // Younger directories are not taken for abandoned.
+                // Directories that are younger than ten seconds are not taken for abandoned.
                 try Files.setModificationTime(place, secondsAgo: 11)
                 for words in [["-u", "TMPDIR"], ["TMPDIR=\(scratch.path)"]] {
                     try Program.run(
@@ -149,7 +149,7 @@ extension Mounts {
                 _ = try child.wait(within: 30)
                 let place = "/" + home.split(separator: "/").prefix(2).joined(separator: "/")
                 #expect(place.hasPrefix("/run/purgefs."))
-                // Younger directories are not taken for abandoned.
+                // Directories that are younger than ten seconds are not taken for abandoned.
                 for left in [place, URL(fileURLWithPath: status.store).deletingLastPathComponent().path] {
                     try Files.setModificationTime(left, secondsAgo: 11)
                 }

@@ -318,7 +318,7 @@ extension Mounts {
             }
         }
 
-        /// Unmapped files hold no descriptors of the daemon that a program needs for opening files.
+        /// Unmapping a file releases its descriptor in the daemon, so that a program can open other files.
         @Test(arguments: backings) func whatIsUnmappedTakesNoDescriptors(backing: Backing) throws {
             try withMount(on: backing) { mount in
                 try mount.unmount()

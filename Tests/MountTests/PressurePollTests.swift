@@ -30,7 +30,7 @@ extension Mounts {
             }
         }
 
-        /// A level that has changed and changed back also wakes. Each descriptor is woken for itself.
+        /// A level that has changed and changed back also wakes pollers. Each descriptor is woken independently.
         @Test func thereAndBack() throws {
             try withMount { mount in
                 let first = try OpenFile(mount.control("storage.pressure"), O_RDONLY)

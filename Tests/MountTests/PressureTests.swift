@@ -7,8 +7,8 @@ extension Mounts {
     /// Levels, hysteresis and the background purge (docs/RULES.md, Pressure).
     @Suite struct PressureTests {
         static let mib: Int64 = 1 << 20
-        /// Runs `body` on a device of 64 MiB that is very low below 4 MiB, low below 8, near low below 12, and desires
-        /// 16.
+        /// Runs `body` on a device of 64 MiB with the thresholds 4 MiB (very low), 8 MiB (low), 12 MiB (near low) and
+        /// 16 MiB (desired).
         private func withThresholds(_ body: (TestMount) throws -> Void) throws {
             try withMount { mount in
                 try mount.write("verylow 4M\nlow 8M\nnearlow 12M\ndesired 16M", to: "storage.thresholds")

@@ -194,7 +194,8 @@ extension Mounts {
             }
         }
 
-        /// A program holds the lock of a folder in which the kernel has to look up a file.
+        /// Locks the device while a program holds the kernel's lock of a folder in which the kernel has to look up a
+        /// file.
         @Test func lockingBesideAHeldFolder() throws {
             try withMount(deadline: 60) { mount in
                 let program = Self.program("held_folder")

@@ -250,7 +250,7 @@ extension Mounts {
             }
         }
 
-        /// The copy syncs a file before it looks for holes, which a read-only file system refuses.
+        /// The copy syncs a file before it looks for holes. A read-only file system refuses the sync.
         @Test func aSeedOnAFileSystemThatIsOnlyRead() throws {
             try Scratch.with("copy") { scratch in
                 let outcome = try shell(
