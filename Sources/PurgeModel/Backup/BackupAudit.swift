@@ -1,12 +1,12 @@
-/// Adds up what a backup of a container would contain, and finds what a developer should look at (docs/BACKUP.md).
+/// Adds up the content of a backup of a container, and finds what a developer should look at (docs/BACKUP.md).
 public struct BackupAudit: Sendable {
-    /// A file, folder or link of the container.
+    /// A file, folder or link in the container.
     public struct Item: Sendable {
-        /// Relative to the container.
+        /// The path relative to the container.
         public var path: String
-        /// Whether it is a plain file; only those have bytes.
+        /// Whether it is a regular file; only regular files have bytes.
         public var isFile: Bool
-        /// What all names of a file with several names have in common. It is counted once, in the most durable place.
+        /// An identity shared by all names of a hard-linked file. The file is counted once, in its most durable place.
         public var link: UInt64?
         public var size: ByteCount
         public var placement: BackupPlacement
@@ -22,7 +22,7 @@ public struct BackupAudit: Sendable {
         }
     }
 
-    /// Files and their bytes.
+    /// A number of files and their bytes.
     public struct Sum: Hashable, Codable, Sendable {
         public var bytes = ByteCount.zero
         public var files: Int64 = 0
@@ -34,30 +34,30 @@ public struct BackupAudit: Sendable {
         }
     }
 
-    /// More than this in a backup is too much, and a file of more than this should be excluded if it can be had again.
+    /// Above these sizes a backup is too large, and a file should be excluded if it can be downloaded again.
     static let largeBackup = ByteCount(500_000_000)
     static let largeFile = ByteCount(10_000_000)
-    /// An app that uses a file again after so long counts on it.
+    /// If an app uses a file this long after creating it, in nanoseconds, it relies on the file.
     static let reuse: Int64 = 24 * 3600 * 1_000_000_000
     static let largestShown = 10
 
     private var inBackup = Sum()
     private var leftOut: [BackupExclusion: Sum] = [:]
-    /// By the bytes of their paths: some that differ are equal as strings.
+    /// Keyed by the bytes of the path, because different paths can be equal as strings.
     private var folders: [[UInt8]: Sum] = [:]
     private var tiers: [Tier: (all: Sum, inBackup: Sum)] = [:]
     private var largest: [BackupAuditReport.File] = []
     private var findings: [BackupFinding] = []
-    /// What is excluded although what is above it is not, and the user content in it.
+    /// The user content in each excluded entry whose parent is not excluded.
     private var hidden: [[UInt8]: Sum] = [:]
-    /// What was last seen of that.
+    /// The most recent such entry in the walk.
     private var excluded: String?
-    /// The best name of each file with several, so far.
+    /// The best name so far of each hard-linked file.
     private var linked: [UInt64: (item: Item, excluded: String?)] = [:]
 
     public init() {}
 
-    /// Items come in the order of a walk, each folder before what is in it.
+    /// Adds an item. Items come in the order of a walk, each folder before its content.
     public mutating func add(_ item: Item) {
         if item.placement.isRedundantlyFlagged { find(.redundantExclusion, item) }
         if item.placement.isFirst { excluded = item.placement.exclusion == .excluded ? item.path : nil }
@@ -96,7 +96,7 @@ public struct BackupAudit: Sendable {
             else { return }
             find(.reusedCache, item)
         case .excluded where UserContent.isLike(path: item.path):
-            // Of a part of a container, the folder that is excluded may not be in it.
+            // When auditing a subtree, the excluded ancestor may lie outside it.
             hidden[Array((excluded ?? item.path).utf8), default: Sum()].add(item.size)
         case .excluded, .special: return
         }
@@ -122,7 +122,8 @@ public struct BackupAudit: Sendable {
             largest.sorted { ($1.bytes, $0.path) < ($0.bytes, $1.path) }.prefix(Self.largestShown))
     }
 
-    /// `Library/Preferences` for what is in it, otherwise the first folder; `.` for a file at the top.
+    /// Returns the folder under which a path is counted: `Library/NAME` in Library, otherwise the first component, or `.` for
+    /// a file at the top.
     static func folder(of path: String) -> String {
         let names = path.split(separator: "/", omittingEmptySubsequences: true)
         let count = names.first == "Library" && names.count > 2 ? 2 : 1

@@ -1,5 +1,4 @@
-/// The outcome of an audit, as `purgefs backup audit --json` prints it. Bytes are the sizes of files, each file counted
-/// once.
+/// The result of an audit, as `purgefs backup audit --json` prints it. Bytes are file sizes, and each file is counted once.
 public struct BackupAuditReport: Hashable, Codable, Sendable {
     public struct Folder: Hashable, Codable, Sendable {
         public var path: String
@@ -26,7 +25,7 @@ public struct BackupAuditReport: Hashable, Codable, Sendable {
     /// In the backup.
     public var bytes: ByteCount
     public var files: Int64
-    /// The largest first, like everything here.
+    /// The largest first, as in all lists here.
     public var folders: [Folder]
     public var tiers: [InTier]
     public var leftOut: [LeftOut]

@@ -1,15 +1,15 @@
-/// Something about a backup that a developer should look at (docs/BACKUP.md, Findings).
+/// A property of a backup that a developer should look at (docs/BACKUP.md, Findings).
 public struct BackupFinding: Hashable, Codable, Sendable {
-    /// The worst first.
+    /// The rules, worst first.
     public enum Rule: String, CaseIterable, Codable, Sendable {
         case largeBackup, userContentExcluded, largeFile, reusedCache, emptyFile, redundantExclusion
     }
 
     public var rule: Rule
-    /// nil if it is about the whole backup.
+    /// The path; nil for a finding about the whole backup.
     public var path: String?
     public var bytes: ByteCount?
-    /// How many files it is about, if it may be more than one.
+    /// The number of files, if it may be more than one.
     public var files: Int64?
 
     public init(rule: Rule, path: String?, bytes: ByteCount? = nil, files: Int64? = nil) {
@@ -18,7 +18,7 @@ public struct BackupFinding: Hashable, Codable, Sendable {
 }
 
 extension BackupFinding: Comparable {
-    /// The worst rule first, then the most bytes, then by path.
+    /// Orders by rule, the worst first; then by bytes, the most first; then by path.
     public static func < (a: BackupFinding, b: BackupFinding) -> Bool {
         let (left, right) = (a.rank, b.rank)
         if left != right { return left < right }
@@ -31,7 +31,7 @@ extension BackupFinding: Comparable {
 }
 
 extension BackupFinding.Rule {
-    /// What is wrong.
+    /// The problem in a few words.
     public var title: String {
         switch self {
         case .largeBackup: "the backup is over 500 MB"
@@ -43,7 +43,7 @@ extension BackupFinding.Rule {
         }
     }
 
-    /// What to do about it.
+    /// The remedy.
     public var advice: String {
         switch self {
         case .largeBackup: "Exclude what can be downloaded again, or keep it in Library/Caches."
@@ -56,7 +56,7 @@ extension BackupFinding.Rule {
     }
 }
 
-/// What looks as if a user had made it.
+/// Recognizes files that a user seems to have made.
 public enum UserContent {
     /// Documents, and pictures and films from a camera. Music and other films are mostly downloads.
     private static let extensions: Set<String> = [
@@ -65,7 +65,7 @@ public enum UserContent {
         "psd", "sketch", "mov",
     ]
 
-    /// In Documents, with the extension of such a file.
+    /// Returns whether a path is in Documents and has one of these extensions.
     public static func isLike(path: String) -> Bool {
         guard path.hasPrefix("Documents/"), let name = path.split(separator: "/").last,
             let dot = name.lastIndex(of: "."), dot != name.startIndex

@@ -1,8 +1,8 @@
-/// That a backup of a container was made, for its journal.
+/// The record in the journal that a backup of the container was made.
 public struct BackupNote: Hashable, Sendable {
-    /// The sizes of the files in it.
+    /// The total size of the files in the backup.
     public var bytes: ByteCount
-    /// How many entries went in, and how many did not.
+    /// The number of entries in the backup and, in `leftOut`, of the others.
     public var entries: Int64
     public var leftOut: Int64
 
@@ -10,7 +10,7 @@ public struct BackupNote: Hashable, Sendable {
         (self.bytes, self.entries, self.leftOut) = (bytes, entries, leftOut)
     }
 
-    /// `BYTES ENTRIES LEFTOUT`; nil for anything else.
+    /// Parses `BYTES ENTRIES LEFTOUT`; nil for anything else.
     public init?(text: some StringProtocol) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         let numbers = words.compactMap { word in

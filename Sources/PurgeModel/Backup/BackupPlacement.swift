@@ -1,12 +1,12 @@
-/// Why an entry of a container is not in a backup (docs/BACKUP.md).
+/// Why a backup leaves out an entry of a container (docs/BACKUP.md).
 public enum BackupExclusion: String, CaseIterable, Codable, Sendable {
-    /// It is `tmp`, or in it.
+    /// The entry is `tmp`, or in it.
     case temporary
-    /// It is `Library/Caches`, or in it.
+    /// The entry is `Library/Caches`, or in it.
     case caches
-    /// `isExcludedFromBackup` is set, on it or on a folder above it.
+    /// The entry or a folder above it has `isExcludedFromBackup`.
     case excluded
-    /// A socket, a FIFO or a device: no file, folder or symbolic link.
+    /// The entry is a socket, a FIFO or a device.
     case special
 
     public var inWords: String {
@@ -19,17 +19,17 @@ public enum BackupExclusion: String, CaseIterable, Codable, Sendable {
     }
 }
 
-/// Whether an entry of a container is in a backup, from its place, its own flag and what is above it.
+/// Decides whether an entry of a container is in a backup.
 ///
-/// The flag that an item reports is only its own; what counts is its own flag, or that of any folder above it, or a
-/// place that is never backed up.
+/// An item reports only its own flag. A backup leaves an item out if the item or any folder above it has the flag, or if its
+/// place is never backed up.
 public struct BackupPlacement: Hashable, Sendable {
     public let place: Place
-    /// nil for an entry that is in the backup.
+    /// Why the backup leaves the entry out; nil for an entry in the backup.
     public let exclusion: BackupExclusion?
-    /// Whether the folder above it is in the backup, or is not there because it is the container itself.
+    /// Whether the parent folder is in the backup; true for the container itself, which has no parent.
     public let isFirst: Bool
-    /// Whether its own flag is set although it changes nothing.
+    /// Whether the entry's own flag is set although it changes nothing.
     public let isRedundantlyFlagged: Bool
 
     private init(_ place: Place, _ exclusion: BackupExclusion?, isFirst: Bool, isRedundantlyFlagged: Bool = false) {
@@ -37,12 +37,13 @@ public struct BackupPlacement: Hashable, Sendable {
         self.isRedundantlyFlagged = isRedundantlyFlagged
     }
 
-    /// The container itself.
+    /// Returns the placement of the container itself.
     public static func root(isFlagged: Bool) -> BackupPlacement {
         BackupPlacement(.root, isFlagged ? .excluded : nil, isFirst: true)
     }
 
-    /// An entry of a folder that has this placement. The place counts before the flag, because it cannot be changed.
+    /// Returns the placement of an entry in a folder with this placement. The place counts before the flag, because it cannot
+    /// be changed.
     public func entry(
         named name: some Sequence<UInt8>, isFlagged: Bool, isSpecial: Bool = false
     ) -> BackupPlacement {
@@ -54,8 +55,8 @@ public struct BackupPlacement: Hashable, Sendable {
             isRedundantlyFlagged: isFlagged && (self.exclusion ?? byPlace) != nil)
     }
 
-    /// Whether a file with both names counts under this one: what is in the backup counts first, then what is more
-    /// durable.
+    /// Returns whether a file with both names counts under this one. A name in the backup comes first, then the more durable
+    /// place.
     func counts(before other: BackupPlacement) -> Bool {
         if (exclusion == nil) != (other.exclusion == nil) { return exclusion == nil }
         return place.tier != other.place.tier && (place.tier == .persistent || other.place.tier == .temporary)

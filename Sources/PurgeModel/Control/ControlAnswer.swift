@@ -1,8 +1,8 @@
-/// What reading a control file returns after a write to the same descriptor.
+/// The text that a control file returns after a write to the same descriptor.
 public struct ControlAnswer: Sendable {
     /// JSON lines.
     public let text: String
-    /// EAGAIN: the command was carried out, but did less than was asked for.
+    /// Whether the write failed with EAGAIN because the command did less than it asked for.
     public let isShort: Bool
 
     public init(text: String, isShort: Bool) {

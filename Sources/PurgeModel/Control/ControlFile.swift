@@ -1,5 +1,5 @@
-/// The files of `MOUNT/.purgefs`. What each contains, how it is parsed and how it is documented is a row of the table
-/// in `ControlFile+Table.swift` of PurgeVolume.
+/// The files of `MOUNT/.purgefs`. The table in `ControlFile+Table.swift` of PurgeVolume has a row for each, with its content,
+/// its parser and its documentation.
 public enum ControlFile: String, CaseIterable, Sendable {
     case storageTotal = "storage.total"
     case storageOthers = "storage.others"
@@ -27,6 +27,6 @@ public enum ControlFile: String, CaseIterable, Sendable {
     case status = "status.json"
     case events = "events"
 
-    /// The directory that has them, at the root of a mount.
+    /// The directory of the control files, at the root of a mount.
     public static let directory = ".purgefs"
 }

@@ -1,10 +1,10 @@
-/// One line of `storage.plan` and of `storage.reclaim`: what is purged, or a file that was named and is not purged.
+/// One line of `storage.plan` and `storage.reclaim`: a purged file or share of others, or a named file that is not purged.
 public struct PlanLine: Codable, Sendable {
     public var path: String?
     public var reason: String?
     public var bytes: ByteCount?
     public var refused: PurgeRefusal?
-    /// True for a file that is emptied, or could not be, and keeps its name.
+    /// True for a file that a purge truncates, or failed to truncate, and that keeps its name.
     public var tombstone: Bool?
 
     public init(path: [UInt8], reason: PurgeReason, bytes: ByteCount, leavesTombstone: Bool) {
@@ -21,7 +21,7 @@ public struct PlanLine: Codable, Sendable {
         if cause == .failed, leavesTombstone { tombstone = true }
     }
 
-    /// What was reported about a purge.
+    /// Makes the line of a purge from its event.
     public init(_ event: Event) {
         (path, reason, bytes, tombstone) = (event.path, event.reason, event.bytes, event.tombstone)
     }

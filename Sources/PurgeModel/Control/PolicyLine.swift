@@ -1,9 +1,9 @@
-/// A line of `storage.policies`: a directory, its policy, and what belongs to it.
+/// One line of `storage.policies`: a directory, its policy, and the use by its files.
 public struct PolicyLine: Codable, Hashable, Sendable {
     public var path: String
-    /// `0` if files may get as old as they like; nil if it is not set.
+    /// `0` for no limit; nil if it is not set.
     public var purgeAfter: String?
-    /// 0 if there is none; nil if it is not set.
+    /// 0 for no limit; nil if it is not set.
     public var sizeLimit: ByteCount?
     public var used: ByteCount
     public var files: Int64

@@ -1,8 +1,8 @@
-/// `status.json` (docs/CONTROL.md).
+/// The content of `status.json` (docs/CONTROL.md).
 public struct StatusReport: Codable, Sendable {
     public struct Storage: Codable, Sendable {
         public var total, others, othersPurgeable, used, available, important, opportunistic, reclaimable: ByteCount
-        /// In percent; nil for all of it.
+        /// The share in percent; nil for 100.
         public var othersShare: Int?
     }
     public struct Usage: Codable, Hashable, Sendable {
@@ -28,7 +28,7 @@ public struct StatusReport: Codable, Sendable {
         /// Seconds ahead of real time.
         public var clock: Int64
         public var boots: Int64
-        /// What was interrupted, and is finished by the next mount.
+        /// Interrupted work that the next mount finishes.
         public var unfinished: DeviceWork?
         public init(state: String, clock: Int64, boots: Int64, unfinished: DeviceWork? = nil) {
             self.state = state

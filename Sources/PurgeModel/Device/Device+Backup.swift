@@ -1,6 +1,6 @@
 extension Device {
-    /// The device on which a container is after it was restored from a backup: the settings are those of the device that
-    /// was backed up; the state, the counters and the clock are those of a new one.
+    /// Returns the device for a container restored from a backup of this one. It keeps the settings, and has a new device's
+    /// state, counters and clock.
     public func restored(containerID: String) -> Device {
         var device = Device(containerID: containerID)
         device.set(profile)

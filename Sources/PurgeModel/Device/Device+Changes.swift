@@ -1,4 +1,4 @@
-/// A change of the device that a user asks for.
+/// A change of the device that a user requests.
 public enum DeviceChange: Hashable, Sendable {
     case total(SizeChange)
     case others(SizeChange)
@@ -6,65 +6,65 @@ public enum DeviceChange: Hashable, Sendable {
     /// Percent, from 0 to 100.
     case othersShare(Int)
     case thresholds(ThresholdChange)
-    /// Other rules of purging. Thresholds that are those of the old profile become those of the new one.
+    /// Switches to another profile. Thresholds with the old profile's defaults get the new profile's.
     case profile(Profile)
-    /// How long purging in the background lags behind.
+    /// The latency of the background purge.
     case purgeLatency(TimeSpan)
     case journal(JournalBounds.Change)
-    /// The device's clock is advanced.
+    /// Advances the device's clock.
     case clock(TimeSpan)
-    /// The lock state changes; a device that is locked already, or was not unlocked since it booted, stays as it is.
+    /// Locks the device. A device that is already locked, or was not unlocked since it booted, stays as it is.
     case lock
     case unlock
-    /// Turned off and on again: `tmp` is emptied, and the app does not run.
+    /// Turns the device off and on again: `tmp` is emptied, and the app no longer runs.
     case reboot
     case app(AppCommand)
-    /// Policies of directories are checked, or their directories emptied; the device itself does not change.
+    /// Checks directory policies, or empties their directories; the device itself does not change.
     case policies(PolicyCommand)
-    /// None: that a backup was made is only recorded.
+    /// Records that a backup was made; the device does not change.
     case backup(BackupNote)
 }
 
-/// Why a change is refused; the device has not changed.
+/// Why a change is refused. A refused change leaves the device as it was.
 public enum DeviceRefusal: Error, Hashable, Sendable {
-    /// The size would be below zero or above 1 EiB, or the clock more than 2^32 seconds ahead.
+    /// The size would be negative or above 1 EiB, or the clock more than 2^32 seconds ahead.
     case outOfRange
-    /// More than others, of which it is a part.
+    /// The purgeable part of others would exceed others.
     case moreThanOthers
-    /// Thresholds that do not rise from very low to desired.
+    /// The thresholds would not ascend from very low to desired.
     case notRising
 }
 
-/// What a change of the device calls for, in the order in which it is carried out.
+/// An effect of a change of the device; effects are carried out in order.
 public enum DeviceEffect: Hashable, Sendable {
-    /// An event to be recorded and sent to readers.
+    /// Record the event and send it to readers.
     case event(Event)
-    /// The level has changed: threads that wait for it are woken, and an event is recorded.
+    /// Wake the threads that wait for a change of level, and record an event.
     case level(LevelChange)
-    /// From now on the device's clock is so many seconds ahead of real time.
+    /// Set the device's clock this far ahead of real time.
     case clock(secondsAhead: Int64)
-    /// These rules of purging are in force now.
+    /// Put this profile into force.
     case profile(Profile)
-    /// Files and folders of `tmp` that are over their age at this moment are removed (`PurgeRule.isOver`).
+    /// Remove the files and folders of `tmp` that are over age at this moment (`PurgeRule.isOver`).
     case age(Instant)
-    /// Purge until `Device.goal(for:)` asks for no more, or nothing is left.
+    /// Purge until `Device.goal(for:)` returns nil, or nothing is left.
     case purge(PurgeTrigger)
-    /// The lock state is now this one, on which depends what data protection lets an app read.
+    /// Put this lock state into force; it decides what data protection lets an app read.
     case lockState(LockState)
-    /// The device, which has a mark of this work, is saved; if it cannot be, the work is abandoned (`Device.abandon`).
-    /// Then the files that go are removed, folders too, whatever uses them, and `Device.finish` says what has changed.
+    /// Save the device with its mark of this work, or abandon the work if that fails (`Device.abandon`). Then remove the
+    /// files that must go, including folders and files in use, and apply the change with `Device.finish`.
     case work(DeviceWork)
-    /// Policies of directories are checked, or their directories emptied.
+    /// Check directory policies, or empty their directories.
     case policies(PolicyCommand)
-    /// Folders that every container has are made again where they are missing.
+    /// Make missing standard folders again.
     case makeLayout
-    /// The attributes of files that programs have been told are no longer true.
+    /// Invalidate the file attributes that programs have been told.
     case forgetAttributes
-    /// The change must survive a loss of power before it is acknowledged.
+    /// Save the change so that it survives a loss of power, before it is acknowledged.
     case save
 }
 
-/// The pressure level has changed.
+/// A change of the pressure level.
 public struct LevelChange: Hashable, Sendable {
     public var old: PressureLevel
     public var new: PressureLevel
@@ -80,9 +80,9 @@ public struct LevelChange: Hashable, Sendable {
 }
 
 extension Device {
-    /// Carries out a change at a moment of the device's own time, after what is due by then; for the clock, a moment that
-    /// lies between the stamps that are to look older and those that are not. `text` is the command, and `pid` the
-    /// process that gave it; all of that is in the event.
+    /// Applies a change at `now` in the device's time, after everything due by then. For an advance of the clock, `now` must
+    /// lie between the stamps that will look older and all later ones. The event records the moment, the command (`text`) and
+    /// the process that gave it (`pid`).
     public mutating func apply(
         _ change: DeviceChange, as text: String, by pid: Int32, at now: Instant
     ) throws(DeviceRefusal) -> [DeviceEffect] {
@@ -126,7 +126,7 @@ extension Device {
         if let change = judgePressure() { effects.append(.level(change)) }
         if goal(for: .capacity) != nil { effects.append(.purge(.capacity)) }
         effects.append(.save)
-        // What lags behind is not waited for.
+        // A purge that lags is not waited for.
         if reclaimUrgency != nil, profile.lag(purgeLatency).seconds == 0 { effects.append(.purge(.pressure)) }
         return effects
     }
@@ -141,7 +141,7 @@ extension Device {
 }
 
 extension DeviceChange {
-    /// Sets what the capacity follows from.
+    /// Changes a setting on which the capacity depends.
     fileprivate func setCapacity(of device: inout Device) throws(DeviceRefusal) {
         switch self {
         case .total(let change): device.total = try change.size(from: device.total).roundedDown
@@ -173,9 +173,9 @@ extension SizeChange {
     }
 }
 
-// What happens on the device.
+// Events on the device that are no change by a user.
 extension Device {
-    /// Brings the level in line with free space.
+    /// Updates the level to match free space, and returns the change, if any.
     public mutating func judgePressure() -> LevelChange? {
         let free = max(.zero, balance)
         let old = level
@@ -186,10 +186,10 @@ extension Device {
         return LevelChange(from: old, to: level, free: free)
     }
 
-    /// A purge takes whole blocks of what the system and other apps can free.
+    /// Takes whole blocks that a purge frees from others.purgeable, and so from others.
     public mutating func takeFromOthers(_ bytes: ByteCount) { changeOthers(by: .zero - max(.zero, bytes)) }
 
-    /// The purge that took them does not take place.
+    /// Gives back the blocks of a purge that does not take place.
     public mutating func returnToOthers(_ bytes: ByteCount) { changeOthers(by: max(.zero, bytes)) }
 
     private mutating func changeOthers(by bytes: ByteCount) {
@@ -204,7 +204,7 @@ extension Device {
         revision += 1
     }
 
-    /// Not saved at once: a program that tries again and again would have the file written every second.
+    /// Not saved at once: a program that keeps retrying would have the file written every second.
     public mutating func noteRefused() { counters.noteRefused() }
     public mutating func noteProtectionDenied() { counters.noteProtectionDenied() }
 }

@@ -5,12 +5,12 @@ extension Device: Codable {
 
     private enum Member: String, CodingKey, CaseIterable {
         case version, profile, total, others, othersPurgeable, thresholds, protection, containerID, boots, counters
-        // Left out while they have a new device's value.
+        // Omitted while they have a new device's value.
         case state, locksAt, clock, unfinished, othersShare, purgeLatency, agedDay
         case history = "clockAdvances"
     }
 
-    /// The names that a file can have.
+    /// The member names that the file may have.
     public static let members = Set(Member.allCases.map(\.rawValue) + JournalBounds.members)
 
     public init(from decoder: any Decoder) throws {

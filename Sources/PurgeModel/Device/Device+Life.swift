@@ -1,27 +1,27 @@
-// The lock, and what happens to the device as its time passes.
+// The lock, and changes that come with time.
 extension Device {
     public package(set) var state: LockState {
         get { lock.state }
         set { lock.state = newValue }
     }
-    /// When `proceed` has something to do next; nil if never.
+    /// When `proceed` next has something to do; nil for never.
     public var nextDue: Instant? { lock.nextDue }
 
-    /// Whether `proceed` has something to do at this moment. That is also so if the machine's clock was set back while the
-    /// device is locking, which takes no longer for that.
+    /// Returns whether `proceed` has something to do at this moment. That includes a machine's clock that was set back while
+    /// the device is locking, which must not take longer for it.
     public func isDue(at now: Instant) -> Bool { lock.isDue(at: now) }
 
-    /// Carries out what is due at this moment of the device's own time.
+    /// Makes the changes that are due at this moment of the device's time.
     public mutating func proceed(to now: Instant) -> [DeviceEffect] {
         lock.limit(to: now)
         let effects = passed(to: now)
         return effects.isEmpty ? [] : effects + [.save]
     }
 
-    /// The same without saving.
+    /// Makes the changes that are due, without saving.
     mutating func passed(to now: Instant) -> [DeviceEffect] {
         guard let moment = lock.proceed(to: now) else { return [] }
-        // In a file without the moment, it has been locking since long ago.
+        // A file without the moment means that locking ended long ago.
         return toldState(at: moment == .distantPast ? now : moment)
     }
 
@@ -32,8 +32,8 @@ extension Device {
     }
 }
 
-// Work that must not be left half done: it is begun, then files are removed, then it is finished. Nothing else changes
-// before the end, so a device with the mark of the work is as it was before.
+// Work that must not be left half done: begin it, remove files, finish it. Nothing else changes before the end, so a device
+// with the mark of the work is otherwise as it was before.
 extension Device {
     mutating func begin(_ work: DeviceWork) -> [DeviceEffect] {
         unfinished = work
@@ -41,13 +41,14 @@ extension Device {
         return [.work(work)]
     }
 
-    /// The work does not take place, because its mark cannot be saved.
+    /// Abandons the work, because its mark cannot be saved.
     public mutating func abandon() {
         unfinished = nil
         revision += 1
     }
 
-    /// The files have been removed, which has freed so many bytes. `newID` is for the container of another installation.
+    /// Applies the work's change after the files have been removed, which freed `freed` bytes. An update or a deletion gives
+    /// the container the UUID `newID`.
     public mutating func finish(
         newID: String, freed: ByteCount, by pid: Int32, at now: Instant
     ) -> [DeviceEffect] {
@@ -62,7 +63,7 @@ extension Device {
         return [.event(event), .save]
     }
 
-    /// Off and on again, once the files that go with it are gone.
+    /// Turns the device off and on again, once the files that go with a reboot are gone.
     mutating func reboot(by pid: Int32?, at now: Instant) -> [DeviceEffect] {
         let wasRunning = isRunning
         isRunning = false

@@ -1,6 +1,6 @@
-// What changes with the profile.
+// The changes that depend on the profile.
 extension Device {
-    /// Other rules are in force from a moment on.
+    /// Switches to another profile at this moment.
     mutating func set(_ new: Profile, at now: Instant? = nil) {
         guard new != profile else { return }
         thresholds = thresholds.replacing(profile.thresholds, by: new.thresholds)
@@ -9,7 +9,7 @@ extension Device {
         ageing = TemporaryAgeing(isOn: new.agesTemporary, day: new.agesTemporary ? now?.day : nil)
     }
 
-    /// Once a day what is in `tmp` and over its age goes.
+    /// Starts the daily removal of overaged files in `tmp`, if it is due.
     public mutating func age(to now: Instant) -> [DeviceEffect] {
         guard ageing.isDue(at: now) else { return [] }
         revision += 1

@@ -1,4 +1,4 @@
-/// Settings given when a device is made or mounted; nil leaves a setting unchanged.
+/// Settings for a device that is made or mounted; nil leaves a setting unchanged.
 public struct SettingsChange: Hashable, Sendable {
     public var profile: Profile?
     public var total: ByteCount?
@@ -10,7 +10,7 @@ public struct SettingsChange: Hashable, Sendable {
 
     public enum Size: Sendable { case total, others, othersPurgeable }
 
-    /// Why they are refused.
+    /// Why settings are refused.
     public enum Refusal: Error, Hashable, Sendable {
         case outOfRange(Size, ByteCount)
         case moreThanOthers(asked: ByteCount, others: ByteCount)
@@ -18,18 +18,18 @@ public struct SettingsChange: Hashable, Sendable {
 }
 
 extension Device {
-    /// How far the clock can be ahead, in seconds: 136 years.
+    /// The limit of the clock's advance in seconds, 136 years.
     static let mostSecondsAhead: Int64 = 1 << 32
 
-    /// An othersPurgeable that was given and is more than others is refused, and then nothing has changed.
+    /// Applies all settings or, if an explicit othersPurgeable exceeds others or a size is out of range, none.
     public mutating func take(_ change: SettingsChange) throws(SettingsChange.Refusal) {
         self = try change.applied(to: self)
     }
 
-    /// Throws the first value that no device can have, for a device that was read from a file.
+    /// Throws the first invalid value of a device that was read from a file.
     public func validate() throws(DeviceFault) { try DeviceFault.check(self) }
 
-    /// Rounds sizes that were edited by hand as if they had been set.
+    /// The device with sizes rounded as if they had been set, for a file that was edited by hand.
     public var roundedToBlocks: Device {
         var rounded = self
         rounded.total = total.roundedDown
@@ -38,12 +38,12 @@ extension Device {
         return rounded
     }
 
-    /// What has changed since an earlier state of the same device was saved, in words; the counters do not count.
+    /// Returns the differences from an earlier saved state of the same device, in words. Counters are ignored.
     public func changes(since saved: Device) -> [String] { SavedDevice(saved).differences(to: self) }
 }
 
 extension SettingsChange {
-    /// Total is rounded down to a block, the other sizes up. If others becomes smaller, so does othersPurgeable.
+    /// Rounds total down to a block, and the other sizes up. A lower value of others also lowers othersPurgeable.
     fileprivate func applied(to device: Device) throws(Refusal) -> Device {
         var next = device
         if let profile { next.set(profile) }

@@ -1,50 +1,50 @@
 /// The simulated device: its settings, its state, and the numbers of the containers on it.
 ///
-/// It decides and never acts. A mutation returns effects, which the volume carries out, since that has the files,
-/// the journal and the threads; no clock is read here. `device.json` is this value in its Codable form. The
-/// ledgers and the level are not in the file, because they follow from the files of the store.
+/// The device decides and never acts. A mutation returns effects for the volume, which has the files, the journal and the
+/// threads; the device reads no clock. `device.json` is this value in its Codable form. The ledgers and the level are not in
+/// the file, because they follow from the files of the store.
 ///
-/// Outside of tests, settings change only through `apply` and `take`, which enforce the rules.
+/// Outside tests, settings change only through `apply` and `take`, which enforce the rules.
 public struct Device: Hashable, Sendable {
     public internal(set) var profile = Profile.documented
     public package(set) var total = ByteCount(64 << 30) { didSet { resolveLimits() } }
-    /// What the system and other apps use, simulated.
+    /// The simulated use by the system and other apps.
     public package(set) var others = ByteCount.zero
-    /// The part of others that purging frees.
+    /// The part of `others` that purging can free.
     public package(set) var othersPurgeable = ByteCount.zero
-    /// How many percent of what is short that part gives before files do.
+    /// The share of a shortfall, in percent, that others.purgeable gives before files are purged.
     public package(set) var othersShare = OthersShare.most
-    /// As they were set.
+    /// The thresholds as the user set them.
     public package(set) var thresholds = ThresholdSettings.documented { didSet { resolveLimits() } }
-    /// How long after it is called for purging in the background begins, in real time, if the profile lets it lag.
+    /// The real time between a request for the background purge and its start, if the profile lets it lag.
     public package(set) var purgeLatency = TimeSpan.usualPurgeLatency
-    /// When files of `tmp` are looked at for their age.
+    /// When unused files in `tmp` are due for removal.
     public package(set) var ageing = TemporaryAgeing()
-    /// The protection class of new files in directories that have none.
+    /// The protection class of new files in directories without one.
     public package(set) var protection = FileProtection.completeUntilFirstUserAuthentication
-    /// UUID of the simulated app container.
+    /// The UUID of the simulated app container.
     public package(set) var containerID: String
     public package(set) var boots: Int64 = 1
     public package(set) var counters = Counters()
     public package(set) var lock = DeviceLock()
-    /// What a command has begun and not finished. A device that is read from its file with such a mark finishes it.
+    /// Work that a command began and did not finish. A mount that reads this mark finishes the work.
     public package(set) var unfinished: DeviceWork?
-    /// Whether the app runs. It does not outlive the mount, so no file has it.
+    /// Whether the app runs. That does not outlive the mount, so it is in no file.
     public package(set) var isRunning = false
     public package(set) var journal = JournalBounds()
     /// Seconds that the device's clock is ahead of real time.
     public package(set) var clock: Int64 = 0
-    /// When it was advanced.
+    /// The advances of the clock.
     public package(set) var history = ClockHistory()
 
     /// The thresholds in bytes, for the current total.
     public private(set) var limits: Thresholds
     public internal(set) var level = PressureLevel.normal
-    /// Incremented when `level` changes, so that a change back is seen too.
+    /// Incremented with each change of `level`, so that a change there and back is seen too.
     public internal(set) var levelChanges: UInt64 = 0
-    /// Incremented by each change that is to be saved soon.
+    /// Incremented with each change that must be saved soon.
     public internal(set) var revision: UInt64 = 0
-    /// One for each container on the device. The tree keeps them in step with its files.
+    /// One ledger for each container on the device. The tree keeps them in step with its files.
     public package(set) var ledgers = [Ledger()]
 
     public package(set) var reclaiming = Reclaiming()
@@ -56,7 +56,7 @@ public struct Device: Hashable, Sendable {
 
     mutating func resolveLimits() { limits = thresholds.resolved(total: total) }
 
-    /// As read from its file, that is, without what follows from the files of the store.
+    /// The device as its file would read back: without values that follow from the files of the store or end with the mount.
     public var asSaved: Device {
         var device = self
         (device.level, device.levelChanges, device.revision, device.ledgers) = (.normal, 0, 0, [Ledger()])
@@ -65,8 +65,8 @@ public struct Device: Hashable, Sendable {
         return device
     }
 
-    /// What has been counted since the store was made. Counters saturate at `ByteCount.largestSetting`, because a
-    /// device.json with a larger one is refused.
+    /// Totals since the store was made. They saturate at `ByteCount.largestSetting`, because a device.json with a larger
+    /// counter is refused.
     public struct Counters: Codable, Hashable, Sendable {
         public package(set) var purgedFiles: Int64 = 0
         public package(set) var purgedBytes: Int64 = 0
@@ -92,14 +92,14 @@ extension Device {
     /// The current numbers of all containers together.
     public var capacity: Capacity { Capacity(of: self) }
 
-    /// total - others - used, as in `capacity`, of which most writes need no more.
+    /// Total less others and used, as in `capacity`; most writes need no other number.
     @inline(__always)
     public var balance: ByteCount { total - others - ledgers.used }
 
-    /// Reclaimable bytes that no purge can choose now.
+    /// The reclaimable bytes that no purge can choose now.
     public var held: ByteCount { ledgers.bytes(\.heldByClass, .high, self) }
 
-    /// What a purge for this reason aims at now; nil if nothing is short.
+    /// Returns the goal of a purge with this trigger, or nil if there is no shortfall.
     public func goal(for trigger: PurgeTrigger) -> PurgeGoal? {
         switch trigger {
         case .capacity: capacity.balance < .zero ? .bytes(.zero - capacity.balance) : nil
@@ -108,21 +108,21 @@ extension Device {
         }
     }
 
-    /// What such a purge takes, and in which order. A place that is named is taken as it is.
+    /// Returns what such a purge takes, in order. A goal that names a place takes the place regardless of the profile.
     public func order(for goal: PurgeGoal, _ trigger: PurgeTrigger) -> PurgeOrder {
         if goal.step != nil { return .documented }
         return profile.order(trigger == .pressure ? reclaimUrgency ?? .low : .high, isRunning: isRunning)
     }
 
-    /// How urgent purging in the background is; nil if none is called for.
+    /// The urgency of the background purge; nil if none is requested.
     public var reclaimUrgency: Urgency? { reclaiming.urgency(on: self) }
 
-    /// Whether a background purge is called for, and would find something.
+    /// Whether a background purge is requested and would find something.
     public var shouldReclaim: Bool { reclaiming.isDue(on: self) }
 }
 
 extension Capacity {
-    /// What an opportunistic write may take now.
+    /// Returns how much an opportunistic write may take now.
     // Not inlined, because most writes do not ask for it.
     @inline(never)
     public static func opportunistic(on device: borrowing Device) -> ByteCount {

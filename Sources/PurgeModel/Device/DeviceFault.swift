@@ -1,10 +1,10 @@
-/// A value that no device can have.
+/// A value in device.json that is invalid for every device.
 public struct DeviceFault: Error, Hashable, Sendable {
     /// The name of the member of device.json.
     public var name: String
     public var reason: String
 
-    /// Throws the first one of a device that was read from a file.
+    /// Throws the first fault of a device that was read from a file.
     static func check(_ device: Device) throws(DeviceFault) {
         let (total, others, othersPurgeable) = (device.total, device.others, device.othersPurgeable)
         for (name, size) in [("total", total), ("others", others), ("othersPurgeable", othersPurgeable)]
@@ -39,7 +39,7 @@ public struct DeviceFault: Error, Hashable, Sendable {
         if let wrong = counts.first(where: { $0 < 0 }) {
             throw DeviceFault(name: "counters", reason: "\(wrong) is less than 0")
         }
-        // Far more than any device reaches, and far from an overflow.
+        // The limit is far above any device, and far below an overflow.
         if let wrong = (counts + [boots]).first(where: { $0 > ByteCount.largestSetting.bytes }) {
             throw DeviceFault(name: wrong == boots ? "boots" : "counters", reason: "\(wrong) is more than 2^60")
         }
@@ -61,7 +61,7 @@ public struct DeviceFault: Error, Hashable, Sendable {
         }
     }
 
-    /// In the usual form: five groups of hexadecimal digits.
+    /// Returns whether a text is a UUID in the usual form, five groups of hexadecimal digits.
     public static func isUUID(_ text: String) -> Bool {
         let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         return groups.map(\.count) == [8, 4, 4, 4, 12]

@@ -1,23 +1,23 @@
-/// What a user does with the app.
+/// A command that a user gives about the app.
 public enum AppCommand: String, CaseIterable, Sendable {
     case launch, terminate, update, delete
 }
 
 /// Work on the files of a store that a command begins, and that the next mount finishes if the daemon ends meanwhile.
 ///
-/// `device.json` is saved with a mark of the work before the first file is removed, and the device does not change before
-/// the last one is gone. Then `Device.finish` clears the mark and makes the change in one step. A mark that cannot be
-/// saved is taken back: the command fails with ECANCELED, and nothing has changed. A mount finishes interrupted work after
-/// its scan, together with files that were put into the store meanwhile; with `-o ro` it leaves the work to a later one.
+/// `device.json` is saved with a mark of the work before the first file is removed. The device does not change until the last
+/// one is gone; then `Device.finish` clears the mark and makes the change in one step. If the mark cannot be saved, it is
+/// taken back: the command fails with ECANCELED, and nothing has changed. A mount finishes interrupted work after its scan,
+/// and includes files that were put into the store meanwhile. With `-o ro` it leaves the work to a later mount.
 public enum DeviceWork: String, Codable, Sendable {
-    /// `tmp` is emptied.
+    /// Empties `tmp`.
     case reboot
-    /// `tmp` is emptied, and the container gets another UUID.
+    /// Empties `tmp`, and gives the container another UUID.
     case update
-    /// The container is emptied, and gets another UUID.
+    /// Empties the container, and gives it another UUID.
     case delete
 
-    /// For a message.
+    /// The work in words, for a message.
     public var text: String {
         switch self {
         case .reboot: "a reboot"

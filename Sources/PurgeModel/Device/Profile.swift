@@ -1,12 +1,12 @@
-/// Which rules of purging are in force (docs/RULES.md, Profiles).
+/// The purging rules in force (docs/RULES.md, Profiles).
 public enum Profile: String, CaseIterable, Codable, Sendable {
-    /// What the documents say.
+    /// The rules of the documents.
     case documented
-    /// What real devices are said to do.
+    /// The rules that real devices are said to follow.
     case device
 }
 
-// Everything in which the profiles differ. Nothing else asks which of them is in force.
+// All differences between the profiles. Nothing else asks which profile is in force.
 extension Profile {
     /// The thresholds of a device on which none was set.
     public var thresholds: ThresholdSettings {
@@ -16,11 +16,11 @@ extension Profile {
         }
     }
 
-    /// Whether the class of a file decides how much a write may take, and a write that is short of room purges for
-    /// itself. Otherwise every write takes from what is free, and none purges.
+    /// Whether a file's class decides how much a write may take, and a write that is short of room purges for itself.
+    /// Otherwise every write takes from free space, and none purges.
     public var writesPurge: Bool { self == .documented }
 
-    /// What an app may take that has no need of it.
+    /// Returns the capacity for data that an app can do without.
     func opportunistic(of capacity: Capacity) -> ByteCount {
         switch self {
         case .documented: return max(.zero, capacity.free - capacity.thresholds.low)
@@ -30,18 +30,18 @@ extension Profile {
         }
     }
 
-    /// Whether purging in the background begins only after the device's `purgeLatency`.
+    /// Whether the background purge starts only after the device's `purgeLatency`.
     public var lags: Bool { self == .device }
 
-    /// How long that is, for a device with this latency.
+    /// Returns the delay of the background purge, for a device with this latency.
     public func lag(_ latency: TimeSpan) -> TimeSpan { lags ? latency : TimeSpan(seconds: 0) }
 
-    /// Whether files of `tmp` that nobody uses go by themselves, once a day.
+    /// Whether unused files in `tmp` are removed once a day.
     public var agesTemporary: Bool { self == .device }
 
     public var rebootEmptiesTemporary: Bool { self == .documented }
 
-    /// How urgent purging in the background is at a level; nil if there is none.
+    /// Returns the urgency of the background purge at a level, or nil if there is none.
     public func urgency(at level: PressureLevel) -> Urgency? {
         switch (self, level) {
         case (_, .normal), (.documented, .nearLow): nil
@@ -51,8 +51,8 @@ extension Profile {
         }
     }
 
-    /// What a purge of this urgency takes, and in which order; a command that names a place takes that place as
-    /// `PurgeOrder.documented` has it.
+    /// Returns what a purge of this urgency takes, in order. A command that names a place takes it by `PurgeOrder.documented`
+    /// instead.
     public func order(_ urgency: Urgency, isRunning: Bool) -> PurgeOrder {
         switch self {
         case .documented: .documented
@@ -60,7 +60,7 @@ extension Profile {
         }
     }
 
-    /// How many of these bytes a purge of this urgency takes.
+    /// Returns how many of these bytes a purge of this urgency takes.
     public func bytes(of files: PurgeableBytes, _ urgency: Urgency, isRunning: Bool) -> ByteCount {
         switch self {
         case .documented: files.all
@@ -70,7 +70,7 @@ extension Profile {
 }
 
 extension PurgeClass {
-    /// Whether profile `device` takes such files.
+    /// Returns whether profile `device` takes files of this class.
     fileprivate func isTakenOnDevice(_ urgency: Urgency, isRunning: Bool) -> Bool {
         switch self {
         case .aged: true

@@ -3,7 +3,7 @@ public enum PurgeReason: String, Codable, Sendable {
     case others, temporary, caches, purgeable, policyAge, policySize, reboot, command
 }
 
-/// What set a purge off (docs/RULES.md, What sets off a purge).
+/// What set off a purge (docs/RULES.md, What sets off a purge).
 public enum PurgeTrigger: String, Codable, Sendable {
     case importantWrite, pressure, capacity, policy, reboot, command
 }
@@ -12,46 +12,46 @@ public enum EventType: String, CaseIterable, Codable, Sendable {
     case mount, unmount, purge, refused, pressure, capacity, mark, flagLost, protectionDenied, device, clock, app,
         policy, backup, restore, hostFull, dropped, removed, renamed, replaced
 
-    /// What the app itself does to names: in the journal only, not in the live stream.
+    /// The app's own changes of names, which are in the journal but not in the live stream.
     public static let ofApp: Set<EventType> = [.removed, .renamed, .replaced]
     public var isOfApp: Bool { self == .removed || self == .renamed || self == .replaced }
 }
 
 /// The reason of a `renamed` event, if it has one.
 public enum RenameReason: String, Sendable {
-    /// The first and the second event of an exchange of names.
+    /// The first and the second event of an exchange of two names.
     case exchange, exchanged
 }
 
-/// One line of the journal; fields that do not apply are left out (docs/CONTROL.md, events).
+/// One line of the journal. Members that do not apply are omitted (docs/CONTROL.md, events).
 public struct Event: Codable, Hashable, Sendable {
-    /// Incremented by one for each event of a store, over unmounts too.
+    /// Increases by one with each event of a store, across mounts.
     public var seq: Int64
-    /// ISO 8601, simulated time.
+    /// The simulated time, in ISO 8601.
     public var time: String
     public var type: EventType
-    /// Relative to the container. Bytes that are not UTF-8 become U+FFFD.
+    /// The path relative to the container. Bytes that are not UTF-8 become U+FFFD.
     public var path: String?
     public var tier: Tier?
     public var bytes: ByteCount?
     public var reason: String?
     public var trigger: PurgeTrigger?
     public var pid: Int32?
-    /// The file whose write set a purge off or brought the pressure on, in the form of `path`.
+    /// The file whose write set off the purge or raised the pressure, in the form of `path`.
     public var cause: String?
-    /// True for a file that was emptied and still has its name.
+    /// True for a file that was truncated and still has its name.
     public var tombstone: Bool?
-    /// For `renamed` the new path; for `replaced` the path from which the new file came.
+    /// The new path of a `renamed` entry; for `replaced`, the former path of the new file.
     public var to: String?
     /// The command name of `pid`.
     public var process: String?
-    /// For a purge: when the file was last used, as `time`.
+    /// When a purged file was last used, in the form of `time`.
     public var lastUse: String?
-    /// The level when a purge or a refusal was decided.
+    /// The level at which a purge or a refusal was decided.
     public var pressure: PressureLevel?
-    /// As `time`, but by the clock of the host.
+    /// The host's time, in the form of `time`.
     public var realTime: String?
-    /// With the first event of each step of a purge: some of what came earlier in the order and was not taken.
+    /// Some of the skipped files that came earlier in the order, with the first event of each step of a purge.
     public var passedOver: [PassedOver]?
 
     public init(
@@ -82,20 +82,20 @@ public struct Event: Codable, Hashable, Sendable {
 }
 
 extension Event {
-    /// In place of so many events that are missing here. In the journal it is an event of its own; a reader that was
-    /// too slow gets it with the number of the last event that it has missed.
+    /// Stands for `count` events that were dropped. The journal numbers it like any event. A reader that was too slow gets it
+    /// with the number of the last event that it missed.
     public static func dropped(_ count: Int, seq: Int64 = 0, time: String = "") -> Event {
         Event(seq: seq, time: time, type: .dropped, reason: "\(count) events")
     }
 
-    /// An entry was replaced by one that lacks a flag which it had itself.
+    /// Reports that the replacement of an entry lacks a flag that the entry had.
     public static func flagLost(
         _ attribute: StorageAttribute, _ value: String, path: String, tier: Tier?, pid: Int32
     ) -> Event {
         Event(type: .flagLost, path: path, tier: tier, reason: "\(attribute.rawValue)=\(value)", pid: pid)
     }
 
-    /// A flag has been set on an entry or, with nil, removed.
+    /// Reports that a flag was set on an entry or, if the value is nil, removed.
     public static func mark(
         _ attribute: StorageAttribute, _ value: String?, path: String, tier: Tier?, pid: Int32
     ) -> Event {

@@ -1,26 +1,26 @@
-/// How much the journal of a store keeps.
+/// The limits on what a store's journal keeps.
 public struct JournalBounds: Hashable, Sendable {
-    /// How long its file may be; 0 if no events are recorded.
+    /// The largest size of the journal file; 0 records no events.
     public package(set) var size = Self.usualSize
-    /// Events that are older by the device's clock go; 0 if they may have any age.
+    /// The age, by the device's clock, at which events are deleted; 0 for no limit.
     public package(set) var age = TimeSpan(seconds: 0)
 
     public init() {}
     public init(size: ByteCount, age: TimeSpan = TimeSpan(seconds: 0)) { (self.size, self.age) = (size, age) }
 
     public static let usualSize = ByteCount(256 << 20)
-    /// Apart from 0.
+    /// The sizes that are allowed besides 0.
     public static let sizes = ByteCount(1 << 20)...ByteCount(1 << 30)
 
     public var recordsEvents: Bool { size > .zero }
 
-    /// The value of journal.size.
+    /// Parses a value of journal.size.
     public static func size(text: some StringProtocol) -> ByteCount? {
         ByteCount(text: text).flatMap { isSize($0) ? $0 : nil }
     }
     static func isSize(_ size: ByteCount) -> Bool { size == .zero || sizes.contains(size) }
 
-    /// A part of them that is set.
+    /// A change of one of the limits.
     public enum Change: Hashable, Sendable {
         case size(ByteCount)
         case age(TimeSpan)
@@ -35,7 +35,7 @@ public struct JournalBounds: Hashable, Sendable {
         }
     }
 
-    /// The first value that a device which was read from a file cannot have.
+    /// The first value that is invalid in a device read from a file.
     var fault: DeviceFault? {
         if !Self.isSize(size) {
             return DeviceFault(name: "journalSize", reason: "\(size.bytes) is neither 0 nor from 2^20 to 2^30")
@@ -47,7 +47,7 @@ public struct JournalBounds: Hashable, Sendable {
     }
 }
 
-/// Members of device.json, each left out while it has its usual value.
+/// The members in device.json, each omitted while it has its usual value.
 extension JournalBounds: Codable {
     private enum Member: String, CodingKey, CaseIterable { case journalSize, journalAge }
     static let members = Member.allCases.map(\.rawValue)

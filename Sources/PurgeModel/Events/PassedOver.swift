@@ -1,9 +1,9 @@
-/// A file that came before others in the order of a purge, and was not taken (docs/CONTROL.md, events).
+/// A file that came before others in the order of a purge but was skipped (docs/CONTROL.md, events).
 public struct PassedOver: Codable, Hashable, Sendable {
-    /// In the form of `Event.path`.
+    /// The path, in the form of `Event.path`.
     public var path: String
     public var reason: PurgeRefusal
-    /// A process that has the file open, if one is known, and its command name.
+    /// A process that has the file open, if one is known.
     public var pid: Int32?
     public var process: String?
 

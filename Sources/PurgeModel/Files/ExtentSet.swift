@@ -1,14 +1,14 @@
 /// A set of 4 KiB blocks, kept as sorted runs that never touch.
 public struct ExtentSet: Hashable, Sendable {
     public private(set) var runs: [Range<Int64>] = []
-    /// Blocks in the set.
+    /// The number of blocks in the set.
     public private(set) var count: Int64 = 0
 
     public init() {}
     public init(_ run: Range<Int64>) { insert(run) }
     public init(runs: some Sequence<Range<Int64>>) { for run in runs { insert(run) } }
 
-    /// The first run that ends after `block`.
+    /// Returns the index of the first run that ends after `block`.
     private func index(endingAfter block: Int64) -> Int {
         var low = 0
         var high = runs.count
@@ -24,7 +24,7 @@ public struct ExtentSet: Hashable, Sendable {
         return at < runs.count && runs[at].lowerBound <= block
     }
 
-    /// Blocks of `range` that are in the set.
+    /// Returns how many blocks of `range` are in the set.
     public func count(in range: Range<Int64>) -> Int64 {
         var at = index(endingAfter: range.lowerBound)
         var sum: Int64 = 0
@@ -35,10 +35,10 @@ public struct ExtentSet: Hashable, Sendable {
         return sum
     }
 
-    /// Blocks of `range` that are not in the set.
+    /// Returns how many blocks of `range` are not in the set.
     public func missing(in range: Range<Int64>) -> Int64 { Int64(range.count) - count(in: range) }
 
-    /// The blocks of `range` that are not in the set.
+    /// Returns the blocks of `range` that are not in the set.
     public func gaps(in range: Range<Int64>) -> ExtentSet {
         var rest = ExtentSet(range)
         var at = index(endingAfter: range.lowerBound)
@@ -49,7 +49,7 @@ public struct ExtentSet: Hashable, Sendable {
         return rest
     }
 
-    /// The end of the longest prefix of `range` that lacks at most `limit` blocks.
+    /// Returns the end of the longest prefix of `range` that lacks at most `limit` blocks.
     public func prefixEnd(of range: Range<Int64>, missingAtMost limit: Int64) -> Int64 {
         var left = limit
         var position = range.lowerBound
@@ -66,7 +66,7 @@ public struct ExtentSet: Hashable, Sendable {
         return range.upperBound
     }
 
-    /// Adds `range`. Returns how many blocks were new.
+    /// Adds `range`, and returns how many blocks were new.
     @discardableResult
     public mutating func insert(_ range: Range<Int64>) -> Int64 {
         guard !range.isEmpty else { return 0 }
@@ -76,7 +76,7 @@ public struct ExtentSet: Hashable, Sendable {
             return Int64(range.count)
         }
         let new = missing(in: range)
-        // Runs that touch `range`, including its neighbours, become one.
+        // Merges `range` with all runs that touch it, neighbours included.
         let first = index(endingAfter: range.lowerBound - 1)
         var last = first
         var merged = range
@@ -89,7 +89,7 @@ public struct ExtentSet: Hashable, Sendable {
         return new
     }
 
-    /// Removes `range`. Returns how many blocks were removed.
+    /// Removes `range`, and returns how many blocks were in the set.
     @discardableResult
     public mutating func remove(_ range: Range<Int64>) -> Int64 {
         guard !range.isEmpty else { return 0 }
@@ -109,7 +109,7 @@ public struct ExtentSet: Hashable, Sendable {
     }
 
     public func union(_ other: ExtentSet) -> ExtentSet {
-        // In order, so that each is appended: a store may have millions of runs.
+        // Inserts in order, so that each run is appended: a store may have millions of runs.
         var result = ExtentSet()
         var (mine, theirs) = (0, 0)
         while mine < runs.count || theirs < other.runs.count {
@@ -126,7 +126,7 @@ public struct ExtentSet: Hashable, Sendable {
         return result
     }
 
-    /// Whether the set is exactly the blocks below `end`.
+    /// Returns whether the set is exactly the blocks below `end`.
     public func isExactly(below end: Int64) -> Bool {
         end == 0 ? runs.isEmpty : runs.count == 1 && runs[0] == 0..<end
     }

@@ -1,47 +1,48 @@
-/// What a file seems to be, by its name alone: opening it would count as a use, and change what is purged.
+/// Guesses what a file is from its name alone: opening it would count as a use, and so change the order of purging.
 public enum FileKind {
     private static let databases: Set<String> = [
         "sqlite", "sqlite3", "sqlitedb", "db", "db3", "realm", "store", "mdb",
     ]
-    /// The system's own cache of answers from the web, which is meant to be purged.
+    /// The system's own cache of web responses, which is meant to be purged.
     private static let systemCaches: Set<String> = ["cache.db"]
-    /// How the names of the files beside a database end.
+    /// The suffixes of files that a database keeps beside itself.
     private static let companions = ["-wal", "-shm", "-journal"]
-    /// Whole names, or their endings.
+    /// Whole names, or extensions.
     private static let markers: Set<String> = ["lock", "log", "__init__.py", "py.typed"]
-    /// What only a user makes, wherever it is. (`key` is more often a key than a presentation, and `raw` any data.)
+    /// Formats that only users create, in any folder. (Missing: `key`, which is more often a key than a presentation, and
+    /// `raw`, which can be any data.)
     private static let documents: Set<String> = [
         "doc", "docx", "odt", "pages", "rtf", "rtfd", "xls", "xlsx", "ods", "numbers", "ppt", "pptx", "odp", "psd",
         "sketch",
     ]
     private static let cameraFormats: Set<String> = ["heic", "heif", "dng", "mov"]
     private static let pictures: Set<String> = ["jpg", "jpeg", "png", "mp4", "m4v"]
-    /// What cameras begin names with.
+    /// The prefixes of file names that cameras give.
     private static let cameraPrefixes = ["img_", "dsc", "dscf", "dcim", "pxl_", "vid_", "mov_"]
 
-    /// A database, but none of the files beside one, such as `-wal`.
+    /// Returns whether the file is a database, as opposed to a file beside one, such as `-wal`.
     public static func isDatabase(_ path: String) -> Bool {
         let name = Self.name(path)
         return databases.contains(Self.ending(name)) && !systemCaches.contains(name) && !isOfSystem(path)
     }
 
-    /// Whether it is empty most of the time, and means nothing by it: what a database keeps beside it, markers, locks, and
-    /// logs in which nothing was written yet.
+    /// Returns whether the file is often empty without being damaged: files beside a database, markers, locks, and logs to
+    /// which nothing was written yet.
     static func isOftenEmpty(_ path: String) -> Bool {
         let name = Self.name(path)
         return name.hasPrefix(".") || companions.contains { name.hasSuffix($0) }
             || markers.contains(name) || markers.contains(Self.ending(name))
     }
 
-    /// In a folder that the system keeps in Library/Caches for itself, such as com.apple.nsurlsessiond.
+    /// Returns whether the file is in a system folder in Library/Caches, such as com.apple.nsurlsessiond.
     private static func isOfSystem(_ path: String) -> Bool {
         let folders = path.split(separator: "/").dropLast()
         return folders.starts(with: ["Library", "Caches"])
             && folders.dropFirst(2).contains { $0.hasPrefix("com.apple.") }
     }
 
-    /// What looks as if a user had made it. In Documents that is more than elsewhere: pictures in a cache are mostly
-    /// thumbnails or downloads, so there they count only if they have the format or the name of a camera.
+    /// Returns whether a user seems to have made the file. Pictures count in Documents; elsewhere they are mostly thumbnails
+    /// or downloads, and count only with a camera's format or file name.
     public static func isUserContent(_ path: String) -> Bool {
         if UserContent.isLike(path: path) { return true }
         let name = Self.name(path)
@@ -64,7 +65,7 @@ public enum FileKind {
     }
 }
 
-/// What about a name may get in the way elsewhere.
+/// A property of a name that can cause trouble on other systems.
 public enum NameProblem: String, Sendable {
     case notUTF8 = "not UTF-8"
     case control = "control characters"
@@ -72,7 +73,7 @@ public enum NameProblem: String, Sendable {
     case blank = "a blank or a dot at its end, or a blank at its beginning"
     case equal = "differs from another name only in case or Unicode form"
 
-    /// The first problem of a name by itself.
+    /// Returns the first problem that a name has by itself.
     public static func of(_ name: some BidirectionalCollection<UInt8>) -> NameProblem? {
         if name.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return .control }
         if name.contains(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "\\") }) { return .forbidden }

@@ -2,7 +2,7 @@
 public enum FileProtection: String, CaseIterable, Codable, Sendable {
     case complete, completeUnlessOpen, completeUntilFirstUserAuthentication, completeWhenUserInactive, none
 
-    /// Accepts the short name or Apple's `NSFileProtection...` string (docs/XATTRS.md).
+    /// Parses the short name or Apple's `NSFileProtection...` string (docs/XATTRS.md).
     public init?(text: some StringProtocol) {
         if let short = FileProtection(rawValue: String(text)) {
             self = short

@@ -1,5 +1,5 @@
-/// What a directory of the container means for its entries. Two places have a tier of their own, `tmp` at the root
-/// and `Library/Caches`; everything below a place belongs to it.
+/// The meaning that a directory of the container has for its entries. Two places have a tier of their own: `tmp` at the root,
+/// and `Library/Caches`. Everything below them belongs to them.
 public enum Place: UInt8, CaseIterable, Sendable {
     case temporary, caches
     /// A persistent place in which no name is special.
@@ -14,7 +14,7 @@ public enum Place: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// The place of an entry of a directory in this place; `isNamed` returns whether the entry has a certain name.
+    /// Returns the place of an entry in a directory of this place. `isNamed` tells whether the entry has a given name.
     public func entry(isNamed: (StaticString) -> Bool) -> Place {
         switch self {
         case .temporary, .caches, .persistent: self
@@ -23,12 +23,12 @@ public enum Place: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// The same for a name in UTF-8.
+    /// Returns the place of an entry with this UTF-8 name.
     public func entry(named name: some Sequence<UInt8>) -> Place {
         entry { text in text.withUTF8Buffer { name.elementsEqual($0) } }
     }
 
-    /// The place of a path in the container, whose components are separated by slashes.
+    /// Returns the place of a path in the container with components separated by slashes.
     public static func at(path: some Sequence<UInt8>) -> Place {
         path.split(separator: UInt8(ascii: "/")).reduce(.root) { $0.entry(named: $1) }
     }

@@ -1,14 +1,14 @@
-/// The attributes that an app can set (docs/XATTRS.md), by the part after `user.purgefs.`.
+/// The attributes that an app can set (docs/XATTRS.md), by the part of their name after `user.purgefs.`.
 public enum StorageAttribute: String, CaseIterable, Sendable {
     case isPurgeable, isExcludedFromBackup, fileProtection, purgeAfter, sizeLimit, purgeGroup, purgeTombstone
 
-    /// What all names of our own begin with.
+    /// The prefix of all our attribute names.
     @inlinable public static var prefix: StaticString { "user.purgefs." }
 
-    /// The whole name, for apps and in the store.
+    /// The full name, for apps and in the store.
     public var storeKey: String { Self.prefix.description + rawValue }
 
-    /// What the store keeps for `text`, which is also the form in which it reads back; nil for a bad value.
+    /// Returns the form in which the store keeps `text` and in which it reads back, or nil for a malformed value.
     public func canonical(_ text: some StringProtocol) -> String? {
         switch self {
         case .isPurgeable: PurgeMark(text: text)?.text
@@ -19,10 +19,10 @@ public enum StorageAttribute: String, CaseIterable, Sendable {
         }
     }
 
-    /// It is a part of a directory policy.
+    /// Whether the attribute is part of a directory policy.
     public var isOfPolicy: Bool { self == .purgeAfter || self == .sizeLimit }
 
-    /// The other attributes can be set on files too.
+    /// Whether only directories can have the attribute.
     public var isForDirectoriesOnly: Bool { isOfPolicy || self == .purgeGroup || self == .purgeTombstone }
 }
 

@@ -1,9 +1,9 @@
-/// How durable a place in the container is, by location alone (docs/RULES.md, Places).
+/// The durability of a place in the container, by location alone (docs/RULES.md, Places).
 public enum Tier: String, CaseIterable, Codable, Sendable {
     case temporary, caches, persistent
 }
 
-/// How soon a purgeable file is purged: low first (docs/RULES.md, Order of purging).
+/// The order in which purgeable files are purged: low first (docs/RULES.md, Order of purging).
 public enum Urgency: String, CaseIterable, Comparable, Codable, Sendable {
     case low, medium, high
 
@@ -17,12 +17,12 @@ public enum Urgency: String, CaseIterable, Comparable, Codable, Sendable {
     public static func < (a: Urgency, b: Urgency) -> Bool { a.rank < b.rank }
 }
 
-/// The value of isPurgeable of an entry itself.
+/// An entry's own value of isPurgeable.
 public enum PurgeMark: Hashable, Sendable {
     case notPurgeable
     case purgeable(Urgency)
 
-    /// `0`, `1` (= low), `low`, `medium`, `high` (docs/XATTRS.md).
+    /// Parses `0`, `1` (the same as low), `low`, `medium` or `high` (docs/XATTRS.md).
     public init?(text: some StringProtocol) {
         switch text {
         case "0": self = .notPurgeable
@@ -33,7 +33,7 @@ public enum PurgeMark: Hashable, Sendable {
         }
     }
 
-    /// Reads back as the urgency, or `0`.
+    /// The value as it reads back: the urgency, or `0`.
     public var text: String {
         switch self {
         case .notPurgeable: "0"
@@ -46,11 +46,11 @@ public enum PurgeMark: Hashable, Sendable {
     }
 }
 
-/// Which capacity new blocks come from (docs/RULES.md, Who may take what).
+/// The capacity that new blocks come from (docs/RULES.md, Who may take what).
 public enum WriteClass: Sendable {
-    /// Makes room by purging.
+    /// Purges to make room.
     case important
-    /// Never purges, and never brings the device into low storage.
+    /// Never purges, and never takes the device into low storage.
     case opportunistic
 
     public static func of(tier: Tier, effectiveMark: PurgeMark?) -> WriteClass {

@@ -1,5 +1,5 @@
-/// Orders files of one rank: least recently used first, then larger. Files that are
-/// equal in both are ordered by path, which is compared only then.
+/// The order of files with the same rank: least recently used first, then larger. The path breaks ties; it is compared only
+/// then.
 public struct PurgeAge: Hashable, Comparable, Sendable {
     public var lastUse: Instant
     public var charged: ByteCount

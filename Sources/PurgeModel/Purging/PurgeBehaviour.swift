@@ -1,16 +1,16 @@
-/// How a directory wants the files below it to be purged (docs/RULES.md, Groups and Tombstones); nil for what it leaves to
-/// the directories above it.
+/// A directory's wishes about purging the files below it (docs/RULES.md, Groups and Tombstones). A nil value leaves the
+/// decision to the directories above.
 public struct PurgeBehaviour: Hashable, Sendable {
-    /// Whether they are purged as one.
+    /// Whether the files are purged together.
     public var isGroup: Bool?
-    /// Whether they are emptied instead of removed.
+    /// Whether a purge truncates the files instead of removing them.
     public var leavesTombstones: Bool?
 
     public init(isGroup: Bool? = nil, leavesTombstones: Bool? = nil) {
         (self.isGroup, self.leavesTombstones) = (isGroup, leavesTombstones)
     }
 
-    /// The value of one of the attributes; a bad one, which only the store can have, counts as none.
+    /// Sets one of the two attributes. A malformed value, which can only come from the store, counts as absent.
     public mutating func set(_ attribute: StorageAttribute, to value: String?) {
         let isOn: Bool? = value == "1" ? true : value == "0" ? false : nil
         if attribute == .purgeGroup { isGroup = isOn }

@@ -1,10 +1,10 @@
-/// What a file is to a purge, apart from the policy of its directory: by its place, in `tmp` by whether it has been used
-/// lately, and elsewhere by its mark.
+/// The purging class of a file, apart from its directory's policy. It follows from the file's place, in `tmp` also from its
+/// last use, and elsewhere from its mark.
 public enum PurgeClass: CaseIterable, Sendable {
-    /// In `tmp`, and not used for `PurgeRule.temporaryAge`.
+    /// In `tmp`, and unused for `PurgeRule.temporaryAge`.
     case aged
     case temporary, caches
-    /// Marked in a persistent place.
+    /// Marked files in a persistent place, by urgency.
     case low, medium, high
 
     public init(tier: Tier, mark: PurgeMark?, isAged: Bool) {
@@ -24,7 +24,7 @@ public enum PurgeClass: CaseIterable, Sendable {
     }
 }
 
-/// Bytes of files that purging would free, by class.
+/// The bytes that purging would free, by class.
 public struct PurgeableBytes: Hashable, Sendable {
     public private(set) var all = ByteCount.zero
     private var aged = ByteCount.zero
@@ -47,14 +47,14 @@ public struct PurgeableBytes: Hashable, Sendable {
         }
     }
 
-    /// Those of the classes that `isTaken` is true for.
+    /// Returns the sum over the classes for which `isTaken` returns true.
     public func bytes(isTaken: (PurgeClass) -> Bool) -> ByteCount {
         var sum = ByteCount.zero
         for `class` in PurgeClass.allCases where isTaken(`class`) { sum += self[`class`] }
         return sum
     }
 
-    /// More bytes, or fewer if the number is negative.
+    /// Adds bytes to a class; a negative number removes them.
     mutating func add(_ bytes: ByteCount, _ class: PurgeClass) {
         all += bytes
         switch `class` {

@@ -1,10 +1,11 @@
-/// Which files a purge takes, and in which order.
+/// The ranks that a purge takes, in order.
 public struct PurgeOrder: Sendable {
-    /// The ranks that it takes. Those in one element are purged as one, in the order of their files.
+    /// The ranks in purge order. Ranks in one element are purged together, in the order of their files.
     public let groups: [[PurgeRank]]
-    /// Once a file of `Library/Caches` goes because it is there, so does the rest of that place, also if less is enough.
+    /// Whether purging one file because it is in `Library/Caches` also purges the rest of that place, even if less would be
+    /// enough.
     public let takesCachesWhole: Bool
-    /// By the index of a rank: the position of its group.
+    /// The position of a rank's group, by the rank's index.
     private let turns: [Int?]
 
     init(_ groups: [[PurgeRank]], takesCachesWhole: Bool = false) {
@@ -17,19 +18,19 @@ public struct PurgeOrder: Sendable {
         self.turns = turns
     }
 
-    /// When files of a rank have their turn; nil if they have none.
+    /// Returns the position of a rank in the order, or nil if the purge does not take it.
     public func turn(of rank: PurgeRank) -> Int? { turns[rank.index] }
 
-    /// The ranks whose files are purged as one with those of a rank.
+    /// Returns the ranks whose files are purged together with files of `rank`.
     func ranks(with rank: PurgeRank) -> [PurgeRank] { turn(of: rank).map { groups[$0] } ?? [] }
 
-    /// All that may be purged, step by step (docs/RULES.md, Order of purging).
+    /// Everything that may be purged, step by step (docs/RULES.md, Order of purging).
     public static let documented = PurgeOrder(
         Urgency.allCases.map { ranks(.temporary, $0) }
             + Urgency.allCases.map { overPolicy(.caches, $0) + overPolicy(.marked, $0) }
             + Urgency.allCases.map { ranks(.caches, $0) } + Urgency.allCases.map { ranks(.marked, $0) })
 
-    /// What profile `device` takes (docs/RULES.md, Profiles).
+    /// Returns the order of profile `device` (docs/RULES.md, Profiles).
     static func device(_ urgency: Urgency, isRunning: Bool) -> PurgeOrder {
         (isRunning ? foreground : background)[urgency.rank]
     }
@@ -50,7 +51,7 @@ public struct PurgeOrder: Sendable {
                 + marked.map { ranks(.marked, $0) }, takesCachesWhole: takesCaches)
     }
 
-    /// The ranks of a place without a policy.
+    /// Returns the ranks of files in a place that are within their policy.
     private static func ranks(_ place: PurgeStep, _ urgency: Urgency) -> [PurgeRank] {
         let rank = PurgeRank(step: place, urgency: urgency)
         return place == .temporary ? [rank, PurgeRank(step: place, urgency: urgency, isAged: true)] : [rank]

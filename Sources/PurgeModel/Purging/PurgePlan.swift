@@ -1,68 +1,69 @@
-/// How much is to be purged.
+/// The amount to purge.
 public enum PurgeGoal: Hashable, Sendable {
-    /// At least this much, of whatever kind, in order; the share of others.purgeable first.
+    /// At least this many bytes, in purge order; the share of others.purgeable comes first.
     case bytes(ByteCount)
     /// All of one step, and nothing else.
     case step(PurgeStep)
-    /// Everything that may be purged, others.purgeable first.
+    /// Everything that may be purged, beginning with others.purgeable.
     case all
 
-    /// What is left to do once that much has been freed; nil if it is enough.
+    /// Returns the goal that remains once `freed` bytes are free, or nil if it is reached.
     public func rest(after freed: ByteCount) -> PurgeGoal? {
         guard case .bytes(let wanted) = self else { return self }
         return wanted > freed ? .bytes(wanted - freed) : nil
     }
 
-    /// Everything of a place, however much that is.
+    /// Whether the goal is everything in a place rather than an amount.
     public var isWhole: Bool {
         if case .bytes = self { false } else { true }
     }
 
-    /// The only step that it concerns.
+    /// The step to which the goal is limited, if any.
     public var step: PurgeStep? {
         if case .step(let step) = self { step } else { nil }
     }
 }
 
-/// A directory of which a purge has taken some of the files that are purged as one.
+/// A group of which a purge has taken only some files.
 public struct UnfinishedGroup<File: Sendable>: Sendable {
     public let directory: File
-    /// The ranks of the files that go together.
+    /// The ranks of the files that are purged together.
     public let ranks: [PurgeRank]
 }
 
-/// What a purge takes, in order. `purge --dry-run` prints this value, and a purge carries it out, in steps.
+/// The result of planning a purge, in order. `purge --dry-run` prints this value; a purge carries it out in steps.
 public struct PurgePlan<File: Sendable>: Sendable {
-    /// Taken from others.purgeable (and from others with it) before any file.
+    /// Bytes taken from others.purgeable, and so from others, before any file.
     public private(set) var fromOthers = ByteCount.zero
     public private(set) var victims: [Victim<File>] = []
-    /// What the victims have.
+    /// The charged bytes of the victims.
     public private(set) var bytes = ByteCount.zero
-    /// Taken from others.purgeable after the victims, because there are no more files.
+    /// Bytes taken from others.purgeable after the victims, because no files are left.
     public private(set) var restOfOthers = ByteCount.zero
-    /// What the shares leave to files and these do not have: a further step of the same purge goes on with it.
+    /// The files' part of the shortfall that these victims do not cover. The next step of the same purge continues with it.
     public private(set) var leftToFiles = ByteCount.zero
-    /// All of `Library/Caches` goes, and not all of it may be among the victims, because they have reached their limit.
+    /// Whether all of `Library/Caches` must go, but some of it may be missing here because the plan reached its limit of
+    /// files.
     public private(set) var leavesCaches = false
-    /// Groups of which the plan of a size has some files, and perhaps not all because it has reached its limit of files.
+    /// Groups of which the plan has some files, and may lack others because it reached its limit of files.
     public private(set) var unfinished: [UnfinishedGroup<File>] = []
-    /// Some of what stays though its turn was not later.
+    /// Some of the files that were skipped although their turn had come.
     public var passedOver: [PassedOver] = []
 
     public var allFromOthers: ByteCount { fromOthers + restOfOthers }
     public var freed: ByteCount { allFromOthers + bytes }
     public var isEmpty: Bool { victims.isEmpty && allFromOthers == .zero }
 
-    /// Exactly these files.
+    /// Makes a plan of exactly these files.
     public init(_ victims: [Victim<File>] = []) {
         self.victims = victims
         bytes = victims.reduce(.zero) { $0 + $1.bytes }
     }
 
-    /// Takes victims from `next`, which returns them in purge order, file by file until it is enough and no group has
-    /// been taken in part, or `limit` files. Victims that are not needed are not requested, so the cost of a plan
-    /// depends on what it takes. If the order takes Caches whole, a file that goes because it is in `Library/Caches`
-    /// brings all others of that place with it.
+    /// Plans a purge from the victims that `next` returns in purge order. It stops when the goal is reached and no group is
+    /// taken in part, or at `limit` files. Victims that are not needed are never requested, so the cost of a plan depends on
+    /// what it takes. If the order takes Caches whole, a file purged because it is in `Library/Caches` brings the rest of
+    /// that place along.
     public init(
         _ goal: PurgeGoal, in order: PurgeOrder = .documented, othersPurgeable: ByteCount,
         share: OthersShare = OthersShare(), limit: Int = .max, next: (PurgeStep?) -> Victim<File>?
@@ -90,13 +91,12 @@ public struct PurgePlan<File: Sendable>: Sendable {
         }
     }
 
-    /// One more file.
     public mutating func add(_ victim: Victim<File>) {
         victims.append(victim)
         bytes += victim.bytes
     }
 
-    /// A further step of the same purge.
+    /// Appends the next step of the same purge.
     public mutating func add(_ next: PurgePlan) {
         fromOthers += next.fromOthers
         victims += next.victims
@@ -107,7 +107,7 @@ public struct PurgePlan<File: Sendable>: Sendable {
         if passedOver.isEmpty { passedOver = next.passedOver }
     }
 
-    /// Takes files until these bytes are no longer missing; all of them if nil. Returns whether there are no more.
+    /// Takes files until `wanted` bytes are found, or all files if it is nil. Returns whether no files are left.
     private mutating func take(
         _ wanted: ByteCount?, of step: PurgeStep?, _ limit: Int, _ next: (PurgeStep?) -> Victim<File>?
     ) -> Bool {
@@ -118,8 +118,8 @@ public struct PurgePlan<File: Sendable>: Sendable {
         return false
     }
 
-    /// If the last file has gone because it is in Caches, so does the rest of that place: those before it have gone, and
-    /// nothing that comes after it in the order is among the victims.
+    /// Takes the rest of Caches after a file that was purged because it is there. Everything earlier in the order is already
+    /// taken, and nothing later is among the victims.
     private mutating func takeRestOfCaches(_ limit: Int, _ next: (PurgeStep?) -> Victim<File>?) {
         leavesCaches = true
         while victims.count < limit {

@@ -5,18 +5,18 @@ public enum PurgeStep: Int, CaseIterable, Comparable, Sendable {
     public static func < (a: PurgeStep, b: PurgeStep) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// Step and urgency: they group files before last use orders them.
+/// Step and urgency, which group files before last use orders them.
 public struct PurgeRank: Hashable, Comparable, Sendable {
-    /// The step without a policy, which a command for all of a place names.
+    /// The step without regard to policies. A command that takes a whole place names this one.
     public let place: PurgeStep
     public let urgency: Urgency
-    /// Why the file is over a directory policy, which brings it into that step.
+    /// The directory policy that the file exceeds, which moves it into the step `policy`.
     public let breach: PolicyBreach?
-    /// Whether a file of `tmp` has not been used for `PurgeRule.temporaryAge`.
+    /// Whether a file in `tmp` has been unused for `PurgeRule.temporaryAge`.
     public let isAged: Bool
 
-    /// `step` is that of the file's place or mark. Files of `tmp` go before all others, so a policy changes nothing for
-    /// them. What is said to be in the step of the policies is in Caches and over age.
+    /// `step` is the step of the file's place or mark. A policy does not change the rank of files in `tmp`, which go before
+    /// all others anyway. The step `policy` stands for a file in Caches that is over age.
     public init(step: PurgeStep, urgency: Urgency, breach: PolicyBreach? = nil, isAged: Bool = false) {
         place = step == .policy ? .caches : step
         self.urgency = urgency
@@ -26,8 +26,8 @@ public struct PurgeRank: Hashable, Comparable, Sendable {
 
     public var step: PurgeStep { breach == nil ? place : .policy }
 
-    /// nil for a file that is never purged. Unmarked files of tmp and Caches have urgency low, and `0`
-    /// has no effect in those places.
+    /// Returns the rank of a file, or nil if it is never purged. Unmarked files in tmp and Caches have urgency low, and the
+    /// mark `0` has no effect there.
     public static func of(
         tier: Tier, effectiveMark: PurgeMark?, breach: PolicyBreach? = nil, isAged: Bool = false
     ) -> PurgeRank? {
@@ -47,8 +47,8 @@ public struct PurgeRank: Hashable, Comparable, Sendable {
         }
     }
 
-    /// Why a file of this rank is purged: by the rule that makes it a victim or, if that frees nothing, because a command
-    /// names it or its place.
+    /// Returns why a file of this rank is purged: the rule that makes it a victim or, if purging it frees nothing, the
+    /// command that names the file or its place.
     public func reason(freeing bytes: ByteCount) -> PurgeReason {
         if bytes == .zero { return .command }
         switch step {
@@ -59,7 +59,7 @@ public struct PurgeRank: Hashable, Comparable, Sendable {
         }
     }
 
-    /// A number for each rank, in no particular order.
+    /// A distinct number for each rank, in no particular order.
     public var index: Int {
         let number =
             switch breach {
@@ -69,7 +69,7 @@ public struct PurgeRank: Hashable, Comparable, Sendable {
             }
         return (place.rawValue * 3 + number) * 3 + urgency.rank
     }
-    /// More than any `index`.
+    /// Greater than any `index`.
     public static let count = PurgeStep.allCases.count * 9
 
     public static func < (a: PurgeRank, b: PurgeRank) -> Bool {

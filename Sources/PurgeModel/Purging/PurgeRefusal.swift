@@ -1,22 +1,22 @@
-/// Why a file is not purged; if several reasons apply, the first is reported.
+/// Why a file is not purged. If several reasons apply, the first in this order is reported.
 public enum PurgeRefusal: String, CaseIterable, Codable, Sendable {
-    /// There is no such file, or it has disappeared meanwhile.
+    /// No such file exists, or it has disappeared meanwhile.
     case noEntry
     /// A device, a pipe or a socket.
     case special
-    /// It is in a persistent place, and is not marked purgeable.
+    /// In a persistent place, and not marked purgeable.
     case notPurgeable
-    /// It has several names, so removing one would free nothing.
+    /// Hard-linked, so removing one name would free nothing.
     case severalNames
-    /// The same, with a name outside of the container.
+    /// Hard-linked, with a name outside the container.
     case linkedOutside
-    /// It has no blocks that could be freed; only a command that names its place or itself takes it.
+    /// Without blocks to free. Only a command that names its place or the file itself takes it.
     case empty
-    /// It is open or mapped.
+    /// Open or mapped.
     case open
-    /// Something was changing it the whole time.
+    /// In use by another call the whole time.
     case busy
-    /// It could not be removed from the store, or emptied there.
+    /// The store failed to remove or truncate it.
     case failed
 }
 
@@ -35,7 +35,7 @@ public struct PurgeRefusals: OptionSet, Hashable, Sendable {
     public static let busy = PurgeRefusals(rawValue: 128)
     public static let failed = PurgeRefusals(rawValue: 256)
 
-    /// In the order in which they are reported.
+    /// The reasons in the order in which they are reported.
     public var all: [PurgeRefusal] { PurgeRefusal.allCases.filter { contains(PurgeRefusals($0)) } }
 
     public var first: PurgeRefusal? { PurgeRefusal.allCases.first { contains(PurgeRefusals($0)) } }

@@ -1,22 +1,22 @@
-/// What one write to `storage.reclaim` or `storage.plan` asks for.
+/// A request that one write to `storage.reclaim` or `storage.plan` makes.
 ///
-/// Paths and patterns are bytes, since a name may contain any byte except a slash and zero. So a zero follows
-/// the word with which a request begins, and each path.
+/// Paths and patterns are bytes, because a name may contain any byte except a slash and zero. So a zero byte follows the
+/// first word of a request, and each path.
 public enum PurgeRequest: Hashable, Sendable {
-    /// By the system's own rules: everywhere, or only at a path and below it.
+    /// By the order of purging: everywhere, or only at and below a path.
     case byRule(ReclaimCommand, below: [UInt8]? = nil)
     /// Exactly these files, and all files below these folders.
     case paths([[UInt8]])
-    /// The same, for everything that matches one of these patterns of fnmatch(3).
+    /// All entries that match one of these fnmatch(3) patterns, and all files below matching folders.
     case globs([[UInt8]])
 
-    /// The longest request in bytes. The kernel splits a write(2) of more than twice as much.
+    /// The longest request in bytes. The kernel splits a write(2) of more than twice this size.
     public static let longest = 256 << 10
 
-    /// Every path in the container is compared with each pattern, and no signal ends that.
+    /// The largest number of patterns. Each is compared with every path in the container, and no signal interrupts that.
     public static let mostGlobs = 100
 
-    /// A newline at the end does not count. nil for a malformed request.
+    /// Parses a request; nil if it is malformed. A final newline is ignored.
     public init?(_ bytes: [UInt8]) {
         var rest = bytes[...]
         if rest.last == UInt8(ascii: "\n") { rest.removeLast() }
@@ -38,7 +38,7 @@ public enum PurgeRequest: Hashable, Sendable {
         }
     }
 
-    /// In the form that `init` reads.
+    /// The request in the form that `init` reads.
     public var bytes: [UInt8] {
         switch self {
         case .byRule(let command, let path): Self.fields(command.text, path.map { [$0] } ?? [])
@@ -51,7 +51,7 @@ public enum PurgeRequest: Hashable, Sendable {
         names.isEmpty ? Array(word.utf8) : Array(word.utf8) + [0] + names.flatMap { $0 + [0] }
     }
 
-    /// As many requests as these paths need.
+    /// Splits `paths` into requests of at most `longest` bytes.
     public static func requests(for paths: [[UInt8]]) -> [PurgeRequest] {
         var batches: [[[UInt8]]] = []
         var room = 0
@@ -66,7 +66,7 @@ public enum PurgeRequest: Hashable, Sendable {
         return batches.map { .paths($0) }
     }
 
-    /// Relative to the container: only names, separated by single slashes.
+    /// Returns whether a path is relative to the container, with only names between single slashes.
     private static func isPath(_ path: [UInt8]) -> Bool {
         path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).allSatisfy { name in
             !name.isEmpty && !name.elementsEqual(".".utf8) && !name.elementsEqual("..".utf8)

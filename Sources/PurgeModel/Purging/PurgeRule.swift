@@ -1,29 +1,29 @@
-/// What is known about a file when a purge considers it.
+/// The facts about a file that decide whether a purge takes it.
 public struct PurgeFacts: Hashable, Sendable {
     public enum Kind: Sendable { case file, symbolicLink, other }
 
     public var kind: Kind
     public var tier: Tier
-    /// The effective mark: its own, or one that it inherits.
+    /// The effective mark: the file's own, or an inherited one.
     public var mark: PurgeMark?
-    /// Why it is over the policy of its directory.
+    /// How the file exceeds the policy of its directory.
     public var breach: PolicyBreach?
-    /// Of a file of `tmp`: it has not been used for `PurgeRule.temporaryAge`.
+    /// Whether a file in `tmp` has been unused for `PurgeRule.temporaryAge`.
     public var isAged = false
-    /// Charged blocks.
+    /// The number of charged blocks.
     public var blocks: Int64
-    /// Its last name is gone.
+    /// Whether the last name has been removed.
     public var isGone = false
     public var hasSeveralNames = false
-    /// It has a name outside of the container.
+    /// Whether one of the names is outside the container.
     public var isLinkedOutside = false
-    /// It is open or mapped.
+    /// Whether the file is open or mapped.
     public var isOpen = false
-    /// Another call is changing it, or another purge has chosen it.
+    /// Whether another call is changing the file, or another purge has chosen it.
     public var isBusy = false
-    /// It could not be removed from the store before.
+    /// Whether an earlier attempt to remove the file from the store failed.
     public var isStuck = false
-    /// A directory above it has purges empty files instead of removing them.
+    /// Whether a directory above makes purges truncate files instead of removing them.
     public var leavesTombstone = false
 
     public init(kind: Kind = .file, tier: Tier, mark: PurgeMark? = nil, blocks: Int64) {
@@ -33,36 +33,36 @@ public struct PurgeFacts: Hashable, Sendable {
         self.blocks = blocks
     }
 
-    /// Purging it would free no bytes, whatever else applies to it.
+    /// Whether purging the file would free no bytes, whatever else applies to it.
     public var isEmpty: Bool { kind != .file || blocks == 0 }
 }
 
-/// The aim of a purge, which decides what it may take.
+/// The aim of a purge, which limits its choice of files.
 public enum PurgeAim: CaseIterable, Sendable {
-    /// Bytes: room for a write, a size that a command names, a level of pressure.
+    /// Bytes: room for a write, a size that a command names, or a level of pressure.
     case room
-    /// All of a place, empty files and symbolic links too.
+    /// All of a place, including empty files and symbolic links.
     case place
-    /// Exactly this file, which a command names. A file that could not be removed before is tried again.
+    /// Exactly the file that a command names, even if an earlier attempt to remove it failed.
     case file
 }
 
 public enum PurgeVerdict: Hashable, Sendable {
-    /// A purge may take it; the rank says when.
+    /// A purge may take the file; the rank says when.
     case candidate(PurgeRank)
-    /// No purge may take it, for all of these reasons.
+    /// No purge may take the file, for all of these reasons.
     case passedOver(PurgeRefusals)
 
     public var rank: PurgeRank? { if case .candidate(let rank) = self { rank } else { nil } }
 
-    /// None for a candidate.
+    /// The reasons; none for a candidate.
     public var refusals: PurgeRefusals { if case .passedOver(let refusals) = self { refusals } else { [] } }
 
-    /// The first of the reasons, nil for a candidate.
+    /// The reason to report; nil for a candidate.
     public var refusal: PurgeRefusal? { if case .passedOver(let refusals) = self { refusals.first } else { nil } }
 
-    /// Whether its bytes count as reclaimable: a file that is being changed stays in that number, though no
-    /// purge chooses it until the change is done.
+    /// Whether the file's bytes count as reclaimable. A file that is being changed still counts, although no purge chooses it
+    /// until the change is done.
     public var isReclaimable: Bool {
         switch self {
         case .candidate: true
@@ -70,12 +70,12 @@ public enum PurgeVerdict: Hashable, Sendable {
         }
     }
 
-    /// Whether the policy of its directory may take the file, which it does wherever that is.
+    /// Whether a directory policy may take the file. A policy applies in every place, marked or not.
     public var admitsPolicy: Bool { refusals.subtracting(.notPurgeable).isEmpty }
 }
 
-/// Which files may be purged: the one rule behind the order of victims, the plan, and the reasons why a file is not
-/// purged.
+/// Decides which files may be purged. The order of victims, the plan, and the reasons for skipping a file all come from this
+/// one rule.
 public enum PurgeRule {
     public static func verdict(on file: PurgeFacts, for aim: PurgeAim) -> PurgeVerdict {
         let rank = PurgeRank.of(
@@ -86,7 +86,7 @@ public enum PurgeRule {
         if rank == nil { refusals.insert(.notPurgeable) }
         if file.hasSeveralNames { refusals.insert(.severalNames) }
         if file.isLinkedOutside { refusals.insert(.linkedOutside) }
-        // A file that is empty is what a purge would make of it where it leaves tombstones.
+        // Where a purge leaves tombstones, an empty file already is one.
         if file.isEmpty, aim == .room || file.leavesTombstone && file.kind == .file { refusals.insert(.empty) }
         if file.isOpen { refusals.insert(.open) }
         if file.isBusy { refusals.insert(.busy) }
@@ -96,28 +96,29 @@ public enum PurgeRule {
     }
 }
 
-// What profile `device` does about `tmp` once a day (docs/RULES.md, Profiles).
+// The daily removal in `tmp` of profile `device` (docs/RULES.md, Profiles).
 extension PurgeRule {
-    /// How long a file of `tmp` is kept that nobody uses.
+    /// The time for which an unused file stays in `tmp`.
     public static let temporaryAge = TimeSpan(seconds: 3 * 86400)
-    /// How long an empty folder of `tmp` is kept in which nothing changes.
+    /// The time for which an empty, unchanged folder stays in `tmp`.
     public static let folderAge = TimeSpan(seconds: 86400)
 
-    /// The last use of a file that has just reached its age.
+    /// Returns the last use of a file that reaches `temporaryAge` at this moment.
     public static func lastUseOfAged(at now: Instant) -> Instant {
         now.advanced(by: TimeSpan(seconds: -temporaryAge.seconds))
     }
 
-    /// Whether a file of `tmp` goes. Empty ones and symbolic links do too; what is open, or has several names, stays.
+    /// Returns whether the daily removal takes a file in `tmp`. Empty files and symbolic links go too; open and hard-linked
+    /// files stay.
     public static func isOver(_ file: PurgeFacts, lastUse: Instant, at now: Instant) -> Bool {
         var file = file
-        // It makes no room, and leaves none.
+        // This removal is not for room, so it also takes tombstones and leaves none.
         file.leavesTombstone = false
         let isVictim = file.tier == .temporary && verdict(on: file, for: .place).rank != nil
         return isVictim && lastUse <= lastUseOfAged(at: now)
     }
 
-    /// Whether an empty folder of `tmp` goes in which something has last changed at a moment.
+    /// Returns whether the daily removal takes an empty folder in `tmp` that last changed at `folderChanged`.
     public static func isOver(folderChanged: Instant, at now: Instant) -> Bool {
         folderChanged.advanced(by: folderAge) <= now
     }

@@ -1,4 +1,4 @@
-/// What `storage.reclaim` and `storage.plan` accept: a size, `tmp`, `caches`, `purgeable` or `all`.
+/// A command for `storage.reclaim` or `storage.plan`: a size, `tmp`, `caches`, `purgeable` or `all`.
 public enum ReclaimCommand: Hashable, Sendable {
     case bytes(ByteCount)
     case temporary, caches, purgeable, all
@@ -15,7 +15,7 @@ public enum ReclaimCommand: Hashable, Sendable {
         }
     }
 
-    /// In the form that `init` reads.
+    /// The command in the form that `init` reads.
     public var text: String {
         switch self {
         case .bytes(let size): "\(size.bytes)"
@@ -36,8 +36,8 @@ public enum ReclaimCommand: Hashable, Sendable {
         }
     }
 
-    /// Empty files and symbolic links free nothing: only a command that names a whole
-    /// place takes them (docs/RULES.md, Order of purging).
+    /// Whether the command takes empty files and symbolic links. They free nothing, so only a command for a whole place takes
+    /// them (docs/RULES.md, Order of purging).
     public var takesEmptyFiles: Bool {
         if case .bytes = self { false } else { true }
     }

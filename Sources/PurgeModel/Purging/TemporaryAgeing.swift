@@ -1,37 +1,37 @@
-/// When files of `tmp` are looked at for their age: once a day of the device's time, in UTC.
+/// When the daily removal of unused files in `tmp` is due: once a day of the device's time, in UTC.
 public struct TemporaryAgeing: Hashable, Sendable {
-    /// Whether they are.
+    /// Whether the daily removal is in force.
     var isOn = false
-    /// The day on which they were last; nil if it has not begun.
+    /// The day of the last removal, or the day on which the profile was set; nil until then.
     public internal(set) var day: Int64?
 
-    /// Days that a device can have.
+    /// The range of days of a device's clock.
     static let days: ClosedRange<Int64> = Instant.distantPast.day...Instant(nanoseconds: .max).day
 
-    /// When they are next, or when it begins; nil for never.
+    /// The moment at which the next removal is due, or at which the first day begins to count; nil for never.
     public var next: Instant? {
         guard isOn else { return nil }
         return day.map { Instant(seconds: ($0 + 1) * 86400, nanoseconds: 0) } ?? .distantPast
     }
 
-    /// Whether `pass` has something to do. That is also so if the machine's clock was set back to another day.
+    /// Whether `pass` has something to do. That includes a machine's clock that was set back to another day.
     public func isDue(at now: Instant) -> Bool { isOn && day != now.day }
 
-    /// Returns whether they are to be looked at now. The day on which it begins is not over.
+    /// Moves on to the day of `now`, and returns whether files must be removed. The first day only begins to count.
     mutating func pass(to now: Instant) -> Bool {
         guard isDue(at: now) else { return false }
         defer { day = now.day }
         return day != nil
     }
 
-    /// What a look at a moment has begun was not finished, so it is due again.
+    /// Makes the removal that began at `moment` due again, because it was interrupted.
     package mutating func takeBack(_ moment: Instant) {
         if day == moment.day { day = moment.day - 1 }
     }
 }
 
 extension Instant {
-    /// The day since 1970 that it is on, in UTC.
+    /// The day of this instant since 1970, in UTC.
     public var day: Int64 {
         let length: Int64 = 86400 * 1_000_000_000
         return nanoseconds / length - (nanoseconds % length < 0 ? 1 : 0)

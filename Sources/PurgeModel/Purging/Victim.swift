@@ -1,14 +1,14 @@
-/// A file that a purge takes, or would take, with why and when.
+/// A file that a purge takes, or would take, with its reason and its place in the order.
 public struct Victim<File: Sendable>: Sendable {
     public let file: File
     /// nil for a file that only a command or a policy takes.
     public let rank: PurgeRank?
     public let age: PurgeAge
     public let reason: PurgeReason
-    /// If further files are purged with it as one: the directory that they are below.
+    /// The group's directory, if further files of the group are purged with this one.
     public var unfinishedGroup: File?
 
-    /// Without a `reason`, the rule that gives the file its rank is why.
+    /// Without `reason`, the rule that gives the file its rank is the reason.
     public init(_ file: File, rank: PurgeRank?, age: PurgeAge, reason: PurgeReason? = nil) {
         self.file = file
         self.rank = rank
@@ -16,7 +16,7 @@ public struct Victim<File: Sendable>: Sendable {
         self.reason = reason ?? rank?.reason(freeing: age.charged) ?? .command
     }
 
-    /// What purging it frees.
+    /// The bytes that purging the file frees.
     public var bytes: ByteCount { age.charged }
     public var tier: Tier { rank?.tier ?? .persistent }
 }

@@ -1,5 +1,5 @@
-/// A number of bytes. A number from a caller or a store can have any value: sums and conversions that
-/// would leave the range saturate at its end.
+/// A number of bytes. Numbers from callers and stores can have any value, so sums and conversions saturate instead of
+/// overflowing.
 public struct ByteCount: Hashable, Comparable, Sendable {
     public var bytes: Int64
 
@@ -10,20 +10,20 @@ public struct ByteCount: Hashable, Comparable, Sendable {
     }
 
     public static let zero = ByteCount(0)
-    /// The unit of charging: one 4 KiB block (docs/RULES.md, Charged bytes).
+    /// The unit of charging, 4 KiB (docs/RULES.md, Charged bytes).
     public static let block = ByteCount(4096)
-    /// The limit of every file's size, as on ext4 with blocks of this size: 2^32 - 1 blocks.
+    /// The largest size of a file: 2^32 - 1 blocks, as on ext4 with blocks of this size.
     public static let largestFile = ByteCount(blocks: (1 << 32) - 1)
 
-    /// The largest size of a setting or a command: sums of a few of them stay in range. 1 EiB.
+    /// The largest size that a setting or a command may have, 1 EiB. Sums of a few such sizes stay in range.
     public static let largestSetting = ByteCount(1 << 60)
 
     /// The number of whole blocks, rounded down.
     public var wholeBlocks: Int64 { bytes / Self.block.bytes }
-    /// The number of blocks that this many bytes fill or begin.
+    /// The number of blocks, rounded up.
     public var blocks: Int64 { bytes / Self.block.bytes + (bytes % Self.block.bytes > 0 ? 1 : 0) }
     public var roundedDown: ByteCount { ByteCount(blocks: wholeBlocks) }
-    /// Rounded up to a block; a count within a block of Int64.max is rounded down.
+    /// The size rounded up to a block; sizes within a block of Int64.max are rounded down.
     public var roundedUp: ByteCount {
         bytes > Int64.max - Self.block.bytes ? roundedDown : ByteCount(blocks: blocks)
     }
@@ -50,25 +50,25 @@ extension ByteCount: Codable {
 }
 
 extension ByteCount {
-    /// Reads `4096`, `64K`, `1.5G`, `2T` or `64KiB`, `64GiB` (powers of 1024), `64KB`, `64GB` (powers of 1000);
-    /// nil for anything else, including a sign and an overflow. docs/RULES.md, Words.
+    /// Parses `4096`, `64K`, `1.5G`, `2T`, `64KiB` or `64GiB` (powers of 1024), and `64KB` or `64GB` (powers of 1000).
+    /// Returns nil for anything else, including a sign and an overflow (docs/RULES.md, Words).
     public init?(text: some StringProtocol) {
         guard case .success(let size) = Self.reading(text) else { return nil }
         self = size
     }
 
-    /// Why a text is not a size.
+    /// The reason why a text is not a size.
     public enum Fault: Error, Hashable, Sendable {
         case malformed
-        /// `0.3K`: a fraction that is not a whole number of bytes.
+        /// A fraction that is not a whole number of bytes, such as `0.3K`.
         case notWhole
         /// More than `largestSetting`.
         case tooLarge
     }
 
-    /// Like `init(text:)`, with the reason if the text is not a size.
+    /// Parses a size like `init(text:)`, and returns the reason if the text is not one.
     public static func reading(_ text: some StringProtocol) -> Result<ByteCount, Fault> {
-        // Strings compare by canonical equivalence, and a Kelvin sign is equivalent to `K`.
+        // Strings compare by canonical equivalence, which makes a Kelvin sign equal to `K`.
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return .failure(.malformed) }
         let number = text.prefix { $0.isNumber || $0 == "." }
         let parts = number.split(separator: ".", omittingEmptySubsequences: false)
@@ -78,7 +78,7 @@ extension ByteCount {
         return bytes(whole: parts[0], fraction: parts.count == 2 ? parts[1] : "", unit)
     }
 
-    /// `whole`.`fraction` units, exactly. Both are digits.
+    /// Returns exactly `whole`.`fraction` units; both arguments consist of digits.
     private static func bytes(
         whole: some StringProtocol, fraction: some StringProtocol, _ unit: Int64
     ) -> Result<ByteCount, Fault> {
@@ -104,7 +104,7 @@ extension ByteCount {
         "KB": 1000, "MB": 1_000_000, "GB": 1_000_000_000, "TB": 1_000_000_000_000,
     ]
 
-    /// As it is printed: `64.0 MiB`.
+    /// The size as it is printed: `64.0 MiB`.
     public var inWords: String {
         let names = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
         let magnitude = bytes.magnitude

@@ -1,17 +1,17 @@
-/// The numbers of the device at one instant, and what follows from them (docs/RULES.md, Capacity).
-/// Each of the six is a whole number of blocks, and so is everything computed from them.
+/// The numbers of the device at one instant, and the capacities that follow from them (docs/RULES.md, Capacity). All six
+/// numbers are whole blocks, so everything computed from them is too.
 public struct Capacity: Hashable, Sendable {
     public var profile: Profile
     public var total: ByteCount
-    /// What the system and other apps use, simulated.
+    /// The simulated use by the system and other apps.
     public var others: ByteCount
-    /// The part of others that purging frees.
+    /// The part of `others` that purging can free.
     public var othersPurgeable: ByteCount
-    /// Charged bytes of this container.
+    /// The charged bytes of this container.
     public var used: ByteCount
-    /// Charged bytes of files that purging would really free now.
+    /// The charged bytes of files that purging would free now.
     public var reclaimableFiles: ByteCount
-    /// The part of them that purging takes at the lowest urgency.
+    /// The part of `reclaimableFiles` that purging takes at the lowest urgency.
     public var lowUrgencyFiles: ByteCount
     public var thresholds: Thresholds
 
@@ -30,14 +30,14 @@ public struct Capacity: Hashable, Sendable {
         self.thresholds = thresholds
     }
 
-    /// total - others - used: below zero after total was lowered or others was raised.
+    /// Total less others and used. It is negative if total was lowered, or others raised, too far.
     public var balance: ByteCount { total - others - used }
     public var free: ByteCount { max(.zero, balance) }
     public var reclaimable: ByteCount { reclaimableFiles + othersPurgeable }
     public var important: ByteCount { min(total, max(.zero, balance + reclaimable)) }
     public var opportunistic: ByteCount { profile.opportunistic(of: self) }
 
-    /// What a write of this class may take, with what it purges for itself.
+    /// Returns how much a write of this class may take, including what it can purge for itself.
     public func available(for class: WriteClass) -> ByteCount {
         guard profile.writesPurge else { return free }
         return switch `class` {
@@ -46,6 +46,6 @@ public struct Capacity: Hashable, Sendable {
         }
     }
 
-    /// How much must be purged before `need` more bytes fit; zero if they fit already.
+    /// Returns how much must be purged before `need` more bytes fit, or zero if they fit already.
     public func shortage(for need: ByteCount) -> ByteCount { max(.zero, need - balance) }
 }

@@ -1,9 +1,9 @@
-/// The numbers of one container: the sums over its files, by kind.
+/// The numbers of one container: sums over its files, by kind.
 ///
-/// Every change of a file changes the ledger in the same step, from what the file counted as before to what it counts
-/// as afterwards. The ledger has nothing that could not be added up again from the files.
+/// Every change of a file changes the ledger in the same step, by the difference between the file's old and new accounts.
+/// Adding up all files again gives the same ledger.
 public struct Ledger: Hashable, Sendable {
-    /// Charged bytes of files, and how many files there are.
+    /// The charged bytes and the number of files.
     public struct Usage: Hashable, Sendable {
         public internal(set) var bytes = ByteCount.zero
         public internal(set) var files: Int64 = 0
@@ -14,12 +14,12 @@ public struct Ledger: Hashable, Sendable {
         }
     }
 
-    /// Which numbers a file counts in.
+    /// The sums in which a file counts.
     public struct Account: Hashable, Sendable {
         public var tier: Tier
-        /// The effective mark makes the file purgeable.
+        /// Whether the effective mark makes the file purgeable.
         public var isMarked: Bool
-        /// The file is excluded from backup.
+        /// Whether the file is excluded from backup.
         public var isExcluded: Bool
 
         public init(tier: Tier, isMarked: Bool = false, isExcluded: Bool = false) {
@@ -34,22 +34,22 @@ public struct Ledger: Hashable, Sendable {
     public internal(set) var persistent = Usage()
     public internal(set) var marked = Usage()
     public internal(set) var excluded = Usage()
-    /// Charged bytes of the files that purging would really free now.
+    /// The charged bytes of files that purging would free now.
     public internal(set) var reclaimableByClass = PurgeableBytes()
-    /// The part of them that no purge can choose now, because the files are being changed.
+    /// The part of `reclaimableByClass` in files that are being changed, so that no purge can choose them.
     public internal(set) var heldByClass = PurgeableBytes()
-    /// Bytes that have been taken from files for a call that needs more than one step to get enough room.
-    /// They belong to no file until that call has enough or gives up.
+    /// Bytes taken from files for a call that needs several steps to make enough room. They belong to no file until the call
+    /// has enough or gives up.
     public internal(set) var setAside = ByteCount.zero
 
     public init() {}
 
-    /// Charged bytes of the files that purging would really free now.
+    /// The charged bytes of files that purging would free now.
     public var reclaimable: ByteCount { reclaimableByClass.all }
     /// The part of `reclaimable` that no purge can choose now.
     public var held: ByteCount { heldByClass.all }
 
-    /// Charged bytes of this container.
+    /// The charged bytes of this container.
     public var used: ByteCount { temporary.bytes + caches.bytes + persistent.bytes + setAside }
 
     public func usage(of tier: Tier) -> Usage {
@@ -62,15 +62,15 @@ public struct Ledger: Hashable, Sendable {
 }
 
 extension Ledger {
-    /// A file begins to count.
+    /// Begins to count a file.
     public mutating func enter(_ charged: ByteCount, as account: Account) { add(charged, files: 1, account) }
 
-    /// A file no longer counts.
+    /// Stops counting a file.
     public mutating func withdraw(_ charged: ByteCount, as account: Account) {
         add(.zero - charged, files: -1, account)
     }
 
-    /// A file that counts has this many more bytes, or fewer if the number is negative.
+    /// Adds `bytes` to a file that already counts; a negative number subtracts them.
     public mutating func charge(_ bytes: ByteCount, as account: Account) { add(bytes, files: 0, account) }
 
     private mutating func add(_ bytes: ByteCount, files: Int64, _ account: Account) {
@@ -85,26 +85,26 @@ extension Ledger {
 }
 
 extension Ledger {
-    /// From now on purging would free these bytes of a file.
+    /// Counts a file's bytes as reclaimable.
     public mutating func offer(_ charged: ByteCount, as class: PurgeClass) { reclaimableByClass.add(charged, `class`) }
 
-    /// Purging would no longer free them. Bytes of a file that is held are released first.
+    /// Stops counting a file's bytes as reclaimable. A held file must be released first.
     public mutating func retract(_ charged: ByteCount, as class: PurgeClass) {
         reclaimableByClass.add(.zero - charged, `class`)
     }
 
-    /// A file that counts as reclaimable is being changed, so that no purge can choose it.
+    /// Excludes a reclaimable file from purging while it is being changed.
     public mutating func hold(_ charged: ByteCount, as class: PurgeClass) { heldByClass.add(charged, `class`) }
 
-    /// The end of `hold`.
+    /// Ends `hold`.
     public mutating func release(_ charged: ByteCount, as class: PurgeClass) {
         heldByClass.add(.zero - charged, `class`)
     }
 
-    /// Takes bytes for a call that does not have enough room yet. The files that have them are withdrawn.
+    /// Sets bytes aside for a call that does not have enough room yet. The files that had them have been withdrawn.
     public mutating func setAside(_ bytes: ByteCount) { setAside += bytes }
 
-    /// The end of `setAside`: the call takes the bytes, or the files that had them enter again.
+    /// Ends `setAside`: either the call takes the bytes, or the files that had them are entered again.
     public mutating func returnSetAside(_ bytes: ByteCount) { setAside -= bytes }
 }
 

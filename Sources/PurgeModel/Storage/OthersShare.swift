@@ -1,9 +1,9 @@
-/// How much of what is short others.purgeable gives before files do (docs/RULES.md, Order of purging).
+/// The share of a shortfall that others.purgeable gives before files are purged (docs/RULES.md, Order of purging).
 public struct OthersShare: Hashable, Sendable {
     /// From 0 to 100.
     public var percent: Int
-    /// A part of what is short of which others have given their share already: earlier steps of the same purge have left
-    /// it to files.
+    /// The part of the shortfall that earlier steps of the same purge left to files, after others had given their share of
+    /// it.
     public var leftToFiles: ByteCount
 
     public static let most = 100
@@ -12,7 +12,7 @@ public struct OthersShare: Hashable, Sendable {
         (self.percent, self.leftToFiles) = (percent, leftToFiles)
     }
 
-    /// A whole number, with or without `%`; nil for anything else.
+    /// Parses a whole number with or without `%`; returns nil for anything else.
     public static func percent(text: some StringProtocol) -> Int? {
         let digits = text.last == "%" ? text.dropLast() : text[...]
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
@@ -21,7 +21,7 @@ public struct OthersShare: Hashable, Sendable {
         return percent
     }
 
-    /// In whole blocks.
+    /// Returns the part of a shortfall that others give, in whole blocks.
     func part(of short: ByteCount) -> ByteCount {
         let (hundreds, rest) = max(.zero, short - leftToFiles).bytes.quotientAndRemainder(dividingBy: 100)
         return ByteCount(hundreds * Int64(percent) + (rest * Int64(percent) + 99) / 100).roundedUp

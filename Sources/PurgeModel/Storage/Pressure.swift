@@ -1,8 +1,8 @@
-/// How near the device is to being full.
+/// The pressure on the device's free space.
 public enum PressureLevel: String, Codable, Sendable {
     case normal, nearLow, low, veryLow
 
-    /// 0 for normal; higher is worse.
+    /// 0 for `normal`; higher is worse.
     public var severity: Int {
         switch self {
         case .normal: 0
@@ -12,9 +12,9 @@ public enum PressureLevel: String, Codable, Sendable {
         }
     }
 
-    /// The level after free space has become `free` (docs/RULES.md, Pressure): a level is entered below its
-    /// own threshold; nearLow and low last until desired is reached again; veryLow becomes low as
-    /// soon as free space is back at its threshold.
+    /// Returns the level after free space has changed to `free` (docs/RULES.md, Pressure). A level begins below its own
+    /// threshold. The levels `nearLow` and `low` last until `desired` is reached; `veryLow` becomes `low` as soon as free
+    /// space is back at its threshold.
     public func following(free: ByteCount, thresholds: Thresholds) -> PressureLevel {
         if free < thresholds.veryLow { return .veryLow }
         if free >= thresholds.desired { return .normal }

@@ -3,7 +3,7 @@ public enum SizeChange: Hashable, Sendable {
     case to(ByteCount)
     case by(ByteCount)
 
-    /// A size, `+size` or `-size`.
+    /// Parses a size, `+size` or `-size`.
     public init?(text: some StringProtocol) {
         switch text.first {
         case "+":
@@ -18,7 +18,7 @@ public enum SizeChange: Hashable, Sendable {
         }
     }
 
-    /// nil if the result would be below zero or above `ByteCount.largestSetting`.
+    /// Returns the new size, or nil if it would be negative or above `ByteCount.largestSetting`.
     public func applied(to current: ByteCount) -> ByteCount? {
         switch self {
         case .to(let size): return size

@@ -1,14 +1,14 @@
-/// How full the device was along the time, as points that wait for the journal: one whenever a number of the device has
-/// changed by enough to be drawn, and the most and the least that was used between two of them.
+/// The use of the device over time, as points that wait for the journal. A point is taken whenever a number has changed
+/// enough to be visible in a chart, together with the highest and lowest use since the previous point.
 ///
-/// It costs every change of the device a few comparisons, however long a mount lasts: each time many points have come from
-/// small steps, the step that is worth a point doubles.
+/// The curve costs each change of the device a few comparisons, however long the mount lasts: after many points from small
+/// steps, the smallest step that is worth a point doubles.
 public struct StorageCurve: Sendable {
     /// The numbers of the device at one moment.
     public struct Numbers: Hashable, Sendable {
         public var total, others, othersPurgeable: ByteCount
         public var temporary, caches, persistent: ByteCount
-        /// What the container uses: the tiers, and bytes of files that are being purged.
+        /// The container's use: its tiers plus the bytes of files that are being purged.
         public var used: ByteCount
         public var level: PressureLevel
 
@@ -27,19 +27,19 @@ public struct StorageCurve: Sendable {
 
         fileprivate var balance: ByteCount { total - others - used }
     }
-    /// Numbers with their time: by the device's clock, and by that of the host.
+    /// Numbers with their time, by the device's clock and by the host's.
     public struct Point: Hashable, Sendable {
         public var numbers: Numbers
         public var simulated, real: Instant
     }
 
-    /// How many points from small steps double the step.
+    /// The number of points from small steps after which the step doubles.
     static let pointsPerStep = 128
-    /// How many points wait for the journal at most.
+    /// The largest number of points that wait for the journal.
     static let mostWaiting = 512
 
     private var last: Numbers?
-    /// The most and the least used since the last point, if that was more or less than there.
+    /// The numbers at the highest and the lowest use since the last point, where they exceed it.
     private var most, least: Numbers?
     private var (lowest, highest) = (ByteCount.zero, ByteCount.zero)
     private var step = ByteCount.block
@@ -48,7 +48,7 @@ public struct StorageCurve: Sendable {
 
     public init() {}
 
-    /// To be called after each change of the device. Returns whether a point is due.
+    /// Follows a change of the device; must be called after each. Returns whether a point is due.
     public mutating func follow(_ now: Numbers) -> Bool {
         guard let last else { return true }
         if now.used > highest { (highest, most) = (now.used, now) }
@@ -63,8 +63,8 @@ public struct StorageCurve: Sendable {
         return true
     }
 
-    /// Adds a point if the numbers differ from those of the last one by `difference` or more, or did so in between; with
-    /// zero, in any case.
+    /// Adds a point if the numbers differ from the last one by at least `difference`, or did so in between. Zero always adds
+    /// one.
     public mutating func note(
         _ now: Numbers, at simulated: Instant, real: Instant, difference: ByteCount = ByteCount(1)
     ) {
@@ -73,7 +73,7 @@ public struct StorageCurve: Sendable {
         {
             return
         }
-        // When the extremes were reached is not known: no clock is read for them.
+        // The extremes get the time of this point: reading a clock for each of them would cost every change.
         for extreme in [most, least].compactMap(\.self) where extreme != now {
             add(Point(numbers: extreme, simulated: simulated, real: real))
         }
@@ -86,7 +86,7 @@ public struct StorageCurve: Sendable {
         waiting.append(point)
     }
 
-    /// Every second one goes, but not the extremes.
+    /// Removes every second point, but keeps the extremes.
     private mutating func thinOut() {
         let order = { (a: Int, b: Int) in waiting[a].numbers.used < waiting[b].numbers.used }
         let balance = { (a: Int, b: Int) in waiting[a].numbers.balance < waiting[b].numbers.balance }
@@ -97,7 +97,7 @@ public struct StorageCurve: Sendable {
         waiting = indices.filter { $0 % 2 == 0 || extremes.contains($0) }.map { waiting[$0] }
     }
 
-    /// The points since the last call.
+    /// Removes and returns the waiting points.
     public mutating func take() -> [Point] {
         defer { waiting = [] }
         return waiting
@@ -105,13 +105,13 @@ public struct StorageCurve: Sendable {
 }
 
 extension StorageCurve.Numbers {
-    /// Whether no more than what the container uses differs.
+    /// Whether at most the container's own use differs.
     fileprivate func isLike(_ other: Self) -> Bool {
         total == other.total && others == other.others && othersPurgeable == other.othersPurgeable
             && level == other.level
     }
 
-    /// How much more or less is used, or has been moved to another tier.
+    /// Returns by how many bytes the use differs, counting bytes that moved to another tier.
     fileprivate func distance(to other: Self) -> ByteCount {
         func distance(_ a: ByteCount, _ b: ByteCount) -> ByteCount { max(a, b) - min(a, b) }
         return max(distance(used, other.used), distance(temporary, other.temporary), distance(caches, other.caches))

@@ -1,13 +1,13 @@
-/// How full the device was at one moment, kept in the journal.
+/// The use of the device at one moment, as the journal keeps it.
 public struct StorageSample: Codable, Hashable, Sendable {
-    /// ISO 8601: simulated time, and that of the host.
+    /// The simulated time and, in `realTime`, the host's, both in ISO 8601.
     public var time: String
     public var realTime: String
     public var total: ByteCount
     public var others: ByteCount
-    /// A part of `others`.
+    /// The part of `others` that purging can free.
     public var othersPurgeable: ByteCount
-    /// What the container uses: the three tiers, and files that were being purged.
+    /// The container's use: the three tiers, and files that were being purged.
     public var used: ByteCount
     public var temporary: ByteCount
     public var caches: ByteCount
@@ -32,7 +32,6 @@ public struct StorageSample: Codable, Hashable, Sendable {
 }
 
 extension StorageSample {
-    /// A point of the curve of the device's numbers.
     public init(_ point: StorageCurve.Point) {
         let numbers = point.numbers
         self.init(

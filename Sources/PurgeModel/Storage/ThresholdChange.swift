@@ -1,4 +1,4 @@
-/// One of the four limits, by the name that users write.
+/// One of the four thresholds, by the name that users write.
 public enum ThresholdLevel: String, CaseIterable, Sendable {
     case veryLow = "verylow"
     case low
@@ -19,14 +19,14 @@ extension Thresholds {
 
 /// A parsed write to storage.thresholds (docs/CONTROL.md).
 public struct ThresholdChange: Hashable, Sendable {
-    /// The new limit of each named level.
+    /// The new threshold of each named level.
     public private(set) var settings: [ThresholdLevel: ThresholdSetting] = [:]
-    /// Whether the levels that it does not name become those of the profile.
+    /// Whether the unnamed levels return to the profile's defaults.
     public private(set) var startsOver = false
 
     public init(_ settings: [ThresholdLevel: ThresholdSetting]) { self.settings = settings }
 
-    /// Either lines of `name limit`, or all on one line, `name=limit,name=limit`; `off`, or `default`. nil for anything else,
+    /// Parses lines of `name limit`, one line of `name=limit,name=limit`, `off` or `default`. Returns nil for anything else,
     /// and if a name occurs twice.
     public init?(text: some StringProtocol) {
         if text == "off" {
@@ -46,7 +46,7 @@ public struct ThresholdChange: Hashable, Sendable {
         }
     }
 
-    /// Levels that it does not name stay as they are.
+    /// Returns the settings after the change; unnamed levels keep their thresholds.
     public func applied(to old: ThresholdSettings) -> ThresholdSettings {
         ThresholdSettings(
             veryLow: settings[.veryLow] ?? old.veryLow, low: settings[.low] ?? old.low,

@@ -1,4 +1,4 @@
-/// The four limits of free space, in bytes, for a certain total.
+/// The four thresholds of free space, in bytes, for a certain total.
 public struct Thresholds: Hashable, Codable, Sendable {
     public var veryLow: ByteCount
     public var low: ByteCount
@@ -15,15 +15,15 @@ public struct Thresholds: Hashable, Codable, Sendable {
     public static let off = Thresholds(veryLow: .zero, low: .zero, nearLow: .zero, desired: .zero)
 }
 
-/// One threshold as it was set: a percentage follows the total, a size does not.
+/// One threshold as the user set it: a percentage follows the total, a size does not.
 public enum ThresholdSetting: Hashable, Sendable {
     /// In hundredths of a percent, so that 10.5 % is exact.
     case percent(hundredths: Int64)
     case size(ByteCount)
-    /// A percentage, and a size that it does not exceed.
+    /// A percentage of the total, limited to a size.
     case capped(hundredths: Int64, ByteCount)
 
-    /// `512M`, `10.5%` (two decimals at most, 100 % at most) or `10.5%/512M`, the smaller of the two.
+    /// Parses `512M`, `10.5%` (at most two decimals and 100 %), or `10.5%/512M` for the smaller of the two.
     public init?(text: some StringProtocol) {
         if let slash = text.firstIndex(of: "/") {
             guard case .percent(let hundredths)? = ThresholdSetting(text: text[..<slash]),
@@ -52,7 +52,7 @@ public enum ThresholdSetting: Hashable, Sendable {
         self = .percent(hundredths: hundredths)
     }
 
-    /// Rounded up to a block (docs/RULES.md, Words).
+    /// Returns the threshold for a total, rounded up to a block (docs/RULES.md, Words).
     public func resolved(total: ByteCount) -> ByteCount {
         switch self {
         case .size(let size): return size.roundedUp
@@ -67,7 +67,7 @@ public enum ThresholdSetting: Hashable, Sendable {
 }
 
 extension ThresholdSetting: Codable {
-    /// As it would be typed: `10.5%`, bytes, or `10.5%/` and bytes.
+    /// The setting as a user would type it: `10.5%`, bytes, or `10.5%/` and bytes.
     public var text: String {
         switch self {
         case .size(let size): return String(size.bytes)
@@ -97,7 +97,7 @@ extension ThresholdSetting: Codable {
     }
 }
 
-/// The four thresholds as they were set.
+/// The four thresholds as the user set them.
 public struct ThresholdSettings: Hashable, Codable, Sendable {
     public var veryLow: ThresholdSetting
     public var low: ThresholdSetting
@@ -108,12 +108,12 @@ public struct ThresholdSettings: Hashable, Codable, Sendable {
     public static let documented = ThresholdSettings(
         veryLow: .percent(hundredths: 500), low: .percent(hundredths: 1000),
         nearLow: .percent(hundredths: 1050), desired: .percent(hundredths: 1100))
-    /// The same percentages, but at most 512 MiB, 1 GiB, 1.1 GiB (rounded up to a block) and 1.25 GiB.
+    /// The percentages of `documented`, but at most 512 MiB, 1 GiB, 1.1 GiB (rounded up to a block) and 1.25 GiB.
     public static let capped = ThresholdSettings(
         veryLow: .capped(hundredths: 500, ByteCount(512 << 20)), low: .capped(hundredths: 1000, ByteCount(1 << 30)),
         nearLow: .capped(hundredths: 1050, ByteCount(blocks: 288_359)),
         desired: .capped(hundredths: 1100, ByteCount(1280 << 20)))
-    /// No background purge, and nothing held back (docs/CONTROL.md).
+    /// No background purge, and no reserve (docs/CONTROL.md).
     public static let off = ThresholdSettings(
         veryLow: .size(.zero), low: .size(.zero), nearLow: .size(.zero), desired: .size(.zero))
 
@@ -126,8 +126,8 @@ public struct ThresholdSettings: Hashable, Codable, Sendable {
         self.desired = desired
     }
 
-    /// Always in rising order: when the total shrinks, sizes stay and percentages do not, so a threshold
-    /// that is overtaken by the one below it counts as much as that one.
+    /// Returns the thresholds for a total, in ascending order. A shrinking total lowers percentages but not sizes, so a
+    /// threshold that falls below its predecessor is raised to it.
     public func resolved(total: ByteCount) -> Thresholds {
         var now = asSet(total: total)
         now.low = max(now.low, now.veryLow)
@@ -136,7 +136,7 @@ public struct ThresholdSettings: Hashable, Codable, Sendable {
         return now
     }
 
-    /// Those that are as in `old` become as in `new`.
+    /// Returns the settings with every threshold that equals its value in `old` replaced by its value in `new`.
     func replacing(_ old: ThresholdSettings, by new: ThresholdSettings) -> ThresholdSettings {
         ThresholdSettings(
             veryLow: veryLow == old.veryLow ? new.veryLow : veryLow, low: low == old.low ? new.low : low,
@@ -150,7 +150,7 @@ public struct ThresholdSettings: Hashable, Codable, Sendable {
             nearLow: nearLow.resolved(total: total), desired: desired.resolved(total: total))
     }
 
-    /// The settings after a change; nil if the result is not in rising order for this total.
+    /// Returns the settings after a change, or nil if the result is not in ascending order for this total.
     public func applying(_ change: ThresholdChange, total: ByteCount) -> ThresholdSettings? {
         let result = change.applied(to: self)
         let now = result.asSet(total: total)

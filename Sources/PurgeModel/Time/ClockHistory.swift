@@ -1,47 +1,47 @@
-/// When the device's clock was advanced, and by how much.
+/// The advances of the device's clock: when, and by how much.
 ///
-/// Files have stamps, which a file system gives them in real time. What an app sees is how old a file is by the device's
-/// clock: a stamp, less all that the clock was advanced after it. So the order of stamps is kept, times from since
-/// the last advance are shown as they are, and an advance changes no file.
+/// The file system stamps files in real time. An app sees a file's age by the device's clock: the stamp less all advances
+/// after it. This keeps stamps in order, shows times since the last advance unchanged, and needs no change of any file at an
+/// advance.
 public struct ClockHistory: Hashable, Sendable {
-    /// A moment in real time that lies between the stamps of before and those of after an advance.
+    /// A moment in real time that lies between the stamps before and after an advance.
     private struct Advance: Hashable, Sendable {
         var moment: FileTime
-        /// How much older stamps look that are earlier than this moment, but not than the previous one, in seconds.
+        /// The seconds by which stamps look older if they are before `moment`, but not before the previous advance's.
         var age: Int64
     }
-    /// In order: moments rise, and ages fall.
+    /// In order: moments ascend, and ages descend.
     private var advances: [Advance] = []
 
-    /// The limit of advances that are remembered.
+    /// The largest number of advances that are remembered.
     static let limit = 1000
 
     public init() {}
 
     public var isEmpty: Bool { advances.isEmpty }
 
-    /// All advances together, in seconds.
+    /// The sum of all advances, in seconds.
     var sum: Int64 { advances.first?.age ?? 0 }
 
-    /// Seconds by which a stamp looks older.
+    /// Returns the seconds by which a stamp looks older.
     public func age(of stamp: FileTime) -> Int64 {
         guard let last = advances.last, stamp < last.moment else { return 0 }
         return advances[first { stamp < $0.moment }].age
     }
 
-    /// What an app sees of a stamp.
+    /// Returns the time that an app sees for a stamp.
     public func shown(_ stamp: FileTime) -> FileTime { stamp.earlier(by: age(of: stamp)) }
 
-    /// The stamp that an app sees as this time. nil for a time at which the device had no stamp to give: its clock
-    /// passed over it.
+    /// Returns the stamp that an app sees as `time`. Returns nil if the clock skipped that time, because then no stamp shows
+    /// it.
     public func stamp(shownAs time: FileTime) -> FileTime? {
         let next = first { time < $0.moment.earlier(by: $0.age) }
         let stamp = next < advances.count ? time.earlier(by: -advances[next].age) : time
         return next == 0 || stamp >= advances[next - 1].moment ? stamp : nil
     }
 
-    /// The clock is advanced, at a moment that is later than every stamp that is to look older and not later than any
-    /// other. Moments that are not in order, because the machine's clock was set back, count as the last one.
+    /// Records an advance at a moment later than every stamp that must look older, and not later than any other stamp. A
+    /// moment that is out of order, because the machine's clock was set back, counts as the last one.
     mutating func advance(by seconds: Int64, at moment: FileTime) {
         guard seconds > 0 else { return }
         for index in advances.indices { advances[index].age += seconds }
@@ -50,8 +50,8 @@ public struct ClockHistory: Hashable, Sendable {
         if advances.count > Self.limit { mergeSmallest() }
     }
 
-    /// Merges the two adjacent advances that are shortest together, without the last one, into one at the moment of the
-    /// first. Only files from between them look different: younger by the second. All are still in order.
+    /// Merges two adjacent advances at the moment of the first: the pair with the smallest sum, leaving out the last advance.
+    /// Only files stamped between the two look different, younger by the second advance. The order stays the same.
     private mutating func mergeSmallest() {
         let seconds = advances.indices.dropFirst().dropLast()
         guard let second = seconds.min(by: { step($0 - 1) + step($0) < step($1 - 1) + step($1) }) else { return }
@@ -62,7 +62,7 @@ public struct ClockHistory: Hashable, Sendable {
         advances[index].age - (index + 1 < advances.count ? advances[index + 1].age : 0)
     }
 
-    /// The index of the first advance with this property, which all later ones have too.
+    /// Returns the index of the first advance with a property that all later ones share.
     private func first(where isFound: (Advance) -> Bool) -> Int {
         var (low, high) = (0, advances.count)
         while low < high {
@@ -73,13 +73,13 @@ public struct ClockHistory: Hashable, Sendable {
     }
 }
 
-// Text: one `SECONDS.NANOSECONDS+STEP` for each advance, in order, with spaces between them.
+// The text is `SECONDS.NANOSECONDS+STEP` for each advance, in order, separated by spaces.
 extension ClockHistory {
     var text: String {
         advances.indices.map { "\(advances[$0].moment.text)+\(step($0))" }.joined(separator: " ")
     }
 
-    /// nil for anything that `text` cannot have made.
+    /// Parses a text; nil unless `text` could have made it.
     init?(text: String) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count <= Self.limit else { return nil }

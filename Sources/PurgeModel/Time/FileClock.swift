@@ -1,7 +1,6 @@
-/// The clock of the device as it concerns files: what an app sees of their stamps, and what the store has of times that an
-/// app sets.
+/// The device's clock as it affects files: how apps see stamps, and how the store keeps the times that apps set.
 public struct FileClock: Sendable {
-    /// Seconds that it is ahead of real time.
+    /// Seconds that the clock is ahead of real time.
     public let ahead: Int64
     private let history: ClockHistory
 
@@ -10,26 +9,26 @@ public struct FileClock: Sendable {
         self.history = history
     }
 
-    /// What an app sees of a stamp that its file system gave, in real time.
+    /// Returns the time that an app sees for a stamp, which the file system gave in real time.
     public func shown(_ stamp: FileTime) -> FileTime { history.shown(stamp) }
 
-    /// The same of the time of one kind of a file of which these times were set.
+    /// Returns the time that an app sees for a stamp of this kind, on a file with these set times.
     public func shown(_ stamp: FileTime, _ kind: SetTimes.Kind, of set: SetTimes) -> FileTime {
         guard let then = set.clock(of: stamp, kind) else { return shown(stamp) }
         return stamp.earlier(by: max(0, ahead - then))
     }
 
-    /// The device's own time at what an app sees now as this time.
+    /// Returns the moment in the device's time that an app now sees as `time`.
     public func time(shownAs time: FileTime) -> Instant {
         let time = time.earlier(by: -ahead)
         return Instant(seconds: time.seconds, nanoseconds: time.nanoseconds)
     }
 
-    /// The device's own time at a stamp.
+    /// Returns the moment in the device's time of a stamp.
     public func time(of stamp: FileTime) -> Instant { time(shownAs: shown(stamp)) }
 
-    /// How the store keeps a time that an app sets now, at a moment of real time: the stamp for its file system, and
-    /// whether `SetTimes` must remember it, since the stamp alone would not look as set, or not age.
+    /// Returns how the store keeps a time that an app sets at `now` in real time: the stamp for the file system, and whether
+    /// `SetTimes` must remember it. It must if the stamp alone would not look as set, or would not age.
     public func stamp(for time: FileTime, at now: FileTime) -> (stamp: FileTime, isRemembered: Bool) {
         guard time <= now, history.isEmpty || time >= Self.earliest, let stamp = history.stamp(shownAs: time) else {
             return (time, true)
@@ -37,7 +36,8 @@ public struct FileClock: Sendable {
         return (stamp, false)
     }
 
-    /// 1901; not every file system has earlier stamps, and what it has instead is to look like what was set.
+    /// 1901. Not every file system has earlier stamps, and the stamp that it keeps instead must look like the time that was
+    /// set.
     private static let earliest = FileTime(seconds: 1 - (1 << 31), nanoseconds: 0)
 }
 

@@ -1,5 +1,5 @@
-/// A time of a file, as timespec: seconds since 1970 (UTC), before or after, and 0 to 999,999,999 nanoseconds. Unlike an
-/// `Instant`, it can have any value that utimensat(2) accepts.
+/// A file's time, as in timespec: seconds before or after 1970 (UTC), and 0 to 999,999,999 nanoseconds. Unlike an `Instant`,
+/// it can have any value that utimensat(2) accepts.
 public struct FileTime: Hashable, Comparable, Sendable {
     public var seconds: Int64
     public var nanoseconds: Int64
@@ -15,7 +15,7 @@ public struct FileTime: Hashable, Comparable, Sendable {
         (a.seconds, a.nanoseconds) < (b.seconds, b.nanoseconds)
     }
 
-    /// So many seconds earlier, or later if they are negative; a time at the end of the range stays there.
+    /// Returns the time `span` seconds earlier, or later if `span` is negative. It saturates at the ends of the range.
     public func earlier(by span: Int64) -> FileTime {
         let (difference, overflow) = seconds.subtractingReportingOverflow(span)
         return FileTime(seconds: overflow ? (span > 0 ? .min : .max) : difference, nanoseconds: nanoseconds)
@@ -32,17 +32,17 @@ extension FileTime {
     private static let second: Int64 = 1_000_000_000
 }
 
-// Text: `SECONDS.NANOSECONDS`, always with nine digits after the point.
+// The text is `SECONDS.NANOSECONDS`, with nine digits after the point.
 extension FileTime {
     public var text: String {
         let digits = String(nanoseconds)
         return "\(seconds)." + String(repeating: "0", count: max(0, 9 - digits.utf8.count)) + digits
     }
 
-    /// nil for anything that `text` cannot have made.
+    /// Parses a text; nil unless `text` could have made it.
     public init?(text: some StringProtocol) { self.init(utf8: Array(text.utf8)) }
 
-    /// The same, of the bytes of a text: every file of a copied store has one.
+    /// Parses a text's bytes, without a String: every file of a copied store has one.
     public init?(utf8 text: [UInt8]) {
         let point = text.count - 10
         guard point > 0, text[point] == UInt8(ascii: "."), let nanoseconds = Self.negated(text[(point + 1)...])
@@ -55,7 +55,7 @@ extension FileTime {
         self.init(seconds: isNegative ? seconds : -seconds, nanoseconds: -nanoseconds)
     }
 
-    /// Of decimal digits, the number below zero: there is one more of these.
+    /// Returns decimal digits as a negative number, because Int64 has one more of them.
     private static func negated(_ digits: ArraySlice<UInt8>) -> Int64? {
         var number: Int64 = 0
         for digit in digits {

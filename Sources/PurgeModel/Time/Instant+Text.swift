@@ -1,6 +1,7 @@
 extension Instant {
-    /// A date, or a date and a time: `2026-11-21`, `2026-11-21T09:30`, `2026-11-21 09:30:00.5Z`, `2026-11-21T09:30+02:00`.
-    /// Without an offset it is UTC. nil for anything else, and for a date that no calendar has.
+    /// Parses a date, or a date and a time: `2026-11-21`, `2026-11-21T09:30`, `2026-11-21 09:30:00.5Z`,
+    /// `2026-11-21T09:30+02:00`. Without an offset the time is UTC. Returns nil for anything else, and for a date that does
+    /// not exist.
     public init?(iso8601 text: some StringProtocol) {
         var text = Cursor(rest: Array(text.utf8)[...])
         guard let year = text.number(4), text.take("-"), let month = text.number(2), text.take("-"),
@@ -27,10 +28,10 @@ extension Instant {
         self.init(seconds: seconds, nanoseconds: nanoseconds)
     }
 
-    /// The number of a day since 1970; nil if the month does not have it.
+    /// Returns the number of a day since 1970, or nil if the month does not have that day.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64? {
         guard (1...12).contains(month), (1...length(of: month, year)).contains(day) else { return nil }
-        // Years that begin on 1 March end with the day that leap years have more.
+        // Years are counted from 1 March, so that a leap day is the last day of its year.
         let shifted = month > 2 ? year : year - 1
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         return shifted * 365 + shifted.quotient(4) - shifted.quotient(100) + shifted.quotient(400) + dayOfYear - 719_468
@@ -43,11 +44,11 @@ extension Instant {
 }
 
 extension Int64 {
-    /// Rounded down.
+    /// Returns the quotient rounded down.
     fileprivate func quotient(_ divisor: Int64) -> Int64 { (self - (self % divisor + divisor) % divisor) / divisor }
 }
 
-/// What is left of a text that is being read.
+/// The rest of a text that is being parsed.
 private struct Cursor {
     var rest: ArraySlice<UInt8>
 
@@ -57,7 +58,7 @@ private struct Cursor {
         return true
     }
 
-    /// Exactly so many digits.
+    /// Reads exactly `count` digits.
     mutating func number(_ count: Int) -> Int64? {
         let digits = rest.prefix(count)
         guard digits.count == count, digits.allSatisfy(Self.isDigit) else { return nil }
@@ -65,7 +66,7 @@ private struct Cursor {
         return digits.reduce(0) { $0 * 10 + Int64($1 & 0xF) }
     }
 
-    /// In nanoseconds: one to nine digits.
+    /// Reads one to nine digits as a fraction of a second, in nanoseconds.
     mutating func fraction() -> Int64? {
         let digits = rest.prefix(while: Self.isDigit)
         guard (1...9).contains(digits.count) else { return nil }
@@ -74,7 +75,7 @@ private struct Cursor {
         return (digits.count..<9).reduce(value) { value, _ in value * 10 }
     }
 
-    /// Seconds east of UTC: `Z`, `+02:00`, `-0930` or nothing.
+    /// Reads an offset in seconds east of UTC: `Z`, `+02:00`, `-0930` or nothing.
     mutating func offset() -> Int64? {
         if rest.isEmpty || take("Z") { return 0 }
         let isEast = take("+")

@@ -1,10 +1,9 @@
-/// A moment, in nanoseconds since 1970 (UTC). The model never reads a clock: moments are passed in.
+/// A moment, in nanoseconds since 1970 (UTC). The model never reads a clock: callers pass moments in.
 public struct Instant: Hashable, Comparable, Sendable {
     public var nanoseconds: Int64
 
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
-    /// A moment that does not fit (more than 292 years from 1970, which utimensat(2) accepts) becomes
-    /// the nearest one that does.
+    /// Saturates for moments more than 292 years from 1970, which utimensat(2) accepts.
     public init(seconds: Int64, nanoseconds: Int64) {
         let (whole, tooFar) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, overflow) = whole.addingReportingOverflow(nanoseconds)
@@ -13,7 +12,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 
     public static let distantPast = Instant(nanoseconds: .min)
 
-    /// So much later, or as late as can be.
+    /// Returns the moment `span` later, at most the end of the range.
     public func advanced(by span: TimeSpan) -> Instant {
         let (sum, overflow) = nanoseconds.addingReportingOverflow(
             Instant(seconds: span.seconds, nanoseconds: 0).nanoseconds)
@@ -32,7 +31,7 @@ extension Instant {
         let days = seconds.flooredQuotient(by: 86400)
         let second = seconds - days * 86400
         let (year, month, day) = Self.civil(days: days)
-        // Each event has two of these, so the digits are written one by one. Every Instant has a year of four digits.
+        // Each event has two of these texts, so the digits are written one by one. Every Instant has a year of four digits.
         return String(unsafeUninitializedCapacity: 24) { text in
             var end = 0
             func append(_ value: Int64, _ width: Int, _ mark: UInt8) {
@@ -55,7 +54,7 @@ extension Instant {
         }
     }
 
-    /// The Gregorian date of a day number since 1970, by counting years from 1 March.
+    /// Returns the Gregorian date of a day number since 1970, by counting years from 1 March.
     private static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = shifted.flooredQuotient(by: 146_097)

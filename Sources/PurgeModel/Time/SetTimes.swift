@@ -1,6 +1,6 @@
-/// Times of one file that an app has set and that its stamps cannot express: a time that the clock passed over, or one in
-/// the future. The file has the time itself as its stamp then, and this says how far the clock was ahead when it was
-/// set. It counts only as long as the file has that stamp, so whatever changes the stamp makes it void.
+/// Times of one file that an app set and that its stamps cannot express: a time that the clock skipped, or one in the future.
+/// The file then has the time itself as its stamp, and this value has the clock's advance when the app set it. An entry
+/// applies only while the file has that stamp, so any change of the stamp invalidates it.
 public struct SetTimes: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case access = "a"
@@ -10,28 +10,28 @@ public struct SetTimes: Hashable, Sendable {
     private struct Entry: Hashable, Sendable {
         var kind: Kind
         var stamp: FileTime
-        /// The device's clock when it was set.
+        /// The clock's advance when the time was set.
         var clock: Int64
     }
-    /// The newest of a kind comes first. The one before it is kept as well: the file still has that stamp until it gets
-    /// the new one, and a call may have read it.
+    /// The newest entry of each kind comes first. The previous one is kept too: the file has that stamp until it gets the new
+    /// one, and a call may have read it.
     private var entries: [Entry] = []
 
-    /// The attribute in the store that has them.
+    /// The attribute of the store's file that keeps them.
     public static let key = "user.purgefs.times"
-    /// The same for links and special files, which cannot have attributes of users.
+    /// The attribute for links and special files, which cannot have user attributes.
     public static let linkKey = "trusted.purgefs.times"
 
     public init() {}
 
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// The device's clock when the file got this stamp from an app; nil if no app has set it.
+    /// Returns the clock's advance when an app set this stamp, or nil if no app did.
     public func clock(of stamp: FileTime, _ kind: Kind) -> Int64? {
         entries.first { $0.stamp == stamp && $0.kind == kind }?.clock
     }
 
-    /// An app sets this stamp, with the device's clock as given, or nil if the stamp alone expresses the time.
+    /// Records that an app sets this stamp at this advance of the clock; with nil, that the stamp alone expresses the time.
     public mutating func set(_ stamp: FileTime, _ kind: Kind, clock: Int64?) {
         entries.removeAll { $0.kind == kind && $0.stamp == stamp }
         guard let clock else { return }
@@ -42,19 +42,19 @@ public struct SetTimes: Hashable, Sendable {
     }
 }
 
-// Text: `a` or `m`, the stamp, and the clock: `m1763822199.000000000+259200`.
+// The text is `a` or `m`, the stamp, and the clock: `m1763822199.000000000+259200`.
 extension SetTimes {
-    /// In the order of the kinds, the newest first, with a space between two; empty if there is nothing to remember.
+    /// The entries by kind, newest first, separated by spaces; empty if there are none.
     public var text: String {
         Kind.allCases.flatMap { kind in
             entries.filter { $0.kind == kind }.map { "\(kind.rawValue)\($0.stamp.text)+\($0.clock)" }
         }.joined(separator: " ")
     }
 
-    /// The longest text, in bytes.
+    /// The length of the longest text, in bytes.
     public static let longestText = 192
 
-    /// nil for anything that `text` cannot have made.
+    /// Parses a text; nil unless `text` could have made it.
     public init?(text: String) {
         guard text.utf8.count <= Self.longestText else { return nil }
         for part in text.split(separator: " ", omittingEmptySubsequences: false) {

@@ -4,13 +4,13 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
 
     public init(seconds: Int64) { self.seconds = seconds }
 
-    /// How long purging lags behind unless something else is set.
+    /// The default latency of the background purge.
     static let usualPurgeLatency = TimeSpan(seconds: 1)
-    /// The longest that can be written: 136 years.
+    /// The longest duration that can be written, 136 years.
     public static let longest = TimeSpan(seconds: 1 << 32)
     public static func < (a: TimeSpan, b: TimeSpan) -> Bool { a.seconds < b.seconds }
 
-    /// nil for anything but digits and one of the five units, and for an overflow.
+    /// Parses digits and one of the five units; nil for anything else and for an overflow.
     public init?(text: some StringProtocol) {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604_800]
         guard let last = text.last, let unit = units[last] else { return nil }
@@ -21,7 +21,7 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
         seconds = product
     }
 
-    /// The value of storage.purge.latency: a duration, or `0`.
+    /// Parses a value of storage.purge.latency: a duration, or `0`.
     public init?(purgeLatency text: some StringProtocol) {
         if text == "0" { self.init(seconds: 0) } else { self.init(text: text) }
     }
