@@ -1,12 +1,12 @@
 /// One record of getdents64(2).
 @frozen public struct DirectoryRecord: Sendable {
     public var inode: UInt64
-    /// Cookie of the next record.
+    /// The cookie of the next record.
     public var next: Int64
     /// DT_REG and so on.
     public var type: UInt8
 
-    /// `struct linux_dirent64`: inode (8), cookie (8), length (2), type (1), name.
+    /// The offset of the name in `struct linux_dirent64`: inode (8), cookie (8), length (2), type (1), name.
     @usableFromInline static let nameOffset = 19
 
     @inlinable init(at place: UnsafeRawPointer) {
@@ -16,7 +16,7 @@
     }
 }
 
-/// Reads what getdents64(2) fills.
+/// Parses the blocks that getdents64(2) fills.
 public enum DirectoryBlock {
     public static let size = 32768
 
@@ -24,7 +24,7 @@ public enum DirectoryBlock {
         name[0] == 0x2e && (name[1] == 0 || (name[1] == 0x2e && name[2] == 0))
     }
 
-    /// Every record of the directory from its current position to its end.
+    /// Visits every record of the directory from its current position to its end.
     public static func forEach(of directory: Int32, _ body: (DirectoryRecord, CName) -> Void) throws(Errno) {
         try withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer in
             Result { () throws(Errno) in
@@ -40,7 +40,7 @@ public enum DirectoryBlock {
         }.get()
     }
 
-    /// Visits the records of one block until `body` returns false. Returns how many bytes were used.
+    /// Visits the records of one block until `body` returns false. Returns the number of bytes in the visited records.
     @discardableResult
     @inlinable public static func walk(
         _ block: UnsafeRawBufferPointer, _ body: (DirectoryRecord, CName) -> Bool

@@ -5,12 +5,12 @@ extension Errno {
     public static let tooManyOpenFilesInSystem = Errno(ENFILE)
     /// The daemon behind a FUSE mount has ended.
     public static let socketNotConnected = Errno(ENOTCONN)
-    /// What was asked for has not begun.
+    /// The operation has not begun.
     public static let canceled = Errno(ECANCELED)
     public static let timedOut = Errno(ETIMEDOUT)
     /// The mount was cut off from its daemon.
     public static let connectionAbort = Errno(ECONNABORTED)
-    /// Neither a binary for this machine nor a script with an interpreter.
+    /// The file is neither a binary for this machine nor a script with an interpreter.
     public static let execFormatError = Errno(ENOEXEC)
     /// A path is not UTF-8.
     public static let illegalByteSequence = Errno(EILSEQ)

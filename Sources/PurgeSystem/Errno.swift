@@ -3,7 +3,7 @@ import Glibc
 /// An errno value, as the kernel returned it or as a caller will see it.
 public struct Errno: Error, Equatable, Sendable, CustomStringConvertible {
     public let code: Int32
-    /// Whether it is not the kernel's but ours, about the simulated device.
+    /// Whether the value is about the simulated device, and so comes from us and not from the kernel.
     private let isOfDevice: Bool
 
     public init(_ code: Int32) { self.init(code, isOfDevice: false) }
@@ -15,8 +15,8 @@ public struct Errno: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// The simulated device has no room.
     public static let deviceFull = Errno(ENOSPC, isOfDevice: true)
-    /// What an app sees. ENOSPC means the simulated device and nothing else: about the disk under
-    /// the store, or a quota there, it becomes EIO.
+    /// The value that an app sees. ENOSPC always means the simulated device. If the disk under the store is full, or a quota
+    /// there is reached, the app sees EIO.
     public var answer: Int32 { (code == ENOSPC || code == EDQUOT) && !isOfDevice ? EIO : code }
 
     public static let notPermitted = Errno(EPERM)
@@ -46,7 +46,7 @@ public struct Errno: Error, Equatable, Sendable, CustomStringConvertible {
     public static let nameTooLong = Errno(ENAMETOOLONG)
     public static let tooManyOpenFiles = Errno(EMFILE)
 
-    /// The text of strerror(3).
+    /// The text of strerror(3), except for a path that is not UTF-8.
     public var description: String {
         code == EILSEQ ? "the path is not UTF-8" : String(cString: strerror(code))
     }

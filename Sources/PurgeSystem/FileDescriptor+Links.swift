@@ -1,8 +1,8 @@
 import Glibc
 
-// Root works in directories where other users can exchange names and make symbolic links.
+// Protects root in directories where other users can exchange names and make symbolic links.
 extension FileDescriptor {
-    /// Whether nobody but root can exchange what root has made in this directory, or a directory above it.
+    /// Whether only root can exchange entries that root has made in this directory or in a directory above it.
     public var keepsNames: Bool {
         do throws(Errno) {
             let top = FileIdentity(try System.status(ofPath: "/"))
@@ -19,13 +19,13 @@ extension FileDescriptor {
         } catch { return false }
     }
 
-    /// The same where a sticky bit is of no help, because the owner of an entry may not be root.
+    /// Whether only root can exchange entries of any owner. A sticky bit does not protect those.
     public var keepsNamesOfAll: Bool {
         do throws(Errno) { return try System.status(raw).st_mode & 0o022 == 0 && keepsNames } catch { return false }
     }
 
-    /// What is at a path from the root or from `folder` (O_PATH), which leads through no symbolic link: ELOOP or ENOTDIR if
-    /// one was put there since the path was resolved.
+    /// Opens (O_PATH) a path from the root or from `folder` without following symbolic links. Throws ELOOP or ENOTDIR if a
+    /// link was put there after the path was resolved.
     public static func openWithoutLinks(
         _ path: some Collection<UInt8>, from folder: FileDescriptor? = nil
     ) throws(Errno) -> FileDescriptor {
@@ -38,8 +38,8 @@ extension FileDescriptor {
         return found
     }
 
-    /// A directory (O_PATH) that root is to write in, and its path without symbolic links. ELOOP if the given path leads
-    /// through a link that somebody else can have put there: it may lead to any directory.
+    /// Opens (O_PATH) a directory in which root will write, and returns it with its path without symbolic links. Throws ELOOP
+    /// if the given path leads through a link that another user may have put there, because that can lead to any directory.
     public static func openTrusted(_ path: String) throws(Errno) -> (folder: FileDescriptor, path: String) {
         var resolved = path.utf8.first == UInt8(ascii: "/") ? "/" : try System.resolved(".")
         var folder = try openWithoutLinks(resolved.utf8)
@@ -66,7 +66,7 @@ extension FileDescriptor {
         return (folder, resolved)
     }
 
-    /// As many as the kernel follows in one path.
+    /// The kernel's limit of links in one path.
     private static let mostLinks = 40
 
     private static func root() throws(Errno) -> FileDescriptor { try open("/", System.openPath | O_DIRECTORY) }
@@ -79,8 +79,8 @@ extension FileDescriptor {
         try System.status(link.raw).st_uid == 0 ? keepsNames : keepsNamesOfAll
     }
 
-    /// A file that a user has named for output. Where others can exchange names, root follows no symbolic link: it may
-    /// lead to any file, which would be emptied.
+    /// Opens a file that a user has named for output. Where others can exchange names, root follows no symbolic link, because
+    /// it could lead to any file, which would be truncated.
     public static func openOutput(_ path: String, _ flags: Int32) throws(Errno) -> FileDescriptor {
         let flags = flags | O_WRONLY | O_CREAT
         guard System.isRoot, let name = path.pathNames.last, name != ".", name != "..",

@@ -1,7 +1,7 @@
 import Glibc
 
 extension FileDescriptor {
-    /// The whole content of a file that cannot be read at an offset, or has no size (/proc).
+    /// Reads the whole content of a file that cannot be read at an offset, or has no size (/proc).
     public func readToEnd() throws(Errno) -> [UInt8] {
         var content: [UInt8] = []
         while true {
@@ -11,20 +11,19 @@ extension FileDescriptor {
         }
     }
 
-    /// One read(2), or pread(2) at an offset; empty at the end.
+    /// Makes one read(2), or pread(2) if there is an offset. The result is empty at the end of the file.
     public func readSome(_ limit: Int, at offset: Int64? = nil) throws(Errno) -> [UInt8] {
         try System.read(raw, limit, at: offset)
     }
 
-    /// One write(2): one command to a control file.
+    /// Makes one write(2): one command to a control file.
     public func writeOnce(_ text: String) throws(Errno) -> Int { try writeOnce(Array(text.utf8)) }
 
     public func writeOnce(_ bytes: [UInt8]) throws(Errno) -> Int { try System.write(raw, bytes) }
 
-    /// Names of a directory's entries except `.` and `..`, from this descriptor's position on.
+    /// Returns the names of a directory's entries from the current position on, without `.` and `..`.
     public func names() throws(Errno) -> [RawText] { try names { _ in true } }
 
-    /// Those of them that are wanted.
     public func names(where isWanted: (CName) -> Bool) throws(Errno) -> [RawText] {
         var names: [RawText] = []
         try DirectoryBlock.forEach(of: raw) { _, name in

@@ -1,8 +1,8 @@
 import CSystemShims
 import Glibc
 
-/// An open file, closed when its last owner releases it. It is shared, because a cache may drop a
-/// descriptor that a request still uses.
+/// An open file, closed when its last owner releases it. It is shared, because a cache may drop a descriptor that a request
+/// still uses.
 public final class FileDescriptor: Sendable {
     public let raw: Int32
     public init(adopting raw: Int32) { self.raw = raw }
@@ -10,20 +10,20 @@ public final class FileDescriptor: Sendable {
 }
 
 extension FileDescriptor {
-    /// Relative to the working directory.
+    /// Opens a path relative to the working directory.
     public static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(Errno) -> FileDescriptor {
         FileDescriptor(adopting: try System.open(at: AT_FDCWD, path, flags | O_CLOEXEC, mode: mode))
     }
 
-    /// An entry of this directory, never through a symbolic link.
+    /// Opens an entry of this directory without following a symbolic link.
     public func open(
         _ name: UnsafePointer<CChar>, _ flags: Int32, mode: mode_t = 0
     ) throws(Errno) -> FileDescriptor {
         FileDescriptor(adopting: try System.open(at: raw, name, flags | O_CLOEXEC | O_NOFOLLOW, mode: mode))
     }
 
-    /// An entry of this directory that is a plain file; EINVAL for anything else. Opening does not wait,
-    /// not even for the other end of a FIFO.
+    /// Opens an entry of this directory that is a regular file; EINVAL for anything else. It never waits, not even for the
+    /// other end of a FIFO.
     public func openFile(_ name: UnsafePointer<CChar>, _ flags: Int32) throws(Errno) -> FileDescriptor {
         try Self.openFile(name, flags, in: raw)
     }
@@ -36,7 +36,7 @@ extension FileDescriptor {
         return file
     }
 
-    /// The whole content, for small files; EFBIG for one of more than `limit` bytes.
+    /// Reads the whole content of a small file; EFBIG for more than `limit` bytes.
     public func readAll(limit: Int = .max) throws(Errno) -> [UInt8] {
         var content: [UInt8] = []
         var room = 4096
@@ -49,6 +49,6 @@ extension FileDescriptor {
         }
     }
 
-    /// Writes everything, in as many calls as it takes.
+    /// Writes all bytes, in as many calls as needed.
     public func writeAll(_ bytes: [UInt8]) throws(Errno) { try System.writeAll(raw, bytes) }
 }

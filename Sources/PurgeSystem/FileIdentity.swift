@@ -1,7 +1,7 @@
 import Glibc
 
-/// Tells a file or directory from all others, for as long as somebody has it open: some file systems give an inode another
-/// number when nobody uses it.
+/// The identity of a file or directory. It is only valid while somebody has the file open: some file systems give an unused
+/// inode another number.
 public struct FileIdentity: Hashable, Sendable, LosslessStringConvertible {
     private let device: UInt
     private let inode: UInt
@@ -10,7 +10,7 @@ public struct FileIdentity: Hashable, Sendable, LosslessStringConvertible {
 
     public init(of file: FileDescriptor) throws(Errno) { self.init(try System.status(file.raw)) }
 
-    /// The form of `description`.
+    /// Parses the form of `description`.
     public init?(_ description: String) {
         let numbers = description.split(separator: ":").map { UInt($0) }
         guard numbers.count == 2, let device = numbers[0], let inode = numbers[1] else { return nil }
@@ -20,7 +20,7 @@ public struct FileIdentity: Hashable, Sendable, LosslessStringConvertible {
     public var description: String { "\(device):\(inode)" }
 }
 
-/// A directory that keeps its identity because it is open; a lock (flock) on it is not shared.
+/// A directory that keeps its identity because it is open. Its descriptor does not share a lock (flock) on the directory.
 public struct KnownDirectory: Sendable {
     private let descriptor: FileDescriptor
     public let identity: FileIdentity

@@ -1,7 +1,7 @@
 import Glibc
 
-// FoundationEssentials has internal members of shorter names, which the compiler finds first where both are imported. PurgeStore, which
-// imports it in places, may find none of these: it looks at st_mode.
+// The names are long because FoundationEssentials has internal members with shorter ones, which the compiler finds first
+// where both modules are imported. PurgeStore imports it in places, and uses st_mode instead of these members.
 extension FileStatus {
     /// S_IFDIR, S_IFREG, ...
     public var kind: mode_t { st_mode & S_IFMT }

@@ -1,35 +1,36 @@
 import CSystemShims
 import Glibc
 
-/// Directories that root makes where another user can exchange names: mkdir(2) returns no descriptor, so the name may lead
-/// to another directory by the time that it is opened.
+/// Makes directories where another user can exchange names. mkdir(2) returns no descriptor, so the name may lead to another
+/// directory by the time root opens it.
 ///
-/// Until root has opened a new directory and found it empty, it has a mode that others of root's hardly ever have (01700).
-/// Where only root can exchange names nothing is to be proved: not every file system keeps owners and modes (vfat, NFS).
+/// Until root has opened a new directory and found it empty, the directory has a mode that root's other directories hardly
+/// ever have (01700). Where only root can exchange names, no proof is needed: not every file system keeps owners and modes
+/// (vfat, NFS).
 public enum NewDirectory {
-    /// The directory may be the one that was made or another one: its owner or mode is not the one that was asked for.
+    /// The directory may not be the one that was made, because its owner or mode differs from the request.
     public static let unproven = Errno(ENOTUNIQ)
 
-    /// Makes a directory that is this user's alone. ESTALE if the name leads to something else by now, which was not
-    /// touched; `unproven` if nobody can tell.
+    /// Makes a directory that only this user may enter. Throws ESTALE if the name now leads to something else, which is left
+    /// untouched, and `unproven` if that cannot be determined.
     public static func make(_ name: CName, in parent: FileDescriptor) throws(Errno) -> FileDescriptor {
         try create(name, in: parent)
         return try opened(name, in: parent, mark: mark(in: parent))
     }
 
-    /// Makes it for a caller that opens it and hands it to `verify`.
+    /// Makes a directory for a caller that opens it itself and then calls `verify`.
     public static func create(_ name: CName, in parent: FileDescriptor) throws(Errno) {
         try System.makeDirectory(at: parent.raw, name, mode: 0o700 | mark(in: parent))
     }
 
-    /// Accepts what `create` has made, or throws what `make` does.
+    /// Accepts a directory that `create` made, or throws the errors of `make`.
     public static func verify(_ made: FileDescriptor, named name: CName, in parent: FileDescriptor) throws(Errno) {
         try withdrawing(name, in: parent) { () throws(Errno) in
             try verify(made, in: parent, mark: mark(in: parent))
         }
     }
 
-    /// Makes one whose name begins with `prefix`, and returns its path too.
+    /// Makes a directory with a name that begins with `prefix`, and returns its path too.
     public static func makeTemporary(prefix: String) throws(Errno) -> (path: String, directory: FileDescriptor) {
         let path = try System.makeTemporaryDirectory(prefix: prefix)
         let parent = try FileDescriptor.open(path.parentPath, System.openPath | O_DIRECTORY)
@@ -51,7 +52,7 @@ public enum NewDirectory {
     ) throws(Errno) -> Value {
         do throws(Errno) { return try body() } catch {
             if [.stale, .noEntry, .notDirectory, Errno(ELOOP)].contains(error) { throw .stale }
-            // By this name only an empty directory can go, which the owner of `parent` could remove too.
+            // Only an empty directory can be removed by this name, and the owner of `parent` could remove that anyway.
             do throws(Errno) { try System.removeDirectory(at: parent.raw, name) } catch {}
             throw error
         }
@@ -69,11 +70,11 @@ public enum NewDirectory {
         geteuid() == 0 && !isTrusted(parent) ? S_ISVTX : 0
     }
 
-    /// Whether only root can exchange names in it.
+    /// Returns whether only root can exchange names in the directory.
     private static func isTrusted(_ parent: FileDescriptor) -> Bool { geteuid() == 0 && parent.keepsNamesOfAll }
 
-    /// Whether it belongs to this user, and, for root, nobody else may enter it: then nobody else changes what is in it.
-    /// Some file systems give every directory the same mode; what an ordinary user makes there is accepted.
+    /// Returns whether the directory belongs to this user and, for root, has mode 0700, so that nobody else can change its
+    /// content. Some file systems give every directory the same mode, so for an ordinary user the mode does not count.
     public static func isOwn(_ directory: FileDescriptor) throws(Errno) -> Bool {
         try isOwn(System.status(directory.raw))
     }
@@ -84,16 +85,16 @@ public enum NewDirectory {
 }
 
 extension System {
-    /// Whether this process may change the files of other users: not as root of a user namespace.
+    /// Whether this process is root over other users' files; false for root of a user namespace.
     public static var isRoot: Bool {
         guard geteuid() == 0 else { return false }
         // USER_NS_INIT_INO of <linux/nsfs.h>.
         do throws(Errno) { return try status(ofPath: "/proc/self/ns/user").st_ino == 0xEFFF_FFFD } catch { return true }
     }
 
-    /// A directory that belongs to `owner` from the beginning, where root may make one for others. So nothing need be given
-    /// away by a name. If it cannot be made as that user (a user namespace, a quota, a container without CAP_SETPCAP or
-    /// CAP_SETUID), it is this user's.
+    /// Makes a directory that belongs to `owner` from the beginning, where root may make one for others. So no later chown by
+    /// name is needed. If it cannot be made as that user (a user namespace, a quota, a container without CAP_SETPCAP or
+    /// CAP_SETUID), it belongs to the current user.
     public static func makeDirectory(
         at dir: Int32, _ name: CName, mode: mode_t, for owner: uid_t, _ group: gid_t
     ) throws(Errno) {

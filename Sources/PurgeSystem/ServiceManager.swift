@@ -1,8 +1,8 @@
 import CSystemShims
 import Glibc
 
-/// The program that has started this one as a service and waits to be told how it is: systemd, or another that speaks the
-/// protocol of sd_notify(3). A message is one datagram to a socket that the environment names.
+/// The service manager that started this program and waits for its state: systemd, or another that speaks the protocol of
+/// sd_notify(3). A message is one datagram to a socket named in the environment.
 public struct ServiceManager: Sendable {
     public enum Message: String, Sendable {
         case ready = "READY=1"
@@ -12,8 +12,8 @@ public struct ServiceManager: Sendable {
     private static let variable = "NOTIFY_SOCKET"
     private let address: RawText
 
-    /// Takes its name out of the environment, so that no program which this one starts speaks for it. nil if nobody waits.
-    /// To be called before any thread is started.
+    /// Returns the service manager, or nil if there is none. It removes the name from the environment, so that programs
+    /// started by this one do not speak for it. Must be called before any thread is started.
     public static func take() -> ServiceManager? {
         guard let address = getenv(variable).map({ System.rawText($0) }), address.count > 1 else { return nil }
         unsetenv(variable)

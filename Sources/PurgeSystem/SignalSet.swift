@@ -1,7 +1,6 @@
 import CSystemShims
 import Glibc
 
-/// A set of signals.
 public struct SignalSet: OptionSet, Sendable {
     public let rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -9,8 +8,8 @@ public struct SignalSet: OptionSet, Sendable {
     /// The signals that tell this process to end.
     public static var ending: SignalSet { SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT).withoutIgnored }
 
-    /// The signals of the set that this process was not started to ignore (by `nohup`, or in the background of a
-    /// script). While it is blocked, an ignored signal waits to be fetched like any other.
+    /// The signals of the set, less any that this process was started to ignore (by `nohup`, or in the background of a
+    /// script). While it is blocked, even an ignored signal becomes pending.
     public var withoutIgnored: SignalSet { SignalSet(rawValue: shim_without_ignored(rawValue)) }
 
     public var numbers: [Int32] { (1...64).filter { contains(SignalSet($0)) } }
@@ -23,8 +22,8 @@ public struct SignalSet: OptionSet, Sendable {
 /// A signal that has arrived.
 public struct ReceivedSignal: Sendable {
     public var number: Int32
-    /// Sent by the kernel and not by a process: a signal from a terminal goes to its whole
-    /// foreground group, including our children.
+    /// Whether the kernel sent the signal. A signal from a terminal goes to its whole foreground group, including our
+    /// children.
     public var isFromKernel: Bool
 }
 
@@ -33,7 +32,7 @@ public enum ProcessEnd: Hashable, Sendable {
     case exited(Int32)
     case killed(signal: Int32)
 
-    /// What waitpid(2) reports; nil while the process is only stopped.
+    /// Decodes the status of waitpid(2); nil while the process is only stopped.
     init?(status: Int32) {
         if status & 0x7F == 0 {
             self = .exited((status >> 8) & 0xFF)
@@ -44,7 +43,7 @@ public enum ProcessEnd: Hashable, Sendable {
         }
     }
 
-    /// As a shell shows it: 128 + N for signal N.
+    /// The exit status that a shell shows: 128 + N for signal N.
     public var exitStatus: Int32 {
         switch self {
         case .exited(let status): status

@@ -13,22 +13,22 @@ extension System {
         try SystemCall.done(.fstatat) { shim_fstatat(dir, name, &out) }
         return out
     }
-    /// Nanoseconds since 1970; ENODATA if the file system keeps no birth time.
+    /// Returns the birth time in nanoseconds since 1970; ENODATA if the file system keeps none.
     public static func birthTime(at dir: Int32, _ name: CName) throws(Errno) -> Int64 {
         try SystemCall.run(.statx) { shim_birth_time(dir, name, 0) }
     }
-    /// The device of the mount that holds the file. The file system is not asked for attributes, so for a mount point its
-    /// daemon is not asked at all; for a name in a FUSE mount it is, if the kernel has not cached the way to it.
+    /// Returns the device of the mount that holds the file. This asks no file system for attributes, so a mount point's
+    /// daemon is never asked. A daemon is asked for a name in its mount if the kernel has not cached the path to it.
     public static func device(at dir: Int32, _ path: CName) throws(Errno) -> Int64 {
         try SystemCall.run(.statx) { shim_device(dir, path) }
     }
-    /// The inode number that the kernel knows, without its highest bit. As with `device`, no daemon is asked about its own
-    /// mount point: it is 1 there (FUSE_ROOT_ID) until something else has asked.
+    /// Returns the inode number that the kernel has cached, without its highest bit. As with `device`, no daemon is asked
+    /// about its own mount point: the number there is 1 (FUSE_ROOT_ID) until another call asks.
     public static func knownInode(ofPath path: String) throws(Errno) -> Int64 {
         try SystemCall.run(.statx) { shim_known_inode(path) }
     }
-    /// Whether something may be mounted there; false is certain. As with `device`, no daemon is asked about its own mount
-    /// point, but it may be about a name in its mount.
+    /// Returns whether something may be mounted there; false is certain. As with `device`, a daemon is not asked about its
+    /// own mount point, but may be asked about a name in its mount.
     public static func mayBeMountpoint(_ path: String) -> Bool {
         do { return try SystemCall.run(.statx) { shim_is_mount_root(path) } != 0 } catch { return true }
     }
@@ -37,7 +37,7 @@ extension System {
         try SystemCall.done(.fstatvfs) { shim_fstatvfs(fd, &out) }
         return out
     }
-    /// f_type of statfs(2), a magic number of <linux/magic.h>.
+    /// Returns f_type of statfs(2), a magic number from <linux/magic.h>.
     public static func fileSystemType(_ fd: Int32) throws(Errno) -> Int64 {
         try SystemCall.run(.fstatfs) { shim_fs_type(fd) }
     }

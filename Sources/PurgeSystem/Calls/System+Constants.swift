@@ -1,6 +1,6 @@
 import CSystemShims
 
-// What Glibc's module hides of <fcntl.h>, <unistd.h>, <stdio.h> and <sys/xattr.h>.
+// Constants of <fcntl.h>, <unistd.h>, <stdio.h> and <sys/xattr.h> that Glibc's module hides.
 extension System {
     /// O_PATH, O_NOATIME, O_DIRECT and O_TMPFILE of open(2).
     public static let openPath = SHIM_O_PATH

@@ -14,10 +14,10 @@ extension System {
     public static func read(_ fd: Int32, _ buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
         try SystemCall.run(.read) { shim_read(fd, buffer.baseAddress, buffer.count) }
     }
-    /// One read(2), or pread(2) at an offset; empty at the end.
+    /// Makes one read(2), or pread(2) if there is an offset. The result is empty at the end of the file.
     public static func read(_ fd: Int32, _ limit: Int, at offset: Int64? = nil) throws(Errno) -> [UInt8] {
         var failure: Errno?
-        // Memory that is not read into is not touched.
+        // Uninitialized memory, so that the part beyond the data is not touched.
         let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
             let buffer = UnsafeMutableRawBufferPointer(buffer)
             do throws(Errno) {
@@ -30,12 +30,12 @@ extension System {
     public static func write(_ fd: Int32, _ bytes: [UInt8]) throws(Errno) -> Int {
         try SystemCall.run(.write) { shim_write(fd, bytes, bytes.count) }
     }
-    /// Everything, in as many calls as it takes.
+    /// Writes all bytes, in as many calls as needed.
     public static func writeAll(_ fd: Int32, _ bytes: [UInt8]) throws(Errno) {
         var rest = bytes
         while !rest.isEmpty { rest.removeFirst(try write(fd, rest)) }
     }
-    /// nil past the last data or hole (ENXIO).
+    /// Throws ENXIO past the last data or hole.
     public static func seek(_ fd: Int32, _ offset: Int64, _ whence: Int32) throws(Errno) -> Int64 {
         try SystemCall.run(.lseek) { shim_lseek(fd, offset, whence) }
     }
@@ -48,7 +48,7 @@ extension System {
     public static func allocate(_ fd: Int32, mode: Int32, offset: Int64, length: Int64) throws(Errno) {
         try SystemCall.done(.fallocate) { shim_fallocate(fd, mode, offset, length) }
     }
-    /// Allocates blocks for this many bytes from `offset` on; neither the file's size nor its content changes.
+    /// Allocates blocks for this many bytes from `offset` on, without changing the file's size or content.
     public static func reserve(_ fd: Int32, from offset: Int64, bytes: Int64) throws(Errno) {
         try allocate(fd, mode: allocateKeepSize, offset: offset, length: bytes)
     }
@@ -57,7 +57,7 @@ extension System {
     }
     public static func sync(_ fd: Int32) throws(Errno) { try SystemCall.done(.fsync) { shim_fsync(fd) } }
     public static func syncData(_ fd: Int32) throws(Errno) { try SystemCall.done(.fdatasync) { shim_fdatasync(fd) } }
-    /// Everything on the file system that the file is on.
+    /// Syncs the whole file system that holds the file.
     public static func syncFileSystem(_ fd: Int32) throws(Errno) { try SystemCall.done(.syncfs) { shim_syncfs(fd) } }
     public static func copyRange(
         from: Int32, offset: Int64, to: Int32, offset toOffset: Int64, length: Int

@@ -1,15 +1,15 @@
 import CSystemShims
 import Glibc
 
-// Extended attributes: of `name` in `dir`, or of `dir` itself if `name` is nil.
+// Extended attributes of `name` in `dir`, or of `dir` itself if `name` is nil.
 extension System {
-    /// Returns the value's length; with an empty buffer it does only that.
+    /// Returns the length of the value, and stores the value in `buffer` unless that is empty.
     public static func attribute(
         at dir: Int32, _ name: CName?, _ key: CName, into buffer: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> Int {
         try SystemCall.run(.getxattr) { shim_getxattr(dir, name, key, buffer.baseAddress, buffer.count) }
     }
-    /// The value; ERANGE if it is longer than `limit` bytes.
+    /// Returns the value; ERANGE if it is longer than `limit` bytes.
     public static func attribute(
         at dir: Int32, _ name: CName?, _ key: CName, limit: Int
     ) throws(Errno) -> [UInt8] {
@@ -22,7 +22,7 @@ extension System {
     ) throws(Errno) {
         try SystemCall.done(.setxattr) { shim_setxattr(dir, name, key, value, value.count, flags) }
     }
-    /// The length of the list of names, each with a zero at its end.
+    /// Returns the length of the list of names, each terminated by a zero.
     public static func attributeNames(
         at dir: Int32, _ name: CName?, into buffer: UnsafeMutableBufferPointer<CChar>
     ) throws(Errno) -> Int {

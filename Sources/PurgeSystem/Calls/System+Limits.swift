@@ -1,10 +1,8 @@
 import Glibc
 
-// RLIMIT_NOFILE: how many descriptors this process may have.
+// RLIMIT_NOFILE, the limit on this process's descriptors.
 extension System {
-    /// The soft limit.
     public static func descriptorLimit() -> Int { Int(clamping: descriptorLimits().rlim_cur) }
-    /// The hard limit.
     public static func largestDescriptorLimit() -> Int { Int(clamping: descriptorLimits().rlim_max) }
     /// Raises the soft limit to the hard one, if that is allowed.
     public static func raiseDescriptorLimit() {

@@ -12,7 +12,7 @@ extension System {
     public static func makeSymbolicLink(to target: CName, at dir: Int32, _ name: CName) throws(Errno) {
         try SystemCall.done(.symlinkat) { shim_symlinkat(target, dir, name) }
     }
-    /// The target, without a zero at its end.
+    /// Returns the target, without a terminating zero.
     public static func readLink(at dir: Int32, _ name: CName) throws(Errno) -> [CChar] {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let length = try SystemCall.run(.readlinkat) { shim_readlinkat(dir, name, &target, target.count) }
@@ -32,11 +32,11 @@ extension System {
     public static func link(at from: Int32, _ name: CName, to: Int32, _ newName: CName) throws(Errno) {
         try SystemCall.done(.linkat) { shim_linkat(from, name, to, newName, 0) }
     }
-    /// A new name for an open file, even for one without a name that was opened with O_TMPFILE.
+    /// Gives an open file a new name. This includes a file opened with O_TMPFILE, which has no other.
     public static func link(_ fd: Int32, to: Int32, _ newName: CName) throws(Errno) {
         try SystemCall.done(.linkat) { shim_linkat(AT_FDCWD, "/proc/self/fd/\(fd)", to, newName, AT_SYMLINK_FOLLOW) }
     }
-    /// One getdents64(2); 0 at the end.
+    /// Makes one getdents64(2) call, which returns 0 at the end.
     public static func directoryEntries(
         _ fd: Int32, into buffer: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> Int {

@@ -1,7 +1,7 @@
 import CSystemShims
 import Glibc
 
-// Whole paths, as a user types them; symbolic links are followed.
+// Calls on whole paths, as a user types them. They follow symbolic links.
 extension System {
     public static func status(ofPath path: String) throws(Errno) -> FileStatus {
         var out = stat()
@@ -9,14 +9,14 @@ extension System {
         return out
     }
 
-    /// Absolute, without symbolic links, `.` and `..`. A path that is not UTF-8 is EILSEQ, because as text it would be
-    /// a different path.
+    /// Returns the path in absolute form, without symbolic links, `.` and `..`. A result that is not UTF-8 is EILSEQ, because
+    /// converted to text it would be a different path.
     public static func resolved(_ path: String) throws(Errno) -> String {
         guard let text = String(path: try resolved(Array(path.utf8CString))) else { throw .illegalByteSequence }
         return text
     }
 
-    /// The same, byte for byte.
+    /// Returns the resolved path byte for byte.
     public static func resolved(_ path: RawText) throws(Errno) -> [UInt8] {
         var resolved: UnsafeMutablePointer<CChar>?
         try SystemCall.done(.realpath) { shim_realpath(path, &resolved) }
@@ -25,7 +25,7 @@ extension System {
         return rawText(resolved).dropLast().map { UInt8(bitPattern: $0) }
     }
 
-    /// The same for something that does not exist yet, or that cannot be examined.
+    /// Resolves a path whose last component may not exist yet, or cannot be examined.
     public static func resolvedOrParent(_ path: String) throws(Errno) -> String {
         do throws(Errno) {
             return try resolved(path)
@@ -36,12 +36,12 @@ extension System {
         }
     }
 
-    /// R_OK, W_OK, X_OK or F_OK.
+    /// Throws unless this process has the access `mode`: R_OK, W_OK, X_OK or F_OK.
     public static func checkAccess(_ path: String, _ mode: Int32) throws(Errno) {
         try SystemCall.done(.access) { shim_access(path, mode) }
     }
 
-    /// Makes a directory of mode 0700 whose name is `prefix` and six random characters.
+    /// Makes a directory of mode 0700 with a name of `prefix` and six random characters.
     public static func makeTemporaryDirectory(prefix: String) throws(Errno) -> String {
         var pattern = Array((prefix + "XXXXXX").utf8CString)
         try SystemCall.done(.mkdtemp) { shim_make_temporary_directory(&pattern) }
@@ -50,20 +50,20 @@ extension System {
         return made
     }
 
-    /// With `detaching`, a mount that is in use disappears when it is no longer used. Only for root.
+    /// Unmounts as root. With `detaching`, a mount in use disappears as soon as it is no longer used.
     public static func unmount(_ path: String, detaching: Bool) throws(Errno) {
         try SystemCall.done(.umount2) { shim_unmount(path, detaching ? Int32(MNT_DETACH) : 0) }
     }
 
-    /// The same by the setuid program that unmounts FUSE mounts for ordinary users; its messages are dropped. Returns
-    /// whether it has unmounted.
+    /// Unmounts through fusermount3, the setuid program for ordinary users' FUSE mounts, and drops its messages. Returns
+    /// whether that succeeded.
     public static func unmountAsUser(_ path: String, detaching: Bool) throws(Errno) -> Bool {
         let words = ["fusermount3", "-u", "-q"] + (detaching ? ["-z"] : []) + ["--", path]
         let pid = try spawnDetached("fusermount3", words, keepsMessages: false)
         return try wait(for: pid, blocking: true) == .exited(0)
     }
 
-    /// For a FUSE mount: every call that waits for its daemon fails. It is also unmounted, unless it is in use (EBUSY).
+    /// Makes every call that waits for the daemon of a FUSE mount fail, and unmounts the mount unless it is in use (EBUSY).
     public static func unmountByForce(_ path: String) throws(Errno) {
         try SystemCall.done(.umount2) { shim_unmount(path, Int32(MNT_FORCE)) }
     }

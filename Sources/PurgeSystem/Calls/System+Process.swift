@@ -1,12 +1,12 @@
 import CSystemShims
 import Glibc
 
-/// Bytes with a zero at their end. Arguments and environment are handed on as they came, UTF-8 or not.
+/// Bytes with a terminating zero. Arguments and environment are passed on unchanged, UTF-8 or not.
 public typealias RawText = [CChar]
 
 // Processes.
 extension System {
-    /// This process's environment, each entry `NAME=VALUE`.
+    /// Returns this process's environment, each entry as `NAME=VALUE`.
     public static func environment() -> [RawText] {
         var entries: [RawText] = []
         guard var next = shim_environment() else { return entries }
@@ -17,7 +17,7 @@ extension System {
         return entries
     }
 
-    /// This process's command line, its own name first.
+    /// Returns this process's command line, beginning with its name.
     public static func arguments() -> [RawText] {
         var words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         let count = shim_arguments(&words)
@@ -25,13 +25,13 @@ extension System {
         return (0..<Int(count)).compactMap { words[$0].map { rawText($0) } }
     }
 
-    /// A copy of a C string.
+    /// Copies a C string.
     public static func rawText(_ text: CName) -> RawText {
         Array(UnsafeBufferPointer(start: text, count: strlen(text) + 1))
     }
 
-    /// Starts a program, which is looked up in PATH unless its name has a slash, with the signal mask
-    /// `mask` and everything else inherited from this process. Returns the pid.
+    /// Starts a program with the signal mask `mask`, and returns its pid. A name without a slash is looked up in PATH.
+    /// Everything else is inherited from this process.
     public static func spawn(
         _ arguments: [RawText], environment: [RawText], mask: SignalSet, directory: String? = nil
     ) throws(Errno) -> pid_t {
@@ -50,12 +50,11 @@ extension System {
         }
     }
 
-    /// The number under which a detached process finds what was passed to it.
+    /// The descriptor number at which a detached process finds the descriptor passed to it.
     public static let passedDescriptor: Int32 = 3
 
-    /// Starts a program in a session of its own, with signals at their defaults, and with no descriptors
-    /// but the standard ones (which are /dev/null, except for standard error with `keepsMessages`) and
-    /// `passing`. Returns the pid.
+    /// Starts a program in its own session, with default signal actions, and returns its pid. Its only descriptors are
+    /// `passing` and the standard ones, which are /dev/null, except for standard error with `keepsMessages`.
     public static func spawnDetached(
         _ path: String, _ arguments: [String], passing: Int32? = nil, keepsMessages: Bool = true
     ) throws(Errno) -> pid_t {
@@ -64,15 +63,16 @@ extension System {
         }
     }
 
-    /// Makes a copy of this process, in the state in which `spawnDetached` starts a program. In /proc and ps `words`
-    /// are its command line, with blanks between them. Returns its pid. The copy runs `body` and exits with its status: the
-    /// objects of its original that hold descriptors are there, but the descriptors are closed. Returns nil if this process
-    /// cannot be copied because it has several threads, or the memory of its own command line and its environment has no
-    /// room for `words`.
+    /// Forks this process into the state in which `spawnDetached` starts a program, and returns the copy's pid. The copy
+    /// shows `words`, separated by spaces, as its command line in /proc and ps. It runs `body` and exits with the status that
+    /// `body` returns. Objects that own descriptors exist in the copy, but their descriptors are closed. Returns nil if this
+    /// process has several threads and so cannot be copied, or if `words` do not fit into the memory of its own command line
+    /// and environment.
     ///
-    /// A new thread calls fork(2) before it runs anything else, and is the only one of the copy. Swift 6.3 keeps the number of
-    /// each thread that has taken a Mutex, or has made a global; the copy of a thread has another number, and the kernel lets
-    /// only the owner unlock what another thread waits for. The copy of a thread that has run before spins for ever then.
+    /// A new thread calls fork(2) before it runs anything else, and is the copy's only thread. A thread that has run Swift
+    /// code cannot be copied: Swift 6.3 stores the id of each thread that has taken a Mutex or initialized a global, the
+    /// copied thread has another id, and the kernel lets only the owner unlock a lock with waiters. The copy would spin
+    /// forever.
     public static func forkDetached(
         showing words: [String], passing: Int32, _ body: @escaping () -> Int32
     ) throws(Errno) -> pid_t? {
@@ -89,22 +89,22 @@ extension System {
         }
     }
 
-    /// Starts a program in a process group of its own, with signals at their defaults, nothing to read on standard input,
-    /// and its output on standard error. Returns the pid, which is also the number of the group.
+    /// Starts a program in its own process group, with default signal actions, empty standard input, and its output on
+    /// standard error. Returns its pid, which is also the number of the group.
     public static func spawnGroup(
         _ path: String, _ arguments: [RawText], environment: [RawText]
     ) throws(Errno) -> pid_t {
         try start(arguments, environment) { shim_spawn_group(path, $0, $1) }
     }
 
-    /// How a child ended; without `blocking`, nil if it has not ended.
+    /// Returns how a child ended. Without `blocking`, it returns nil if the child has not ended.
     public static func wait(for pid: pid_t, blocking: Bool) throws(Errno) -> ProcessEnd? {
         var status: Int32 = 0
         let found = try SystemCall.run(.waitpid) { shim_wait(pid, blocking ? 0 : WNOHANG, &status) }
         return found == 0 ? nil : ProcessEnd(status: status)
     }
 
-    /// Waits, `milliseconds` at most, until a process has ended, whoever its parent is. Returns whether it has.
+    /// Waits at most `milliseconds` for the end of a process, whoever its parent is. Returns whether the process has ended.
     public static func waitForEnd(of pid: pid_t, milliseconds: Int32) throws(Errno) -> Bool {
         do throws(Errno) {
             let process = FileDescriptor(adopting: try SystemCall.run(.pidfdOpen) { shim_pidfd_open(pid) })
@@ -112,18 +112,18 @@ extension System {
         } catch .noSuchProcess { return true }
     }
 
-    /// A child that has ended and has not been waited for yet; nil if there is none.
+    /// Returns a child that has ended and was not waited for yet, or nil if there is none.
     public static func endedChild() throws(Errno) -> pid_t? {
         let pid = try SystemCall.run(.waitid) { shim_ended_child() }
         return pid == 0 ? nil : pid
     }
 
-    /// Signal 0 only checks whether the process exists. A negative number means all processes of that group.
+    /// Sends a signal; signal 0 only checks that the process exists. A negative pid means all processes of that group.
     public static func signal(_ pid: pid_t, _ number: Int32) throws(Errno) {
         try SystemCall.done(.kill) { shim_kill(pid, number) }
     }
 
-    /// argv or envp: pointers to copies of `texts`, followed by nil.
+    /// Passes `body` an argv or envp: pointers to copies of `texts`, followed by nil.
     public static func withPointers<Result, Failure: Error>(
         _ texts: [RawText], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -138,9 +138,9 @@ extension System {
     }
 }
 
-// Signals, of the calling thread.
+// Signals of the calling thread.
 extension System {
-    /// Returns what was blocked before.
+    /// Blocks `signals`, and returns the set that was blocked before.
     public static func block(_ signals: SignalSet) throws(Errno) -> SignalSet {
         var old: UInt64 = 0
         try SystemCall.done(.sigprocmask) { shim_block_signals(signals.rawValue, &old) }
@@ -150,15 +150,15 @@ extension System {
         let blocked = try block(SignalSet())
         try setMask(blocked.subtracting(signals))
     }
-    /// A signal that tells this process to end, if one is blocked and waits to be fetched. Work that may take long asks
-    /// for it from time to time, and gives up.
+    /// Returns a blocked, pending signal that tells this process to end, if there is one. Long work checks for it from time
+    /// to time, and gives up.
     public static func endSignal() -> Int32? {
         let number = shim_pending_signal(SignalSet.ending.rawValue)
         return number > 0 ? number : nil
     }
-    /// From now on each of `signals`, unless it is ignored, first ends the child `pid`, says `message`, and then ends
-    /// this process with 128+N. A child that does not end is killed, and a dead mount that it leaves at `mountpoint` is
-    /// removed. They are no longer blocked when this returns.
+    /// Makes each of `signals` that is not ignored end the child `pid`, print `message`, and end this process with 128+N. A
+    /// child that does not end is killed, and a dead mount that it leaves at `mountpoint` is removed. The signals are
+    /// unblocked when this returns.
     public static func end(
         with pid: pid_t, mountpoint: String, on signals: SignalSet, message: String
     ) throws(Errno) {
@@ -173,7 +173,7 @@ extension System {
     public static func ignore(_ signal: Int32) throws(Errno) {
         try SystemCall.done(.sigaction) { shim_ignore_signal(signal) }
     }
-    /// The next of `signals`, which are blocked; nil if none arrived in time.
+    /// Waits for the next of `signals`, which must be blocked; nil if none arrives in time.
     public static func nextSignal(of signals: SignalSet, milliseconds: Int32) throws(Errno) -> ReceivedSignal? {
         var byKernel: Int32 = 0
         let number = try SystemCall.wait(.sigtimedwait, milliseconds: milliseconds) { left in
@@ -184,8 +184,8 @@ extension System {
 }
 
 extension System {
-    /// From now on a crash of this process (a trap, SIGSEGV, SIGBUS) is reported on standard error and in a file at
-    /// `path`, which is made only then and belongs to `owner`. To be called before any thread is started.
+    /// Makes a crash of this process (a trap, SIGSEGV, SIGBUS) report on standard error and in a file at `path`. The file is
+    /// made only then, and belongs to `owner`. Must be called before any thread is started.
     public static func leaveLastWords(at path: String, owner: uid_t) throws(Errno) {
         try SystemCall.done(.sigaction) { shim_leave_last_words(path, owner) }
     }
@@ -193,42 +193,42 @@ extension System {
 
 // Descriptors between processes.
 extension System {
-    /// An empty file in memory; its name only shows in /proc, as `/memfd:NAME (deleted)`.
+    /// Makes an empty file in memory. Its name shows only in /proc, as `/memfd:NAME (deleted)`.
     public static func makeMemoryFile(_ name: String) throws(Errno) -> FileDescriptor {
         FileDescriptor(adopting: try SystemCall.run(.memfdCreate) { shim_memory_file(name) })
     }
-    /// Two ends of one connection, both closed on exec.
+    /// Makes a pair of connected sockets, both closed on exec.
     public static func makeConnection() throws(Errno) -> (FileDescriptor, FileDescriptor) {
         var ends: [Int32] = [-1, -1]
         try SystemCall.done(.socketpair) { shim_socketpair(&ends) }
         return (FileDescriptor(adopting: ends[0]), FileDescriptor(adopting: ends[1]))
     }
-    /// Whether a read would not block (also at end of file); false if the time ran out.
+    /// Waits until a read would not block, which includes end of file; false if the time ran out.
     public static func waitReadable(_ fd: Int32, milliseconds: Int32) throws(Errno) -> Bool {
         try SystemCall.wait(.poll, milliseconds: milliseconds) { shim_poll_in(fd, $0) } > 0
     }
-    /// Whether a write would not block (or would fail); false if the time ran out.
+    /// Waits until a write would not block, which includes an error; false if the time ran out.
     public static func waitWritable(_ fd: Int32, milliseconds: Int32) throws(Errno) -> Bool {
         try SystemCall.wait(.poll, milliseconds: milliseconds) { shim_poll_out(fd, $0) } > 0
     }
-    /// Waits, with no time limit, for a change of a file of /proc that tells of changes by POLLPRI.
+    /// Waits without a time limit for a change of a file in /proc that reports changes by POLLPRI.
     public static func waitForChange(of fd: Int32) throws(Errno) {
         _ = try SystemCall.wait(.poll, milliseconds: -1) { shim_poll_priority(fd, $0) }
     }
-    /// From now on a read or write that would block fails with EAGAIN.
+    /// Makes reads and writes that would block fail with EAGAIN.
     public static func makeNonblocking(_ fd: Int32) throws(Errno) {
         try SystemCall.done(.fcntl) { shim_make_nonblocking(fd) }
     }
-    /// Waits, with no time limit, for something to read or for one of `signals`, which are blocked and are not fetched.
-    /// Returns whether there is something to read (including end of file).
+    /// Waits without a time limit for data or for one of `signals`, which must be blocked and stay pending. Returns whether
+    /// there is something to read, which includes end of file.
     public static func waitReadable(_ fd: Int32, or signals: SignalSet) throws(Errno) -> Bool {
         try SystemCall.run(.poll) { shim_poll_in_or_signal(fd, signals.rawValue, -1) } & 1 != 0
     }
-    /// Another descriptor of the same open file, closed on exec.
+    /// Returns another descriptor of the same open file, closed on exec.
     public static func duplicate(_ fd: Int32) throws(Errno) -> FileDescriptor {
         FileDescriptor(adopting: try SystemCall.run(.fcntl) { shim_dup(fd) })
     }
-    /// Makes `number` a duplicate of `fd` that programs executed later inherit.
+    /// Makes `number` a duplicate of `fd` that executed programs inherit.
     public static func duplicate(_ fd: Int32, as number: Int32) throws(Errno) {
         try SystemCall.done(.dup2) { shim_dup2(fd, number) }
     }

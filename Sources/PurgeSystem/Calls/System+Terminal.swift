@@ -1,7 +1,6 @@
 import CSystemShims
 import Glibc
 
-/// The size of a terminal.
 public struct TerminalSize: Hashable, Sendable {
     public var columns: Int
     public var rows: Int
@@ -12,7 +11,7 @@ public struct TerminalSize: Hashable, Sendable {
 }
 
 extension System {
-    /// 80 x 24 if the terminal does not know.
+    /// Returns the size of a terminal, or 80 x 24 if the terminal does not report it.
     public static func terminalSize(_ descriptor: Int32) -> TerminalSize {
         var columns: UInt16 = 0
         var rows: UInt16 = 0

@@ -1,16 +1,16 @@
 import CSystemShims
 import Glibc
 
-/// The one way to the kernel. Every wrapper passes through `run`: this is where EINTR is retried, and where a
-/// test can make a call fail (`SystemCallFaults`).
+/// The only way to the kernel. Every wrapper passes through `run`, which retries EINTR and lets a test make a call fail
+/// (`SystemCallFaults`).
 public enum SystemCall {
-    /// Turns a shim's result (>= 0, or -errno) into a result or an error.
+    /// Turns a shim's result (>= 0, or -errno) into a value or an error.
     @inline(__always)
     static func run<Value: FixedWidthInteger & SignedInteger>(
         _ name: Name, _ call: () -> Value
     ) throws(Errno) -> Value {
         while true {
-            // All that production pays for the hook is this test of a thread-local pointer.
+            // In production the hook costs only this test of a thread-local pointer.
             let fault = shim_call_watch() == nil ? 0 : SystemCallWatch.fault(of: name)
             let result = fault == 0 ? call() : Value(-fault)
             if result >= 0 { return result }
@@ -19,8 +19,8 @@ public enum SystemCall {
         }
     }
 
-    /// For a call that waits for at most `milliseconds`, or for ever if that is negative. After an interruption it
-    /// waits for the rest of the time.
+    /// Makes a call that waits at most `milliseconds`, or forever if that is negative. After an interruption it waits for the
+    /// remaining time.
     static func wait(_ name: Name, milliseconds: Int32, _ call: (Int32) -> Int32) throws(Errno) -> Int32 {
         let end = System.uptime() + Int64(milliseconds) * 1_000_000
         return try run(name) {
@@ -36,7 +36,7 @@ public enum SystemCall {
 }
 
 extension SystemCall {
-    /// The calls that pass through `run`, by the name of the system call or the C function.
+    /// The calls that pass through `run`, named after the system call or the C function.
     public enum Name: String, Sendable, Hashable {
         // Opening and descriptors.
         case openat, openat2, dup2, fcntl, flock, socketpair, sendto

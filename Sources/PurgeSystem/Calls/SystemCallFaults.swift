@@ -1,16 +1,16 @@
 import CSystemShims
 import Glibc
 
-/// For tests: system calls of the calling thread that fail without reaching the kernel.
+/// System calls of the calling thread that fail without reaching the kernel, for tests.
 public struct SystemCallFaults: Sendable {
-    /// The error of the calls. The caller never sees EINTR, because such a call is retried.
+    /// The error of the failing calls. The caller never sees EINTR, because `SystemCall.run` retries.
     public var code: Int32
     /// The calls that count; nil for all.
     public var name: SystemCall.Name?
-    /// How many calls work before the first fault.
+    /// The number of calls that work before the first fault.
     public var after: Int
-    /// How many fail from there on; `.max` for all. EINTR for all interrupts each of them once, as repeated signals
-    /// would: the call works when it is tried again.
+    /// The number of calls that fail from there on; `.max` for all. EINTR with `.max` interrupts each call once, as repeated
+    /// signals would, and the retry works.
     public var count: Int
 
     public init(after: Int, of name: SystemCall.Name? = nil, code: Int32, count: Int = 1) {
@@ -20,22 +20,22 @@ public struct SystemCallFaults: Sendable {
         self.count = count
     }
 
-    /// No faults: the calls are only listed.
+    /// No faults; the calls are only listed.
     public static let none = SystemCallFaults(after: 0, code: 0, count: 0)
 
     /// The outcome of a body that ran with faults.
     public struct Outcome<Value> {
         public let result: Result<Value, any Error>
-        /// How many faults occurred.
+        /// The number of faults that occurred.
         public let hits: Int
-        /// Every attempt at a call, in order, including those that failed.
+        /// Every attempt at a call, in order, including failed attempts.
         public let calls: [SystemCall.Name]
         /// The first call that failed.
         public let firstHit: SystemCall.Name?
     }
 
-    /// Runs `body`, and once, right before its first call of that name after `earlier` ones, `action`: what another
-    /// thread might do then. Without a name, every call counts.
+    /// Runs `body`, and once, right before its first call of `name` after `earlier` such calls, `action`: an interference
+    /// that another thread could cause. Without a name, every call counts.
     public static func running<Value>(
         _ action: @escaping () -> Void, before name: SystemCall.Name?, after earlier: Int = 0,
         in body: () throws -> Value
@@ -43,7 +43,6 @@ public struct SystemCallFaults: Sendable {
         SystemCallFaults(after: earlier, of: name, code: 0).during(action, body)
     }
 
-    /// Runs `body` with these faults.
     public func during<Value>(_ body: () throws -> Value) -> Outcome<Value> { during({}, body) }
 
     private func during<Value>(_ action: @escaping () -> Void, _ body: () throws -> Value) -> Outcome<Value> {
@@ -53,7 +52,7 @@ public struct SystemCallFaults: Sendable {
     }
 }
 
-/// What happens to a thread's calls while a test watches them.
+/// The faults and the calls of a thread that a test watches.
 final class SystemCallWatch {
     private let faults: SystemCallFaults
     /// Runs before each fault, unwatched.
@@ -62,7 +61,7 @@ final class SystemCallWatch {
     private(set) var hits = 0
     private(set) var firstHit: SystemCall.Name?
     private var counted = 0
-    /// Whether the next call is the second attempt at an interrupted one.
+    /// Whether the next call retries an interrupted one.
     private var isRetry = false
 
     init(_ faults: SystemCallFaults, _ action: @escaping () -> Void) {
@@ -70,7 +69,7 @@ final class SystemCallWatch {
         self.action = action
     }
 
-    /// Inside another watch, this one counts.
+    /// Watches the calls of `body`. It replaces an outer watch for that time.
     func during<Value>(_ body: () throws -> Value) -> Result<Value, any Error> {
         let outer = shim_call_watch()
         // Unmanaged: no reference is taken, since the caller holds one until the pointer has been put back.
@@ -79,7 +78,7 @@ final class SystemCallWatch {
         return withExtendedLifetime(self) { Result { try body() } }
     }
 
-    /// 0, or the errno with which this call of the thread that is watched has to fail.
+    /// Returns the errno with which this call of the watched thread must fail, or 0.
     @inline(never)
     static func fault(of name: SystemCall.Name) -> Int32 {
         guard let watch = shim_call_watch() else { return 0 }

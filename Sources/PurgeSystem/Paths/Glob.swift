@@ -1,6 +1,6 @@
 import Glibc
 
-/// A pattern of fnmatch(3) for paths, byte by byte; its `*` matches a slash too.
+/// An fnmatch(3) pattern for paths, matched byte by byte. Its `*` also matches a slash.
 public struct Glob: Sendable {
     private let pattern: RawText
 
@@ -11,10 +11,10 @@ public struct Glob: Sendable {
         fnmatch(pattern, path.map { CChar(bitPattern: $0) } + [0], 0) == 0
     }
 
-    /// Whether a text has anything special for fnmatch(3) in it.
+    /// Returns whether a text contains a character that is special to fnmatch(3).
     public static func isPattern(_ text: String) -> Bool { text.utf8.contains(where: isSpecial) }
 
-    /// The only path that a pattern can match; nil if there may be others.
+    /// Returns the only path that a pattern can match, or nil if there may be others.
     public static func onlyMatch(of pattern: String) -> String? {
         var path: [UInt8] = []
         var bytes = pattern.utf8.makeIterator()
@@ -31,13 +31,12 @@ public struct Glob: Sendable {
         return String(decoding: path, as: UTF8.self)
     }
 
-    /// A pattern that matches exactly this path.
+    /// Returns a pattern that matches exactly this path.
     public static func literal(_ path: String) -> String {
         isPattern(path)
             ? String(decoding: path.utf8.flatMap { isSpecial($0) ? [UInt8(ascii: "\\"), $0] : [$0] }, as: UTF8.self)
             : path
     }
 
-    /// Whether this byte has a special meaning in a pattern.
     public static func isSpecial(_ byte: UInt8) -> Bool { "*?[]\\".utf8.contains(byte) }
 }

@@ -4,25 +4,25 @@ import Glibc
 package struct MountEntry: Hashable, Sendable {
     package var mountpoint: String
     package var type: String
-    /// For a container: the absolute path of its store.
+    /// The source; for a container, the absolute path of its store.
     package var source: String
     /// The device of the file system, such as `0:45`.
     package var device: String
-    /// The directory of its file system that it shows.
+    /// The directory of the file system that the mount shows.
     package var root: String
-    /// For a FUSE mount: the user who may unmount it.
+    /// The user who may unmount a FUSE mount.
     package var owner: uid_t?
-    /// For a FUSE mount: the number of its connection.
+    /// The connection number of a FUSE mount.
     package var connection: Int?
 
-    /// Whether it shows all of its file system; a bind mount of a folder has no control directory.
+    /// Whether the mount shows all of its file system. A bind mount of a folder has no control directory.
     package var isWhole: Bool { root == "/" }
     package var isContainer: Bool { type == "fuse.purgefs" && isWhole }
 
-    /// All mounts, the newest last; none if /proc is not mounted.
+    /// Returns all mounts, the newest last, or none if /proc is not mounted.
     package static func all() -> [MountEntry] { all(of: "self") }
 
-    /// The mounts in the mount namespace of a process.
+    /// Returns the mounts in the mount namespace of a process.
     package static func all(of process: String) -> [MountEntry] {
         do throws(Errno) {
             let table = try FileDescriptor.open("/proc/\(process)/mountinfo", O_RDONLY).readToEnd()
@@ -32,13 +32,14 @@ package struct MountEntry: Hashable, Sendable {
 
     package static func containers() -> [MountEntry] { all().filter(\.isContainer) }
 
-    /// The container that is mounted there and visible, that is, not hidden by a newer mount.
+    /// Returns the container mounted at a path, unless a newer mount hides it.
     package static func container(at mountpoint: String) -> MountEntry? {
         guard System.mayBeMountpoint(mountpoint) else { return nil }
         return all().last { $0.mountpoint.isPath(mountpoint) }.flatMap { $0.isContainer ? $0 : nil }
     }
 
-    /// The container that a path leads into as it is written, or whose store it is. Its daemon is not asked: it may have ended.
+    /// Returns the container that a path, as written, leads into, or whose store it is. Its daemon is not asked, because it
+    /// may have ended.
     package static func holding(_ path: String) -> MountEntry? {
         let path = path.utf8.first == UInt8(ascii: "/") ? path : (Places.resolved(".") ?? "") + "/" + path
         return containers().last {
@@ -46,14 +47,14 @@ package struct MountEntry: Hashable, Sendable {
         }
     }
 
-    /// Lines of proc(5): `36 35 98:0 / /mnt rw,noatime master:1 - fuse.purgefs source options`.
+    /// Parses lines of proc(5): `36 35 98:0 / /mnt rw,noatime master:1 - fuse.purgefs source options`.
     package static func parse(_ table: [UInt8]) -> [MountEntry] {
         table.split(separator: UInt8(ascii: "\n")).compactMap { line in
             let words = line.split(separator: UInt8(ascii: " "))
             guard words.count > 4, let separator = words.firstIndex(of: [UInt8(ascii: "-")]),
                 separator + 3 < words.count
             else { return nil }
-            // A path that is not UTF-8 would become another path as text; purgefs makes no such mounts.
+            // As text, a path that is not UTF-8 would become another path. purgefs makes no such mounts.
             guard let mountpoint = unescaped(words[4]), let source = unescaped(words[separator + 2]),
                 let root = unescaped(words[3])
             else { return nil }
@@ -72,7 +73,7 @@ package struct MountEntry: Hashable, Sendable {
         return option.flatMap { uid_t($0.dropFirst("user_id=".count)) }
     }
 
-    /// `\040` is a space: three octal digits after a backslash.
+    /// Decodes `\040`, a space: three octal digits after a backslash.
     private static func unescaped(_ text: ArraySlice<UInt8>) -> String? {
         guard text.contains(UInt8(ascii: "\\")) else { return String(path: Array(text)) }
         var bytes: [UInt8] = []

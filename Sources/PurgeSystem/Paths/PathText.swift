@@ -1,10 +1,9 @@
-/// To the kernel paths are bytes. To Swift two strings can be equal although their bytes differ (an accented letter
-/// can be written in two ways), and a slash before a combining mark is not a slash: so paths are compared and
-/// split here.
+/// Compares and splits paths by their bytes, as the kernel does. Swift finds strings equal although their bytes differ (an
+/// accented letter can be written in two ways), and does not recognize a slash before a combining mark.
 extension String {
     public func isPath(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
-    /// Of its bytes. Two paths that have it in common by chance are rarer than any error of the disk.
+    /// A hash of the path's bytes. A collision by chance is rarer than any error of the disk.
     public var pathHash: Int {
         var hasher = Hasher()
         var path = self
@@ -12,23 +11,23 @@ extension String {
         return hasher.finalize()
     }
 
-    /// Whether it is inside `directory`; both are absolute.
+    /// Returns whether this absolute path is inside `directory`, also absolute.
     public func isPath(below directory: String) -> Bool {
         utf8.starts(with: directory.utf8) && utf8.dropFirst(directory.utf8.count).first == UInt8(ascii: "/")
     }
 
-    /// The part after `directory`, both being absolute: empty for the directory itself, otherwise beginning with a
-    /// slash; nil if it is not inside.
+    /// Returns the rest of this absolute path after `directory`: empty for the directory itself, otherwise beginning with a
+    /// slash; nil if the path is not inside.
     public func pathRest(after directory: String) -> String? {
         if isPath(directory) { return "" }
         if directory.isPath("/") { return self }
         return isPath(below: directory) ? String(Substring(utf8.dropFirst(directory.utf8.count))) : nil
     }
 
-    /// The parts between slashes.
+    /// The components of the path.
     public var pathNames: [String] { utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) } }
 
-    /// `.` if it is only a name; slashes at the end do not count.
+    /// The parent of the path, ignoring trailing slashes; `.` for a single name.
     public var parentPath: String {
         let slash = UInt8(ascii: "/")
         var rest = utf8[...]
@@ -39,6 +38,6 @@ extension String {
         return rest.isEmpty ? "/" : String(Substring(rest))
     }
 
-    /// nil for bytes that are not UTF-8, instead of a changed text.
+    /// Makes a string only from valid UTF-8; nil for other bytes, which would otherwise be altered.
     public init?(path bytes: some Sequence<UInt8>) { self.init(validating: Array(bytes), as: UTF8.self) }
 }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Questions about paths whose answer may be "not there".
+/// Queries about paths for which "not there" is a valid answer.
 package enum Places {
-    /// Absolute, without symbolic links; nil if there is nothing.
+    /// Returns the absolute path without symbolic links, or nil if it does not exist.
     package static func resolved(_ path: String) -> String? {
         do throws(Errno) { return try System.resolved(path) } catch { return nil }
     }
 
-    /// The same for something that does not exist yet, or whose last component cannot be examined.
+    /// Resolves a path whose last component may not exist yet, or cannot be examined.
     package static func resolvedOrParent(_ path: String) -> String? {
         do throws(Errno) { return try System.resolvedOrParent(path) } catch { return nil }
     }
@@ -18,17 +18,17 @@ package enum Places {
         } catch { return false }
     }
 
-    /// Whether a mount whose daemon has ended is there.
+    /// Returns whether a mount there has lost its daemon.
     package static func isDead(_ path: String) -> Bool {
         do throws(Errno) {
-            // Attributes may be cached; this is not.
+            // Attributes may be cached; the answer to statvfs(3) is not.
             let directory = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
             _ = try System.fileSystemStatus(directory.raw)
             return false
         } catch { return error == .socketNotConnected }
     }
 
-    /// Whether two paths lead to one file, which need not exist.
+    /// Returns whether two paths lead to the same file, which need not exist.
     package static func areSame(_ a: String, _ b: String) -> Bool {
         do throws(Errno) {
             if try System.resolvedOrParent(a) == System.resolvedOrParent(b) { return true }
@@ -37,10 +37,10 @@ package enum Places {
         } catch { return false }
     }
 
-    /// An executable of that name in PATH.
+    /// Returns the executable with this name in PATH.
     package static func program(_ name: String) -> String? { inPath(name, X_OK) }
 
-    /// Whether PATH has something of that name.
+    /// Returns whether PATH has a file with this name, executable or not.
     package static func isInPath(_ name: String) -> Bool { inPath(name, F_OK) != nil }
 
     private static func inPath(_ name: String, _ access: Int32) -> String? {
@@ -59,7 +59,7 @@ package enum Places {
         } catch { return false }
     }
 
-    /// The running binary, which is this very program even if PATH has another.
+    /// Returns the path of the running binary, even if PATH has another one.
     package static func ownBinary() -> String {
         let link = "/proc/self/exe"
         guard let path = resolved(link) else { return link }
@@ -69,7 +69,7 @@ package enum Places {
         } catch { return link }  // replaced since it was started
     }
 
-    /// For messages: bytes that are not UTF-8 become U+FFFD.
+    /// Returns text for messages; bytes that are not UTF-8 become U+FFFD.
     package static func text(_ raw: RawText) -> String {
         String(decoding: raw.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
@@ -83,7 +83,7 @@ package enum Places {
 }
 
 extension Substring {
-    /// Without blanks at both ends.
+    /// The text without blanks at either end.
     package var trimmed: Substring {
         var rest = self
         while rest.first == " " || rest.first == "\t" { rest.removeFirst() }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Lets threads wait for something that another thread announces.
+/// Lets threads wait for an announcement by another thread.
 ///
-/// The announcer changes the state under the state's own lock and then calls `advance`; the
-/// waiter reads `generation` before it looks at the state, so no announcement is missed.
+/// The announcer changes the state under the state's own lock, and then calls `advance`. The waiter reads `generation` before
+/// it looks at the state, so it misses no announcement.
 public final class Gate: @unchecked Sendable {
     // @unchecked: `count` and `waiting` are only touched under `mutex`.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -33,15 +33,15 @@ public final class Gate: @unchecked Sendable {
         return count
     }
 
-    /// For tests: how many threads wait.
+    /// The number of waiting threads, for tests.
     public var waiters: Int {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return waiting
     }
 
-    /// For a loop that waits until something is over; nil when it is. If that is announced after this look, the wait for
-    /// the returned generation ends at once.
+    /// Returns the generation to wait for, or nil if `isOver` returns true; for a loop that waits until something is over. If
+    /// the end is announced after this check, the wait ends at once.
     public func generation(unless isOver: () -> Bool) -> UInt64? {
         let seen = generation
         return isOver() ? nil : seen
@@ -63,7 +63,7 @@ public final class Gate: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
-    /// The same, for at most `milliseconds`; false if the time ran out.
+    /// Waits like `wait(while:)` for at most `milliseconds`; returns false if the time ran out.
     @discardableResult
     public func wait(while seen: UInt64, milliseconds: Int64) -> Bool {
         var deadline = timespec()

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A counting semaphore, for handing one thing to one of several waiting threads.
+/// A counting semaphore, for handing one item to one of several waiting threads.
 public final class Semaphore: @unchecked Sendable {
     // @unchecked: sem_t is made for sharing.
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)

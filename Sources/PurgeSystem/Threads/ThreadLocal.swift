@@ -1,10 +1,10 @@
 import Glibc
 
-/// A pointer of which each thread has its own, nil until it is set.
+/// A pointer with a separate value for each thread, nil until it is set.
 public struct ThreadLocal: Sendable {
     private let key: pthread_key_t
 
-    /// - Parameter end: called with the pointer of a thread that ends, if it is not nil.
+    /// - Parameter end: called when a thread ends, with its pointer, unless that is nil.
     public init(end: (@convention(c) (UnsafeMutableRawPointer?) -> Void)? = nil) {
         var key = pthread_key_t()
         pthread_key_create(&key, end)

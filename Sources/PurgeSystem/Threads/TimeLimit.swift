@@ -1,14 +1,14 @@
 import Synchronization
 
-/// Work that may never end, because it waits for a process that does not answer.
+/// Runs work that may never end, because it waits for another process.
 public enum TimeLimit {
     private final class Answer<Value: Sendable>: Sendable {
         let value = Mutex<Value?>(nil)
         let gate = Gate()
     }
 
-    /// Runs `work` on a thread of its own and returns its result; nil if that takes longer than `milliseconds`. The
-    /// thread then goes on by itself. With `isWorking`, that is asked each time, and as long as it says so, this waits on.
+    /// Runs `work` on its own thread and returns the result, or nil if that takes longer than `milliseconds`; the thread then
+    /// continues alone. Each time the limit passes, this waits on as long as `isWorking` returns true.
     public static func run<Value: Sendable>(
         milliseconds: Int64, while isWorking: () -> Bool = { false }, _ work: @escaping @Sendable () -> Value
     ) throws(Errno) -> Value? {

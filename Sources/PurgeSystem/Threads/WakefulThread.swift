@@ -1,14 +1,14 @@
 import Synchronization
 
-/// A thread that looks for work whenever it is woken, and ends once it has been told to end and finds none.
+/// A thread that looks for work whenever it is woken, and ends when it was told to end and finds none.
 package final class WakefulThread: Sendable {
     /// The result of looking for work.
     package enum Turn {
-        /// There was some, and there may be more.
+        /// Some work was done, and there may be more.
         case again
-        /// There is none.
+        /// There is no work.
         case idle
-        /// There is some that cannot be done yet.
+        /// There is work that cannot be done yet.
         case later(milliseconds: Int64)
     }
     private struct State {
@@ -20,7 +20,7 @@ package final class WakefulThread: Sendable {
 
     package init() {}
 
-    /// - Parameter memory: what one look passes on to the next.
+    /// - Parameter memory: a value that each look passes on to the next.
     package func start<Memory: Sendable>(
         name: String, memory: Memory, _ look: @escaping @Sendable (inout Memory) -> Turn
     ) throws(Errno) {
@@ -34,10 +34,10 @@ package final class WakefulThread: Sendable {
         try start(name: name, memory: ()) { _ in look() }
     }
 
-    /// There is work.
+    /// Makes the thread look for work.
     package func wake() { gate.advance() }
 
-    /// Returns when there is no work left. Nothing may be added any more.
+    /// Waits until no work is left, and ends the thread. No work may be added from now on.
     package func end() {
         let thread = state.withLock { state in
             state.isEnding = true

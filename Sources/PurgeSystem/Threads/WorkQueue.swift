@@ -1,7 +1,7 @@
 import Synchronization
 
-/// One thread that carries out work in order: commands and notifications, which may wait for
-/// requests and so must not occupy a worker.
+/// A thread that carries out work in order. It is for commands and notifications, which may wait for requests and so must not
+/// occupy a worker.
 package final class WorkQueue: Sendable {
     private let work = Mutex<[@Sendable () -> Void]>([])
     private let thread = WakefulThread()
@@ -24,6 +24,6 @@ package final class WorkQueue: Sendable {
         thread.wake()
     }
 
-    /// Returns when all work is done.
+    /// Waits until all work is done, and ends the thread.
     package func end() { thread.end() }
 }

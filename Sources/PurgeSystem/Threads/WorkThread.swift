@@ -1,7 +1,7 @@
 import CSystemShims
 import Glibc
 
-/// A plain POSIX thread, for work that a FUSE daemon may not hand to Dispatch.
+/// A plain POSIX thread, for work that a FUSE daemon must not hand to Dispatch.
 public final class WorkThread: @unchecked Sendable {
     // @unchecked: `handle` is written once in init and read by join.
     private var handle = pthread_t()
@@ -14,9 +14,9 @@ public final class WorkThread: @unchecked Sendable {
         }
     }
 
-    /// Starts at once. `name` is what top and gdb show, 15 bytes at most.
+    /// Starts the thread at once. `name` is shown by top and gdb, with at most 15 bytes.
     public init(name: String, _ run: @escaping @Sendable () -> Void) throws(Errno) {
-        // Unmanaged: the reference belongs to the new thread, or is released here if there is none.
+        // Unmanaged: the new thread owns the reference; without a thread it is released here.
         let body = Unmanaged.passRetained(Body(name: name, run: run))
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -25,7 +25,7 @@ public final class WorkThread: @unchecked Sendable {
             &handle, &attributes,
             { argument in
                 guard let argument else { return nil }
-                // Unmanaged: the reference that this thread was given.
+                // Unmanaged: this thread owns the reference that it was given.
                 let body = Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
                 shim_set_thread_name(body.name)
                 let stack = shim_begin_thread()
