@@ -2,14 +2,14 @@ internal import CContainerCalls
 import Foundation
 import Synchronization
 
-/// A program in a session of its own, away from the terminal's signals. It inherits no descriptor of the tests, not even
-/// for the moment of its start: files of other tests would be in use as long as it has them.
+/// A program in its own session, away from the terminal's signals. It inherits no descriptor of the tests, not even for the
+/// moment of its start, because files of other tests would then count as open.
 final class Child: Sendable {
     let pid: pid_t
-    /// As a shell reports it, once it has ended.
+    /// The exit status as a shell reports it, once the program has ended.
     private let ending = Mutex<Int32?>(nil)
 
-    /// The three files, opened one after the other, become its standard input, output and error output.
+    /// Starts a program. The three files, opened one after the other, become its standard input, output and error.
     init(_ words: [String], environment: [String: String], files: [Descriptor]) throws {
         guard words.first?.isEmpty == false else {
             throw ContainerError.cannotRun(words, "the name of a program is the first word")
@@ -24,7 +24,8 @@ final class Child: Sendable {
         pid = process
     }
 
-    /// Waits for its end: its status, 128 + N if signal N ended it; nil if it still runs after so long.
+    /// Waits for the end, and returns the status, 128 + N after signal N. Returns nil if the program still runs after
+    /// `limit`.
     func wait(_ limit: Duration) -> Int32? {
         let begin = ContinuousClock.now
         while true {
@@ -35,7 +36,7 @@ final class Child: Sendable {
         }
     }
 
-    /// The same without a thread that waits. Throws `CancellationError`.
+    /// Waits like `wait`, but without occupying a thread. Throws `CancellationError`.
     func ending(within limit: Duration) async throws -> Int32? {
         let begin = ContinuousClock.now
         while true {
@@ -46,7 +47,7 @@ final class Child: Sendable {
         }
     }
 
-    /// If it has ended. A child that somebody else has waited for counts as one that ended with 0.
+    /// Returns the status if the program has ended. A child that somebody else has waited for counts as ended with 0.
     func status() -> Int32? {
         ending.withLock { ending in
             if let ending { return ending }
@@ -59,12 +60,12 @@ final class Child: Sendable {
         }
     }
 
-    /// Not if it has been waited for: the number may be another's by now.
+    /// Sends a signal, unless the child has been waited for: its pid may then belong to another process.
     func signal(_ number: Int32) {
         ending.withLock { if $0 == nil { kill(pid, number) } }
     }
 
-    /// Ends it and what it has started, as far as that is in its process group still.
+    /// Ends the program and the processes that are still in its process group.
     func endGroup() {
         signalGroup(SIGTERM)
         let deadline = ContinuousClock.now + .seconds(2)
@@ -75,12 +76,13 @@ final class Child: Sendable {
         while hasGroup, ContinuousClock.now < end { usleep(1000) }
     }
 
-    /// Not if it has been waited for. Until then the group has its number, even if all of it have ended.
+    /// Sends a signal to the group, unless the child has been waited for. Until then the group keeps its number, even if all
+    /// its processes have ended.
     private func signalGroup(_ number: Int32) {
         ending.withLock { if $0 == nil { kill(-pid, number) } }
     }
 
-    /// Does not wait for it: it keeps its number.
+    /// Whether the program runs. This does not wait for the child, so the child keeps its pid.
     private var isRunning: Bool {
         ending.withLock { ending in
             var information = siginfo_t()
@@ -89,16 +91,16 @@ final class Child: Sendable {
         }
     }
 
-    /// Once it has been waited for: whether processes that it has started are in its group still.
+    /// Whether other processes are still in the group, once the child has been waited for.
     var hasGroup: Bool { kill(-pid, 0) == 0 }
 }
 
-/// Between two looks at something that is waited for: an eighth of the time so far, and not many looks at what takes long.
+/// The pause between two checks while waiting: an eighth of the time so far, so that long waits take few checks.
 enum Pause {
     static func after(_ waited: Duration) -> Duration { min(max(waited / 8, .microseconds(500)), .milliseconds(20)) }
 }
 
-/// A descriptor that is closed once, at the latest when nobody has it any more.
+/// A descriptor that is closed once, at the latest with its last reference.
 final class Descriptor: Sendable {
     private let number: Mutex<Int32>
 
@@ -112,10 +114,10 @@ final class Descriptor: Sendable {
         }
     }
 
-    /// -1 when it has been closed. The number stays valid as long as `body` runs.
+    /// Calls `body` with the number, or with -1 after the descriptor was closed. The number stays valid while `body` runs.
     func with<R>(_ body: (Int32) throws -> R) rethrows -> R { try number.withLock { try body($0) } }
 
-    /// Its ends: what is written to the second is read from the first.
+    /// Makes a pipe; data written to the second end is read from the first.
     static func pipe() throws -> (read: Descriptor, write: Descriptor) {
         var ends: [Int32] = [-1, -1]
         guard container_pipe(&ends) == 0 else { throw ContainerError.failed("making", "a pipe", errno) }
@@ -134,13 +136,13 @@ final class Descriptor: Sendable {
         return Descriptor(number)
     }
 
-    /// Nothing happens where nobody reads it.
+    /// Writes a text; does nothing if nobody reads it.
     func send(_ text: String) {
         let bytes = Array(text.utf8)
         with { number in if number >= 0 { _ = container_write(number, bytes, bytes.count) } }
     }
 
-    /// All of a file from its beginning.
+    /// Returns the whole content of a file.
     func content() throws -> Data {
         try with { number in
             var data = Data()
@@ -155,14 +157,14 @@ final class Descriptor: Sendable {
         }
     }
 
-    /// What is in it, without white space at the ends.
+    /// Returns the content without surrounding white space.
     func text() -> String {
         let data = (try? content()) ?? Data()
         return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }
 
-/// The texts as `argv` and `envp` are given.
+/// Calls `body` with the texts in the form of `argv` and `envp`.
 private func withCStrings<R>(_ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> R) -> R {
     let copies = texts.map { strdup($0) }
     defer { copies.forEach { free($0) } }

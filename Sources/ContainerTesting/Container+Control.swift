@@ -2,18 +2,18 @@ internal import CContainerCalls
 import Foundation
 
 extension Container {
-    /// The content of a control file: docs/CONTROL.md.
+    /// Returns the content of a control file: docs/CONTROL.md.
     public func read(_ file: String) throws -> String {
         let text = try control(file, O_RDONLY) { try $0.content() }
         return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)
     }
 
-    /// One command to a control file. Throws `refused`.
+    /// Sends a command to a control file. Throws `refused`.
     public func write(_ file: String, _ command: String) throws {
         try control(file, O_WRONLY) { try Self.write(command, to: $0, file) }
     }
 
-    /// One write is one command.
+    /// Makes one write(2), because each write is one command.
     private static func write(_ command: String, to descriptor: Descriptor, _ file: String) throws {
         let bytes = Array(command.utf8)
         let code = descriptor.with { number in
@@ -32,7 +32,7 @@ extension Container {
         return try body(descriptor)
     }
 
-    /// What a command to storage.reclaim or storage.plan answers. Throws `purgeIncomplete`.
+    /// Returns the answer to a command to storage.reclaim or storage.plan. Throws `purgeIncomplete`.
     func answer(_ file: String, _ command: String) throws -> [Purged] {
         try control(file, O_RDWR) { descriptor in
             var isComplete = true
@@ -45,20 +45,20 @@ extension Container {
         }
     }
 
-    /// All of status.json, of one moment.
+    /// The content of status.json, all at one moment.
     public var status: Status {
         get throws { try Lines.decode(Status.self, from: Data(read("status.json").utf8)) }
     }
 
-    /// The numbers of one moment.
+    /// The numbers at one moment.
     public var numbers: Numbers {
         get throws { Numbers(try status) }
     }
 
     // MARK: Extended attributes
 
-    /// Sets flags of a file or folder; those that are nil stay as they are. `after`, `limit`, `group` and `tombstone`
-    /// are of folders. docs/XATTRS.md. Throws `failed` with EINVAL, EPERM or ENOENT.
+    /// Sets flags of a file or folder; nil leaves a flag unchanged. `after`, `limit`, `group` and `tombstone` are for
+    /// folders: docs/XATTRS.md. Throws `failed` with EINVAL, EPERM or ENOENT.
     public func mark(
         _ place: some ContainerPath, purgeable: Urgency? = nil, excluded: Bool? = nil,
         protection: ProtectionClass? = nil, after: Span? = nil, limit: Size? = nil, group: Bool? = nil,
@@ -80,7 +80,8 @@ extension Container {
         }
     }
 
-    /// The attribute `user.purgefs.NAME` of a file, as `tier` or `isPurgeable`: docs/XATTRS.md. Nil if it has none.
+    /// Returns the attribute `user.purgefs.NAME` of a file, for example `tier` or `isPurgeable`: docs/XATTRS.md. Returns nil
+    /// if the file does not have it.
     public func attribute(_ name: String, of place: some ContainerPath) throws -> String? {
         guard !hasEnded else { throw ContainerError.ended(path) }
         let file = try absolute(place)

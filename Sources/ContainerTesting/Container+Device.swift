@@ -1,8 +1,8 @@
 import Foundation
 
 extension Container {
-    /// Changes the device; what is nil stays as it is. Purging that this leads to is done when it returns.
-    /// For the settings of `purgefs set` that are not here, `write("journal.size", "64M")`.
+    /// Changes the device; nil leaves a setting unchanged. The call returns when the purging that it causes is done. For
+    /// other settings of `purgefs set`, use `write("journal.size", "64M")`.
     public func set(
         total: Change? = nil, others: Change? = nil, othersPurgeable: Change? = nil, othersShare: Int? = nil,
         thresholds: Thresholds? = nil, profile: Profile? = nil, purgeLatency: Span? = nil
@@ -16,7 +16,7 @@ extension Container {
         for case (let name, let value?) in values { try write("storage.\(name)", value) }
     }
 
-    /// How many bytes a write at a place may take now: docs/RULES.md, The number is the truth.
+    /// Returns how many bytes a write at a place may take now: docs/RULES.md, The number is the truth.
     public func room(at place: some ContainerPath = "Documents") throws -> Int {
         guard !hasEnded else { throw ContainerError.ended(path) }
         let file = try absolute(place)
@@ -27,17 +27,16 @@ extension Container {
         return Int(space.f_bavail) * Int(space.f_frsize)
     }
 
-    /// Lets the other apps of the device take all room but so much of what a write at a place may take; a multiple of
-    /// 4096, in which all room is counted. Purging that this leads to is done when it returns.
+    /// Makes the other apps of the device leave exactly `size` to a write at a place. The size must be a multiple of 4096, the
+    /// unit of charging. The call returns when the purging that it causes is done.
     ///
-    /// What Documents may take includes what purging would free, so `fill(leaving: 0)` means that no purge can help any
-    /// more; `tmp` and `Library/Caches` have less. Throws `cannotLeave`.
+    /// The room in Documents includes everything that purging would free, so after `fill(leaving: 0)` no purge can help any
+    /// more. `tmp` and `Library/Caches` then have less. Throws `cannotLeave`.
     public func fill(leaving size: Size, at place: some ContainerPath = "Documents") throws {
         try Filling(container: self, place: place.containerPath, size: size).perform()
     }
 
-    /// Locks the device. Unless `waiting` is false, the ten simulated seconds pass in which protected files stay
-    /// readable.
+    /// Locks the device. Unless `waiting` is false, ten simulated seconds pass, in which protected files stay readable.
     public func lock(waiting: Bool = true) throws {
         try write("device.state", "lock")
         if waiting, try deviceState == .locking { try advance(.seconds(10)) }
@@ -45,17 +44,17 @@ extension Container {
 
     public func unlock() throws { try write("device.state", "unlock") }
 
-    /// Afterwards tmp is empty, and the device has not been unlocked yet.
+    /// Reboots the device. Afterwards tmp is empty, and the device has not been unlocked yet.
     public func reboot() throws { try write("device.state", "reboot") }
 
     public var deviceState: DeviceState {
         get throws { try status.device.state }
     }
 
-    /// Lets time pass: all files look that much older. docs/CLOCK.md.
+    /// Advances the device's clock, so that all files look older by that much: docs/CLOCK.md.
     public func advance(_ span: Span) throws { try write("device.clock", "+\(span)") }
 
-    /// What happens to the app: `.launch` also checks the policies of its folders.
+    /// Changes the state of the app. `.launch` also checks the policies of its folders.
     public func app(_ change: AppChange) throws { try write("app.state", change.rawValue) }
 }
 
@@ -72,7 +71,7 @@ private struct Filling {
             var room = try container.room(at: place)
             if room == wanted { return }
             var storage = try container.status.storage
-            if room < wanted {  // By how much others are too large cannot be seen where there is no room at all.
+            if room < wanted {  // Where there is no room, the excess of others is not visible.
                 try container.set(others: .to(Container.Size(storage.othersPurgeable)))
                 room = try container.room(at: place)
                 storage = try container.status.storage

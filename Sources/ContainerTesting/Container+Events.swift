@@ -1,9 +1,9 @@
 import Foundation
 
 extension Container {
-    /// The events since the container was made, oldest first; those of a type, after a `position` or at a path only.
-    /// docs/CONTROL.md, events. An event of type `dropped` says how many before it were lost; that can only be if the journal
-    /// is off or too short.
+    /// Returns the events since the container was made, oldest first, limited to a type, to events after `position`, or to a
+    /// path: docs/CONTROL.md, events. An event of type `dropped` says how many events before it were lost, which happens only
+    /// if the journal is off or too short.
     public func events(_ type: EventType? = nil, after position: Int = 0) throws -> [Event] {
         try log.events().filter { (type == nil || $0.type == type) && $0.seq > position }
     }
@@ -15,20 +15,20 @@ extension Container {
         return try events(type, after: position).filter { $0.path == name }
     }
 
-    /// The number of the newest event, to ask later for what has come after it.
+    /// The number of the newest event, for a later query of the events after it.
     public var position: Int {
         get throws { try log.events().last?.seq ?? 0 }
     }
 
     // MARK: Purges
 
-    /// That the file was purged, since the last call that has found a purge of it, or else since the container was made; or
-    /// since `position`. Waits, because purging may be done in the background, and returns the event.
+    /// Waits until the file is purged, and returns the event. Waiting is needed because a purge may happen in the background.
     ///
-    /// If the file was purged before what the test is about, say which purge is meant: with `position`, or with the other
-    /// `expectPurge`, which performs an action.
+    /// A purge counts if it came after the purge of this file that an earlier call found, or after `position`; otherwise all
+    /// purges since the container was made count. If the file may have been purged before the code under test ran, pass
+    /// `position`, or use the other `expectPurge`, which performs an action.
     ///
-    /// Throws `notPurged` with what `purgefs why` says, `eventsMissed`, `lost` or `silent`.
+    /// Throws `notPurged` with the answer of `purgefs why`, `eventsMissed`, `lost` or `silent`.
     @discardableResult
     public func expectPurge(
         of place: some ContainerPath, after position: Int? = nil, within limit: Duration = .seconds(10)
@@ -36,7 +36,7 @@ extension Container {
         try PurgeSearch(self, place, after: position).find(within: limit)
     }
 
-    /// The same in a test with `async`: no thread waits meanwhile.
+    /// Waits for a purge in an `async` test, without occupying a thread.
     @discardableResult
     public func expectPurge(
         of place: some ContainerPath, after position: Int? = nil, within limit: Duration = .seconds(10)
@@ -44,7 +44,7 @@ extension Container {
         try await PurgeSearch(self, place, after: position).found(within: limit)
     }
 
-    /// That `action` leads to a purge of the file: earlier ones do not count.
+    /// Expects that `action` leads to a purge of the file. Earlier purges do not count.
     @discardableResult
     public func expectPurge(
         of place: some ContainerPath, within limit: Duration = .seconds(10), during action: () throws -> Void
@@ -54,7 +54,7 @@ extension Container {
         return try expectPurge(of: place, after: before, within: limit)
     }
 
-    /// The same in a test with `async`: no thread waits meanwhile.
+    /// Expects a purge by `action` in an `async` test, without occupying a thread.
     @discardableResult
     public func expectPurge(
         of place: some ContainerPath, within limit: Duration = .seconds(10),
@@ -66,7 +66,7 @@ extension Container {
     }
 }
 
-/// Purges of a file that an `expectPurge` looks for.
+/// The search for a purge of a file by `expectPurge`.
 private struct PurgeSearch: Sendable {
     let container: Container
     let name: String
@@ -102,8 +102,8 @@ private struct PurgeSearch: Sendable {
         }
     }
 
-    /// The newest one that is not among the first `seen` events, and how many these are by now. Later searches begin after it.
-    /// Throws if it was the last look, or if there is nothing to wait for.
+    /// Returns the newest purge that is not among the first `seen` events, and the number of events now. Later searches begin
+    /// after it. Throws if there is none and this was the last look, or if waiting is pointless.
     private func look(after seen: Int, isLast: Bool) throws -> (found: Container.Event?, seen: Int) {
         let log = container.log
         let events = try container.running.asked { try log.events() }
@@ -131,6 +131,6 @@ private struct PurgeSearch: Sendable {
 }
 
 extension Container.Event {
-    /// How many events one of type `dropped` stands for.
+    /// The number of events that an event of type `dropped` stands for.
     var missed: Int { reason.flatMap { Int($0.prefix { $0 != " " }) } ?? 0 }
 }

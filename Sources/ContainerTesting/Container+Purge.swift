@@ -1,7 +1,7 @@
 import Foundation
 
 extension Container {
-    /// What to purge: a size, or everything of a kind.
+    /// The amount or the kind of files to purge.
     public enum Purge: Hashable, Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
         case size(Size)
         /// `tmp`, `Library/Caches`, marked files elsewhere, or all of these.
@@ -21,29 +21,29 @@ extension Container {
         }
     }
 
-    /// Purges `"10M"`, `.tmp`, `.caches`, `.purgeable` or `.all`, and returns what was purged. Throws `purgeIncomplete`
-    /// if less came back than a size asked for; what could be purged has been. docs/CONTROL.md, storage.reclaim.
+    /// Purges `"10M"`, `.tmp`, `.caches`, `.purgeable` or `.all`, and returns what was purged: docs/CONTROL.md,
+    /// storage.reclaim. If a size cannot be reached, purges as much as possible and throws `purgeIncomplete`.
     @discardableResult
     public func purge(_ what: Purge) throws -> [Purged] { try answer("storage.reclaim", what.command) }
 
-    /// What `purge` would purge now.
+    /// Returns what `purge` would purge now.
     public func plan(_ what: Purge) throws -> [Purged] { try answer("storage.plan", what.command) }
 
-    /// Purges exactly these files, and all files below these folders. Throws `purgeIncomplete` with those that may not
-    /// be purged, or are open; the others have been purged.
+    /// Purges exactly these files, and all files below these folders. Throws `purgeIncomplete` with files that may not be
+    /// purged or are open, after purging the others.
     @discardableResult
     public func purge(paths: [any ContainerPath]) throws -> [Purged] {
         try answer("storage.reclaim", try (["paths"] + paths.map { try name(of: $0) }).map { $0 + "\0" }.joined())
     }
 
-    /// What `purgefs why` says about a file, whether it is there or gone.
+    /// Returns the answer of `purgefs why` about a file, which may exist or be gone.
     public func why(_ place: some ContainerPath) throws -> String {
         let outcome = try run([binary, "why", try absolute(place)])
         let said = outcome.output.isEmpty ? outcome.errors : outcome.output
         return said.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Writes the page of `purgefs report`. Throws `verbFailed`.
+    /// Writes the page of `purgefs report` to a file. Throws `verbFailed`.
     public func report(to file: URL) throws {
         let outcome = try run([binary, "report", path, "--output", file.path])
         guard outcome.status == 0 else { throw ContainerError.verbFailed("purgefs report", outcome.errors) }

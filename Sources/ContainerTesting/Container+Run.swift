@@ -1,26 +1,26 @@
 import Foundation
 
 extension Container {
-    /// How a program has ended.
+    /// The outcome of a program that has ended.
     public struct Outcome: Hashable, Sendable {
-        /// 128 + N if signal N ended it.
+        /// The exit status, or 128 + N after signal N.
         public var status: Int32
         public var output, errors: String
     }
 
-    /// Runs a program, looked up in PATH, whose HOME and TMPDIR are in the container, and waits for its end. Its input
-    /// is empty. It is killed, with what is left of its process group, when its time is over; what it leaves running
-    /// ends with the container, as far as that has its environment or is in its process group.
+    /// Runs a program, which is looked up in PATH, and waits for its end. Its HOME and TMPDIR are in the container, and its
+    /// standard input is empty. At the time limit it is killed together with its process group. Processes that it leaves
+    /// running end with the container if they have its environment or are in the process group.
     ///
-    /// Throws `cannotRun`, or `tookTooLong` with what it had written.
+    /// Throws `cannotRun`, or `tookTooLong` with the output until then.
     public func run(
         _ words: [String], environment: [String: String] = [:], timeLimit: Duration = .seconds(300)
     ) throws -> Outcome {
         try RunningProgram(words, environment, in: self).end(within: timeLimit)
     }
 
-    /// The same in a test with `async`: no thread waits meanwhile. If the task is cancelled, as by the time limit of a test, the
-    /// program is killed, and `CancellationError` is thrown.
+    /// Runs a program in an `async` test, without occupying a thread. If the task is cancelled, for example by a test's time
+    /// limit, the program is killed and `CancellationError` is thrown.
     public func run(
         _ words: [String], environment: [String: String] = [:], timeLimit: Duration = .seconds(300)
     ) async throws -> Outcome {
@@ -77,23 +77,23 @@ extension Descriptor {
     fileprivate func wholeText() -> String { String(decoding: (try? content()) ?? Data(), as: UTF8.self) }
 }
 
-/// What programs in a container have left running.
+/// Processes that programs in a container have left running.
 struct LeftProcesses {
     /// Whether any program was run.
     var isPossible = false
-    /// Process groups of programs that have ended, in which others run on. They need not have the environment.
+    /// The groups of ended programs with processes that still run. These may lack the environment.
     var groups: Set<pid_t> = []
 
-    /// Kills all in these groups, and all whose environment leads into this container.
+    /// Kills all processes in these groups, and all whose environment leads into this container.
     func kill(in container: String) {
         guard isPossible else { return }
-        // A group has its number as long as anybody is in it. Once it is a process's again, that one is a stranger.
+        // A group keeps its number as long as a process is in it. If a process has that pid again, it is a stranger.
         for group in groups where getpgid(group) == -1 { Foundation.kill(-group, SIGKILL) }
-        // One that is killed may just have started another.
+        // A killed process may just have started another.
         for _ in 0..<10 where !killAll(of: Data("PURGEFS_MOUNT=\(container)\0".utf8)) { return }
     }
 
-    /// False if there was none.
+    /// Kills the processes with this variable; returns false if there were none.
     private func killAll(of variable: Data) -> Bool {
         var found = false
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {

@@ -1,32 +1,31 @@
 import Foundation
 import Synchronization
 
-/// A mounted container of purgefs, on a simulated device of its own. docs/HARNESSES.md has examples.
+/// A mounted container of purgefs, on its own simulated device. docs/HARNESSES.md has examples.
 ///
-/// Tests get one from the trait `.container(...)` or from `withContainer`; both end it. All calls return when what they
-/// ask for is done, and may be made from any thread. They throw `ContainerError`.
+/// Tests get a container from the trait `.container(...)` or from `withContainer`, and both end it. All calls may be made
+/// from any thread, return when their work is done, and throw `ContainerError`.
 ///
-/// The tests of a process share its environment, and run in parallel. So HOME does not lead into a container: the code
-/// under test is given `url`, or one of the places in it. A program that is started with `run` has a HOME in it.
+/// The tests of a process share its environment and run in parallel, so HOME does not lead into a container. Pass `url`, or a
+/// place in it, to the code under test. A program started with `run` has its HOME in the container.
 public final class Container: Sendable {
-    /// The container of the test that is running, if it has one.
-    /// Threads share no variable here: each task has a value of its own.
+    /// The container of the running test, if it has one. Threads share no variable here: each task has its own value.
     @TaskLocal public static var current: Container?
 
-    /// Where the container is: the home directory of the app.
+    /// The location of the container: the app's home directory.
     public let url: URL
-    /// The same as a path.
+    /// The path of `url`.
     public let path: String
-    /// The binary of purgefs: what the variable PURGEFS names, or else the one in PATH.
+    /// The binary of purgefs: the value of the variable PURGEFS, or else the one in PATH.
     public let binary: String
     let log: EventLog
     let running: ContainerRun
-    /// What `run` has left running.
+    /// Processes that `run` left running.
     let left = Mutex(LeftProcesses())
 
-    /// Mounts a new one. Throws `noProgram`, `noContainer` with what purgefs says, or `refused` for thresholds.
+    /// Mounts a new container. Throws `noProgram`, `noContainer` with the message of purgefs, or `refused` for thresholds.
     ///
-    /// `end` ends it, or the last reference to it, or the end of this process, however that comes.
+    /// The container ends with `end`, with its last reference, or with this process, even if that is killed.
     public init(_ settings: Settings = Settings()) throws {
         let named = ProcessInfo.processInfo.environment["PURGEFS"] ?? ""
         binary = named.isEmpty ? "purgefs" : named
@@ -43,11 +42,11 @@ public final class Container: Sendable {
         }
     }
 
-    /// Unmounts it and removes its store, unless that is one of its own (option `--store`). May be called twice.
+    /// Unmounts the container and removes its store, unless the option `--store` named one. May be called twice.
     ///
-    /// Throws `stillInUse`, with the processes that have files of it open; it is unmounted nevertheless. Throws `lost` or
-    /// `endedBadly` if it was gone before. What `run` has left running is killed, and so is a daemon that does not answer:
-    /// `endedBadly` says so.
+    /// Throws `stillInUse` with the processes that have its files open; the container is unmounted nevertheless. Throws
+    /// `lost` or `endedBadly` if it was gone already. Processes that `run` left running are killed. So is a daemon that does
+    /// not answer, and `endedBadly` says so.
     public func end() throws {
         let isRead: Void? = running.asking { [log] in
             _ = try? log.events()
@@ -74,8 +73,7 @@ public final class Container: Sendable {
 
     private func place(_ name: String) -> URL { url.appendingPathComponent(name, isDirectory: true) }
 
-    /// The variables that point a program into the container, added to those of this process, as `purgefs run` sets
-    /// them.
+    /// The variables of this process, plus those that point a program into the container, as `purgefs run` sets them.
     public var environment: [String: String] {
         ProcessInfo.processInfo.environment.merging([
             "HOME": path, "CFFIXED_USER_HOME": path, "PURGEFS_MOUNT": path, "TMPDIR": tmp.path,
@@ -102,11 +100,11 @@ extension URL: ContainerPath {
     public var containerPath: String { path }
 }
 
-/// Paths as a container sees them.
+/// Converts paths to the form that a container uses.
 struct ContainerPlaces {
     let path: String
 
-    /// Relative to the container, as events and control files name it. Throws `outside`.
+    /// Returns the path relative to the container, as events and control files name it. Throws `outside`.
     func name(of place: some ContainerPath) throws -> String {
         let text = place.containerPath
         var components: [Substring] = []
@@ -120,7 +118,7 @@ struct ContainerPlaces {
         return components.joined(separator: "/")
     }
 
-    /// The same as an absolute path.
+    /// Returns the absolute path.
     func absolute(_ place: some ContainerPath) throws -> String {
         let name = try name(of: place)
         return name.isEmpty ? path : path + "/" + name

@@ -1,42 +1,43 @@
 import Foundation
 
-/// Why a container could not do what a test has asked for. The description says what to do next.
+/// Why a container could not do what a test requested. The description says what to do next.
 public enum ContainerError: Error, Hashable, Sendable {
-    /// The program cannot be started: its name, and the system's reason.
+    /// The binary cannot be started: its name, and the system's reason.
     case noProgram(String, String)
-    /// A program cannot be run in the container: its words, and why.
+    /// A program cannot be run in the container: its words, and the reason.
     case cannotRun([String], String)
-    /// A program in the container had not ended after so long, and was killed; what it had written until then.
+    /// A program in the container exceeded its time limit and was killed: its words, the limit, and its output until then.
     case tookTooLong([String], Duration, Container.Outcome)
-    /// There is no container; what purgefs says.
+    /// The container was not made: the message of purgefs.
     case noContainer(String)
-    /// It has ended, so nothing can be asked of it any more.
+    /// The container has ended and cannot be used any more: its path.
     case ended(String)
-    /// At its end something still had files of it open; what purgefs says, with the processes.
+    /// Files of the container were still open at its end: the message of purgefs, with the processes.
     case stillInUse(String)
-    /// `purgefs run` has ended with this status, and has said this.
+    /// `purgefs run` has ended badly: its status and its message.
     case endedBadly(Int32, String)
-    /// The container went away before its end: its daemon was killed, or it was unmounted. What purgefs says.
+    /// The container went away before its end, because its daemon was killed or it was unmounted: its path, and the message
+    /// of purgefs.
     case lost(String, String)
-    /// The daemon of the container does not answer.
+    /// The daemon of the container does not answer: the container's path.
     case silent(String)
     /// A control file has refused a command: file, command, errno.
     case refused(String, String, Int32)
-    /// A call on a path of the container has failed: what, path, errno.
+    /// A call on a path of the container has failed: the call, the path, errno.
     case failed(String, String, Int32)
-    /// Less was purged than was asked for: the command, what was purged, and what was refused.
+    /// Less was purged than requested: the command, the purged files, and the refused files.
     case purgeIncomplete(String, [Container.Purged], [Container.Refusal])
-    /// A file was not purged in time; what `purgefs why` says about it.
+    /// A file was not purged in time: its path, and the answer of `purgefs why`.
     case notPurged(String, String)
-    /// So many events came too fast and are lost, so whether a file was purged cannot be told; what `purgefs why` says.
+    /// Too many events were lost to tell whether a file was purged: its path, their number, and the answer of `purgefs why`.
     case eventsMissed(String, Int, String)
-    /// So much room cannot be left, and why.
+    /// The device cannot be filled to leave this much room: the size, and the reason.
     case cannotLeave(Container.Size, String)
-    /// This path is not in the container.
+    /// The path is not in the container.
     case outside(String)
-    /// A verb of purgefs has failed: its words and what it says.
+    /// A verb of purgefs has failed: its words and its message.
     case verbFailed(String, String)
-    /// A line of purgefs that this library cannot read, and why.
+    /// This library cannot read a line of purgefs: the line, and the reason.
     case notUnderstood(String, String)
 }
 

@@ -1,11 +1,11 @@
 import Foundation
 import Synchronization
 
-/// The `purgefs run` that a container belongs to. It ends when the pipe to it is closed, so also when the process of the
+/// The `purgefs run` that serves a container. It ends when the pipe to it is closed, and so also when the process of the
 /// tests is killed.
 final class ContainerRun: Sendable {
-    /// Writes the path of the container, and ends when it is told to. If its input ends before, so have the tests: what they
-    /// have started in the container ends then too.
+    /// Writes the path of the container, and exits when told to. End of input means that the tests have ended without saying
+    /// so; the script then also kills the processes that they started in the container.
     private static let script = #"""
         printf '%s\0' "$PURGEFS_MOUNT"
         read -r end && exit
@@ -19,14 +19,14 @@ final class ContainerRun: Sendable {
             [ "$found" ] || exit
         done
         """#
-    /// How long a mount may take, and each step of an end.
+    /// The limits of a mount and of each step of an end.
     private static let patience = Duration.seconds(60)
     private static let endPatience = Duration.seconds(20)
 
     let path: String
     private let child: Child
     private let hold: Descriptor
-    /// What purgefs says.
+    /// The messages of purgefs.
     private let messages: Descriptor
     private let isOver = Mutex(false)
 
@@ -54,11 +54,11 @@ final class ContainerRun: Sendable {
 
     deinit {
         hold.close()
-        // Its end takes as long as unmounting; somebody must wait for it nevertheless.
+        // The end takes as long as unmounting, and somebody must wait for the child.
         if !isOver.withLock({ $0 }) { DispatchQueue.global().async { [child] in _ = Self.finish(child) } }
     }
 
-    /// Waits until it is unmounted and its temporary store is removed. Does nothing if that was done already.
+    /// Waits until the container is unmounted and its temporary store is removed. Does nothing the second time.
     ///
     /// Throws `endedBadly`, `lost` or `stillInUse`.
     func end(isAnswering: Bool) throws {
@@ -70,13 +70,13 @@ final class ContainerRun: Sendable {
         let isThere = isAnswering ? isThere : nil
         hold.send("end\n")
         hold.close()
-        child.signal(SIGCONT)  // in case that it was stopped
+        child.signal(SIGCONT)  // in case it was stopped
         let status = Self.finish(child)
         let said = said
         messages.close()
         if status != 0 { throw ContainerError.endedBadly(status, said) }
         if isThere == false { throw ContainerError.lost(path, said) }
-        // Other messages, such as that others leave no room, may be what the test wants.
+        // Other messages, for example that others leave no room, may be what the test wants.
         if said.contains("still in use") { throw ContainerError.stillInUse(said) }
     }
 
@@ -84,22 +84,24 @@ final class ContainerRun: Sendable {
 
     var said: String { messages.text() }
 
-    /// Performs what calls into the mount. A call does not return while the daemon is stopped: nil if the daemon does not answer.
+    /// Performs a call into the mount, which does not return while the daemon is stopped. Returns nil if the daemon does not
+    /// answer.
     func asking<R: Sendable>(_ work: @escaping @Sendable () -> R) -> R? {
         let deadline = ContinuousClock.now + .seconds(60)
         return Threads.run(within: .seconds(1), while: { ContinuousClock.now < deadline && isThere != nil }, work)
     }
 
-    /// The same. Throws `silent` if the daemon does not answer.
+    /// Performs a call into the mount. Throws `silent` if the daemon does not answer.
     func asked<R: Sendable>(_ work: @escaping @Sendable () throws -> R) throws -> R {
         guard let answer = asking({ Result(catching: work) }) else { throw ContainerError.silent(path) }
         return try answer.get()
     }
 
-    /// What a verb throws that finds nobody there.
+    /// The error of a call that finds the container gone.
     var loss: ContainerError { .lost(path, said) }
 
-    /// False if its daemon was killed, or somebody has unmounted it; nil if the daemon does not answer.
+    /// Whether the container is still mounted. False if its daemon was killed or somebody unmounted it; nil if the daemon
+    /// does not answer.
     var isThere: Bool? {
         Threads.run(within: .seconds(5)) { [path] in
             let status = try? Descriptor.open(path + "/.purgefs/status.json", O_RDONLY).content()
@@ -115,7 +117,7 @@ final class ContainerRun: Sendable {
         return child.wait(endPatience) ?? -1
     }
 
-    /// Up to the first zero; nil if the writer has ended without one, or is not heard of.
+    /// Reads the path up to the first zero. Returns nil if the writer ends without one, or the time runs out.
     private static func path(from pipe: Descriptor) -> String? {
         let deadline = ContinuousClock.now + patience
         var bytes: [UInt8] = []

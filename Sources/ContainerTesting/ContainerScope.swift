@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What happens around the body of a test that has a container.
+/// Performs the body of a test that has a container.
 enum ContainerScope {
-    /// Performs `body` with `Container.current`, in a test of Swift Testing or elsewhere.
+    /// Performs `body` with `Container.current` set, inside or outside a test of Swift Testing.
     static func perform<R>(
         _ container: Container, isolation: isolated (any Actor)? = #isolation,
         _ body: (Container) async throws -> R
@@ -35,11 +35,11 @@ enum ContainerScope {
 }
 
 extension Container {
-    /// Of the files about it, where there is no test with a name.
+    /// The base name of the evidence files, where there is no test with a name.
     var defaultName: String { "\(ProcessInfo.processInfo.processName)-\(url.lastPathComponent)" }
 }
 
-/// @unchecked: the caller waits while what it has handed on uses the value, so nobody else does.
+/// @unchecked: the caller waits while its callee uses the value, so no two threads use it at once.
 private final class Handed<Value>: @unchecked Sendable {
     var value: Value
     init(_ value: Value) { self.value = value }

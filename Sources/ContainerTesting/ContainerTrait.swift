@@ -1,15 +1,15 @@
 import Testing
 
-/// Gives each test a fresh container, `Container.current`, which ends with it. Use `.container(...)`.
+/// Gives each test a fresh container, `Container.current`, which ends with the test. Use `.container(...)`.
 ///
-/// Of a suite, it is for each test in it, also in the suites in it. What a test's own trait sets wins over its suite's.
-/// When the test fails, the failure has the numbers and the last events of the container as a comment, and the test the
-/// events and the page of `purgefs report` as attachments.
+/// On a suite, the trait gives one to each test in it and in nested suites. A setting in a test's own trait wins over the
+/// suite's. When a test fails, the failure gets a comment with the numbers and the last events of the container. The test
+/// gets the events and the page of `purgefs report` as attachments.
 public struct ContainerTrait: TestTrait, SuiteTrait, TestScoping {
     let settings: Container.Settings
 
-    /// Whether a trait has given the test its container: the traits of suites come first.
-    /// Threads share no variable here: each task has a value of its own.
+    /// Whether a trait has already given the test a container; the traits of suites come first. Threads share no variable
+    /// here: each task has its own value.
     @TaskLocal private static var isProvided = false
 
     public var isRecursive: Bool { true }
@@ -27,8 +27,8 @@ public struct ContainerTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == ContainerTrait {
-    /// A fresh container for each test: `Container.current`. What is left out is as `purgefs run` has it: 64 GiB, no
-    /// other apps. `options` are further ones of `purgefs run`.
+    /// Gives each test a fresh container, `Container.current`. Omitted settings are the defaults of `purgefs run`: 64 GiB, no
+    /// other apps. `options` are further options of `purgefs run`.
     public static func container(
         total: Container.Size? = nil, others: Container.Size? = nil, othersPurgeable: Container.Size? = nil,
         profile: Container.Profile? = nil, purgeLatency: Container.Span? = nil,
@@ -40,9 +40,9 @@ extension Trait where Self == ContainerTrait {
                 purgeLatency: purgeLatency, protection: protection, thresholds: thresholds, options: options))
     }
 
-    /// A fresh container for each test, with nothing set.
+    /// Gives each test a fresh container with default settings.
     public static var container: Self { .container() }
 
-    /// The same with settings made before.
+    /// Gives each test a fresh container with prepared settings.
     public static func container(_ settings: Container.Settings) -> Self { ContainerTrait(settings: settings) }
 }

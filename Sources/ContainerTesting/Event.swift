@@ -1,70 +1,70 @@
 import Foundation
 
 extension Container {
-    /// Something that has happened in a container. Fields that do not apply are nil. docs/CONTROL.md, events.
+    /// An event in a container. Fields that do not apply are nil: docs/CONTROL.md, events.
     public struct Event: Hashable, Codable, Sendable {
-        /// Rises by one with each event; what the app itself does to names has numbers too, but is not among `events()`.
+        /// Increases by one with each event. The app's own changes of names have numbers too, but are not among `events()`.
         public var seq: Int
-        /// By the device's clock.
+        /// The time by the device's clock.
         public var time: Date
         public var type: EventType
-        /// Relative to the container.
+        /// The path relative to the container.
         public var path: String?
         public var tier: Tier?
         public var bytes: Int?
         /// Why a file was purged (`others`, `temporary`, `caches`, `purgeable`, `policyAge`, `policySize`, `reboot`,
-        /// `command`), or what the table in docs/CONTROL.md says of the type.
+        /// `command`). For other types, see the table in docs/CONTROL.md.
         public var reason: String?
         public var trigger: Trigger?
         public var pid: Int32?
-        /// The file whose write set a purge off or brought the pressure on.
+        /// The file whose write set off the purge or raised the pressure.
         public var cause: String?
-        /// True for a file that was emptied and kept its name.
+        /// True for a file that was truncated and kept its name.
         public var tombstone: Bool?
-        /// The new path of what was renamed.
+        /// The new path of a renamed file.
         public var to: String?
         /// The command name of `pid`.
         public var process: String?
         /// When a purged file was last used, by the device's clock.
         public var lastUse: Date?
-        /// The level when a purge or a refusal was decided.
+        /// The level at which a purge or a refusal was decided.
         public var pressure: Pressure?
-        /// By the clock of the host.
+        /// The time by the host's clock.
         public var realTime: Date?
-        /// With the first event of each step of a purge: files whose turn was not later, and which stay.
+        /// Skipped files whose turn had come, with the first event of each step of a purge.
         public var passedOver: [PassedOver]?
     }
 
-    /// A file that a purge has left where it is.
+    /// A file that a purge skipped.
     public struct PassedOver: Hashable, Codable, Sendable {
         public var path: String
-        /// `open`, `severalNames` and the like, as in docs/CONTROL.md, storage.reclaim.
+        /// `open`, `severalNames` and so on: docs/CONTROL.md, storage.reclaim.
         public var reason: String
         public var pid: Int32?
         public var process: String?
     }
 
-    /// What a purge has taken, or would take.
+    /// A file or share of others that a purge took, or would take.
     public struct Purged: Hashable, Codable, Sendable {
-        /// Relative to the container; nil for what other apps give back.
+        /// The path relative to the container; nil for space that other apps gave back.
         public var path: String?
         public var reason: String
         public var bytes: Int
-        /// True for a file that is emptied and keeps its name.
+        /// True for a file that is truncated and keeps its name.
         public var tombstone: Bool?
     }
 
-    /// A file that was asked for and not purged.
+    /// A file that was requested but not purged.
     public struct Refusal: Hashable, Codable, Sendable {
         public var path: String
-        /// `open`, `notPurgeable`, `noEntry` and the like, as in docs/CONTROL.md, storage.reclaim.
+        /// `open`, `notPurgeable`, `noEntry` and so on: docs/CONTROL.md, storage.reclaim.
         public var refused: String
         public var tombstone: Bool?
     }
 }
 
 extension Container.Event {
-    /// One line, for people.
+    /// The event in one readable line.
     var line: String {
         let fields: [String?] = [
             type.rawValue, path, bytes.flatMap { $0 == 0 ? nil : "\($0) bytes" }, reason.map { "reason \($0)" },
@@ -75,7 +75,7 @@ extension Container.Event {
     }
 }
 
-/// Lines of JSON as purgefs writes them.
+/// Decodes the lines of JSON that purgefs writes.
 enum Lines {
     static func decode<Value: Decodable>(_ type: Value.Type, from line: some DataProtocol) throws -> Value {
         let data = Data(line)

@@ -1,24 +1,24 @@
 import Foundation
 import Synchronization
 
-/// The events since a container was made: what its control file `events` has told so far.
+/// The events since a container was made, as its control file `events` has reported them so far.
 final class EventLog: Sendable {
     private struct Known {
         var lines: [Data] = []
         var events: [Container.Event] = []
-        /// Whether nothing comes any more.
+        /// Whether the container has gone away, so that no more events come.
         var isOver = false
-        /// The newest purge of a file that a test has found.
+        /// The newest purge of each file that a test has found.
         var found: [String: Int] = [:]
     }
 
     private let file: Descriptor
-    /// The beginning of a line whose end has not been read. Locked as long as somebody reads, which is for ever if the
-    /// daemon is stopped; what is known is not.
+    /// The beginning of a line that has not been read to its end. Locked during a read, which never returns while the daemon
+    /// is stopped; `known` stays available meanwhile.
     private let rest = Mutex(Data())
     private let known = Mutex(Known())
 
-    /// The lines of all events in the journal.
+    /// Returns the lines of all events in the journal.
     private let journal: @Sendable () throws -> [Data]
 
     init(path: String, journal: @escaping @Sendable () throws -> [Data]) throws {
@@ -28,13 +28,13 @@ final class EventLog: Sendable {
 
     func close() { file.close() }
 
-    /// All events so far, oldest first.
+    /// Returns all events so far, oldest first.
     func events() throws -> [Container.Event] {
         try rest.withLock { try read(&$0) }
         return try eventsRead()
     }
 
-    /// Those that were read, without a look at the mount.
+    /// Returns the events read so far, without a call into the mount.
     func eventsRead() throws -> [Container.Event] {
         try known.withLock { known in
             while known.events.count < known.lines.count {
@@ -44,17 +44,17 @@ final class EventLog: Sendable {
         }
     }
 
-    /// The same as JSON lines, as purgefs has written them.
+    /// The events read so far, as the JSON lines that purgefs wrote.
     var textRead: String {
         known.withLock { $0.lines }.map { String(decoding: $0, as: UTF8.self) + "\n" }.joined()
     }
 
-    /// Whether the container had gone away when the file was read last.
+    /// Whether the container had gone away at the last read.
     var isOver: Bool { known.withLock { $0.isOver } }
 
     // MARK: Purges that were found
 
-    /// Up to this event, purges of a file were found by a test; 0 if none were.
+    /// Returns the newest purge of a file that a test has found, or 0.
     func position(ofPurge name: String) -> Int { known.withLock { $0.found[name] ?? 0 } }
 
     func note(purge number: Int, of name: String) {
@@ -63,7 +63,8 @@ final class EventLog: Sendable {
 
     // MARK: Reading
 
-    /// Waits for the daemon's answer, and where events were dropped for `purgefs events`; not for events.
+    /// Reads the available events. Waits for the daemon and, if events were dropped, for `purgefs events`, but not for new
+    /// events.
     private func read(_ rest: inout Data) throws {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         let isOver = file.with { number in
@@ -84,12 +85,12 @@ final class EventLog: Sendable {
         known.withLock { $0.isOver = isOver }
     }
 
-    /// Events that came faster than they were read are in the journal; a record about those that are not even there stays.
+    /// Replaces a record of dropped events by these events from the journal. The record stays for any that the journal lacks.
     private func fill(_ line: Data) throws -> [Data] {
         let record = try Lines.decode(Container.Event.self, from: line)
         guard record.type == .dropped else { return [line] }
         let last = try known.withLock { $0.lines.last }.map { try Lines.decode(Numbered.self, from: $0).seq } ?? 0
-        // A store that was there before has older events too.
+        // A store that existed before has older events too.
         let found = try journal().filter { line in
             let event = try Lines.decode(Numbered.self, from: line)
             return event.seq > last && event.seq <= record.seq && event.type != .dropped
@@ -109,11 +110,11 @@ final class EventLog: Sendable {
     }
 }
 
-/// The journal of a container's store, as the binary prints it.
+/// Reads the journal of a container's store through the binary.
 struct EventJournal: Sendable {
     let container, binary: String
 
-    /// JSON, a line for each event. The mount writes first what it has not written yet.
+    /// Returns a line of JSON for each event. The mount first writes its pending events.
     func lines() throws -> [Data] {
         let output = try Descriptor.anonymousFile()
         let errors = try Descriptor.anonymousFile()

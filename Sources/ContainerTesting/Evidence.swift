@@ -1,17 +1,17 @@
 import Foundation
 
-/// What a failed test leaves behind of its container, gathered before the container ends.
+/// The evidence about the container of a failed test, gathered before the container ends.
 public struct ContainerEvidence: Sendable {
     /// JSON lines, as `purgefs events --json` prints them.
     public let events: String
-    /// The page of `purgefs report`, HTML; nil if it could not be made.
+    /// The HTML page of `purgefs report`; nil if it could not be made.
     public let report: String?
-    /// The last events and the numbers, for people.
+    /// The last events and the numbers in readable form.
     public let summary: String
 
     private static let longest = 20
 
-    /// Never throws: the failure of the test is what counts.
+    /// Gathers the evidence. Never throws, because the failure of the test is what counts.
     public init(of container: Container) {
         let numbers = Self.numbers(of: container)
         events = container.log.textRead
@@ -19,7 +19,8 @@ public struct ContainerEvidence: Sendable {
         summary = Self.summary(of: container, numbers)
     }
 
-    /// Reads its events too; nil if its daemon does not answer, and the inner value is nil if there are none any more.
+    /// Reads the events and the numbers. Returns nil if the daemon does not answer; the inner value is nil if the container
+    /// is gone.
     private static func numbers(of container: Container) -> Container.Numbers?? {
         container.running.asking {
             _ = try? container.log.events()
@@ -36,7 +37,7 @@ public struct ContainerEvidence: Sendable {
         } catch { return nil }
     }
 
-    /// A line of numbers, and one for each of the last events.
+    /// Returns a line of numbers, and one line for each of the last events.
     static func summary(of container: Container) -> String { summary(of: container, numbers(of: container)) }
 
     private static func summary(of container: Container, _ numbers: Container.Numbers??) -> String {
@@ -55,8 +56,8 @@ public struct ContainerEvidence: Sendable {
         return (lines + all.suffix(longest).map(\.line)).joined(separator: "\n")
     }
 
-    /// Writes both files into the directory that the variable PURGEFS_REPORTS names, and says where. Does nothing
-    /// without it. Where tests are not Swift Testing's, nothing else keeps them.
+    /// Writes both files into the directory that the variable PURGEFS_REPORTS names, and prints where. Does nothing without
+    /// the variable. Outside Swift Testing, nothing else keeps the evidence.
     public func keep(named name: String) {
         guard let folder = ProcessInfo.processInfo.environment["PURGEFS_REPORTS"], !folder.isEmpty else { return }
         let base = URL(fileURLWithPath: folder, isDirectory: true).appendingPathComponent(Self.fileName(name))
@@ -69,7 +70,7 @@ public struct ContainerEvidence: Sendable {
         } catch { Self.say("the events and the report of \(name) cannot be kept: \(error)") }
     }
 
-    /// `photos/vanish()` becomes `photos-vanish`.
+    /// Returns a file name; `photos/vanish()` becomes `photos-vanish`.
     static func fileName(_ name: String) -> String {
         let words = name.split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == "." || $0 == "-") }
         return String(words.joined(separator: "-").prefix(150))

@@ -1,17 +1,17 @@
 import Synchronization
 import Testing
 
-/// Finds out whether a test has failed while it had a container, and keeps what can be seen of the container then.
+/// Detects that a test fails while it has a container, and then keeps the evidence about the container.
 ///
-/// Swift Testing does not tell a trait how its test has ended. But a trait that handles issues is told each of them, and
-/// an error that ends the test comes through its scope.
+/// Swift Testing does not tell a trait how its test ended. But a trait that handles issues receives each issue, and an error
+/// that ends the test passes through the trait's scope.
 final class FailureWatch: Sendable {
     private let container: Container
     private let hasFailed = Mutex(false)
 
     init(_ container: Container) { self.container = container }
 
-    /// Performs `body`, and gathers what is to be seen if it fails or the test's time is over.
+    /// Performs `body`, and gathers the evidence if it fails or the test's time is over.
     func watch(_ test: Test, _ testCase: Test.Case?, _ body: @Sendable () async throws -> Void) async throws {
         let issues: IssueHandlingTrait = .compactMapIssues { [self] in noticed($0) }
         let result: Result<Void, any Error>
@@ -26,8 +26,8 @@ final class FailureWatch: Sendable {
         try result.get()
     }
 
-    /// The issue of an error that ends a test is made outside of our scope, so what belongs to it is a warning of its own.
-    /// A test that is cancelled, by itself or because its time is over, gets none.
+    /// Records the evidence of an error that ends the test as a separate warning, because the issue of the error is made
+    /// outside our scope. A test that is cancelled, by itself or by its time limit, gets none.
     private func noticedEnd(_ test: Test, _ testCase: Test.Case?, _ error: any Error) async throws {
         guard try await !isKnown(error, test, testCase) else { return }
         guard isFirstFailure(), !Task.isCancelled, !container.hasEnded else { return }
@@ -35,7 +35,7 @@ final class FailureWatch: Sendable {
             "\(ContainerEvidence.summary(of: container))", severity: .warning, sourceLocation: test.sourceLocation)
     }
 
-    /// Whether a `withKnownIssue` around the container waits for this error: an issue that nobody hears of shows it.
+    /// Returns whether a `withKnownIssue` around the container expects this error, by recording an issue that is suppressed.
     private func isKnown(_ error: any Error, _ test: Test, _ testCase: Test.Case?) async throws -> Bool {
         let isKnown = Mutex(false)
         let probe: IssueHandlingTrait = .compactMapIssues { issue in
@@ -53,7 +53,7 @@ final class FailureWatch: Sendable {
         }
     }
 
-    /// The first failure gets the numbers and the last events of its moment as a comment.
+    /// Adds the current numbers and last events to the first failure, as a comment.
     private func noticed(_ issue: Issue) -> Issue {
         guard issue.isFailure, isFirstFailure(), !container.hasEnded else { return issue }
         var issue = issue
@@ -68,7 +68,7 @@ final class FailureWatch: Sendable {
 }
 
 extension ContainerEvidence {
-    /// As attachments of the test that is running: `swift test --attachments-path DIR` keeps them.
+    /// Attaches the evidence to the running test; `swift test --attachments-path DIR` keeps it.
     func attach(to test: Test) {
         let name = Self.fileName(test.name)
         Attachment.record(events, named: "\(name)-events.jsonl", sourceLocation: test.sourceLocation)

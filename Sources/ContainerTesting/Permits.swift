@@ -1,13 +1,13 @@
 import Foundation
 import Synchronization
 
-/// How many tests may have a container at once; the others wait for their turn. Each container takes descriptors and three
-/// processes, and Swift Testing starts all tests at once.
+/// Limits how many tests have a container at once; the others wait for their turn. Swift Testing starts all tests at once,
+/// and each container takes descriptors and three processes.
 final class Permits: Sendable {
     private struct State {
         var free: Int
         var last = 0
-        /// In the order of their numbers.
+        /// In ascending order of the numbers.
         var waiting: [(number: Int, continuation: CheckedContinuation<Void, any Error>)] = []
     }
 
@@ -17,7 +17,8 @@ final class Permits: Sendable {
 
     init(_ count: Int) { state = Mutex(State(free: count)) }
 
-    /// A container takes eight descriptors while it is made. A quarter of all is for the tests themselves.
+    /// Returns the number of permits. A container takes eight descriptors while it is made; a quarter of all descriptors is
+    /// left to the tests.
     static func count(descriptors: Int) -> Int { max(1, min(100, descriptors / 4 * 3 / 8)) }
 
     private static func descriptors() -> Int {
@@ -51,7 +52,7 @@ final class Permits: Sendable {
 
     private func wait(_ number: Int, _ continuation: CheckedContinuation<Void, any Error>) {
         let result: Result<Void, any Error>? = state.withLock { state in
-            // Looked at under the lock: the handler of a cancellation that comes later finds the continuation.
+            // Checked under the lock, so that the handler of a later cancellation finds the continuation.
             if Task.isCancelled { return .failure(CancellationError()) }
             if state.free > 0 {
                 state.free -= 1

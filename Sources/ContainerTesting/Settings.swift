@@ -1,19 +1,19 @@
 extension Container {
-    /// The device that a container is on, and its options; what is nil is as `purgefs run` has it.
+    /// The device of a container, and its options. Settings that are nil have the defaults of `purgefs run`.
     public struct Settings: Hashable, Sendable {
         /// The size of the device.
         public var total: Size?
-        /// What the system and other apps use.
+        /// The bytes that the system and other apps use.
         public var others: Size?
         /// The part of `others` that can be purged.
         public var othersPurgeable: Size?
         public var profile: Profile?
-        /// How long purging in the background lags behind in profile `device`, in real time.
+        /// The latency of the background purge in profile `device`, in real time.
         public var purgeLatency: Span?
-        /// The class of files that have none of their own.
+        /// The protection class of files that have none of their own.
         public var protection: ProtectionClass?
         public var thresholds: Thresholds?
-        /// Further options of `purgefs run`, each word by itself: `["--store", "/var/tmp/kept"]`.
+        /// Further options of `purgefs run`, one word each: `["--store", "/var/tmp/kept"]`.
         public var options: [String]
 
         public init(
@@ -31,7 +31,7 @@ extension Container {
             self.options = options
         }
 
-        /// What `nearer` sets wins; the options of both count.
+        /// Returns these settings, overridden by each that `nearer` sets, and the options of both.
         public func overridden(by nearer: Settings) -> Settings {
             Settings(
                 total: nearer.total ?? total, others: nearer.others ?? others,
@@ -40,7 +40,7 @@ extension Container {
                 thresholds: nearer.thresholds ?? thresholds, options: options + nearer.options)
         }
 
-        /// The words for `purgefs run`, which has no option for the thresholds.
+        /// The words for `purgefs run`, which has no option for thresholds.
         var words: [String] {
             let values: [(String, String?)] = [
                 ("--total", total?.description), ("--others", others?.description),

@@ -1,26 +1,26 @@
 extension Container {
-    /// A number of bytes, as a number or in the way in which purgefs writes sizes: `4096`, `"64K"`, `"1.5G"`, `"64MiB"`
-    /// (powers of 1024), `"64GB"` (powers of 1000). docs/RULES.md, Words.
+    /// A number of bytes, as a number or in the syntax of purgefs: `4096`, `"64K"`, `"1.5G"`, `"64MiB"` (powers of 1024),
+    /// `"64GB"` (powers of 1000). See docs/RULES.md, Words.
     ///
-    /// A text that is no size is an error of the call that gets it, not of the literal.
+    /// A literal with a malformed text is accepted; the call that gets it throws.
     public struct Size: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral,
         ExpressibleByIntegerLiteral
     {
-        /// As purgefs reads it.
+        /// The size as purgefs reads it.
         public let description: String
 
-        /// So many bytes.
+        /// Makes a size of this many bytes.
         public init(_ bytes: Int) { description = "\(bytes)" }
-        /// A text such as `64M`.
+        /// Makes a size from a text such as `64M`.
         public init(text: String) { description = text }
         public init(integerLiteral bytes: Int) { self.init(bytes) }
         public init(stringLiteral text: String) { self.init(text: text) }
 
-        /// 1024 bytes each, as `"64K"`.
+        /// Makes a size in units of 1024 bytes, like `"64K"`.
         public static func kibibytes(_ count: Int) -> Size { Size(text: "\(count)K") }
-        /// 1024^2 bytes each, as `"64M"`.
+        /// Makes a size in units of 1024^2 bytes, like `"64M"`.
         public static func mebibytes(_ count: Int) -> Size { Size(text: "\(count)M") }
-        /// 1024^3 bytes each, as `"64G"`.
+        /// Makes a size in units of 1024^3 bytes, like `"64G"`.
         public static func gibibytes(_ count: Int) -> Size { Size(text: "\(count)G") }
 
         @available(*, deprecated, renamed: "kibibytes", message: "these are 1024 bytes each, and no kilobytes")
@@ -30,7 +30,7 @@ extension Container {
         @available(*, deprecated, renamed: "gibibytes", message: "these are 1024^3 bytes each, and no gigabytes")
         public static func gigabytes(_ count: Int) -> Size { gibibytes(count) }
 
-        /// `"64M"`, `"65536K"` and `.mebibytes(64)` are the same.
+        /// Compares bytes, so `"64M"`, `"65536K"` and `.mebibytes(64)` are equal.
         public static func == (one: Size, other: Size) -> Bool {
             guard let bytes = one.bytes else { return one.description == other.description }
             return bytes == other.bytes
@@ -40,7 +40,7 @@ extension Container {
             if let bytes { hasher.combine(bytes) } else { hasher.combine(description) }
         }
 
-        /// The bytes of a whole number with one of the units; nil for anything else, fractions included.
+        /// The bytes of a whole number with a unit; nil for anything else, including fractions.
         var bytes: Int? {
             let digits = description.prefix { $0.isASCII && $0.isNumber }
             let units = [
@@ -56,12 +56,12 @@ extension Container {
         }
     }
 
-    /// What a size of the device becomes: `"64M"` or `.to(size)`; `"+56M"`, `"-1G"`, `.plus(size)` or `.minus(size)`,
-    /// which are relative to what is in force.
+    /// A new value for a size of the device: `"64M"` or `.to(size)`, or relative to the current value `"+56M"`, `"-1G"`,
+    /// `.plus(size)` or `.minus(size)`.
     public struct Change: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral,
         ExpressibleByIntegerLiteral
     {
-        /// As purgefs reads it.
+        /// The change as purgefs reads it.
         public let description: String
 
         public init(integerLiteral bytes: Int) { description = "\(bytes)" }
@@ -75,7 +75,7 @@ extension Container {
 
     /// A span of simulated time: `"30s"`, `"5m"`, `"2h"`, `"3d"`, `"1w"`, or `.weeks(3)`.
     public struct Span: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
-        /// As purgefs reads it.
+        /// The span as purgefs reads it.
         public let description: String
 
         public init(stringLiteral text: String) { description = text }
@@ -88,15 +88,15 @@ extension Container {
         public static func weeks(_ count: Int) -> Span { Span(count, "w") }
     }
 
-    /// The levels of free room: `.off`, or limits in rising order, as `"verylow=5%,low=10%,nearlow=64M,desired=11%"`.
-    /// docs/CONTROL.md, storage.thresholds.
+    /// The thresholds of free space: `.off`, or limits in ascending order, such as
+    /// `"verylow=5%,low=10%,nearlow=64M,desired=11%"`. See docs/CONTROL.md, storage.thresholds.
     public struct Thresholds: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
-        /// As purgefs reads it.
+        /// The thresholds as purgefs reads them.
         public let description: String
 
         public init(stringLiteral text: String) { description = text }
 
-        /// No purging in the background, and nothing is held back from writes to `tmp` and `Library/Caches`.
+        /// No background purge, and no reserve that writes to `tmp` and `Library/Caches` must leave.
         public static let off: Thresholds = "off"
     }
 }

@@ -1,28 +1,28 @@
 extension Container {
-    /// The numbers of one moment, in bytes. docs/RULES.md, Capacity.
+    /// The numbers at one moment, in bytes: docs/RULES.md, Capacity.
     public struct Numbers: Hashable, Sendable {
         public var total: Int
-        /// What the system and other apps use, and the part of it that can be purged.
+        /// The bytes that the system and other apps use, and the part that can be purged.
         public var others: Int
         public var othersPurgeable: Int
-        /// What this container uses.
+        /// The bytes that this container uses.
         public var used: Int
-        /// Free.
+        /// Free space.
         public var available: Int
-        /// What a write to a persistent place may take, purging included.
+        /// The bytes that a write to a persistent place may take, including purging.
         public var important: Int
-        /// What a write to `tmp` or `Library/Caches` may take.
+        /// The bytes that a write to `tmp` or `Library/Caches` may take.
         public var opportunistic: Int
-        /// What purging would free.
+        /// The bytes that purging would free.
         public var reclaimable: Int
         public var pressure: Pressure
     }
 
-    /// `status.json` of the mount: docs/CONTROL.md.
+    /// The mount's `status.json`: docs/CONTROL.md.
     public struct Status: Hashable, Codable, Sendable {
         public struct Storage: Hashable, Codable, Sendable {
             public var total, others, othersPurgeable, used, available, important, opportunistic, reclaimable: Int
-            /// In percent; nil is 100.
+            /// In percent; nil means 100.
             public var othersShare: Int?
         }
         public struct Amount: Hashable, Codable, Sendable {
@@ -42,11 +42,11 @@ extension Container {
             /// Seconds ahead of real time.
             public var clock: Double
             public var boots: Int
-            /// What was interrupted and is to be finished.
+            /// Interrupted work that is still to be finished.
             public var unfinished: String?
         }
         public struct App: Hashable, Codable, Sendable {
-            /// The UUID in the path of the container.
+            /// The UUID of the container.
             public var container: String
             public var running: Bool
         }

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// What waits for other processes runs on threads outside the pool of Swift's concurrency, which has one for each core.
+/// Runs work that waits for other processes outside the pool of Swift's concurrency, which has one thread for each core.
 enum Threads {
     static func run<R: Sendable>(_ work: @escaping @Sendable () throws -> R) async throws -> R {
         try await withCheckedThrowingContinuation { continuation in
@@ -16,8 +16,8 @@ enum Threads {
         }
     }
 
-    /// Nil if `work` takes longer than `limit`; its thread then goes on by itself. `isWorking` is asked each time that the time is
-    /// over, and as long as it says so, this waits on.
+    /// Returns the result of `work`, or nil if that takes longer than `limit`; its thread then continues alone. Each time the
+    /// limit passes, this waits on as long as `isWorking` returns true.
     static func run<R: Sendable>(
         within limit: Duration, while isWorking: () -> Bool = { false }, _ work: @escaping @Sendable () -> R
     ) -> R? {

@@ -1,4 +1,4 @@
-/// A word of purgefs that may be one that this library does not know, because the binary is newer.
+/// A word of purgefs. A newer binary may use words that this library does not know.
 public protocol ContainerWord: RawRepresentable, Hashable, Codable, Sendable, CustomStringConvertible
 where RawValue == String {}
 
@@ -7,24 +7,24 @@ extension ContainerWord {
 }
 
 extension Container {
-    /// What the type of an event can be. docs/CONTROL.md, events.
+    /// The type of an event: docs/CONTROL.md, events.
     public struct EventType: ContainerWord {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
         public static let mount = EventType(rawValue: "mount")
         public static let unmount = EventType(rawValue: "unmount")
-        /// A file was purged, or a part of what other apps can give back.
+        /// A file was purged, or a part of others.
         public static let purge = EventType(rawValue: "purge")
-        /// A write found no room. For one file at most one a second.
+        /// A write found no room; at most one event a second for each file.
         public static let refused = EventType(rawValue: "refused")
-        /// The level has changed.
+        /// The pressure level has changed.
         public static let pressure = EventType(rawValue: "pressure")
         /// Total, others, the thresholds or the profile were set.
         public static let capacity = EventType(rawValue: "capacity")
         /// A flag was set or removed.
         public static let mark = EventType(rawValue: "mark")
-        /// A file with a flag was replaced by one without.
+        /// A file with a flag was replaced by a file without it.
         public static let flagLost = EventType(rawValue: "flagLost")
         /// A call was refused because of the file's protection class and the state of the device.
         public static let protectionDenied = EventType(rawValue: "protectionDenied")
@@ -40,15 +40,15 @@ extension Container {
         public static let restore = EventType(rawValue: "restore")
         /// The disk under the store is full; the caller got EIO.
         public static let hostFull = EventType(rawValue: "hostFull")
-        /// So many events were missed, because they came too fast.
+        /// Events were lost because they came too fast.
         public static let dropped = EventType(rawValue: "dropped")
-        /// What the app does to names, which only the journal has (`purgefs events`).
+        /// The app's own changes of names, which only the journal has (`purgefs events`).
         public static let removed = EventType(rawValue: "removed")
         public static let renamed = EventType(rawValue: "renamed")
         public static let replaced = EventType(rawValue: "replaced")
     }
 
-    /// What set a purge off. docs/CONTROL.md, events.
+    /// The trigger of a purge: docs/CONTROL.md, events.
     public struct Trigger: ContainerWord {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -61,8 +61,8 @@ extension Container {
         public static let command = Trigger(rawValue: "command")
     }
 
-    /// The rules of purging: `.documented`, the default, follows Apple's documentation, `.device` what devices were
-    /// seen to do. docs/RULES.md, Profiles.
+    /// The purging rules: `.documented`, the default, follows Apple's documentation; `.device` follows the observed behaviour
+    /// of devices. See docs/RULES.md, Profiles.
     public struct Profile: ContainerWord {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -71,10 +71,10 @@ extension Container {
         public static let device = Profile(rawValue: "device")
     }
 
-    /// What a place is to purging. docs/RULES.md, Words.
+    /// The durability of a place: docs/RULES.md, Words.
     public enum Tier: String, Hashable, Codable, Sendable { case temporary, caches, persistent }
 
-    /// How little room is left. docs/RULES.md, Capacity.
+    /// The pressure on free space: docs/RULES.md, Capacity.
     public enum Pressure: String, Hashable, Codable, Sendable { case normal, nearLow, low, veryLow }
 
     public enum DeviceState: String, Hashable, Codable, Sendable {
@@ -82,7 +82,7 @@ extension Container {
         case unlocked, locking, locked, beforeFirstUnlock
     }
 
-    /// How early a marked file is purged; `none` takes the mark away. docs/XATTRS.md.
+    /// How early a marked file is purged; `none` removes the mark: docs/XATTRS.md.
     public enum Urgency: String, Hashable, Sendable {
         case none = "0"
         case low, medium, high
@@ -93,6 +93,6 @@ extension Container {
         case complete, completeUnlessOpen, completeUntilFirstUserAuthentication, completeWhenUserInactive, none
     }
 
-    /// What happens to the app. docs/RULES.md, The life of a device.
+    /// A change of the app's state: docs/RULES.md, The life of a device.
     public enum AppChange: String, Hashable, Sendable { case launch, terminate, update, delete }
 }

@@ -1,16 +1,16 @@
 import Testing
 
-/// Performs `body` with a fresh container, which ends with it, and is `Container.current` meanwhile. Calls may be nested,
-/// and up to a hundred of them run at once; others wait. A `Task.detached` in `body` does not know that there is a container
-/// already: a call there waits too, and for ever if all who have one wait for such tasks.
+/// Performs `body` with a fresh container, which is `Container.current` meanwhile and ends afterwards. Calls may be nested.
+/// Up to a hundred run at once, and others wait. A call in a `Task.detached` does not know of the outer container, so it
+/// waits too; it deadlocks if all tests with a container wait for such tasks.
 ///
-/// What is left out is as `purgefs run` has it: 64 GiB, no other apps. `options` are further ones of `purgefs run`.
+/// Omitted settings are the defaults of `purgefs run`: 64 GiB, no other apps. `options` are further options of `purgefs run`.
 ///
-/// If a test of Swift Testing fails in `body`, its first failure gets the numbers and the last events of the container as
-/// a comment, and it gets the events and the page of `purgefs report` as attachments. Anywhere else, if `body` throws,
-/// these go into the directory that the variable PURGEFS_REPORTS names.
+/// If a test of Swift Testing fails in `body`, its first failure gets the numbers and the last events of the container as a
+/// comment. The test gets the events and the page of `purgefs report` as attachments. Elsewhere, if `body` throws, these
+/// files go into the directory that the variable PURGEFS_REPORTS names.
 ///
-/// Throws what `body` throws, or `ContainerError` if the container cannot be made, or is still in use at its end.
+/// Throws the errors of `body`, or `ContainerError` if the container cannot be made, or is still in use at its end.
 @discardableResult
 public func withContainer<R>(
     total: Container.Size? = nil, others: Container.Size? = nil, othersPurgeable: Container.Size? = nil,
@@ -24,13 +24,13 @@ public func withContainer<R>(
     return try await withContainer(settings, body)
 }
 
-/// The same with settings made before.
+/// Performs `body` with a fresh container that has prepared settings.
 @discardableResult
 public func withContainer<R>(
     _ settings: Container.Settings, isolation: isolated (any Actor)? = #isolation,
     _ body: (Container) async throws -> R
 ) async throws -> R {
-    // One who has a container already must not wait for one who waits for him.
+    // A caller that holds a container must not wait for a permit: the holders of the other permits may be waiting for it.
     if Container.current != nil { return try await perform(settings, body) }
     return try await Permits.shared.perform { try await perform(settings, body) }
 }
@@ -52,11 +52,11 @@ private func perform<R>(
     return value
 }
 
-/// The same where nothing can wait with `await`, as in a synchronous test: the calling thread waits until the container
-/// is there, and until it is gone.
+/// Performs `body` with a fresh container in a synchronous function. The calling thread waits until the container is mounted,
+/// and until it is unmounted.
 ///
-/// Only an error that `body` throws shows it that a test has failed. An `#expect` that fails does not throw; a
-/// `#require` does. Where there is `await`, the other one is taken.
+/// Only an error that `body` throws counts as a failure of the test: a failing `#require` throws, a failing `#expect` does
+/// not. In an `async` context the compiler prefers the other overload.
 @_disfavoredOverload @discardableResult
 public func withContainer<R>(
     total: Container.Size? = nil, others: Container.Size? = nil, othersPurgeable: Container.Size? = nil,
@@ -70,7 +70,7 @@ public func withContainer<R>(
     return try withContainer(settings, body)
 }
 
-/// The same with settings made before.
+/// Performs `body` with a fresh container that has prepared settings, in a synchronous function.
 @_disfavoredOverload @discardableResult
 public func withContainer<R>(_ settings: Container.Settings, _ body: (Container) throws -> R) throws -> R {
     let container = try Container(settings)
