@@ -2,18 +2,18 @@
 public import Foundation
 import Glibc
 
-/// What the names of `ContainerStorage` do. They are declared apart from it, because a module that declares
+/// Implements the names of `ContainerStorage`. This is a module of its own, because a module that declares
 /// `resourceValues(forKeys:)` itself can no longer call Foundation's.
 public enum ContainerVolume {
-    /// `URL.resourceValues(forKeys:)`. On a mount of purgefs the capacities, the flags and the protection are those of the container;
-    /// elsewhere what Linux has, and nil where it has nothing.
-    /// - Throws: what Foundation throws: `CocoaError.fileReadNoSuchFile` if there is no such file.
+    /// Implements `URL.resourceValues(forKeys:)`. On a mount of purgefs, capacities, flags and protection come from the
+    /// container. Elsewhere they come from Linux, and are nil where it has none.
+    /// - Throws: Foundation's errors; `CocoaError.fileReadNoSuchFile` if the file does not exist.
     public static func values(of url: URL, forKeys keys: Set<URLResourceKey>) throws -> URLResourceValues {
         let ours = url.isFileURL ? keys.intersection(StoredValues.keys) : []
         guard !ours.isEmpty else { return try url.resourceValues(forKeys: keys) }
         guard let item = ItemAttributes(at: url.path) else {
             let failure = ItemFailure.reading(errno, url.path)
-            _ = try url.resourceValues(forKeys: [.fileSizeKey])  // throws what Foundation throws of such a path
+            _ = try url.resourceValues(forKeys: [.fileSizeKey])  // throws Foundation's error for such a path
             throw failure
         }
         let isInContainer = item.isInContainer
@@ -27,9 +27,9 @@ public enum ContainerVolume {
         return values
     }
 
-    /// `URL.setResourceValues(_:)`. Off a mount of purgefs the flags are ignored, as Foundation does with a property that a volume does not
-    /// support.
-    /// - Throws: what Foundation throws; `CocoaError.fileNoSuchFile`, `.fileWriteNoPermission`, `.fileWriteVolumeReadOnly`,
+    /// Implements `URL.setResourceValues(_:)`. Off a mount of purgefs it ignores the flags, as Foundation does with a
+    /// property that a volume does not support.
+    /// - Throws: Foundation's errors; `CocoaError.fileNoSuchFile`, `.fileWriteNoPermission`, `.fileWriteVolumeReadOnly`,
     ///   `.fileWriteOutOfSpace` or `.fileWriteUnknown` if a flag could not be set.
     public static func set(_ values: URLResourceValues, of url: inout URL) throws {
         let flags = StoredValues.flags(in: values)
@@ -38,14 +38,14 @@ public enum ContainerVolume {
         guard let item = ItemAttributes(at: url.path) else { throw ItemFailure.writing(errno, url.path) }
         guard item.hasFlags, item.isInContainer else { return }
         for (name, isSet) in flags.sorted(by: { $0.key < $1.key }) {
-            // A mark that is there keeps its urgency when values that were read are written back.
+            // An existing mark keeps its urgency when values that were read are written back.
             let current = item.flag(name)
             if current == nil || (current != "0") != isSet { try item.setFlag(name, to: isSet ? "1" : "0") }
         }
     }
 
-    /// `NSURL.resourceValues(forKeys:)`
-    /// - Throws: as that of `URL`.
+    /// Implements `NSURL.resourceValues(forKeys:)`.
+    /// - Throws: the errors of the method for `URL`.
     public static func values(of url: NSURL, forKeys keys: [URLResourceKey]) throws -> [URLResourceKey: Any] {
         let keys = Set(keys)
         var all = try url.resourceValues(forKeys: Array(keys.subtracting(StoredValues.keys)))
@@ -54,8 +54,8 @@ public enum ContainerVolume {
         return all
     }
 
-    /// `NSURL.setResourceValues(_:)`, with which alone iOS sets a protection class by resource values.
-    /// - Throws: as that of `URL`.
+    /// Implements `NSURL.setResourceValues(_:)`, the only way on iOS to set a protection class by resource values.
+    /// - Throws: the errors of the method for `URL`.
     public static func set(_ keyedValues: [URLResourceKey: Any], of url: NSURL) throws {
         let name = StoredValues.className(in: keyedValues)
         let (flags, others) = StoredValues.split(keyedValues.filter { $0.key != StoredValues.fileProtection })
@@ -67,7 +67,7 @@ public enum ContainerVolume {
 }
 
 extension ItemAttributes {
-    /// The value of a key as `StoredValues` keeps it; nil if there is none.
+    /// Returns the value of a key as `StoredValues` keeps it, or nil if there is none.
     fileprivate func value(of key: URLResourceKey, isInContainer: Bool) -> Any? {
         switch key {
         case StoredValues.fileAllocatedSize, StoredValues.totalFileAllocatedSize: return allocatedSize

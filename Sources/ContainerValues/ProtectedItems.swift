@@ -2,11 +2,12 @@
 public import Foundation
 import Glibc
 
-/// What FileManager and Data do with protection classes, on a mount of purgefs. Elsewhere there are none, and the calls are
-/// Foundation's.
+/// Implements the protection classes of FileManager and Data on a mount of purgefs. Elsewhere no classes exist, and the calls
+/// are Foundation's.
 public enum ProtectedItems {
-    /// `Data.write(to:options:)`. A file that is there keeps its class if the options name none. One that is made has its class before
-    /// it has data; an atomic save gives it to the new file before that has the name. A link is followed, but an atomic save replaces it.
+    /// Implements `Data.write(to:options:)`. An existing file keeps its class if the options name none. A new file gets its
+    /// class before any data; in an atomic save it gets the class before the name. A link is followed, but an atomic save
+    /// replaces it.
     public static func write(_ data: Data, to url: URL, options: Data.WritingOptions) throws {
         let isAtomic = options.contains(.atomic)
         guard let wanted = name(of: options), url.isFileURL, isInContainer(url, followingLink: !isAtomic) else {
@@ -19,9 +20,9 @@ public enum ProtectedItems {
         }
     }
 
-    /// An atomic save.
+    /// Saves a file atomically, with its class.
     private static func replace(_ url: URL, by data: Data, of wanted: String) throws {
-        // Not longer than the name that Foundation gives it: the name of the file may have all the bytes that a name can have.
+        // No longer than the temporary name that Foundation makes: the file's own name may already have the maximum length.
         let new = url.deletingLastPathComponent().appendingPathComponent(".dat.nosync\(UUID().uuidString)")
         try write(data, of: wanted, to: new.path, options: .withoutOverwriting)
         guard rename(new.path, url.path) == 0 else {
@@ -46,7 +47,7 @@ public enum ProtectedItems {
         defer { close(descriptor) }
         do {
             try setClass(wanted, ofItemAtPath: path)
-            // Not by its path: a file of class completeUnlessOpen cannot be opened again while the device is locked.
+            // Not by the path: a file of class completeUnlessOpen cannot be opened again while the device is locked.
             try write(data, to: descriptor, path)
         } catch {
             unlink(target(of: path))
@@ -65,14 +66,15 @@ public enum ProtectedItems {
         }
     }
 
-    /// The descriptor of a new empty file, or -1 if there is one. Also where a link leads to.
+    /// Returns the descriptor of a new, empty file, or -1 if the file exists. With `throughLink` it also makes the target of
+    /// a dangling link.
     private static func make(_ path: String, throughLink: Bool) -> Int32 {
         var status = stat()
         let leadsNowhere = throughLink && lstat(path, &status) == 0 && stat(path, &status) != 0 && errno == ENOENT
         return open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (leadsNowhere ? 0 : O_EXCL), 0o666)
     }
 
-    /// `FileManager.attributesOfItem(atPath:)`
+    /// Implements `FileManager.attributesOfItem(atPath:)`.
     public static func attributes(ofItemAtPath path: String, _ files: FileManager) throws -> [FileAttributeKey: Any] {
         var attributes = try files.attributesOfItem(atPath: path)
         if let item = ItemAttributes(at: path), item.isInContainer, let name = item.flag(flagName) {
@@ -81,7 +83,7 @@ public enum ProtectedItems {
         return attributes
     }
 
-    /// `FileManager.setAttributes(_:ofItemAtPath:)`
+    /// Implements `FileManager.setAttributes(_:ofItemAtPath:)`.
     public static func set(
         _ attributes: [FileAttributeKey: Any], ofItemAtPath path: String, _ files: FileManager
     ) throws {
@@ -90,7 +92,8 @@ public enum ProtectedItems {
         if let wanted { try setClass(wanted, ofItemAtPath: path) }
     }
 
-    /// `FileManager.createDirectory(atPath:withIntermediateDirectories:attributes:)`. Folders that are there already stay as they are.
+    /// Implements `FileManager.createDirectory(atPath:withIntermediateDirectories:attributes:)`. Existing folders do not
+    /// change.
     public static func createFolder(
         atPath path: String, withIntermediateDirectories createIntermediates: Bool,
         attributes: [FileAttributeKey: Any]?,
@@ -103,7 +106,7 @@ public enum ProtectedItems {
         for folder in new { try wanted.map { try setClass($0, ofItemAtPath: folder) } }
     }
 
-    /// A folder and those above it, as far as they are not there yet: all of them get the attributes.
+    /// Returns a folder and its ancestors, as far as they do not exist yet. All of them will get the attributes.
     private static func missing(_ path: String) -> [String] {
         var folders: [String] = []
         var folder = URL(fileURLWithPath: path)
@@ -114,7 +117,8 @@ public enum ProtectedItems {
         return folders
     }
 
-    /// `FileManager.createFile(atPath:contents:attributes:)`, which saves atomically. The file has its class before it has its name.
+    /// Implements `FileManager.createFile(atPath:contents:attributes:)`, which saves atomically. The file gets its class
+    /// before its name.
     public static func createFile(
         atPath path: String, contents data: Data?, attributes: [FileAttributeKey: Any]?, _ files: FileManager
     ) -> Bool {
@@ -134,7 +138,7 @@ public enum ProtectedItems {
 
     private static let flagName = "fileProtection"
 
-    /// The class among attributes, and the others.
+    /// Separates the class from the other attributes.
     private static func split(
         _ attributes: [FileAttributeKey: Any]?
     ) -> (wanted: String?, others: [FileAttributeKey: Any]?) {
@@ -144,7 +148,7 @@ public enum ProtectedItems {
         return ((wanted as? FileProtectionType)?.rawValue ?? wanted as? String, others)
     }
 
-    /// The class that options name; nil if they name none.
+    /// Returns the class that the options name, if any.
     private static func name(of options: Data.WritingOptions) -> String? {
         switch options.intersection(.fileProtectionMask) {
         case .noFileProtection: "NSFileProtectionNone"
@@ -156,14 +160,14 @@ public enum ProtectedItems {
         }
     }
 
-    /// Where a path leads to by its links; the path itself if that is nowhere.
+    /// Returns the path to which links lead, or the path itself if they lead nowhere.
     private static func target(of path: String) -> String {
         guard let real = realpath(path, nil) else { return path }
         defer { free(real) }
         return String(cString: real)
     }
 
-    /// Of what a link leads to, as with the other attributes.
+    /// Sets the class of an item or, as for other attributes, of the target of a link.
     static func setClass(_ name: String, ofItemAtPath path: String) throws {
         let path = target(of: path)
         guard let item = ItemAttributes(at: path) else { throw ItemFailure.writing(errno, path) }
@@ -171,7 +175,7 @@ public enum ProtectedItems {
     }
 }
 
-// As on iOS. Swift 6.3's Foundation for Linux has only `rawValue`; this may go when it has them.
+// As on iOS. Swift 6.3's Foundation for Linux has only `rawValue`; these can go when it conforms to both protocols.
 extension FileProtectionType: @retroactive Equatable {}
 extension FileProtectionType: @retroactive Hashable {}
 #endif

@@ -1,8 +1,9 @@
 #if os(Linux)
 public import Foundation
 
-/// The values that Foundation's `URLResourceValues` has no place for on Linux. They are kept inside of it, in
-/// `quarantineProperties`, which iOS does not have: so an app's values stay Foundation's own type, and pass through other modules.
+/// The values that Foundation's `URLResourceValues` has no members for on Linux. They are kept inside it, in
+/// `quarantineProperties`, which iOS does not have. So an app's values keep Foundation's own type, and pass through other
+/// modules.
 public enum StoredValues {
     static let important = URLResourceKey(rawValue: "NSURLVolumeAvailableCapacityForImportantUsageKey")
     static let opportunistic = URLResourceKey(rawValue: "NSURLVolumeAvailableCapacityForOpportunisticUsageKey")
@@ -14,31 +15,31 @@ public enum StoredValues {
     static let fileAllocatedSize = URLResourceKey.fileAllocatedSizeKey
     static let totalFileAllocatedSize = URLResourceKey.totalFileAllocatedSizeKey
 
-    /// Keys that are answered here.
+    /// The keys that purgefs answers.
     static let keys: Set<URLResourceKey> = [
         important, opportunistic, isPurgeable, fileProtection, total, available, isExcludedFromBackup,
         fileAllocatedSize, totalFileAllocatedSize,
     ]
-    /// Those that Foundation answers where this does not.
+    /// The keys that Foundation answers off a mount of purgefs.
     static let ofPlatform: Set<URLResourceKey> = [total, available, isExcludedFromBackup]
-    /// Those that can be set, and their attributes.
+    /// The keys that can be set, with their attributes.
     private static let flags = [isExcludedFromBackup: "isExcludedFromBackup", isPurgeable: "isPurgeable"]
 
     private static let prefix = "purgefs."
 
-    /// A value kept here, or else Foundation's; nil if there is none of that key and type.
+    /// Returns a value kept here, or else Foundation's; nil if there is none with this key and type.
     public static func value<Value>(of key: URLResourceKey, in values: URLResourceValues) -> Value? {
         (values.quarantineProperties?[prefix + key.rawValue] ?? values.allValues[key]) as? Value
     }
 
-    /// Keeps a value; nil forgets it.
+    /// Stores a value, or removes it if it is nil.
     public static func store(_ value: Any?, for key: URLResourceKey, in values: inout URLResourceValues) {
         var stored = values.quarantineProperties ?? [:]
         stored[prefix + key.rawValue] = value
         values.quarantineProperties = stored
     }
 
-    /// All values, ours under their own keys.
+    /// Returns all values, with ours under their own keys.
     public static func all(in values: URLResourceValues) -> [URLResourceKey: Any] {
         var all = values.allValues
         guard let stored = values.quarantineProperties else { return all }
@@ -49,14 +50,14 @@ public enum StoredValues {
         return all
     }
 
-    /// The class among values, as a name.
+    /// Returns the name of the class among the values.
     static func className(in keyedValues: [URLResourceKey: Any]) -> String? {
         let value = keyedValues[fileProtection]
-        // FileProtectionType, or URLFileProtection, which each module with the plugin declares itself.
+        // The value is a FileProtectionType or a URLFileProtection, which each module with the plugin declares itself.
         return (value as? any RawRepresentable<String>)?.rawValue ?? value as? String
     }
 
-    /// Flags among values, if there are any, and the other values.
+    /// Separates the flags, if there are any, from the other values.
     static func split(_ keyedValues: [URLResourceKey: Any]) -> (
         flags: URLResourceValues?, others: [URLResourceKey: Any]
     ) {
@@ -69,7 +70,7 @@ public enum StoredValues {
         return (values, keyedValues.filter { flags[$0.key] == nil })
     }
 
-    /// The flags that were set, by the names of their attributes.
+    /// Returns the flags that were set, by the names of their attributes.
     static func flags(in values: URLResourceValues) -> [String: Bool] {
         var found: [String: Bool] = [:]
         for (key, name) in flags {
