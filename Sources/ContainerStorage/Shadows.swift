@@ -3,21 +3,21 @@
 import ContainerValues
 
 extension URLResourceKey {
-    /// Bytes that data which the user needs can take, with all that would be purged for it: `Int64`.
+    /// Bytes available for data that the user needs, including everything that would be purged for it: `Int64`.
     public static var volumeAvailableCapacityForImportantUsageKey: URLResourceKey {
         URLResourceKey(rawValue: "NSURLVolumeAvailableCapacityForImportantUsageKey")
     }
-    /// Bytes that data which can be fetched again can take: `Int64`.
+    /// Bytes available for data that can be fetched again: `Int64`.
     public static var volumeAvailableCapacityForOpportunisticUsageKey: URLResourceKey {
         URLResourceKey(rawValue: "NSURLVolumeAvailableCapacityForOpportunisticUsageKey")
     }
-    /// Whether the system may delete the file when it needs room: `Bool`.
+    /// Whether the system may delete the file to make room: `Bool`.
     public static var isPurgeableKey: URLResourceKey { URLResourceKey(rawValue: "NSURLIsPurgeableKey") }
     /// The protection class: `URLFileProtection`.
     public static var fileProtectionKey: URLResourceKey { URLResourceKey(rawValue: "NSURLFileProtectionKey") }
 }
 
-/// When the data of a file can be reached.
+/// A protection class: when a file's data can be accessed.
 public struct URLFileProtection: RawRepresentable, Hashable, Sendable {
     /// `NSFileProtection...`
     public let rawValue: String
@@ -27,80 +27,81 @@ public struct URLFileProtection: RawRepresentable, Hashable, Sendable {
     public static var none: URLFileProtection { URLFileProtection(rawValue: "NSFileProtectionNone") }
     /// While the device is unlocked.
     public static var complete: URLFileProtection { URLFileProtection(rawValue: "NSFileProtectionComplete") }
-    /// While the device is unlocked, and longer by those who have opened the file.
+    /// While the device is unlocked, and afterwards by programs that have the file open.
     public static var completeUnlessOpen: URLFileProtection {
         URLFileProtection(rawValue: "NSFileProtectionCompleteUnlessOpen")
     }
-    /// From the first unlock after a reboot on.
+    /// After the first unlock since a reboot.
     public static var completeUntilFirstUserAuthentication: URLFileProtection {
         URLFileProtection(rawValue: "NSFileProtectionCompleteUntilFirstUserAuthentication")
     }
-    /// While the device is unlocked, as `complete`: nobody is known to be active or inactive here.
+    /// While the device is unlocked, like `complete`: purgefs does not know whether a user is active.
     public static var completeWhenUserInactive: URLFileProtection {
         URLFileProtection(rawValue: "NSFileProtectionCompleteWhenUserInactive")
     }
 }
 
 extension FileProtectionType {
-    /// While the device is unlocked, as `complete`: nobody is known to be active or inactive here.
+    /// While the device is unlocked, like `complete`: purgefs does not know whether a user is active.
     public static var completeWhenUserInactive: FileProtectionType {
         FileProtectionType(rawValue: "NSFileProtectionCompleteWhenUserInactive")
     }
 }
 
 extension Data.WritingOptions {
-    /// Of the class `completeWhenUserInactive`.
+    /// Gives the file the class `completeWhenUserInactive`.
     public static var completeFileProtectionWhenUserInactive: Data.WritingOptions {
         Data.WritingOptions(rawValue: 0x5000_0000)
     }
 }
 
 extension URLResourceValues {
-    /// All values that were asked for or set, by their keys.
+    /// All values that were requested or set, by key.
     public var allValues: [URLResourceKey: Any] {
         var all = StoredValues.all(in: self)
         if let fileProtection { all[.fileProtectionKey] = fileProtection }
         return all
     }
-    /// Bytes of the volume.
+    /// The size of the volume in bytes.
     public var volumeTotalCapacity: Int? { StoredValues.value(of: .volumeTotalCapacityKey, in: self) }
-    /// Free bytes of the volume. What could be purged is not among them.
+    /// Free bytes of the volume, without purgeable ones.
     public var volumeAvailableCapacity: Int? { StoredValues.value(of: .volumeAvailableCapacityKey, in: self) }
-    /// Bytes that data which the user needs can take, with all that would be purged for it.
+    /// Bytes available for data that the user needs, including everything that would be purged for it.
     public var volumeAvailableCapacityForImportantUsage: Int64? {
         StoredValues.value(of: .volumeAvailableCapacityForImportantUsageKey, in: self)
     }
-    /// Bytes that data which can be fetched again can take.
+    /// Bytes available for data that can be fetched again.
     public var volumeAvailableCapacityForOpportunisticUsage: Int64? {
         StoredValues.value(of: .volumeAvailableCapacityForOpportunisticUsageKey, in: self)
     }
     /// Bytes that a regular file takes from the volume.
     public var fileAllocatedSize: Int? { StoredValues.value(of: .fileAllocatedSizeKey, in: self) }
-    /// Bytes that a regular file takes from the volume; the same number, because nothing of a file is kept elsewhere.
+    /// Bytes that a regular file takes from the volume. Always `fileAllocatedSize`, because no part of a file is stored
+    /// elsewhere.
     public var totalFileAllocatedSize: Int? { StoredValues.value(of: .totalFileAllocatedSizeKey, in: self) }
-    /// Whether the item itself is left out of backups.
+    /// Whether the item itself is excluded from backups.
     public var isExcludedFromBackup: Bool? {
         get { StoredValues.value(of: .isExcludedFromBackupKey, in: self) }
         set { StoredValues.store(newValue, for: .isExcludedFromBackupKey, in: &self) }
     }
-    /// Whether the item itself is marked for purging.
+    /// Whether the item itself is marked as purgeable.
     public var isPurgeable: Bool? {
         get { StoredValues.value(of: .isPurgeableKey, in: self) }
         set { StoredValues.store(newValue, for: .isPurgeableKey, in: &self) }
     }
-    /// The protection class that the item itself has; nil if it has the default one of the device.
+    /// The item's own protection class; nil if it has the default of the device.
     public var fileProtection: URLFileProtection? {
         StoredValues.value(of: .fileProtectionKey, in: self).flatMap { URLFileProtection(rawValue: $0) }
     }
 }
 
 extension URL {
-    /// The values of a file or folder, by their keys.
+    /// Returns the values of a file or folder, by key.
     /// - Throws: `CocoaError.fileReadNoSuchFile` and its kin.
     public func resourceValues(forKeys keys: Set<URLResourceKey>) throws -> URLResourceValues {
         try ContainerVolume.values(of: self, forKeys: keys)
     }
-    /// Sets those values of a file or folder that were set in `values`.
+    /// Changes a file or folder to the values that were set in `values`.
     /// - Throws: `CocoaError.fileNoSuchFile`, `.fileWriteNoPermission` and their kin.
     public mutating func setResourceValues(_ values: URLResourceValues) throws {
         try ContainerVolume.set(values, of: &self)
@@ -108,7 +109,7 @@ extension URL {
 }
 
 extension NSURL {
-    /// The values of a file or folder, by their keys.
+    /// Returns the values of a file or folder, by key.
     /// - Throws: `CocoaError.fileReadNoSuchFile` and its kin.
     public func resourceValues(forKeys keys: [URLResourceKey]) throws -> [URLResourceKey: Any] {
         var values = try ContainerVolume.values(of: self, forKeys: keys)
@@ -130,7 +131,7 @@ extension NSURL {
 }
 
 extension Data {
-    /// Writes the data, to a file of the protection class that the options name, if they name one.
+    /// Writes the data to a file, with the protection class that the options name, if any.
     /// - Throws: `CocoaError.fileWriteOutOfSpace`, `.fileWriteNoPermission` and their kin.
     public func write(to url: URL, options: Data.WritingOptions = []) throws {
         try ProtectedItems.write(self, to: url, options: options)
@@ -138,17 +139,17 @@ extension Data {
 }
 
 extension FileManager {
-    /// The attributes of an item; in a container also `.protectionKey`, if the item has a class of its own.
+    /// Returns the attributes of an item. In a container this includes `.protectionKey`, if the item has its own class.
     /// - Throws: `CocoaError.fileReadNoSuchFile` and its kin.
     public func attributesOfItem(atPath path: String) throws -> [FileAttributeKey: Any] {
         try ProtectedItems.attributes(ofItemAtPath: path, self)
     }
-    /// Sets attributes of an item, `.protectionKey` too.
+    /// Sets attributes of an item, including `.protectionKey`.
     /// - Throws: `CocoaError.fileNoSuchFile`, `.fileWriteNoPermission` and their kin.
     public func setAttributes(_ attributes: [FileAttributeKey: Any], ofItemAtPath path: String) throws {
         try ProtectedItems.set(attributes, ofItemAtPath: path, self)
     }
-    /// Makes a folder, with its attributes, `.protectionKey` too.
+    /// Makes a folder with attributes, including `.protectionKey`.
     /// - Throws: `CocoaError.fileWriteFileExists`, `.fileWriteNoPermission` and their kin.
     public func createDirectory(
         at url: URL, withIntermediateDirectories createIntermediates: Bool, attributes: [FileAttributeKey: Any]? = nil
@@ -156,7 +157,7 @@ extension FileManager {
         try ProtectedItems.createFolder(
             atPath: url.path, withIntermediateDirectories: createIntermediates, attributes: attributes, self)
     }
-    /// Makes a folder, with its attributes, `.protectionKey` too.
+    /// Makes a folder with attributes, including `.protectionKey`.
     /// - Throws: `CocoaError.fileWriteFileExists`, `.fileWriteNoPermission` and their kin.
     public func createDirectory(
         atPath path: String, withIntermediateDirectories createIntermediates: Bool,
@@ -165,7 +166,7 @@ extension FileManager {
         try ProtectedItems.createFolder(
             atPath: path, withIntermediateDirectories: createIntermediates, attributes: attributes, self)
     }
-    /// Makes a file, with its attributes, `.protectionKey` too: false if that cannot be done.
+    /// Makes a file with attributes, including `.protectionKey`. Returns false on failure.
     @discardableResult
     public func createFile(
         atPath path: String, contents data: Data?, attributes: [FileAttributeKey: Any]? = nil

@@ -1,8 +1,8 @@
 import Foundation
 import PackagePlugin
 
-/// Puts the names of `ContainerStorage` into the module of an app, where they come before Foundation's: its files need to import
-/// nothing but Foundation. They are those of the library, as declarations of the app's own.
+/// Puts the names of `ContainerStorage` into an app's module, where they take precedence over Foundation's. So the app's
+/// files import only Foundation. The generated file declares the library's names as the app's own.
 @main
 struct ContainerStoragePlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
@@ -27,12 +27,12 @@ struct ContainerStoragePlugin: BuildToolPlugin {
         ]
     }
 
-    /// Of `$1`, the names of the library, it makes `$2`, those of the app's module. They are not public there: each module that wants them
-    /// has its own, so what imports an app's module sees Foundation's names once.
+    /// Converts `$1`, the names of the library, to `$2`, the names of the app's module. They are not public there. Each
+    /// module that wants them has its own, so an importer of an app's module sees Foundation's names once.
     ///
-    /// On Linux `URLSession` and its kin are in a module of their own, which iOS code does not import. A target that mentions them and
-    /// does not import that gets them too, and only then: it brings libcurl and 30 other libraries. The file changes only if this does,
-    /// because the app is compiled anew after it.
+    /// On Linux, `URLSession` and its kin are in FoundationNetworking, which iOS code does not import. A target that mentions
+    /// them and does not import the module gets them too, and only then, because the module brings libcurl and 30 other
+    /// libraries. The generated file is replaced only if its content changes, because a new file recompiles the app.
     private static let script = """
         shadows=$1 generated=$2
         shift 2
