@@ -2,10 +2,10 @@ import ContainerTesting
 import XCTest
 
 extension XCTestCase {
-    /// A fresh container for this test, which ends after it. What is left out is as `purgefs run` has it: 64 GiB, no
-    /// other apps. `options` are further ones of `purgefs run`. A test may make several.
+    /// Makes a fresh container for this test, which ends after the test. A test may make several. Omitted settings are the
+    /// defaults of `purgefs run`: 64 GiB, no other apps. `options` are further options of `purgefs run`.
     ///
-    /// XCTest has no attachments on Linux: if the test fails, the events and the page of `purgefs report` go into the
+    /// XCTest has no attachments on Linux. If the test fails, the events and the page of `purgefs report` go into the
     /// directory that the variable PURGEFS_REPORTS names. A container that is still in use at its end fails the test.
     ///
     /// Throws `ContainerError`.
